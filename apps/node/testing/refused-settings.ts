@@ -50,6 +50,8 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   storeReplicas: [...STORES, 'postgres://a/d mysql://u:p@host/d'],
   create: SWITCHES,
   since: ['', 'x', '30y', '-1d', '2026-13-01', '18446744073709551616', TOO_LONG],
+  keepChunks: [TOO_LONG],
+  serveBackup: [TOO_LONG],
   checkDisk: SWITCHES,
   verify: SWITCHES,
   checkStateRoot: SWITCHES,

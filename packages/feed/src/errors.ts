@@ -469,6 +469,10 @@ function formatTime(usec: bigint): string {
   return Number.isNaN(time.getTime()) ? `${usec} µs` : time.toISOString()
 }
 
+export function cannotKeep(path: string, cause: unknown): FeedError {
+  return new LedgerStateError('spill_failed', `cannot keep ${path}: ${messageOf(cause)}`, {}, { cause })
+}
+
 /** A fault in the bytes of a source, as one of the source: named with its place. */
 export function atPlace(error: LedgerStateError, place: string, codeOfBytes: FeedErrorCode): LedgerStateError {
   const code = error.code === 'invalid_bcs' ? codeOfBytes : error.code

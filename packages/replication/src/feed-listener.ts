@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
 import { isU64 } from '@ledger-state/core'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
+import { createBackupListener } from './backup-listener.js'
 import { liveLines } from './live-lines.js'
 import { RecentLines } from './recent-lines.js'
 import { SnapshotShelf } from './snapshot-shelf.js'
@@ -15,11 +16,15 @@ export interface FeedListenerOptions {
   readonly engine: LmdbEngineReader
   /** Folder for snapshots while replicas fetch them, on a disk with room for a copy of the store. */
   readonly snapshotFolder: string
+  /** Folder of a backup that is served beside, below `/backup`; by default none. */
+  readonly backupFolder?: string | undefined
   /** Feeds and files sent at one time; 100 by default. */
   readonly maxTransfers?: number | undefined
   /** Receives what cannot be answered: a failure of the store. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
+
+const BACKUP_PATH = '/backup'
 
 /** The feed of a store for `node:http`, and how it ends. */
 export interface FeedListener {
@@ -35,6 +40,9 @@ export interface FeedListener {
  * - `GET /feed?from=V` streams versions from V on as a ledger feed, then each commit as it is made; 410 where V is not above
  *   the oldest version, 404 where it is more than one above the latest;
  * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` lists its files, `GET /snapshots/ID/FILE?offset=N` sends one.
+ *
+ * With `backupFolder`, `GET /backup` lists the folder of a backup as a bucket of S3 does, and `GET /backup/NAME` sends an object or
+ * a range of it.
  *
  * Answers are compressed with zstd where the client accepts it.
  * @example
@@ -64,8 +72,16 @@ export interface FeedListener {
  */
 export function createFeedListener(options: FeedListenerOptions): FeedListener {
   const server = new FeedServer(options)
+  const { backupFolder, maxTransfers } = options
+  const backup =
+    backupFolder === undefined
+      ? undefined
+      : createBackupListener({ folder: backupFolder, path: BACKUP_PATH, maxTransfers })
   return {
-    listener: (request, response) => void server.answer(request, response),
+    listener(request, response) {
+      if (backup && /^\/backup(?:[/?]|$)/.test(request.url ?? '')) backup(request, response)
+      else void server.answer(request, response)
+    },
     close: () => server.close(),
   }
 }

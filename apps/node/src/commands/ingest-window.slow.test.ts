@@ -145,6 +145,24 @@ describe('ingest --since', () => {
   })
 })
 
+describe('ingest --keep-chunks', () => {
+  it('keeps a backup that a node serves to others, which need no bucket', async () => {
+    const window = ['--since', String(BASE)]
+    const first = await ingesting('store', ...window, '--keep-chunks', bed.at('kept')).outcome()
+    expect([first.status, first.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
+    await bucket.close()
+    const served = ['--serve-feed', '127.0.0.1:0', '--serve-backup', bed.at('kept')]
+    const { program } = await bed.serve('serve', '--data-dir', bed.at('store'), ...served)
+    const output = await program.outputMatching(/replicas are served on (http:[^\s"]+)/)
+    const url = /replicas are served on (http:[^\s"]+)/.exec(output)![1]!
+    const words = ['ingest', `${url.replace(/\/$/, '')}/backup`, '--data-dir', bed.at('other'), '--waypoint', WAYPOINT]
+    const second = await new RunningProgram([...words, ...window], { cwd: bed.folder }).outcome()
+    expect([second.status, second.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
+    expect(await bed.digest('other')).toBe(await bed.digest('store'))
+    expect(await bed.info('other')).toMatchObject({ signed_version: String(LAST) })
+  })
+})
+
 describe('ingest --since that is killed', () => {
   it('goes on where it was, and fetches again only what was in flight', async () => {
     const held = 15 * CHUNK

@@ -209,6 +209,16 @@ export const settings = {
     'address that serves the whole store to replicas; not for the public',
     parseListenAddress,
   ),
+  serveBackup: textOption(
+    'serve-backup',
+    'DIR',
+    'serve the backup in a folder, such as that of --keep-chunks, below /backup of the address of --serve-feed',
+  ),
+  keepChunks: textOption(
+    'keep-chunks',
+    'DIR',
+    'keep what is fetched of a backup as a backup in a folder, from which other nodes can be filled',
+  ),
   followHeader: {
     name: 'follow-header',
     value: 'HEADER',
@@ -407,6 +417,7 @@ export const proofSettings = [settings.network, settings.hashSalt, settings.veri
 export const ingestSettings = [
   settings.retain,
   settings.since,
+  settings.keepChunks,
   settings.checkDisk,
   settings.followHeader,
   ...proofSettings,
@@ -435,6 +446,7 @@ export const nodeOptions = [
   settings.follow,
   settings.replicaOf,
   settings.serveFeed,
+  settings.serveBackup,
   settings.followHeader,
   settings.keepTransactions,
   settings.maxLag,

@@ -45,6 +45,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
     source: {
+      keepFolder: input.get(settings.keepChunks),
       window: since && { since: since.moment, words: since.words },
       waypoints,
       unsigned,

@@ -12,11 +12,19 @@ export function createIngestProgress(stream: NodeJS.WriteStream, doing: string):
   }
 }
 
-function progressText(counters: IngestCounters, { done, total }: SourceProgress, seconds: number): string {
+function progressText(
+  counters: IngestCounters,
+  { done, total, fetchedBytes }: SourceProgress,
+  seconds: number,
+): string {
   const { entries, writes, bytes, latestVersion } = counters
   const place =
     latestVersion === undefined ? `${formatCount(entries)} entries of the state` : `version ${latestVersion}`
   const rate = `${formatCount(Math.round((entries + writes) / seconds))} writes/s`
   const amount = `${formatBytes(bytes)}, ${formatBytes(Math.round(bytes / seconds))}/s`
-  return `${place}, ${rate}, ${amount}, ${formatShare(done, total, seconds)}`
+  const fetched =
+    fetchedBytes === undefined
+      ? ''
+      : `, fetched ${formatBytes(fetchedBytes)} at ${formatBytes(Math.round(fetchedBytes / seconds))}/s`
+  return `${place}, ${rate}, ${amount}${fetched}, ${formatShare(done, total, seconds)}`
 }

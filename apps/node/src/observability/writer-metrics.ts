@@ -36,6 +36,11 @@ export function createWriterMetrics(processName: string): WriterMetrics {
     help: 'Versions that the followed node has and this store has not committed yet.',
     registers,
   })
+  const fetched = new Gauge({
+    name: 'ledger_state_source_fetched_bytes',
+    help: 'Bytes that came out of the backup that is ingested, since the process began.',
+    registers,
+  })
   const observer: IngestObserver = {
     onCommit(done) {
       commits.observe(done.seconds)
@@ -49,6 +54,7 @@ export function createWriterMetrics(processName: string): WriterMetrics {
     },
     onSourceProgress(progress) {
       if (progress.unit === 'versions') left.set(Math.max(0, progress.total - progress.done))
+      if (progress.fetchedBytes !== undefined) fetched.set(progress.fetchedBytes)
     },
   }
   return { registry, observer }

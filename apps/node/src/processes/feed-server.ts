@@ -13,6 +13,8 @@ import { addressUrl, listenOn } from './listen.js'
 export interface FeedServerSettings {
   readonly dataDir: string
   readonly listen: ListenAddress
+  /** Folder of a backup that is served, too. */
+  readonly backupFolder: string | undefined
   readonly log: LogSettings
 }
 
@@ -20,12 +22,13 @@ export interface FeedServerSettings {
 const SNAPSHOT_FOLDER = 'snapshots'
 
 async function runFeedServer(settings: FeedServerSettings & { readonly name: string }, stop: AbortSignal) {
-  const { dataDir, listen, name } = settings
+  const { dataDir, listen, backupFolder, name } = settings
   const log = createLogger(settings.log, name)
   const engine = openStateEngineReader({ path: dataDir, verifyReads: true })
   const feed = createFeedListener({
     engine,
     snapshotFolder: join(dataDir, SNAPSHOT_FOLDER),
+    backupFolder,
     onError: (error) => log.error(error, 'a request of a replica failed'),
   })
   const server = createServer(feed.listener)

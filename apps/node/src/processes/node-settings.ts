@@ -57,6 +57,8 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
   const stopTimeoutMs = input.get(settings.stopTimeout)
   const follow = followedUrl(input)
   const serveFeed = input.get(settings.serveFeed)
+  if (input.get(settings.serveBackup) !== undefined && !serveFeed)
+    throw usageError('--serve-backup needs the address of --serve-feed')
   const followHeaders = input.get(settings.followHeader)
   const retain = input.get(settings.retain) ?? defaultRetain
   const forwardHeaders = input.get(settings.forwardHeader)
@@ -111,7 +113,10 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       stopTimeoutMs,
       log,
     },
-    feed: serveFeed && 'dataDir' in place ? { dataDir: place.dataDir, listen: serveFeed, log } : undefined,
+    feed:
+      serveFeed && 'dataDir' in place
+        ? { dataDir: place.dataDir, listen: serveFeed, backupFolder: input.get(settings.serveBackup), log }
+        : undefined,
     writer:
       follow === undefined && retain === undefined
         ? undefined

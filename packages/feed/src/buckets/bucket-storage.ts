@@ -27,6 +27,7 @@ type Folder = ReadonlyMap<string, StoredObject>
 /** A backup in a bucket of S3 or Google's store, or of what answers as these do. */
 export class BucketStorage implements BackupStorage {
   readonly root: string
+  fetchedBytes = 0
   readonly #location: BucketLocation
   readonly #requests: BucketRequests
   readonly #cache: ObjectCache | undefined
@@ -96,6 +97,7 @@ export class BucketStorage implements BackupStorage {
     }
     const pieces: Buffer[] = []
     for await (const piece of readObject(this.#requests, object, range)) {
+      this.fetchedBytes += piece.length
       if (keptBytes !== undefined) pieces.push(piece)
       yield piece
     }

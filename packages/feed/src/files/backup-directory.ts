@@ -1,5 +1,6 @@
 import { isU64 } from '@ledger-state/core'
 import { missingFile, notAnObject, notJson, outsideBackup, wrongMember } from '../errors.js'
+import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
 import type { BackupStorage } from './backup-storage.js'
 import { readContent } from './compressed-file.js'
 import { mapAhead } from './map-ahead.js'
@@ -39,27 +40,6 @@ export async function resolveBackupName(storage: BackupStorage, handle: string):
 async function findName(storage: BackupStorage, handle: string): Promise<string | undefined> {
   for (const suffix of SUFFIXES) if (await storage.find(handle + suffix)) return handle + suffix
   return undefined
-}
-
-export interface TransactionBackupEntry {
-  readonly firstVersion: bigint
-  readonly lastVersion: bigint
-  readonly manifest: string
-}
-
-export interface SnapshotEntry {
-  readonly version: bigint
-  readonly manifest: string
-}
-
-/** Ledger infos that end epochs. */
-export interface EpochEndingEntry {
-  readonly firstEpoch: bigint
-  readonly lastEpoch: bigint
-  /** Version with which the first epoch ends, and the last one. */
-  readonly firstVersion: bigint
-  readonly lastVersion: bigint
-  readonly manifest: string
 }
 
 export interface BackupContents {

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from './backup-entries.js'
 
 /** An object of a backup, compressed or not. */
 export interface StoredObject {
@@ -6,6 +7,8 @@ export interface StoredObject {
   readonly name: string
   /** Length as it is stored. */
   readonly bytes: number
+  /** Whether the length is an estimate, where nothing says it before the object was read. */
+  readonly isEstimate?: boolean | undefined
 }
 
 /** Bytes of an object as they are stored: `from` is the first, `to` the one after the last. */
@@ -30,6 +33,12 @@ export interface BackupStorage {
   localFile(name: string): Promise<string>
   /** Says that a local file is not needed any more: where it is a copy, it is removed. */
   release(path: string): Promise<void>
+  /** Bytes that came from elsewhere so far; undefined of a folder. */
+  readonly fetchedBytes?: number | undefined
+  /** Say what was read whole, to a storage that keeps it: versions of a stretch, a state, ends of epochs. */
+  keepTransactions?(entry: TransactionBackupEntry, range: VersionRange): Promise<void>
+  keepSnapshot?(entry: SnapshotEntry, epoch: bigint): Promise<void>
+  keepEndings?(entry: EpochEndingEntry): Promise<void>
   /** Ends transfers, and removes copies. */
   close(): Promise<void>
 }

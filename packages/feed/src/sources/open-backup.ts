@@ -1,6 +1,7 @@
 import { unknownFolder, windowOfBackupOnly } from '../errors.js'
 import { recognizeBackup, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { KeepingStorage } from '../kept/keeping-storage.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
 import { openBackup, openTransactionFolder } from './transaction-backup.js'
@@ -15,7 +16,9 @@ export interface BackupPlace {
 
 /** Opens what a place holds of a backup. Closes the storage it does not need. @throws as `openSource` */
 export async function openBackupPlace(place: BackupPlace, options: SourceOptions): Promise<LedgerSource> {
-  const { storage } = place
+  const keeping = (found: BackupStorage): BackupStorage =>
+    options.keepFolder === undefined ? found : new KeepingStorage(found, options.keepFolder)
+  const storage = keeping(place.storage)
   const kind = await closingOnFailure(storage, async () => {
     const found = await recognizeBackup(storage)
     if (!found) throw unknownFolder(storage.root, [TRANSACTION_MANIFEST, STATE_MANIFEST])
@@ -28,7 +31,8 @@ export async function openBackupPlace(place: BackupPlace, options: SourceOptions
   }
   await storage.close()
   if (window) throw windowOfBackupOnly(storage.root)
-  const { storage: above, name } = place.above()
+  const { storage: outer, name } = place.above()
+  const above = keeping(outer)
   const open = kind === 'state' ? openStateSnapshot : openTransactionFolder
   return await closingOnFailure(above, () => open(above, name, options))
 }

@@ -125,6 +125,8 @@ export interface SourceProgress {
   readonly done: number
   readonly total: number
   readonly unit: 'bytes' | 'versions' | 'entries'
+  /** Bytes that came from elsewhere so far; undefined of what lies on this machine. */
+  readonly fetchedBytes?: number | undefined
 }
 
 /** How a source is read and proven. */
@@ -144,6 +146,8 @@ export interface SourceOptions {
   readonly window?: WantedWindow | undefined
   /** Folder in which a source keeps what it need not ask for again, such as metadata, and copies while they are needed; by default the temporary folder has the copies alone. */
   readonly sourceFolder?: string | undefined
+  /** Folder in which the objects of a backup that are fetched are kept, as a backup of their own; by default they are not kept. */
+  readonly keepFolder?: string | undefined
   /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined
   /** Takes a source whose signatures are not there, or not to be checked. Nothing vouches for it then. */

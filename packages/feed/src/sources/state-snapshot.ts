@@ -67,6 +67,7 @@ export async function openStateSnapshot(
   const snapshot = new Snapshot(
     storage,
     manifest.place,
+    `${folder}/${STATE_MANIFEST}`,
     version,
     epoch,
     hexToBytes(rootHash),
@@ -94,7 +95,8 @@ export async function openStateSnapshot(
     },
     takeEndings: () => voucher.takeEndings(),
     get progress() {
-      return { done: snapshot.done, total: Number(chunks.at(-1)!.lastIndex) + 1, unit: 'entries' as const }
+      const total = Number(chunks.at(-1)!.lastIndex) + 1
+      return { done: snapshot.done, total, unit: 'entries' as const, fetchedBytes: storage.fetchedBytes }
     },
     /** A snapshot holds no versions. */
     async *versions() {},
@@ -181,6 +183,8 @@ class Snapshot implements StateBase {
   readonly #storage: BackupStorage
   /** Place of the manifest, for errors. */
   readonly #place: string
+  /** The manifest as metadata name it. */
+  readonly #handle: string
   readonly #epoch: bigint
   readonly #chunks: readonly StoredChunk[]
   readonly #proof: Proof | undefined
@@ -194,6 +198,7 @@ class Snapshot implements StateBase {
   constructor(
     storage: BackupStorage,
     place: string,
+    handle: string,
     version: bigint,
     epoch: bigint,
     root: Uint8Array,
@@ -204,6 +209,7 @@ class Snapshot implements StateBase {
   ) {
     this.#storage = storage
     this.#place = place
+    this.#handle = handle
     this.version = version
     this.stateRoot = root
     this.#vouchEarly = vouchEarly
@@ -243,6 +249,7 @@ class Snapshot implements StateBase {
       throw error
     }
     yield* this.#readChunk(before!, next, await before!.treeAfter)
+    await this.#storage.keepSnapshot?.({ version: this.version, manifest: this.#handle }, this.#epoch)
     this.vouching = await this.#vouch(this.clock.state.chainId)
   }
 

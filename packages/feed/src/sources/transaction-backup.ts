@@ -15,8 +15,8 @@ import {
   readManifest,
   resolveBackupName,
   TRANSACTION_MANIFEST,
-  type TransactionBackupEntry,
 } from '../files/backup-directory.js'
+import type { TransactionBackupEntry } from '../files/backup-entries.js'
 import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { fetchAhead } from '../files/fetch-ahead.js'
@@ -77,11 +77,17 @@ interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersi
   readonly proofName: string
   /** Bytes of both, as they are stored. */
   readonly bytes: number
+  readonly entry: TransactionBackupEntry
+}
+
+/** A chunk whose files are at hand. */
+interface FetchedChunk {
+  readonly chunk: TransactionChunk
+  readonly entry: TransactionBackupEntry
 }
 
 /** A chunk, and what its proof found out, if there is one. */
-interface ReadyChunk {
-  readonly chunk: TransactionChunk
+interface ReadyChunk extends FetchedChunk {
   readonly proven: ProvenTransactions | undefined
 }
 
@@ -161,14 +167,16 @@ class TransactionBackup implements LedgerSource {
   get progress() {
     const first = this.#first ?? this.#entries[0]!.firstVersion
     const done = Number((this.#next ?? first) - first)
-    return { done, total: Number(this.#lastVersion - first) + 1, unit: 'versions' as const }
+    const total = Number(this.#lastVersion - first) + 1
+    return { done, total, unit: 'versions' as const, fetchedBytes: this.#storage.fetchedBytes }
   }
 
   async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     const last = this.#lastVersion
-    for await (const { chunk, proven } of this.#readyChunks(from)) {
+    for await (const { chunk, proven, entry } of this.#readyChunks(from)) {
       if (proven) this.#frontier = this.#frontierFrom(proven)
+      await this.#storage.keepTransactions?.(entry, chunk)
       let at = 0
       let isVouched = proven === undefined
       for await (const records of readRecords(chunk.path)) {
@@ -246,23 +254,24 @@ class TransactionBackup implements LedgerSource {
     if (ahead) yield await ahead
   }
 
-  async #prove(chunk: TransactionChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
-    if (before)
-      return { chunk, proven: await this.#prover?.proveTransactions(chunk, (await before).proven?.frontierAfter) }
+  async #prove(fetched: FetchedChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
+    const { chunk } = fetched
+    const prove = (held: Uint8Array | undefined) => this.#prover?.proveTransactions(chunk, held)
+    if (before) return { ...fetched, proven: await prove((await before).proven?.frontierAfter) }
     try {
-      return { chunk, proven: await this.#prover?.proveTransactions(chunk, from.mark) }
+      return { ...fetched, proven: await prove(from.mark) }
     } catch (error) {
       throw isLedgerStateError(error, 'ledger_fork') ? await this.#signedFork(chunk, from, error) : error
     }
   }
 
   /** Has the files of a chunk at hand. */
-  async #fetch({ name, proofName, bytes: _, ...versions }: StoredChunk): Promise<TransactionChunk> {
+  async #fetch({ name, proofName, entry, bytes: _, ...versions }: StoredChunk): Promise<FetchedChunk> {
     const [path, proofPath] = await Promise.all([
       this.#storage.localFile(name),
       this.#prover ? this.#storage.localFile(proofName) : '',
     ])
-    return { ...versions, path, proofPath }
+    return { chunk: { ...versions, path, proofPath }, entry }
   }
 
   /** What to throw of a first chunk that does not continue the store: if validators signed the chunk, the store is wrong. */
@@ -281,7 +290,7 @@ class TransactionBackup implements LedgerSource {
         const last = chunk.version('last_version')
         return above < last && last <= upTo
       })
-      if (member) return await this.#toChunk(member)
+      if (member) return await this.#toChunk(member, entry)
     }
     return undefined
   }
@@ -296,9 +305,10 @@ class TransactionBackup implements LedgerSource {
       const start = next
       for (const member of manifest.list('chunks')) {
         const firstVersion = member.version('first_version')
-        if (member.version('last_version') < next || firstVersion > last) continue
+        // Of a backup that was kept in part, the manifest names more than is there.
+        if (member.version('last_version') < next || firstVersion > min(last, entry.lastVersion)) continue
         if (began && firstVersion > next) throw missingVersions(member.place, next, firstVersion)
-        const chunk = await this.#toChunk(member)
+        const chunk = await this.#toChunk(member, entry)
         yield chunk
         began = true
         next = chunk.lastVersion + 1n
@@ -319,7 +329,7 @@ class TransactionBackup implements LedgerSource {
     )
   }
 
-  async #toChunk(member: ManifestMembers): Promise<StoredChunk> {
+  async #toChunk(member: ManifestMembers, entry: TransactionBackupEntry): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
     if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
     const name = await resolveBackupName(this.#storage, member.text('transactions'))
@@ -328,6 +338,7 @@ class TransactionBackup implements LedgerSource {
     return {
       name,
       proofName,
+      entry,
       bytes: (stored?.bytes ?? 0) + (proof ? proof.bytes : 0),
       firstVersion: member.version('first_version'),
       lastVersion: member.version('last_version'),
@@ -344,6 +355,10 @@ class TransactionBackup implements LedgerSource {
 function readKept(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
   const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
   return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart)
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
 }
 
 function leafAt({ leaves }: ProvenTransactions, index: number): Buffer {

@@ -10,13 +10,8 @@ import {
   versionOfWaypoint,
 } from '@ledger-state/proof'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
-import {
-  type EpochEndingEntry,
-  OBJECTS_AT_ONCE,
-  readBackupMetadata,
-  readManifest,
-  resolveBackupFile,
-} from '../files/backup-directory.js'
+import { OBJECTS_AT_ONCE, readBackupMetadata, readManifest, resolveBackupFile } from '../files/backup-directory.js'
+import type { EpochEndingEntry } from '../files/backup-entries.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { mapAhead } from '../files/map-ahead.js'
@@ -256,6 +251,7 @@ async function* readEndings(
       }
       await storage.release(path)
     }
+    await storage.keepEndings?.(entry)
   }
   return undefined
 }

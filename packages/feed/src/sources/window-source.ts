@@ -1,12 +1,7 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
-import {
-  type BackupContents,
-  type EpochEndingEntry,
-  OBJECTS_AT_ONCE,
-  readBackupMetadata,
-  readManifest,
-} from '../files/backup-directory.js'
+import { type BackupContents, OBJECTS_AT_ONCE, readBackupMetadata, readManifest } from '../files/backup-directory.js'
+import type { EpochEndingEntry } from '../files/backup-entries.js'
 import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
 import { mapAhead } from '../files/map-ahead.js'
 import { EpochTimes } from '../window/epoch-times.js'

@@ -1,5 +1,6 @@
 import { missingVersions, snapshotTooNew, versionBeyondBackup } from '../errors.js'
-import type { BackupContents, SnapshotEntry, TransactionBackupEntry } from '../files/backup-directory.js'
+import type { BackupContents } from '../files/backup-directory.js'
+import type { SnapshotEntry, TransactionBackupEntry } from '../files/backup-entries.js'
 
 /** What a window needs of a backup. */
 export interface BackupWindow {

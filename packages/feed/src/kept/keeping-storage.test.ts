@@ -1,0 +1,104 @@
+// What is kept of a backup in a bucket is a backup in a folder: of what was read, and of nothing else.
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type BucketServer, busy, startBucketServer } from '../../testing/bucket-server.ts'
+import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
+import { signedLedgerInfo, waypointHash, writeEndings } from '../../testing/synthetic-epochs.ts'
+import { openSource } from '../sources/open-source.js'
+import type { SourceOptions } from '../sources/source.js'
+
+const chain = new SyntheticChain({ blocks: 40, signers: true })
+const made = chain.endings()
+const waypoint = `0:${waypointHash(made[0]!)}`
+const BASE = Number(made[3]!.version)
+const LAST = Number(chain.latestVersion)
+
+let folder: string
+let kept: string
+let server: BucketServer
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keeping-'))
+  mkdirSync(join(folder, 'e1'))
+  writeBackup(chain, join(folder, 'e1'), { chunk: 6, folder: 3, snapshot: { version: BASE, chunk: 20 } })
+  writeEndings(join(folder, 'e1'), made.map(signedLedgerInfo), [0, 2])
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+beforeEach(async () => {
+  server = await startBucketServer(folder)
+  kept = mkdtempSync(join(tmpdir(), 'kept-'))
+  vi.stubEnv('AWS_ENDPOINT_URL', server.origin)
+})
+afterEach(async () => {
+  vi.unstubAllEnvs()
+  await server.close()
+  rmSync(kept, { recursive: true })
+})
+
+async function read(location: string, since: number | undefined, options: SourceOptions = {}, upTo = LAST) {
+  const window = since === undefined ? undefined : { since: { version: BigInt(since) }, words: String(since) }
+  const source = await openSource(location, { thread: false, waypoints: [waypoint], window, ...options })
+  const found: unknown[] = []
+  try {
+    for await (const part of source.base?.parts(undefined) ?? []) found.push(...part.entries)
+    const version = source.base?.version
+    for await (const { readTransaction: _, ...record } of source.versions({ version, mark: source.mark })) {
+      if (record.version <= (version ?? -1n)) continue
+      found.push(record)
+      if (record.version === BigInt(upTo)) break
+    }
+    return { found, vouching: source.vouching }
+  } finally {
+    await source.close()
+  }
+}
+
+const large = () => server.requests.map(({ key }) => key).filter((key) => /-\.chunk|\.proof/.test(key))
+
+describe('a backup that is kept', () => {
+  it('is a backup of its own, which gives the same without the bucket', async () => {
+    const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
+    expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))).toEqual(
+      [],
+    )
+    const again = await read(kept, BASE)
+    expect(again).toEqual(whole)
+    await expect(read(kept, BASE - 1)).rejects.toThrow(/cannot begin at version \d+: its oldest state is of version/)
+  })
+
+  it('is fetched once: what is kept is not asked for again', async () => {
+    await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 20)
+    server.requests.length = 0
+    const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
+    const first = large()
+    expect(first.some((key) => key.includes('state_') || key.includes('epoch_ending'))).toBe(false)
+    server.requests.length = 0
+    expect(await read('s3://bucket/e1', BASE, { keepFolder: kept })).toEqual(whole)
+    expect(large()).toEqual([])
+  })
+
+  it('names the versions that were read, also where the last stretch has more', async () => {
+    await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
+    const found = (await read(kept, BASE)).found as { version: bigint }[]
+    const last = found.at(-1)!.version
+    expect(last).toBeGreaterThanOrEqual(BigInt(BASE + 2))
+    expect(last).toBeLessThan(BigInt(LAST))
+    const lines = readdirSync(join(kept, 'metadata'))
+      .map((name) => readFileSync(join(kept, 'metadata', name), 'utf8'))
+      .filter((text) => text.includes('TransactionBackup'))
+    expect(lines.join('')).toContain(`"last_version":${last},`)
+  })
+
+  it('survives what ends a transfer, and a damaged part of a killed run', async () => {
+    server.faultOf = ({ key, before }) => (key.includes('-.chunk') && before === 0 ? busy(503, '0') : undefined)
+    await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
+    const name = readdirSync(kept).find((one) => one.startsWith('transaction_'))!
+    const chunk = readdirSync(join(kept, name)).find((one) => one.includes('.chunk'))!
+    rmSync(join(kept, name, chunk))
+    writeFileSync(join(kept, name, `${chunk}.part`), 'half')
+    const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
+    expect(await read(kept, BASE)).toEqual(whole)
+    expect(existsSync(join(kept, name, `${chunk}.part`))).toBe(false)
+  })
+})

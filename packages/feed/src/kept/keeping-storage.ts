@@ -1,0 +1,167 @@
+import { createWriteStream } from 'node:fs'
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { isLedgerStateError } from '@ledger-state/core'
+import { cannotKeep } from '../errors.js'
+import { readManifest, resolveBackupName } from '../files/backup-directory.js'
+import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
+import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
+import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
+
+/**
+ * A backup whose objects, once they are fetched, stay in a folder, which is a backup itself: its metadata name what was read
+ * whole, and nothing else. What lies there already is not fetched again.
+ */
+export class KeepingStorage implements BackupStorage {
+  readonly root: string
+  readonly #inner: BackupStorage
+  readonly #folder: string
+  readonly #copies = new Map<string, Promise<string>>()
+  readonly #ranges = new Map<string, VersionRange[]>()
+
+  constructor(inner: BackupStorage, folder: string) {
+    this.root = inner.root
+    this.#inner = inner
+    this.#folder = folder
+  }
+
+  get fetchedBytes(): number | undefined {
+    return this.#inner.fetchedBytes
+  }
+
+  placeOf(name: string): string {
+    return this.#inner.placeOf(name)
+  }
+
+  list(folder: string): AsyncIterable<StoredObject> {
+    return this.#inner.list(folder)
+  }
+
+  async find(name: string): Promise<StoredObject | undefined> {
+    return await this.#inner.find(name)
+  }
+
+  open(name: string, range?: ByteRange): Readable {
+    return this.#inner.open(name, range)
+  }
+
+  /** @throws as the stream of `open`, and `spill_failed` */
+  async localFile(name: string): Promise<string> {
+    const held = this.#copies.get(name)
+    if (held) return await held
+    const made = this.#copy(name)
+    this.#copies.set(name, made)
+    try {
+      return await made
+    } finally {
+      this.#copies.delete(name)
+    }
+  }
+
+  async release(): Promise<void> {}
+
+  async keepTransactions({ manifest }: TransactionBackupEntry, range: VersionRange): Promise<void> {
+    const folder = posix.dirname(manifest)
+    const name = `metadata/${folder}.meta`
+    const before = this.#ranges.get(folder) ?? parseRanges(await this.#readKept(name))
+    const ranges = addRange(before, range)
+    this.#ranges.set(folder, ranges)
+    if (ranges === before) return
+    await this.#keepObject(manifest)
+    await this.#writeKept(name, rangesToLines(ranges, manifest))
+  }
+
+  async keepSnapshot({ version, manifest }: SnapshotEntry, epoch: bigint): Promise<void> {
+    const members = await readManifest(this.#inner, manifest)
+    const chunks = members.list('chunks').flatMap((chunk) => [chunk.text('blobs'), chunk.text('proof')])
+    if (!(await this.#holds([...chunks, members.text('proof')]))) return
+    await this.#keepObject(manifest)
+    const entry = { epoch: Number(epoch), version: Number(version), manifest }
+    await this.#writeKept(
+      `metadata/${posix.dirname(manifest)}.meta`,
+      `${JSON.stringify({ StateSnapshotBackup: entry })}\n`,
+    )
+  }
+
+  async keepEndings({ manifest, ...entry }: EpochEndingEntry): Promise<void> {
+    const members = await readManifest(this.#inner, manifest)
+    if (!(await this.#holds(members.list('chunks').map((chunk) => chunk.text('ledger_infos'))))) return
+    await this.#keepObject(manifest)
+    const line = {
+      first_epoch: Number(entry.firstEpoch),
+      last_epoch: Number(entry.lastEpoch),
+      first_version: Number(entry.firstVersion),
+      last_version: Number(entry.lastVersion),
+      manifest,
+    }
+    await this.#writeKept(
+      `metadata/${posix.dirname(manifest)}.meta`,
+      `${JSON.stringify({ EpochEndingBackup: line })}\n`,
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close()
+    await Promise.allSettled(this.#copies.values())
+  }
+
+  async #copy(name: string): Promise<string> {
+    const path = join(this.#folder, name)
+    const listed = await this.find(name)
+    const kept = await sizeOf(path)
+    if (kept !== undefined && (kept === listed?.bytes || listed?.isEstimate)) return path
+    const part = `${path}.part`
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      // Written to the disk before it has its name: a power failure leaves no empty file that counts as kept.
+      await pipeline(this.#inner.open(name), createWriteStream(part, { flush: true }))
+      await rename(part, path)
+      return path
+    } catch (cause) {
+      await rm(part, { force: true })
+      throw isLedgerStateError(cause) ? cause : cannotKeep(path, cause)
+    }
+  }
+
+  /** @param handle of an object as manifests name it */
+  async #keepObject(handle: string): Promise<void> {
+    await this.localFile(await resolveBackupName(this.#inner, handle))
+  }
+
+  async #holds(handles: readonly string[]): Promise<boolean> {
+    for (const handle of handles) {
+      const name = await resolveBackupName(this.#inner, handle)
+      if ((await sizeOf(join(this.#folder, name))) === undefined) return false
+    }
+    return true
+  }
+
+  async #readKept(name: string): Promise<string> {
+    try {
+      return await readFile(join(this.#folder, name), 'utf8')
+    } catch {
+      return ''
+    }
+  }
+
+  async #writeKept(name: string, text: string): Promise<void> {
+    const path = join(this.#folder, name)
+    try {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(`${path}.part`, text, { flush: true })
+      await rename(`${path}.part`, path)
+    } catch (cause) {
+      throw cannotKeep(path, cause)
+    }
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch {
+    return undefined
+  }
+}
