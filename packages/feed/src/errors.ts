@@ -469,6 +469,36 @@ function formatTime(usec: bigint): string {
   return Number.isNaN(time.getTime()) ? `${usec} µs` : time.toISOString()
 }
 
+export function unreadableCredentials(path: string, why: string): FeedError {
+  const message = `the credentials in ${path}, which GOOGLE_APPLICATION_CREDENTIALS names, cannot be used: ${why}`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+export function credentialsRefused(origin: string, why: string): FeedError {
+  return new LedgerStateError('source_failed', `${origin} gave no access token for the credentials: ${why}`)
+}
+
+// The backup service of a node
+
+export function serviceEmpty(root: string): FeedError {
+  return new LedgerStateError('source_failed', `the node at ${root} has no ledger yet`)
+}
+
+export function serviceRefused(url: string, status: number, text: string): FeedError {
+  const why = status === 404 ? 'it is not the backup service of a node, or of an older one' : clip(text)
+  return new LedgerStateError('source_failed', `${url} answered ${status}: ${why}`)
+}
+
+export function serviceShort(url: string, why: string): FeedError {
+  const message = `${url} gave less than was asked for (${why}): the node may have pruned it`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function serviceFormatUnknown(root: string, version: bigint): FeedError {
+  const message = `the transaction of version ${version} from ${root} is in no known format: the hashes of the chain may have another salt`
+  return new LedgerStateError('source_failed', message)
+}
+
 export function cannotKeep(path: string, cause: unknown): FeedError {
   return new LedgerStateError('spill_failed', `cannot keep ${path}: ${messageOf(cause)}`, {}, { cause })
 }

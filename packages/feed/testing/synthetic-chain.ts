@@ -129,6 +129,14 @@ export class SyntheticChain {
     return { left, right }
   }
 
+  /** Siblings of a version in the ledger of all, the lowest first. */
+  versionSiblings(version: number): Buffer[] {
+    const { left, right } = this.rangeSiblings(version, version)
+    return Array.from({ length: levels(this.records.length) }, (_, level) =>
+      (version >> level) % 2 === 1 ? left.shift()! : right.shift()!,
+    )
+  }
+
   get epoch(): bigint {
     return this.#epoch
   }
@@ -511,7 +519,7 @@ export function writeBackup(chain: SyntheticChain, root: string, layout: BackupL
       })
       const { left, right } = chain.rangeSiblings(from, to)
       put(`${name}/${from}-.chunk`, framed(records))
-      put(`${name}/${from}-${to}.proof`, Buffer.concat([hashes(left), hashes(right), chain.ledgerInfo()]))
+      put(`${name}/${from}-${to}.proof`, Buffer.concat([hashList(left), hashList(right), chain.ledgerInfo()]))
       chunks.push({
         first_version: from,
         last_version: to,
@@ -542,7 +550,7 @@ function writeSnapshot(
     const to = Math.min(leaves.length, from + chunk) - 1
     const records = leaves.slice(from, to + 1).map(({ bcsKey, stateValue }) => Buffer.concat([bcsKey, stateValue]))
     put(`${name}/${from}-.chunk`, framed(records))
-    put(`${name}/${from}-${to}.proof`, hashes(chain.stateRightSiblings(version, to)))
+    put(`${name}/${from}-${to}.proof`, hashList(chain.stateRightSiblings(version, to)))
     chunks.push({
       first_idx: from,
       last_idx: to,
@@ -552,12 +560,10 @@ function writeSnapshot(
       proof: `${name}/${from}-${to}.proof`,
     })
   }
-  const { left, right } = chain.rangeSiblings(version, version)
-  const siblings: Buffer[] = []
-  for (let level = 0; level < levels(chain.records.length); level++) {
-    siblings.push((version >> level) % 2 === 1 ? left.shift()! : right.shift()!)
-  }
-  put(`${name}/state.proof`, Buffer.concat([hashes(siblings), chain.records[version]!.info, chain.ledgerInfo()]))
+  put(
+    `${name}/state.proof`,
+    Buffer.concat([hashList(chain.versionSiblings(version)), chain.records[version]!.info, chain.ledgerInfo()]),
+  )
   const manifest = {
     version,
     epoch: Number(block.epoch),
@@ -594,7 +600,8 @@ function framed(records: readonly Buffer[]): Buffer {
   )
 }
 
-function hashes(list: readonly Buffer[]): Buffer {
+/** BCS of a list of hashes. */
+export function hashList(list: readonly Buffer[]): Buffer {
   return Buffer.concat([new ByteWriter().uleb128(list.length).toBytes(), ...list])
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type Backoff, pauseFor } from '@ledger-state/core'
+import { type Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
 import { redirectRefused, requestRefused, requestsFailed, transferStopped } from '../errors.js'
 import {
   askingAgain,
@@ -9,6 +9,7 @@ import {
   parseRetryAfter,
 } from '../requests/retrying-fetch.js'
 import { isRedirect, redirectTarget } from './redirect.js'
+import type { RequestSigner } from './request-signer.js'
 
 const ATTEMPTS = 8
 const MOST_REDIRECTS = 5
@@ -17,6 +18,8 @@ const SILENCE_MS = 30_000
 export interface BucketRequestOptions {
   /** Sent with every request. Redirects, which would carry them to another server, are then not followed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Signs each request in the name of an account. Redirects are followed as without, and what is sent there is signed anew. */
+  readonly sign?: (() => Promise<RequestSigner | undefined>) | undefined
   /** Ends requests and pauses. */
   readonly signal?: AbortSignal | undefined
   /** Pause after the first failure, 250 ms by default; each further failure in a row doubles it, up to 30 s. */
@@ -47,6 +50,7 @@ export class BucketRequests {
   readonly #options: BucketRequestOptions
   readonly #closed = new AbortController()
   readonly #ended: AbortSignal
+  #signer: Promise<RequestSigner | undefined> | undefined
   /** Servers that lead to others, for good. */
   readonly #moved = new Map<string, string>()
 
@@ -102,8 +106,11 @@ export class BucketRequests {
     const { silenceMs = SILENCE_MS } = this.#options
     const cut = new AbortController()
     try {
+      this.#signer ??= this.#options.sign?.()
+      const signer = await this.#signer
+      const signed = signer && (await signer(url))
       const asking = fetch(url, {
-        headers: { ...this.#options.headers, ...headers },
+        headers: { ...this.#options.headers, ...headers, ...signed },
         redirect: 'manual',
         signal: AbortSignal.any([cut.signal, this.#ended]),
       })
@@ -120,6 +127,7 @@ export class BucketRequests {
       return { why: `status ${status}`, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
     } catch (error) {
       if (this.#ended.aborted) throw transferStopped(url)
+      if (isLedgerStateError(error)) throw error
       if (isCertificateFault(error)) throw requestRefused(url, fetchFailure(error))
       return { why: fetchFailure(error), retryAfterMs: 0 }
     }

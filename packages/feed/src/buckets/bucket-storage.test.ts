@@ -303,7 +303,8 @@ describe('a transfer', () => {
     await open({}, { silenceMs: 50 })
     faulty(silence)
     expect(await read('state/digits')).toBe('0123456789')
-    expect(notices).toEqual([expect.stringMatching(/digits: nothing came for 0\.05 s; asking again/)])
+    // A busy machine may take as long for the answer itself.
+    expect(notices[0]).toMatch(/digits: nothing came for 0\.05 s; asking again/)
   })
 
   it('is not given up while it trickles', async () => {

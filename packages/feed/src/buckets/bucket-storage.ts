@@ -8,6 +8,7 @@ import { type BucketLocation, urlOfKey } from './bucket-location.js'
 import { type BucketRequestOptions, BucketRequests } from './bucket-requests.js'
 import { ObjectCache } from './object-cache.js'
 import { readObject } from './object-transfer.js'
+import { signerOfEnvironment } from './request-signer.js'
 import { Spool } from './spool.js'
 
 /** Listings that are remembered: more than folders are read at once. */
@@ -20,6 +21,8 @@ const SMALL_OBJECT_BYTES = 1024 * 1024
 export interface BucketStorageOptions extends BucketRequestOptions {
   /** Folder in which metadata and manifests are kept from one run to the next, and copies meanwhile; by default only copies are, in the temporary folder. */
   readonly sourceFolder?: string | undefined
+  /** Whether requests carry no account, although the environment has credentials of one. */
+  readonly isAnonymous?: boolean | undefined
 }
 
 type Folder = ReadonlyMap<string, StoredObject>
@@ -38,7 +41,8 @@ export class BucketStorage implements BackupStorage {
   constructor(location: BucketLocation, options: BucketStorageOptions) {
     this.root = location.root
     this.#location = location
-    this.#requests = new BucketRequests(options)
+    const sign = options.isAnonymous ? undefined : () => signerOfEnvironment(location, process.env)
+    this.#requests = new BucketRequests({ sign, ...options })
     this.#spool = new Spool(options.sourceFolder)
     this.#cache = options.sourceFolder === undefined ? undefined : new ObjectCache(options.sourceFolder, location.root)
   }

@@ -14,7 +14,7 @@ const OPENING_BRACE = 0x7b
 
 /**
  * Opens a source of ledger data and recognises its kind by its first bytes or its files: the URL of a node's API, of another store's feed or of a
- * bucket with a backup, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, a folder of a backup, a genesis blob or a ledger feed.
+ * bucket with a backup, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, the backup service of a node (`backup+http://HOST:PORT`), a folder of a backup, a genesis blob or a ledger feed.
  * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `untrusted`, `source_failed`
  * @example
@@ -35,6 +35,10 @@ export async function openSource(location: string, options: SourceOptions = {}):
   if (/^(?:s3|gs):\/\//.test(location)) {
     const { openBucketUri } = await import('./open-bucket.js')
     return await openBucketUri(location, options)
+  }
+  if (/^backup\+https?:\/\//.test(location)) {
+    const { openBackupService } = await import('./open-service.js')
+    return await openBackupService(location, options)
   }
   if (/^https?:\/\//.test(location)) return await openRemote(location, options)
   if (await isFolder(location)) return await openFolder(location, options)

@@ -160,6 +160,8 @@ export interface SourceOptions {
   readonly signal?: AbortSignal | undefined
   /** Sent with every request to a node or a bucket, such as `authorization`; no message repeats them. Redirects are then not followed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Whether requests to a bucket carry no account, although the environment has credentials of one. */
+  readonly isAnonymous?: boolean | undefined
   /** Receives one line for people: what a source does not prove, or why it is asked again. */
   readonly onNotice?: ((message: string) => void) | undefined
 }

@@ -1,0 +1,106 @@
+import { Buffer } from 'node:buffer'
+import { createSign } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { credentialsRefused, unreadableCredentials } from '../errors.js'
+
+const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only'
+const TOKEN_URI = 'https://oauth2.googleapis.com/token'
+const LIFE_SECONDS = 3_600
+/** A token is renewed this long before it ends. */
+const MARGIN_MS = 120_000
+const ANSWER_TIMEOUT_MS = 30_000
+
+/** Access tokens of an account of Google's cloud, each for as long as it holds. */
+export interface GoogleTokens {
+  /** @throws `source_failed` */
+  token(): Promise<string>
+}
+
+/**
+ * Opens a file of credentials as `gcloud` writes it: of a service account, or of a user.
+ * @throws `invalid_argument` where it cannot be read, or is of another kind
+ */
+export async function openGoogleTokens(path: string): Promise<GoogleTokens> {
+  const form = toForm(path, await readCredentials(path))
+  let held: { readonly token: string; readonly until: number } | undefined
+  return {
+    async token() {
+      if (!held || held.until < Date.now()) held = await fetchToken(form.uri, form.fields())
+      return held.token
+    },
+  }
+}
+
+type Credentials = Readonly<Record<string, unknown>>
+
+async function readCredentials(path: string): Promise<Credentials> {
+  try {
+    const value: unknown = JSON.parse(await readFile(path, 'utf8'))
+    if (typeof value === 'object' && value !== null) return value as Credentials
+  } catch (cause) {
+    // What is in it is not repeated.
+    const { code } = cause as NodeJS.ErrnoException
+    throw unreadableCredentials(path, code ?? 'it is not JSON')
+  }
+  throw unreadableCredentials(path, 'it is not a JSON object')
+}
+
+/** Where tokens are asked for, and with which fields. */
+function toForm(path: string, credentials: Credentials): { readonly uri: string; fields(): Record<string, string> } {
+  const text = (name: string): string => {
+    const value = credentials[name]
+    if (typeof value !== 'string') throw unreadableCredentials(path, `"${name}" is missing`)
+    return value
+  }
+  if (credentials.type === 'service_account') {
+    const [issuer, key, uri] = [text('client_email'), text('private_key'), text('token_uri')]
+    const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    return { uri, fields: () => ({ grant_type: grant, assertion: signAssertion(issuer, key, uri, path) }) }
+  }
+  if (credentials.type === 'authorized_user') {
+    const fields = {
+      grant_type: 'refresh_token',
+      client_id: text('client_id'),
+      client_secret: text('client_secret'),
+      refresh_token: text('refresh_token'),
+    }
+    return { uri: TOKEN_URI, fields: () => fields }
+  }
+  throw unreadableCredentials(path, 'its "type" is neither service_account nor authorized_user')
+}
+
+function signAssertion(issuer: string, key: string, audience: string, path: string): string {
+  const now = Math.floor(Date.now() / 1_000)
+  const claims = { iss: issuer, scope: SCOPE, aud: audience, iat: now, exp: now + LIFE_SECONDS }
+  const signed = [{ alg: 'RS256', typ: 'JWT' }, claims].map((part) => base64url(JSON.stringify(part))).join('.')
+  try {
+    return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`
+  } catch {
+    throw unreadableCredentials(path, '"private_key" is not a key')
+  }
+}
+
+async function fetchToken(uri: string, fields: Record<string, string>) {
+  const { origin } = new URL(uri)
+  // What fails on the way is tried again, with the request that the token is for.
+  let response: Response
+  let answer: { access_token?: unknown; expires_in?: unknown; error?: unknown }
+  try {
+    response = await fetch(uri, {
+      method: 'POST',
+      body: new URLSearchParams(fields),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    })
+    answer = (await response.json()) as typeof answer
+  } catch (cause) {
+    throw new Error(`${origin} gave no access token: ${cause instanceof Error ? cause.message : String(cause)}`)
+  }
+  const { access_token: token, expires_in: seconds, error } = answer
+  if (typeof token !== 'string') throw credentialsRefused(origin, `status ${response.status}, ${String(error)}`)
+  return { token, until: Date.now() + Number(seconds ?? 0) * 1_000 - MARGIN_MS }
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url')
+}

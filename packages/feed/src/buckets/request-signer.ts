@@ -1,0 +1,42 @@
+import type { BucketLocation, Environment } from './bucket-location.js'
+
+/** Gives the headers with which a request is made in the name of an account. */
+export type RequestSigner = (url: string) => Promise<Readonly<Record<string, string>>>
+
+const REGION_OF_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/
+const DEFAULT_REGION = 'us-east-1'
+
+/**
+ * How requests to a bucket are signed, by the credentials that the environment has, as the clouds' own tools read it:
+ * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` for S3; `CLOUDSDK_AUTH_ACCESS_TOKEN` or
+ * `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. What signs is loaded only then.
+ * @returns undefined where there are none: requests carry no account
+ * @throws `invalid_argument` for a file of credentials that cannot be read
+ */
+export async function signerOfEnvironment(
+  { service }: BucketLocation,
+  environment: Environment,
+): Promise<RequestSigner | undefined> {
+  if (service === 's3') return await amazonSigner(environment)
+  const { CLOUDSDK_AUTH_ACCESS_TOKEN: token, GOOGLE_APPLICATION_CREDENTIALS: file } = environment
+  if (token) return async () => ({ authorization: `Bearer ${token}` })
+  if (!file) return undefined
+  const { openGoogleTokens } = await import('./google-tokens.js')
+  const tokens = await openGoogleTokens(file)
+  return async () => ({ authorization: `Bearer ${await tokens.token()}` })
+}
+
+async function amazonSigner(environment: Environment): Promise<RequestSigner | undefined> {
+  const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
+  if (!accessKeyId || !secretAccessKey) return undefined
+  const { AwsV4Signer } = await import('aws4fetch')
+  const session = environment.AWS_SESSION_TOKEN
+  const asked = environment.AWS_REGION || environment.AWS_DEFAULT_REGION
+  return async (url) => {
+    const region = REGION_OF_HOST.exec(new URL(url).hostname)?.[1] ?? asked ?? DEFAULT_REGION
+    const keys = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
+    // No further header is signed: a proxy may change those on the way.
+    const { headers } = await new AwsV4Signer({ ...keys, url, region, service: 's3' }).sign()
+    return Object.fromEntries(headers)
+  }
+}

@@ -1,0 +1,38 @@
+import { Buffer } from 'node:buffer'
+
+const LENGTH_BYTES = 4
+
+/** Counts records, each a u32 big-endian length and that number of bytes, as they come in pieces. */
+export class RecordCount {
+  records = 0
+  readonly #head = Buffer.alloc(LENGTH_BYTES)
+  #headBytes = 0
+  /** Bytes of the record that are yet to come. */
+  #left = 0
+
+  /** Whether what came ends with a record. */
+  get isComplete(): boolean {
+    return this.#headBytes === 0 && this.#left === 0
+  }
+
+  add(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; ) {
+      if (this.#left > 0) {
+        const taken = Math.min(this.#left, piece.length - at)
+        this.#left -= taken
+        at += taken
+        if (this.#left === 0) this.#end()
+        continue
+      }
+      this.#head[this.#headBytes++] = piece[at++]!
+      if (this.#headBytes < LENGTH_BYTES) continue
+      this.#left = this.#head.readUInt32BE(0)
+      if (this.#left === 0) this.#end()
+    }
+  }
+
+  #end(): void {
+    this.records++
+    this.#headBytes = 0
+  }
+}
