@@ -4,7 +4,7 @@ import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
 const range = (first: number, last: number) => ({ firstVersion: BigInt(first), lastVersion: BigInt(last) })
 
-it('joins ranges that touch, and tells nothing new apart from what is there', () => {
+it('joins ranges that touch, and adds nothing that is there', () => {
   const ranges = addRange(addRange([], range(10, 19)), range(30, 39))
   expect(ranges).toEqual([range(10, 19), range(30, 39)])
   expect(addRange(ranges, range(31, 35))).toBe(ranges)
