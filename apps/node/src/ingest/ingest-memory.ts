@@ -1,7 +1,7 @@
 /** The share of the memory that an ingest takes for what is not merged yet. A reader that opens the store meanwhile takes as much. */
 const TABLE_SHARE = 1 / 16
 const LEAST_TABLE_BYTES = 2 ** 26
-/** The most of it: with eight times as many writes in memory, more of them are of one page, which is written once for all. */
+/** A page is written once for all writes of it that are merged together: more memory, fewer pages. */
 const MOST_TABLE_BYTES = 2 ** 29
 
 /** How much memory an ingest, which nobody waits for, takes for commits that are not merged: 64 to 512 MiB. */

@@ -35,13 +35,14 @@ export function forecastWindow(
   isWhole = false,
 ): Forecast {
   const writes = versions * writesPerVersion
-  const state = isWhole ? 0 : keys
-  const diskBytes = (state * bytesPerKey + writes * bytesPerWrite) * freePages
+  // Of a whole window, the first write of each key superseded nothing.
+  const superseding = isWhole ? Math.max(0, writes - keys) : writes
+  const diskBytes = (keys * bytesPerKey + superseding * bytesPerWrite) * freePages
   const processes = SUPERVISOR_BYTES + READERS * READER_BYTES + WRITER_BYTES
   const memoryBytes = processes + Math.min(diskBytes, keys * INNER_BYTES_PER_KEY)
   const seconds = (amount: number, rate: number): number =>
     amount / (diskBytes > SUPPOSED_MEMORY_BYTES ? Math.min(rate, WRITES_PER_SECOND.beyondMemory) : rate)
-  const snapshotSeconds = seconds(state, WRITES_PER_SECOND.snapshot)
+  const snapshotSeconds = isWhole ? 0 : seconds(keys, WRITES_PER_SECOND.snapshot)
   return {
     diskBytes,
     memoryBytes,

@@ -26,8 +26,8 @@ const rows = page
   )
 
 const LEDGERS: Readonly<Record<string, LedgerShape & { readonly all: number }>> = {
-  Mainnet: { keys: 1e9, writesPerVersion: 6.6, all: 4e9 },
-  Testnet: { keys: 0.5e9, writesPerVersion: 6.6, all: 4e9 },
+  Mainnet: { keys: 1e9, writesPerVersion: 6.6, all: 8e9 },
+  Testnet: { keys: 0.5e9, writesPerVersion: 6.6, all: 8e9 },
   'A small chain': { keys: 13e6, writesPerVersion: 3.5, all: 100e6 },
 }
 
@@ -72,6 +72,7 @@ describe('a forecast', () => {
     expect(measured).toEqual({ bytesPerKey: 250, bytesPerWrite: 100, freePages: 1.25 })
     expect(forecastWindow(500, shape, measured).diskBytes).toBe(187_500)
     expect(forecastWindow(5_000, shape, measured).diskBytes).toBe((50_000 + 10 * 100_000) * 1.25)
+    expect(forecastWindow(5_000, shape, measured, true).diskBytes).toBe((50_000 + 9_800 * 100) * 1.25)
   })
 
   it('cannot be made where nothing was superseded', () => {
