@@ -1,4 +1,4 @@
-// What must hold in a project that installed a package, beside that its examples run.
+// What must hold in a project that installed a package, other than that its examples run.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

@@ -10,7 +10,7 @@ import type { Tally } from './tally.ts'
 
 const run = promisify(execFile)
 
-/** The oldest supported line of Node, beside the one of the checkout. */
+/** The oldest supported line of Node, in addition to the one of the checkout. */
 const OTHER_NODE = '22.23.3'
 const START_MS = 120_000
 const STOP_MS = 30_000

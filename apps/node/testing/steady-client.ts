@@ -129,7 +129,7 @@ export function startSteadyClient({
   async function run(): Promise<void> {
     while (!isStopped) {
       const span = Math.max(0, tally.latest - oldest)
-      // Mostly inside the window; now and then beside it.
+      // Mostly inside the window; now and then outside it.
       const version = Math.max(0, oldest - 3 + random.below(span + 6))
       await ask(randomQuestion(version, random))
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))

@@ -14,7 +14,7 @@ export interface UpstreamRequest {
 export interface FakeUpstream {
   /** Ends in `/v1`. */
   readonly url: string
-  /** What it got beside the questions for its chain. */
+  /** What it got, other than the questions for its chain. */
   readonly requests: UpstreamRequest[]
   chainId: number
   version: number

@@ -37,7 +37,7 @@ export class TransactionKeeper {
     this.#options = options
   }
 
-  /** What a version writes beside what its source says. A version that wrote no state has nothing that a transaction explains. */
+  /** What a version writes in addition to what its source says. A version that wrote no state has nothing that a transaction explains. */
   writesOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
     if (!this.#isKept && !this.#options.isAsked) return this.#follow(writes)
     if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)

@@ -1,4 +1,4 @@
-// Random histories of the state engine beside the engine in memory, on all cores.
+// Random histories of the state engine, compared with the engine in memory, on all cores.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'

@@ -12,7 +12,7 @@ export type Breakage = 'reader' | 'node'
 export interface Fault {
   readonly name: string
   readonly breaks?: Breakage
-  /** How often, beside the others of its list. */
+  /** How often, compared with the others of its list. */
   readonly share: number
   /** Whether it took place. */
   inflict(bed: SoakBed, random: Random): Promise<boolean>

@@ -32,6 +32,6 @@ describe('the examples of the help that read the demonstration ledger', () => {
   })
 
   it('are there for all commands that read state', () => {
-    expect(new Set(ofDemo.map((line) => line.split(' ')[1]))).toEqual(new Set(['get', 'history']))
+    expect(new Set(ofDemo.map((line) => line.split(' ')[1]))).toEqual(new Set(['get', 'history', 'view']))
   })
 })

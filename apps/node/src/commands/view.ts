@@ -47,8 +47,9 @@ points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong 
     ...VIEW_HISTORY_OPTIONS,
   ],
   examples: [
+    'ledger-state view 0xdecaf::market::quote 1000000 --version 1500 --data-dir data/demo',
+    'ledger-state view 0xdecaf::market::quote 1000000 --history --csv --data-dir data/demo',
     'ledger-state view 0x1::coin::balance 0xa11ce --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
-    'ledger-state view 0x1::chain_id::get --version 1500 --data-dir data/node',
     'ledger-state view 0x1::coin::supply --type-arg 0x1::aptos_coin::AptosCoin --history --every 1d --csv --data-dir data/node',
   ],
   async run(input) {

@@ -1,4 +1,4 @@
-// Histories of views over a database, beside the same over an engine in memory.
+// Histories of views over a database, compared with the same over an engine in memory.
 import { LedgerStateError, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import {

@@ -1,4 +1,4 @@
-// Views of the kits over a database, beside the answers of a real vm.
+// Views of the kits over a database, compared with the answers of a real vm.
 import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { AsyncState, AsyncStateView } from '@ledger-state/engine'

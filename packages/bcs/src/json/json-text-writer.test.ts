@@ -16,7 +16,7 @@ function printed(write: (out: JsonTextWriter) => void): string {
   return out.takeText()
 }
 
-/** Whole numbers beside each power of ten and of two. */
+/** Whole numbers next to each power of ten and of two. */
 function edges(most: bigint): bigint[] {
   const powers: bigint[] = []
   for (let power = 1n; power <= most; power *= 10n) powers.push(power)

@@ -126,7 +126,7 @@ describe('a state asked for by its time', () => {
     },
   )
 
-  it('is read where parameters beside it are known to nobody', async () => {
+  it('is read where other parameters are known to nobody', async () => {
     expect(await versionOf('foo=1&ledger_version=3&%zz=1&bar')).toBe(3)
     const many = Array.from({ length: 8_000 }, (_, at) => `p${at}`).join('&')
     expect(await versionOf(`${many}&ledger_version=3`)).toBe(3)

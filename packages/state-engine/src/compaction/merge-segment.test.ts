@@ -133,7 +133,7 @@ interface DrawnWrite {
 
 type Fate = 'committed' | 'aborted' | 'killed'
 
-/** The store of the test beside a plain model of it. */
+/** The store of the test, and a plain model that it is compared with. */
 class ModelledStore {
   readonly #model = new Map(KEYS.map((key) => [key, [] as ModelWrite[]]))
   readonly #first: bigint
@@ -227,7 +227,7 @@ function abort(work: () => void): never {
   throw new Error('aborted')
 }
 
-describe('beside a plain model', () => {
+describe('compared with a plain model', () => {
   const write = fc.record({
     key: fc.nat({ max: KEYS.length - 1 }),
     size: fc.option(fc.nat({ max: SIZES.length - 1 }), { freq: 4 }),
@@ -279,7 +279,7 @@ it('a merge keeps records and reads of one hot key small over thousands of merge
   expect(fences.length).toBeLessThanOrEqual(MAX_FENCES)
   expect(most.latest).toBeLessThan(400)
   expect(most.depth).toBeLessThanOrEqual(4)
-  // Nodes are few beside chunks.
+  // Nodes are few compared with chunks.
   expect(store.run.getStats().entryCount).toBeLessThan(MERGES * 1.1)
   const countReads = store.run.getBinaryFast
   store.run.getBinaryFast = function counted(this: typeof store.run, ...given) {

@@ -15,7 +15,7 @@ export interface BesideModelOptions {
   readonly values?: readonly Uint8Array[]
 }
 
-/** Runs random histories of the engine on LMDB beside the engine in memory. */
+/** Runs random histories on the engine on LMDB and on the engine in memory, and compares them. */
 export async function runBesideModel({ count, seed, values = [] }: BesideModelOptions): Promise<void> {
   const paths: string[] = []
   const newPath = () => {

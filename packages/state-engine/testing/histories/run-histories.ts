@@ -16,7 +16,7 @@ export interface HistoryRun {
   readonly seed: number
 }
 
-/** Runs random histories of an engine beside the model; throws at the first that differs, with what repeats it. */
+/** Runs random histories on an engine and on the model; throws at the first that differs, with what repeats it. */
 export async function runHistories({ parts, close, count, seed }: HistoryRun): Promise<void> {
   const example = parts(undefined)
   close()

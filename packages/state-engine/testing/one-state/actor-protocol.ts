@@ -20,6 +20,6 @@ export type Command =
   | { readonly kind: 'end' }
 
 export interface ActorOptions {
-  /** Whether calls of the file system are steps, beside the points of the engine. */
+  /** Whether calls of the file system are steps, in addition to the points of the engine. */
   readonly stopsAtSystemCalls: boolean
 }

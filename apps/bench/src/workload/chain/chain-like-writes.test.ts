@@ -145,7 +145,7 @@ it('keys come back late in a ledger as the design counted: 51,517 writes of 0.43
   expect(share).toBeLessThan(0.48)
 })
 
-describe.skipIf(!hasSharedData)('writes like those of a chain, beside real ones', () => {
+describe.skipIf(!hasSharedData)('writes like those of a chain, compared with real ones', () => {
   it('have values that the modules of a real genesis lay out, in full', async () => {
     const modules = new Map<string, MoveModule>()
     for (const { key, value } of await readWrites('data/genesis/devnet.genesis.blob', {})) {
