@@ -47,6 +47,24 @@ export function unreadableNetwork(text: string, names: readonly string[], cause:
   return new LedgerStateError('usage', message, {}, { cause })
 }
 
+export function unreadableSlice(file: string, cause: unknown): ProgramError {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return new LedgerStateError('usage', `--only ${JSON.stringify(clip(file))}: ${why}`, {}, { cause })
+}
+
+/** @param command makes a store of both slices */
+export function widerSlice(error: LedgerStateError, command: string): LedgerStateError {
+  const message = `${error.message}; with what this store keeps: ${command}`
+  return new LedgerStateError(error.code, message, error.fields, { cause: error })
+}
+
+/** A proof of the whole state, of a store that keeps a part of it. */
+export function sliceHasNoRoot(): ProgramError {
+  const message =
+    'this store keeps a slice of its ledger, and the root of a state follows from all of it: what the source proved when it was ingested stands in ledger-state info'
+  return new LedgerStateError('state_root_unknown', message)
+}
+
 export function fromAboveTo(from: bigint, to: bigint): ProgramError {
   return usageError(`--from ${from} is above --to ${to}`)
 }

@@ -14,5 +14,14 @@ export { type IngestObserver, type IngestOptions, ingestSource } from './ingest-
 export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 export { type RejectedVersions, rejectUnsigned } from './reject-unsigned.js'
 export type { SliceOptions } from './slices/slice-filter.js'
+export {
+  measureMember,
+  readSliceLines,
+  readSliceMembers,
+  readSliceStatus,
+  type SliceMember,
+  type SliceStatus,
+  sliceDigestOf,
+} from './slices/slice-status.js'
 export { type VerifiedSource, type VerifyOptions, verifySource } from './verify-source.js'
 export { WritesHash } from './writes-hash.js'

@@ -4,7 +4,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { PassThrough, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
-import { isU64 } from '@ledger-state/core'
+import { bytesToHex, isU64 } from '@ledger-state/core'
+import { sliceDigestOf } from '@ledger-state/ingest'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { createBackupListener } from './backup-listener.js'
 import { liveLines } from './live-lines.js'
@@ -145,11 +146,13 @@ class FeedServer {
 
   #index() {
     const { chainId, oldestVersion, latestVersion } = this.#engine.ledger!
+    const slice = sliceDigestOf(this.#engine)
     return {
       format: 'ledger-feed',
       chain_id: Number(chainId),
       oldest_version: String(oldestVersion),
       latest_version: String(latestVersion),
+      ...(slice && { slice: bytesToHex(slice) }),
     }
   }
 

@@ -1,6 +1,14 @@
-import { TRANSACTIONS_KEY } from '@ledger-state/core'
+import { addressToShortHex, TRANSACTIONS_KEY } from '@ledger-state/core'
 import { type LedgerInfo, noLedger, type StoreBase } from '@ledger-state/engine'
-import { type CommitMark, type Contradiction, decodeCommitMark } from '@ledger-state/ingest'
+import {
+  type CommitMark,
+  type Contradiction,
+  decodeCommitMark,
+  measureMember,
+  readSliceLines,
+  readSliceMembers,
+  readSliceStatus,
+} from '@ledger-state/ingest'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
@@ -8,19 +16,23 @@ import { emptyStore, nothingToForecastFrom, usageError } from '../errors.js'
 import { measureStore } from '../sizing/forecast.js'
 import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
 import { openDatabaseReader } from '../stores/open-database.js'
-import { type DatabasePlace, nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { openReader } from '../stores/open-reader.js'
+import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { describeSlice, sliceFacts } from '../terminal/slice-rows.js'
 import { columns, table } from '../terminal/table.js'
 import { describeVouching } from '../terminal/vouching.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
+const sliceOption = switchOption('slice', 'print what a slice was asked for, as the file of --only has it')
+const membersOption = switchOption('members', 'list the members of a slice with their keys and bytes')
 const forecastOption = switchOption('forecast', 'say what larger windows of this ledger take')
 
 export const infoCommand: Command = {
   name: 'info',
   summary: 'Says what a store holds.',
   arguments: [],
-  options: [...storeOptions, jsonOption, forecastOption],
+  options: [...storeOptions, jsonOption, forecastOption, sliceOption, membersOption],
   details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store takes for each key and
 each write; docs/sizing.md says how. It works while a node runs, and better the longer the window of the store is.`,
   examples: [
@@ -29,6 +41,8 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
   ],
   async run(input) {
     const place = storePlace(input, 'info')
+    if (input.get(sliceOption)) return await printSlice(place)
+    if (input.get(membersOption)) return await printMembers(place)
     const isForecast = input.get(forecastOption)
     if ('url' in place) {
       if (isForecast) throw usageError('--forecast counts the bytes of a folder; a store on PostgreSQL has no forecast')
@@ -39,14 +53,20 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
     try {
       const { ledger, base, stats, mark } = engine
       if (!ledger) throw emptyStore(place.dataDir)
+      const slice = await readSliceStatus(engine)
       if (input.get(jsonOption)) {
-        const facts = { ...storeFacts(engine), ...(isForecast && forecastFacts(engine)) }
+        const facts = {
+          ...storeFacts(engine),
+          slice: slice ? sliceFacts(slice) : null,
+          ...(isForecast && forecastFacts(engine)),
+        }
         process.stdout.write(`${JSON.stringify(facts)}\n`)
         return
       }
       const rows = [
         ...ledgerRows(ledger, base!, mark),
         transactionsRow(ledger, transactionsSince(engine)),
+        ...(slice ? [['keeps', describeSlice(slice)] as const] : []),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
@@ -60,6 +80,29 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
   },
 }
 
+async function printSlice(place: StorePlace): Promise<void> {
+  const engine = await openReader(place)
+  try {
+    for (const line of await readSliceLines(engine)) process.stdout.write(`${line}\n`)
+  } finally {
+    await engine.close()
+  }
+}
+
+async function printMembers(place: StorePlace): Promise<void> {
+  const engine = await openReader(place)
+  try {
+    process.stdout.write('kind,id,joined_by,since_version,known_whole,keys,bytes\n')
+    for await (const member of readSliceMembers(engine)) {
+      const { kind, id, reason, since, isWhole } = member
+      const { keys, bytes } = await measureMember(engine, member)
+      process.stdout.write(`${[kind, addressToShortHex(id), reason, since, isWhole, keys, bytes].join(',')}\n`)
+    }
+  } finally {
+    await engine.close()
+  }
+}
+
 /** The server knows what its tables take; here is what the ledger says. */
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
@@ -68,9 +111,18 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
     const { ledger, base, mark } = snapshot
     if (!ledger) throw emptyStore(nameOfPlace(place))
     const [kept] = await snapshot.at().load([TRANSACTIONS_KEY])
+    const slice = await readSliceStatus(engine)
     const text = asJson
-      ? JSON.stringify({ ...ledgerFacts(ledger, base!, mark), ...transactionsFact(kept?.version) })
-      : table([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version)])
+      ? JSON.stringify({
+          ...ledgerFacts(ledger, base!, mark),
+          ...transactionsFact(kept?.version),
+          slice: slice ? sliceFacts(slice) : null,
+        })
+      : table([
+          ...ledgerRows(ledger, base!, mark),
+          transactionsRow(ledger, kept?.version),
+          ...(slice ? [['keeps', describeSlice(slice)] satisfies [string, string]] : []),
+        ])
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()

@@ -45,9 +45,12 @@ export const startCommand: Command = {
     const held = await heldLedger(dataDir)
     if (held === undefined) {
       const sourceFolder = sourceFolderOf({ dataDir })
-      const source = isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
+      const openAgain = async () =>
+        isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
+      const source = await openAgain()
       await announceWindow(source, { ...given, place: { dataDir }, retain }, notice)
-      await ingestMarked(dataDir, source, { ...given, retain, stop })
+      const location = from ?? 'the demonstration ledger'
+      await ingestMarked(dataDir, source, { ...given, location, openAgain, retain, stop })
     } else if (from !== undefined) {
       notice(leftUnread(from, dataDir, held))
     }

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { parseU64 } from '@ledger-state/core'
+import { parseAddress, parseU64 } from '@ledger-state/core'
 import { toRemoteUrl } from '@ledger-state/feed/remote-url'
 import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
+import { parseTypePattern } from '@ledger-state/ledger'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
@@ -87,6 +88,29 @@ const seconds =
   (least: number) =>
   (text: string): number =>
     wholeNumber(least, 86_400)(text) * 1_000
+
+/** The text of an address, once it is known to be one. */
+function addressText(text: string): string {
+  parseAddress(text)
+  return text
+}
+
+/** Types between commas, which also stand between type arguments. */
+function splitTypes(text: string): readonly string[] {
+  let depth = 0
+  const types = ['']
+  for (const character of text) {
+    if (character === '<') depth++
+    if (character === '>') depth--
+    if (character === ',' && depth === 0) types.push('')
+    else types.push(types.pop() + character)
+  }
+  return types.map((type) => {
+    const text = type.trim()
+    parseTypePattern(text)
+    return text
+  })
+}
 
 /**
  * Every setting of a node, given on the command line (`--NAME`), in the environment (`LEDGER_STATE_NAME`) or in a JSON
@@ -257,6 +281,25 @@ export const settings = {
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
   unsigned: switchOption('unsigned', 'take a source without the signatures of validators: nothing vouches for it'),
+  only: textOption(
+    'only',
+    'FILE',
+    'keep a slice of the ledger alone: a file with an address, "table" and a handle, or a type on each line (docs/slices.md)',
+  ),
+  onlyAccount: listOption(
+    'only-account',
+    'ADDRESS',
+    'keep this account in a slice, with what belongs to it',
+    addressText,
+  ),
+  onlyTable: listOption('only-table', 'HANDLE', 'keep the items of this table in a slice', addressText),
+  onlyType: {
+    name: 'only-type',
+    value: 'TYPE',
+    description: 'keep resources of this type in a slice, at any address: 0x1::module::Name, 0x1::module::* or 0x1::*',
+    isList: true,
+    parse: splitTypes,
+  } satisfies Option<readonly string[]>,
   checkStateRoot: switchOption(
     'check-state-root',
     'after a state snapshot, compare the root of the stored state with the one that the ledger has',
@@ -414,7 +457,11 @@ export const configOption = textOption('config', 'FILE', 'JSON file of settings;
 
 export const proofSettings = [settings.network, settings.hashSalt, settings.verify]
 
+/** What a slice keeps. */
+export const sliceSettings = [settings.only, settings.onlyAccount, settings.onlyTable, settings.onlyType]
+
 export const ingestSettings = [
+  ...sliceSettings,
   settings.retain,
   settings.since,
   settings.keepChunks,
@@ -444,6 +491,7 @@ export const nodeOptions = [
   settings.forwardPruned,
   settings.forwardHeader,
   settings.follow,
+  ...sliceSettings,
   settings.replicaOf,
   settings.serveFeed,
   settings.serveBackup,

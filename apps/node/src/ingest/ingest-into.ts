@@ -1,21 +1,31 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource, type SourceOptions } from '@ledger-state/feed'
-import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import {
+  followSource,
+  type IngestCounters,
+  type IngestOptions,
+  ingestSource,
+  readSliceStatus,
+  verifySource,
+} from '@ledger-state/ingest'
 import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
+import { type SliceSettings, sliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { nothingIngested, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
+import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
+import { withWiderCommand } from './wider-slice.js'
 
 export interface IngestSettings {
   readonly retain: bigint | undefined
@@ -26,6 +36,8 @@ export interface IngestSettings {
   readonly checkStateRoot: boolean
   /** Whether a window of a backup is refused for which the disk is too small. */
   readonly checkDisk: boolean
+  /** What a slice keeps; undefined where everything is kept, or what the store was asked for before. */
+  readonly slice: SliceSettings | undefined
   readonly source: SourceOptions
 }
 
@@ -41,9 +53,10 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
-    keepTransactions: input.get(settings.keepTransactions),
+    keepTransactions: input.get(settings.keepTransactions) || sliceSettings(input) !== undefined,
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
+    slice: sliceSettings(input),
     source: {
       keepFolder: input.get(settings.keepChunks),
       window: since && { since: since.moment, words: since.words },
@@ -75,8 +88,13 @@ function asStopped(error: unknown, stop: Stop): unknown {
     : error
 }
 
-export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal'> {
+export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal' | 'only'> {
   readonly stop: Stop
+  readonly slice?: SliceSettings | undefined
+  /** Where the source is, as it was given. */
+  readonly location: string
+  /** Opens the source again, for a slice of a state. */
+  readonly openAgain: () => Promise<LedgerSource>
   /** Whether the root of an imported state is compared with the one that the ledger has; false by default. */
   readonly checkStateRoot?: boolean
   readonly hashSalt?: string | undefined
@@ -93,7 +111,16 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
 export async function ingestInto(
   place: StorePlace,
   source: LedgerSource,
-  { stop, untilStopped = false, reopen, checkStateRoot = false, hashSalt, ...options }: IngestIntoOptions,
+  {
+    stop,
+    untilStopped = false,
+    reopen,
+    checkStateRoot = false,
+    hashSalt,
+    slice,
+    location,
+    ...options
+  }: IngestIntoOptions,
 ): Promise<void> {
   const began = performance.now()
   try {
@@ -104,9 +131,14 @@ export async function ingestInto(
     let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
-      const how = { ...options, signal: stop.signal, progress, onNotice: notice }
+      const only = slice && { spec: sliceSpecOf(slice), reopen: options.openAgain }
+      const how = { ...options, only, signal: stop.signal, progress, onNotice: notice }
       const ingesting = reopen ? followSource(engine, source, reopen, how) : ingestSource(engine, source, how)
-      const counters = await ingesting
+      const counters = await ingesting.catch(async (error: unknown) => {
+        throw isLedgerStateError(error, 'slice_mismatch') && slice
+          ? await withWiderCommand(error, engine, place, location, sliceSpecOf(slice))
+          : error
+      })
       const what = `${describe(source, counters)} from the ${source.description} in ${durationSince(began)}`
       const { ledger } = engine
       const holds = ledger
@@ -118,7 +150,9 @@ export async function ingestInto(
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
       if (memoryTableBytes && engine.kind === 'sync' && !signal) await engine.merge()
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
-      if (checkStateRoot && counters.entries > 0 && source.base?.stateRoot && !signal) {
+      const status = await readSliceStatus(engine)
+      if (status) notice(describeSlice(status))
+      if (checkStateRoot && !status && counters.entries > 0 && source.base?.stateRoot && !signal) {
         notice(await auditStateRoot(engine, place, { version: source.base.version, hashSalt, signal: stop.signal }))
       }
     } finally {

@@ -4,6 +4,7 @@ import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
+import { sliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
 import type { LogSettings } from '../observability/logger.js'
 import type { StorePlace } from '../stores/store-place.js'
@@ -127,7 +128,8 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
             retain: retain?.toString(),
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
-            keepTransactions: input.get(settings.keepTransactions),
+            keepTransactions: input.get(settings.keepTransactions) || sliceSettings(input) !== undefined,
+            slice: sliceSettings(input),
             log,
           },
   }

@@ -5,6 +5,7 @@ import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { followSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
+import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -21,6 +22,8 @@ export interface WriterSettings {
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: boolean
+  /** What an empty store is to keep; undefined for everything. A store that has versions goes on with what it keeps. */
+  readonly slice: SliceSettings | undefined
   readonly log: LogSettings
 }
 
@@ -42,7 +45,7 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
 
 async function follow(
   url: string,
-  { place, followHeaders: headers, hashSalt, verify, keepTransactions }: WriterSettings,
+  { place, followHeaders: headers, hashSalt, verify, keepTransactions, slice }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -56,7 +59,8 @@ async function follow(
     const opening = open()
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
-    const how = { retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
+    const only = slice && { spec: sliceSpecOf(slice), reopen: open }
+    const how = { only, retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
     if (source) await followSource(engine, source, open, how)
   } finally {
     stopReports()

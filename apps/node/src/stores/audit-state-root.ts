@@ -11,8 +11,8 @@ import {
   versionPruned,
 } from '@ledger-state/engine'
 import { computeStateRoot } from '@ledger-state/feed'
-import { decodeCommitMark } from '@ledger-state/ingest'
-import { emptyStore, otherStateRoot, stateRootUnknown } from '../errors.js'
+import { decodeCommitMark, readSliceStatus } from '@ledger-state/ingest'
+import { emptyStore, otherStateRoot, sliceHasNoRoot, stateRootUnknown } from '../errors.js'
 import { formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
@@ -49,7 +49,7 @@ interface AuditedStore {
  * Computes the root of the newest audited state of a store and compares it with the one that the ledger has there. Says on
  * standard error how far it is.
  * @returns one line for people
- * @throws `no_ledger`; `state_root_unknown` where the store keeps no root, `state_root_differs`; `version_pruned`
+ * @throws `no_ledger`; `state_root_unknown` where the store keeps no root, or a slice, `state_root_differs`; `version_pruned`
  *   where the version is pruned meanwhile
  */
 export async function auditStateRoot(
@@ -57,6 +57,7 @@ export async function auditStateRoot(
   place: StorePlace,
   { version, hashSalt, threads, signal }: AuditOptions,
 ): Promise<string> {
+  if (await readSliceStatus(engine)) throw sliceHasNoRoot()
   const store = engine.kind === 'sync' ? auditedEngine(engine) : await auditedSnapshot(engine)
   const name = nameOfPlace(place)
   const { ledger } = store

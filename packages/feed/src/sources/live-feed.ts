@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { type Backoff, clip, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
+import { type Backoff, clip, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
 import {
   atPlace,
   beforeFeed,
@@ -34,17 +34,28 @@ export interface FeedIndex {
   readonly chainId: number
   readonly oldestVersion: bigint
   readonly latestVersion: bigint
+  /** What it keeps, where that is a slice. */
+  readonly slice?: Uint8Array | undefined
 }
 
-/** `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`; undefined for anything else. */
+/**
+ * `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`, and `"slice":"0x…"` of a store that keeps a
+ * slice; undefined for anything else.
+ */
 export function parseFeedIndex(index: unknown): FeedIndex | undefined {
-  const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest } = (index ?? {}) as FeedRow
+  const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest, slice } = (index ?? {}) as FeedRow
   const isIndex = format === 'ledger-feed' && typeof chainId === 'number' && isVersion(oldest) && isVersion(latest)
-  return isIndex ? { chainId, oldestVersion: BigInt(oldest), latestVersion: BigInt(latest) } : undefined
+  if (!isIndex || (slice !== undefined && !isDigest(slice))) return undefined
+  const window = { chainId, oldestVersion: BigInt(oldest), latestVersion: BigInt(latest) }
+  return slice === undefined ? window : { ...window, slice: hexToBytes(slice) }
 }
 
 function isVersion(text: unknown): text is string {
   return typeof text === 'string' && /^\d{1,19}$/.test(text)
+}
+
+function isDigest(text: unknown): text is string {
+  return typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)
 }
 
 /** The versions that another store holds and receives, over HTTP. */
@@ -79,6 +90,10 @@ export class LiveFeed implements LedgerSource {
     this.#onNotice = options.onNotice ?? (() => {})
     this.#backoff = createBackoff(firstPauseMs, LONGEST_PAUSE_MS)
     this.#streak = new FailureStreak({ firstPauseMs, onNotice: this.#onNotice })
+  }
+
+  get slice(): Uint8Array | undefined {
+    return this.#index.slice
   }
 
   get progress() {

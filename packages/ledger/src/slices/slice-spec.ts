@@ -22,7 +22,7 @@ export interface SliceTexts {
 
 /**
  * Makes a specification out of texts. Each member stands in it once, in one order.
- * @throws `invalid_address`, `invalid_type_tag`; `invalid_argument` where nothing is asked for
+ * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` where nothing is asked for
  * @example
  * ```ts
  * import { parseSliceSpec, sliceSpecToLines } from '@ledger-state/ledger'
@@ -42,10 +42,10 @@ export function parseSliceSpec({ accounts = [], tables = [], types = [] }: Slice
 
 /**
  * Reads the texts of a file: on each line an address, `table` and a handle, or a type; `#` begins a comment.
- * @throws `invalid_argument` with the number of the line
+ * @throws `invalid_slice` with the number of the line
  */
-export function readSliceFile(text: string): Required<SliceTexts> {
-  const texts = { accounts: [] as string[], tables: [] as string[], types: [] as string[] }
+export function readSliceFile(text: string): Record<keyof SliceTexts, string[]> {
+  const texts: Record<keyof SliceTexts, string[]> = { accounts: [], tables: [], types: [] }
   for (const [at, line] of text.split('\n').entries()) {
     const words = line.replace(/#.*/, '').trim()
     if (words === '') continue

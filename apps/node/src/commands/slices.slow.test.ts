@@ -1,0 +1,75 @@
+// The recipes of docs/slices.md, on a feed of the demonstration ledger.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { feedHeaderLine, versionToFeedLine } from '@ledger-state/feed'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { ACCOUNTS, PRICES } from '../demo/demo-addresses.js'
+import { DEMO_CHAIN_ID, openDemoLedger } from '../demo/demo-ledger.js'
+
+const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', import.meta.url)), 'utf8')
+
+/** The commands of the recipes, as the page has them. */
+const COMMANDS = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^ledger-state (.*)$/gm)].map(([, words]) =>
+  words!.split(' '),
+)
+
+describe('a slice', () => {
+  const bed = new CommandBed()
+  /** What each command of the page printed, by its line. */
+  const outputs = new Map<string, string>()
+
+  beforeAll(async () => {
+    const lines = [feedHeaderLine({ chainId: DEMO_CHAIN_ID })]
+    for await (const version of openDemoLedger().versions()) lines.push(versionToFeedLine(version))
+    writeFileSync(bed.at('demo.ndjson'), `${lines.join('\n')}\n`)
+    writeFileSync(bed.at('wallets.txt'), `# the fund\n${ACCOUNTS.slice(0, 3).join('\n')}\n`)
+    for (const words of COMMANDS) {
+      const { status, stdout, stderr } = bed.run(...words)
+      expect(stderr, words.join(' ')).not.toContain('error')
+      expect(status, stderr).toBe(0)
+      outputs.set(words.join(' '), stdout)
+    }
+    expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/whole').status).toBe(0)
+  }, 600_000)
+  afterAll(() => bed.close())
+
+  it('answers what the whole ledger answers, in each recipe', () => {
+    const reads = COMMANDS.filter(([command]) => command !== 'ingest')
+    expect(reads.length).toBe(3)
+    for (const words of reads) {
+      const whole = words.map((word) => (word.startsWith('data/') ? 'data/whole' : word))
+      const { status, stdout } = bed.run(...whole)
+      expect(status).toBe(0)
+      expect(stdout.length).toBeGreaterThan(0)
+      expect(outputs.get(words.join(' '))).toBe(stdout)
+    }
+  })
+
+  it('says what it does not know, with the option that would have kept it', () => {
+    const { status, stderr } = bed.run('get', 'raw-item', PRICES, '0x01', '--data-dir', 'data/fund')
+    expect(status).toBe(1)
+    expect(stderr).toContain(`this store keeps a slice of its ledger, which has not the table ${PRICES}`)
+    expect(stderr).toContain(`--only-table ${PRICES}`)
+  })
+
+  it('goes on without the option, refuses another slice with the command that makes a wider one, and is described by info', () => {
+    expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund')).toMatchObject({ status: 0 })
+    const refused = bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund', '--only-account', '0xe1e')
+    expect(refused.status).toBe(1)
+    const all = [...ACCOUNTS.slice(0, 3), '0xe1e'].map((address) => `--only-account ${address}`)
+    for (const option of all) expect(refused.stderr).toContain(option)
+    expect(refused.stderr).toContain('ledger-state ingest demo.ndjson --data-dir data/fund-wider ')
+    const facts = JSON.parse(bed.run('info', '--json', '--data-dir', 'data/fund').stdout)
+    expect(facts.slice).toMatchObject({ asked_accounts: 3, asked_tables: 0, types: [] })
+    expect(bed.run('info', '--slice', '--data-dir', 'data/fund').stdout.split('\n').sort()).toEqual(
+      ['', ...ACCOUNTS.slice(0, 3)].sort(),
+    )
+    const members = bed.run('info', '--members', '--data-dir', 'data/fund').stdout
+    expect(members).toMatch(/^account,0xa11ce,asked,0,true,\d+,\d+$/m)
+    expect(bed.run('check', '--state-root', '--data-dir', 'data/fund')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('keeps a slice of its ledger'),
+    })
+  })
+})

@@ -1,0 +1,28 @@
+import { addressToShortHex } from '@ledger-state/core'
+import type { SliceStatus } from '@ledger-state/ingest'
+import { formatCount } from './amounts.js'
+
+/** One line on what a slice keeps. */
+export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStatus): string {
+  const types = asked.types.length > 0 ? ` and resources of ${formatCount(asked.types.length)} types` : ''
+  const late = joinedLate > 0 ? `; ${formatCount(joinedLate)} of them joined later and are known from then on` : ''
+  return `a slice: ${formatCount(accounts)} accounts and objects (${formatCount(asked.accounts)} asked for), ${formatCount(tables)} tables (${formatCount(asked.tables)} asked for)${types}${late}; the framework and all modules`
+}
+
+/** Facts of a slice as JSON has them: u64 values are strings. */
+export function sliceFacts({ asked, accounts, tables, joinedLate, newest }: SliceStatus) {
+  return {
+    asked_accounts: asked.accounts,
+    asked_tables: asked.tables,
+    types: asked.types,
+    accounts,
+    tables,
+    joined_late: joinedLate,
+    newest: newest.map(({ kind, id, reason, since }) => ({
+      kind,
+      [kind === 'table' ? 'handle' : 'address']: addressToShortHex(id),
+      joined_by: reason,
+      since_version: String(since),
+    })),
+  }
+}

@@ -1,0 +1,159 @@
+import {
+  addressToShortHex,
+  type KeyedEntry,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_TABLE_PREFIX,
+} from '@ledger-state/core'
+import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import {
+  decodeMember,
+  decodeSliceRecord,
+  type MemberKind,
+  type MemberReason,
+  typePatternToText,
+} from '@ledger-state/ledger'
+import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
+
+/** An account, object or table that a slice keeps. */
+export interface SliceMember {
+  readonly kind: MemberKind
+  /** Address or handle, 32 bytes. */
+  readonly id: Uint8Array
+  readonly reason: MemberReason
+  /** The version from which on its writes are kept. */
+  readonly since: bigint
+  /** Whether all that it had when it joined is kept. */
+  readonly isWhole: boolean
+}
+
+/** What a slice keeps. */
+export interface SliceStatus {
+  /** Accounts and tables that were asked for. */
+  readonly asked: { readonly accounts: number; readonly tables: number; readonly types: readonly string[] }
+  readonly accounts: number
+  readonly tables: number
+  /** Members that joined after the store began, so that what they had before is not known. */
+  readonly joinedLate: number
+  /** Those that joined last, the newest first. */
+  readonly newest: readonly SliceMember[]
+}
+
+const NEWEST = 20
+
+/**
+ * Describes the slice that a store keeps; undefined where it keeps everything, or nothing yet. It reads all members.
+ * @example
+ * ```ts
+ * import { createMemoryEngine } from '@ledger-state/engine'
+ * import { readSliceStatus } from '@ledger-state/ingest'
+ *
+ * console.log(await readSliceStatus(createMemoryEngine())) // undefined
+ * ```
+ */
+export async function readSliceStatus(engine: StateEngineReader | AsyncStateReader): Promise<SliceStatus | undefined> {
+  const view = await latestView(engine)
+  const record = await view?.get(SLICE_KEY)
+  if (!view || !record) return undefined
+  const { accounts, tables, types } = decodeSliceRecord(record)
+  const asked = { accounts, tables, types: types.map(typePatternToText) }
+  const counts = { account: 0, table: 0 }
+  let joinedLate = 0
+  let newest: SliceMember[] = []
+  for await (const member of membersOf(view)) {
+    counts[member.kind]++
+    if (member.isWhole) continue
+    joinedLate++
+    newest.push(member)
+    if (newest.length > 50 * NEWEST) newest = latestOf(newest)
+  }
+  return { asked, accounts: counts.account, tables: counts.table, joinedLate, newest: latestOf(newest) }
+}
+
+/** What the slice of a store was asked for, as a digest; undefined where it keeps everything. See `sliceDigest` of `@ledger-state/ledger`. */
+export function sliceDigestOf(engine: StateEngineReader): Uint8Array | undefined {
+  const record = engine.ledger && engine.at().get(SLICE_KEY)
+  return record && decodeSliceRecord(record).digest
+}
+
+/** The members of the slice of a store, accounts first; none where it keeps everything. */
+export async function* readSliceMembers(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<SliceMember> {
+  const view = await latestView(engine)
+  if (view) yield* membersOf(view)
+}
+
+/** The lines that ask for what a store was asked for: see `readSliceFile` of `@ledger-state/ledger`. */
+export async function readSliceLines(engine: StateEngineReader | AsyncStateReader): Promise<readonly string[]> {
+  const status = await readSliceStatus(engine)
+  const lines: string[] = []
+  for await (const { kind, id, reason } of readSliceMembers(engine)) {
+    if (reason === 'asked') lines.push(kind === 'table' ? `table ${addressToShortHex(id)}` : addressToShortHex(id))
+  }
+  return [...lines, ...(status?.asked.types ?? [])]
+}
+
+/** What the newest version has of a member. */
+export async function measureMember(
+  engine: StateEngineReader | AsyncStateReader,
+  { kind, id }: SliceMember,
+): Promise<{ readonly keys: number; readonly bytes: number }> {
+  const view = await latestView(engine)
+  const prefix = kind === 'account' ? accountKeyPrefix(id) : tableKeyPrefix(id)
+  let keys = 0
+  let bytes = 0
+  if (!view) return { keys, bytes }
+  for await (const { key, value } of view.scan(prefix)) {
+    keys++
+    bytes += key.length + value.length
+  }
+  return { keys, bytes }
+}
+
+/** The newest state of a store, whether its reads are promises or not. */
+interface LatestView {
+  get(key: Uint8Array): Promise<Uint8Array | undefined>
+  scan(prefix: Uint8Array): AsyncIterable<KeyedEntry>
+}
+
+async function latestView(engine: StateEngineReader | AsyncStateReader): Promise<LatestView | undefined> {
+  if (engine.kind === 'sync') {
+    if (!engine.ledger) return undefined
+    const view = engine.at()
+    return {
+      get: async (key) => view.get(key),
+      async *scan(prefix) {
+        yield* view.scan(prefix)
+      },
+    }
+  }
+  const snapshot = await engine.snapshot()
+  if (!snapshot.ledger) return undefined
+  const view = snapshot.at()
+  return {
+    get: async (key) => (await view.load([key]))[0]?.value,
+    async *scan(prefix) {
+      for (let start: Uint8Array | undefined = prefix; start; ) {
+        const page = await view.scan(prefix, { start })
+        yield* page.entries
+        start = page.next
+      }
+    },
+  }
+}
+
+async function* membersOf(view: LatestView): AsyncGenerator<SliceMember> {
+  const prefixes = [
+    ['account', SLICE_ACCOUNT_PREFIX],
+    ['table', SLICE_TABLE_PREFIX],
+  ] as const
+  for (const [kind, prefix] of prefixes) {
+    for await (const { key, value } of view.scan(prefix)) {
+      const { reason, since, isWhole } = decodeMember(value)
+      yield { kind, id: key.slice(prefix.length), reason, since, isWhole }
+    }
+  }
+}
+
+function latestOf(members: SliceMember[]): SliceMember[] {
+  return members.sort((a, b) => (a.since < b.since ? 1 : a.since > b.since ? -1 : 0)).slice(0, NEWEST)
+}
