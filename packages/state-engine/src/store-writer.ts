@@ -125,19 +125,19 @@ export class StoreWriter {
     await this.#turn?.catch(() => {})
     try {
       const end = await log.syncEnd()
-      if (end) this.#confirmEnd(end)
+      if (end) await this.#confirmEnd(end)
     } finally {
       log.close()
     }
   }
 
   /** Writes down where the files end: the next opener then notices what is missing there. */
-  #confirmEnd(end: LogFilePosition): void {
+  async #confirmEnd(end: LogFilePosition): Promise<void> {
     const { store, builder, reads, transactions } = this.#parts
     try {
       const { record } = reads.snapshot()
       if (!record || isSameEnd(record.logEnd, end)) return
-      transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
+      await transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
     } catch (error) {
       // Nothing is lost: the store is as a killed writer leaves it.
       if (!isLedgerStateError(error)) throw error

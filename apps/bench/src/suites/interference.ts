@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { STORE_FILE } from '@ledger-state/state-engine'
@@ -11,16 +11,19 @@ import { startNode } from '../http/servers.ts'
 import type { WriterLoad } from '../http/store-writer.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
+import type { LoopStops } from '../workload/committing-process.ts'
 
 /** Far below the load that saturates, so that requests do not wait for each other. */
 const REQUESTS_PER_SECOND = 1_000
 const CONNECTIONS = 32
 
 const WRITER = fileURLToPath(new URL('../http/store-writer.ts', import.meta.url))
+const COMMITTER = fileURLToPath(new URL('../workload/committing-process.ts', import.meta.url))
 
 export const interferenceSuite: Suite = {
   name: 'interference',
-  summary: 'latencies of requests at a steady rate while a writer ingests, and while it ingests and prunes',
+  summary:
+    'latencies of requests at a steady rate while a writer ingests, and while it ingests and prunes; stops of the event loop that commits',
   estimate: (scale) => ({
     minutes: { tiny: 1, small: 2, medium: 6, large: 20 }[scale],
     memoryBytes: 0.5e9,
@@ -56,7 +59,50 @@ export const interferenceSuite: Suite = {
       await ended
       await node.stop()
     }
+    await measureStops(run)
   },
+}
+
+/** Measures how long the event loop of a program stands still that commits 1,000 writes after 1,000 writes. */
+async function measureStops(run: BenchRun): Promise<void> {
+  const rounds = run.byScale({ tiny: 1, small: 3, medium: 5, large: 9 })
+  const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 10_000, large: 20_000 })
+  const loads = ['nobody commits', 'commits, merges under way'] as const
+  const measured = loads.map((): LoopStops[] => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, load] of loads.entries()) {
+      run.step(`round ${round + 1} of ${rounds}: ${load}`)
+      const folder = run.folder('loop-stops')
+      const child = fork(COMMITTER, [folder, String(milliseconds), String(at > 0)])
+      const ended = once(child, 'exit')
+      const [stops] = (await once(child, 'message')) as [LoopStops]
+      await ended
+      rmSync(folder, { recursive: true })
+      measured[at]!.push(stops)
+    }
+  }
+  for (const [at, load] of loads.entries()) {
+    const common = {
+      title: 'between two ticks of a timer of 1 ms, beside commits of 1,000 writes',
+      subject: load,
+      role: at === 0 ? ('floor' as const) : ('ours' as const),
+      unit: 'ms',
+    }
+    const metrics = { p99: 'p99', 'p99.9': 'p999', longest: 'longest' } as const
+    for (const [metric, name] of Object.entries(metrics)) {
+      run.record({ ...common, metric, rounds: measured[at]!.map((one) => one[name]) })
+      run.record({ ...common, metric: `${metric}, CPU time`, rounds: measured[at]!.map(({ cpu }) => cpu[name]) })
+    }
+  }
+  run.record({
+    title: 'commits of 1,000 writes, one after the other, durable',
+    subject: 'engine',
+    role: 'ours',
+    metric: 'writes a second',
+    unit: '/s',
+    better: 'higher',
+    rounds: measured[1]!.map(({ writesPerSecond }) => writesPerSecond),
+  })
 }
 
 async function measure(

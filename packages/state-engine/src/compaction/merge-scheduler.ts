@@ -6,6 +6,7 @@ import type { Segment } from '../memtable/segment.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge, type SliceBounds } from './merge-segment.js'
 import { LatestRepacker } from './repack-latest.js'
+import { type MergeThread, startMergeThread } from './threaded-merge.js'
 
 /**
  * Work of one transaction of a merge; other work of the process gets its turn before the next. Packing pages and ending the
@@ -14,6 +15,10 @@ import { LatestRepacker } from './repack-latest.js'
 export const SLICE_MS = 8
 /** A slice whose records were read ahead has more keys than this, as each slice is synced: they take no longer on an idle machine. */
 const LEAST_READ_KEYS = 512
+/** Segments below this size take few slices on the event loop; for them no thread is started. */
+const LEAST_THREAD_BYTES = 2 ** 20
+/** The thread reads a segment into memory of its own. */
+const MOST_THREAD_BYTES = 2 ** 28
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8
 /** The share of sorting in the work of a merge, about. */
@@ -24,7 +29,11 @@ export interface MergeParts {
   readonly builder: RecordBuilder
   readonly table: Memtable
   /** Runs a slice in a write transaction; it returns whether the segment is merged. */
-  transact(slice: () => boolean): boolean
+  transact(slice: () => boolean): Promise<boolean>
+  /** Does the same with a transaction that a thread runs. */
+  transactElsewhere(transact: () => Promise<boolean>): Promise<boolean>
+  /** Has a thread know when others wait for its transaction. */
+  useThread(thread: MergeThread): void
   /** Makes all transactions so far durable. */
   syncStore(): Promise<void>
   /** The segments of the files below a number are in LMDB. */
@@ -36,6 +45,8 @@ export class MergeScheduler {
   readonly #parts: MergeParts
   readonly #repacker: LatestRepacker
   #running: Promise<void> | undefined
+  #thread: MergeThread | undefined
+  #mayStartThread = true
   #isStopped = false
   /** The share of the work on the oldest segment that is done. */
   #progress = 0
@@ -72,7 +83,9 @@ export class MergeScheduler {
   /** Resolves when the transaction under way is over. No other begins. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#thread?.setWanted(true)
     await this.#running?.catch(ignore)
+    await this.#thread?.close()
   }
 
   #start(): Promise<void> {
@@ -101,26 +114,61 @@ export class MergeScheduler {
   }
 
   async #merge(segment: Segment): Promise<void> {
-    const { store, builder, transact, syncStore, onMerged } = this.#parts
-    const walFile = segment.fileNumber + 1
+    const { syncStore, onMerged } = this.#parts
     this.#progress = 0
+    const thread = this.#threadFor(segment)
+    if (thread) await this.#mergeInThread(thread, segment)
+    else await this.#mergeHere(segment)
+    if (this.#isStopped) return
+    await syncStore()
+    await onMerged(segment.fileNumber + 1)
+  }
+
+  /** Undefined for what is merged on the event loop. */
+  #threadFor({ length }: Segment): MergeThread | undefined {
+    if (length < LEAST_THREAD_BYTES || length > MOST_THREAD_BYTES) return undefined
+    if (this.#mayStartThread) {
+      this.#mayStartThread = false
+      this.#thread = startMergeThread(this.#parts.store)
+      if (this.#thread) this.#parts.useThread(this.#thread)
+    }
+    return this.#thread?.isRunning ? this.#thread : undefined
+  }
+
+  async #mergeInThread(thread: MergeThread, { fileNumber }: Segment): Promise<void> {
+    // The thread reads and sorts the segment first. Commits do not wait for that.
+    this.#progress = SORT_SHARE
+    await thread.ask({ kind: 'begin', fileNumber })
+    for (let isMerged = false; !isMerged && !this.#isStopped; ) {
+      await thread.ask({ kind: 'prepare' })
+      if (this.#isStopped) return
+      isMerged = await this.#parts.transactElsewhere(async () => {
+        const reply = await thread.ask({ kind: 'transact' })
+        this.#progress = SORT_SHARE + (1 - SORT_SHARE) * reply.progress
+        return reply.isMerged
+      })
+      this.#wake()
+    }
+  }
+
+  /** Merges in slices, between which other work of the process has its turn. */
+  async #mergeHere(segment: Segment): Promise<void> {
+    const { store, builder, transact } = this.#parts
     for (const _ of segment.sortInSteps()) {
       await this.#pause(SORT_SHARE * segment.sortedShare)
       if (this.#isStopped) return
     }
-    const merge = new SegmentMerge(store, builder, segment, walFile)
+    const merge = new SegmentMerge(store, builder, segment, segment.fileNumber + 1)
     const readAhead = new MergeReadAhead(store, merge.keys)
     for (let isMerged = false; !isMerged; ) {
       const endKey = await readAhead.readFrom(merge.nextKey)
       if (this.#isStopped) return
       const bounds = { leastKeys: readAhead.isOn ? LEAST_READ_KEYS : 0, endKey }
-      isMerged = transact(() => this.#mergeSlice(merge, bounds))
+      isMerged = await transact(() => this.#mergeSlice(merge, bounds))
       merge.sliceCommitted()
       await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
       if (this.#isStopped) return
     }
-    await syncStore()
-    await onMerged(walFile)
   }
 
   /** Returns whether the segment is merged. */

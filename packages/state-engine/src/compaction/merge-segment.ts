@@ -26,6 +26,8 @@ export interface SliceBounds {
   readonly leastKeys?: number
   /** The place, in the order of keys, before which the slice ends. */
   readonly endKey?: number
+  /** Asked after each key whether the slice should end. */
+  readonly isEnough?: () => boolean
 }
 
 /**
@@ -58,7 +60,7 @@ export class SegmentMerge {
    * is merged: then its blocks and the ledger record are written, too. A transaction that is run again calls it again.
    * @throws `store_corrupt`
    */
-  slice(budgetMs: number, { leastKeys = 0, endKey = Number.POSITIVE_INFINITY }: SliceBounds = {}): boolean {
+  slice(budgetMs: number, { leastKeys = 0, endKey = Number.POSITIVE_INFINITY, isEnough }: SliceBounds = {}): boolean {
     const deadline = performance.now() + budgetMs
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
     const before = bytes ? decodeLedgerRecord(bytes) : this.#emptyLedger()
@@ -72,7 +74,7 @@ export class SegmentMerge {
     this.#position = this.#committed
     while (this.#position.key < Math.min(heads.length, endKey)) {
       this.#mergePart(keyMerge, heads[this.#position.key]!)
-      if (this.sliceKeys >= leastKeys && performance.now() >= deadline) break
+      if (isEnough?.() || (this.sliceKeys >= leastKeys && performance.now() >= deadline)) break
     }
     output.flush()
     const counted = {

@@ -84,6 +84,8 @@ export interface LmdbStoreOptions {
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
   readonly compressHistory?: boolean | undefined
+  /** Whether the process has it open already, in another thread. */
+  readonly isOpened?: boolean | undefined
 }
 
 /** @throws `store_missing`; `store_failed` where this process may not read it */
@@ -108,12 +110,13 @@ export function openLmdbStore({
   readAhead,
   mapBytes,
   compressHistory = false,
+  isOpened = false,
 }: LmdbStoreOptions): LmdbStore {
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
     if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
-    expectSoundFile(file, !readOnly)
+    if (!isOpened) expectSoundFile(file, !readOnly)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })

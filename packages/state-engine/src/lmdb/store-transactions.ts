@@ -6,6 +6,8 @@ import { runTransaction } from './write-transaction.js'
 export class StoreTransactions {
   readonly #store: LmdbStore
   readonly #onEnd: () => void
+  #isTaken = false
+  #waiting: (() => void)[] = []
 
   /** @param onEnd called after each transaction, also one that failed: reads of this engine then see what it wrote */
   constructor(store: LmdbStore, onEnd: () => void) {
@@ -23,11 +25,42 @@ export class StoreTransactions {
     return this.#store.durability === 'none' ? 'none' : 'ordered'
   }
 
+  /** Called when others begin to wait for the work whose turn it is, and when its turn begins. */
+  onWanted: (isWanted: boolean) => void = () => {}
+
   /**
-   * Runs work in a write transaction; what it throws undoes all of it. The work may be run again, and must then do the same.
+   * Runs work that has write transactions, perhaps in another thread, after that which was asked for before; at once if there is
+   * none. So nobody waits for LMDB's lock, which would stop the event loop.
+   */
+  async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    if (this.#isTaken) {
+      const turn = new Promise<void>((resolve) => this.#waiting.push(resolve))
+      this.onWanted(true)
+      await turn
+    }
+    this.#isTaken = true
+    this.onWanted(this.#waiting.length > 0)
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      // It stays taken: nobody comes between.
+      if (next) next()
+      else this.#isTaken = false
+    }
+  }
+
+  /**
+   * Runs work in a write transaction, in turn; what it throws undoes all of it. The work may be run again, and must then do the
+   * same.
    * @throws `store_missing`, `store_full`, `store_failed`
    */
-  run<T>(durability: Durability, work: () => T): T {
+  run<T>(durability: Durability, work: () => T): Promise<T> {
+    return this.inTurn(() => this.runNow(durability, work))
+  }
+
+  /** Does what `run` does for who has the turn, or where none merges. */
+  runNow<T>(durability: Durability, work: () => T): T {
     const { path, root } = this.#store
     this.#store.expectInPlace()
     try {
@@ -35,6 +68,18 @@ export class StoreTransactions {
     } finally {
       this.#onEnd()
     }
+  }
+
+  /** Has another thread run a transaction, in turn. */
+  runElsewhere<T>(work: () => Promise<T>): Promise<T> {
+    return this.inTurn(async () => {
+      this.#store.expectInPlace()
+      try {
+        return await work()
+      } finally {
+        this.#onEnd()
+      }
+    })
   }
 
   /** Makes all transactions so far durable. @throws `store_full`, `store_failed` */

@@ -4,6 +4,7 @@ import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/en
 import { type MergeScheduler, SLICE_MS } from '../compaction/merge-scheduler.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { getReverting } from '../records/truncations.js'
+import type { FollowingFile } from '../wal/appender.js'
 import type { WriterParts } from '../write/writer-parts.js'
 import { MergedRevert } from './revert-merged.js'
 import { type MergedTruncation, truncateMerged } from './truncate-store.js'
@@ -57,20 +58,21 @@ export class TruncationWriter {
     const revert = new MergedRevert(store, builder)
     for (let isClean = false; !isClean; ) {
       expectOpen()
-      isClean = transactions.run(transactions.ofSlice, () => this.#revertSlice(revert))
+      isClean = await transactions.run(transactions.ofSlice, () => this.#revertSlice(revert))
       revert.sliceCommitted()
       atFailpoint('truncation: slice done')
       await nextTurn()
     }
     expectOpen()
-    await log.bypass(0, 'truncation: reverted', (following) => {
+    const finish = (following: FollowingFile) => {
       atFailpoint('truncation: last file created')
       // Commits in that file need what the slices wrote.
-      transactions.run(transactions.ofLog, () => {
+      transactions.runNow(transactions.ofLog, () => {
         revert.finish(following)
         atFailpoint('truncation: before the last transaction ends')
       })
-    })
+    }
+    await transactions.inTurn(() => log.bypass(0, 'truncation: reverted', finish))
     this.#isReverting = false
     atFailpoint('truncation: done')
   }
@@ -91,13 +93,14 @@ export class TruncationWriter {
 
   async #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
-    await log.bypass(1, 'truncation: committed', ({ walFile, nextCommit }) => {
+    const truncate = ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('truncation: file created')
-      transactions.run(transactions.ofLog, () => {
+      transactions.runNow(transactions.ofLog, () => {
         truncateMerged(store, builder, { ...content, walFile, nextCommit })
         atFailpoint('truncation: before the transaction ends')
       })
       this.#isReverting = true
-    })
+    }
+    await transactions.inTurn(() => log.bypass(1, 'truncation: committed', truncate))
   }
 }

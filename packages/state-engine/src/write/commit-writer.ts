@@ -7,6 +7,7 @@ import { SegmentMerge } from '../compaction/merge-segment.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, Segment } from '../memtable/segment.js'
 import { DELETED } from '../records/latest-record.js'
+import type { FollowingFile } from '../wal/appender.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
 import { dropUnfinishedImport } from './import-state.js'
 import type { WriterParts } from './writer-parts.js'
@@ -45,6 +46,10 @@ export class CommitWriter {
       builder,
       table: log.table,
       transact: (slice) => this.#mergeSlice(slice),
+      transactElsewhere: (transact) => this.#mergeElsewhere(transact),
+      useThread: (thread) => {
+        transactions.onWanted = (isWanted) => thread.setWanted(isWanted)
+      },
       syncStore: async () => {
         if (store.durability !== 'none') await transactions.sync()
       },
@@ -154,19 +159,20 @@ export class CommitWriter {
   async #commitInBulk(content: NewCommit, ledger: LedgerInfo | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
     if (log.segment) await this.mergeAll()
-    await log.bypass(1, 'bulk: committed', ({ walFile, nextCommit }) => {
+    const mergeAtOnce = ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('bulk: file created')
       const { hash } = log.table
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
       segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInLatest(key))
       const merge = new SegmentMerge(store, builder, segment, walFile)
-      transactions.run(transactions.ofLog, () => {
+      transactions.runNow(transactions.ofLog, () => {
         if (!ledger) dropUnfinishedImport(store)
         merge.mergeWhole()
         atFailpoint('bulk: before the transaction ends')
       })
-    })
+    }
+    await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
   }
 
   /** One sealed segment at most waits to be merged. */
@@ -193,13 +199,20 @@ export class CommitWriter {
     return (latest.bytes[0]! & DELETED) === 0
   }
 
-  #mergeSlice(slice: () => boolean): boolean {
+  async #mergeSlice(slice: () => boolean): Promise<boolean> {
     const { transactions, atFailpoint } = this.#parts
-    const isMerged = transactions.run(transactions.ofSlice, () => {
+    const isMerged = await transactions.run(transactions.ofSlice, () => {
       const isLast = slice()
       atFailpoint(isLast ? 'merge: before the last transaction ends' : 'merge: before the transaction ends')
       return isLast
     })
+    if (!isMerged) atFailpoint('merge: slice done')
+    return isMerged
+  }
+
+  async #mergeElsewhere(transact: () => Promise<boolean>): Promise<boolean> {
+    const { transactions, atFailpoint } = this.#parts
+    const isMerged = await transactions.runElsewhere(transact)
     if (!isMerged) atFailpoint('merge: slice done')
     return isMerged
   }

@@ -22,6 +22,7 @@ import { putLarge } from '../records/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../records/latest-record.js'
 import { encodeLedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../records/mark.js'
+import type { FollowingFile } from '../wal/appender.js'
 import type { WriterParts } from './writer-parts.js'
 
 /** Records of the database `meta` during an import. */
@@ -44,7 +45,7 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
   const { store, builder, transactions } = parts
   let left: ReturnType<typeof readUnfinished>
   parts.expectOpen()
-  transactions.run(store.durability, () => {
+  transactions.runNow(store.durability, () => {
     if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = readUnfinished(store)
     if (left && (!options.resume || left.version !== version)) {
@@ -93,7 +94,7 @@ class LmdbImport implements StateImport {
     const { store, builder, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     let counts = this.#counts
     expectOpen()
-    transactions.run(store.durability, () => {
+    await transactions.run(store.durability, () => {
       this.#expectCurrent()
       counts = this.#put(entries)
       putUnfinished(store, builder, this.version, counts, mark)
@@ -116,9 +117,9 @@ class LmdbImport implements StateImport {
     const { nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     expectOpen()
-    await log.bypass(1, 'import: done', ({ walFile, nextCommit }) =>
+    const finish = ({ walFile, nextCommit }: FollowingFile) =>
       // Commits in that file need what this transaction wrote.
-      transactions.run(transactions.ofLog, () => {
+      transactions.runNow(transactions.ofLog, () => {
         this.#expectCurrent()
         const { meta } = store
         const record = {
@@ -136,8 +137,8 @@ class LmdbImport implements StateImport {
         meta.removeSync(IMPORTING_KEY)
         meta.removeSync(IMPORT_MARK_KEY)
         atFailpoint('import: before it counts')
-      }),
-    )
+      })
+    await transactions.inTurn(() => log.bypass(1, 'import: done', finish))
     onChange()
   }
 

@@ -23,7 +23,7 @@ export class PruneWriter {
     onChange()
     const { oldestVersion } = reads.snapshot().ledger!
     for (let droppedEntries = 0; ; ) {
-      const step = transactions.run(store.durability, () => {
+      const step = await transactions.run(store.durability, () => {
         const dropped = pruneStep(store, builder)
         atFailpoint('prune: step before the transaction ends')
         return dropped
@@ -44,7 +44,7 @@ export class PruneWriter {
     if (firstVersion <= ledger.oldestVersion) return
     // The window must not begin above the versions that are on disk.
     if (firstVersion > record.ledger.latestVersion && store.durability !== 'none') await log.sync()
-    transactions.run(store.durability, () => {
+    await transactions.run(store.durability, () => {
       raiseOldest(store, builder, firstVersion, block)
       atFailpoint('prune: floor raised')
     })

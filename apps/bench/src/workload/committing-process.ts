@@ -1,0 +1,93 @@
+// A process that commits, each commit after the one before, and measures how long its event loop stands still meanwhile.
+// Arguments: the folder of a store that it creates, how many milliseconds it commits, and whether it commits at all (`true`).
+// Sends `LoopStops`.
+import { openStateEngine } from '@ledger-state/state-engine'
+import { createRandom } from '@ledger-state/testing/random'
+
+export interface LoopStops {
+  /** Milliseconds between the ticks of a timer of 1 ms, which is in them. */
+  readonly p99: number
+  readonly p999: number
+  readonly longest: number
+  /** The same in CPU time of the thread: other programs on the machine do not make it longer, and waiting for a disk is not in it. */
+  readonly cpu: { readonly p99: number; readonly p999: number; readonly longest: number }
+  /** Writes in a second; 0 where nothing is committed. */
+  readonly writesPerSecond: number
+}
+
+const WRITES = 1_000
+const KEYS = 300_000
+const KEY_LENGTH = 40
+const VALUE_LENGTH = 100
+/** Made before the clock runs, and committed again and again. */
+const BATCHES = 100
+/** Small enough that merges are under way nearly all the time. */
+const TABLE_BYTES = 2 ** 24
+const CHAIN = { chainId: 1 }
+
+const [path, milliseconds, commits] = process.argv.slice(2) as [string, string, string]
+const random = createRandom(5)
+
+function makeWrites(): (readonly [Buffer, Buffer])[] {
+  const written = new Set<number>()
+  while (written.size < WRITES) written.add(random.below(KEYS))
+  return [...written].map((number) => {
+    const key = Buffer.alloc(KEY_LENGTH, number & 0xff)
+    key.writeUInt32LE(Math.imul(number, 0x9e37_79b1) >>> 0)
+    const value = Buffer.alloc(VALUE_LENGTH)
+    for (let at = 0; at < VALUE_LENGTH; at += 4) value.writeUInt32LE(random.below(2 ** 32), at)
+    return [key, value] as const
+  })
+}
+
+const batches = Array.from({ length: BATCHES }, makeWrites)
+const engine = openStateEngine({ path, memoryTableBytes: TABLE_BYTES })
+let version = 0n
+
+async function commit(): Promise<void> {
+  const block = { height: version, epoch: 0n, timestampUsec: version }
+  const writes = batches[Number(version % BigInt(BATCHES))]!
+  await engine.commit([{ version: version++, block, writes }], CHAIN)
+}
+
+// The first merges make the records that later ones read.
+for (let count = 0; count < BATCHES; count++) await commit()
+
+const stops: number[] = []
+const cpuOfStops: number[] = []
+let last = performance.now()
+let lastCpu = cpuMs()
+let isOver = false
+
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
+function tick(): void {
+  const [now, cpu] = [performance.now(), cpuMs()]
+  stops.push(now - last)
+  cpuOfStops.push(cpu - lastCpu)
+  last = now
+  lastCpu = cpu
+  if (!isOver) setTimeout(tick, 1)
+}
+
+function longestOf(times: number[]) {
+  times.sort((a, b) => a - b)
+  const quantile = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))]!
+  return { p99: quantile(0.99), p999: quantile(0.999), longest: times.at(-1)! }
+}
+
+const began = performance.now()
+const first = version
+setTimeout(tick, 1)
+const elapsed = () => performance.now() - began
+if (commits === 'true') while (elapsed() < Number(milliseconds)) await commit()
+else await new Promise((resolve) => setTimeout(resolve, Number(milliseconds)))
+isOver = true
+const writesPerSecond = (Number(version - first) * WRITES * 1_000) / elapsed()
+const result: LoopStops = { ...longestOf(stops), cpu: longestOf(cpuOfStops), writesPerSecond }
+process.send!(result)
+await engine.close()
+process.disconnect()

@@ -1,0 +1,120 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { isMainThread } from 'node:worker_threads'
+import type { Write } from '@ledger-state/core'
+import { createMemoryEngine } from '@ledger-state/engine'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { describe, expect, it, vi } from 'vitest'
+import { expectSoundStore } from '../../testing/killed-writer.ts'
+import type { WriterEnd } from '../../testing/merging-writer.ts'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { openLmdbStore } from '../lmdb/lmdb-store.js'
+import { openStateEngine, type StateEngine } from '../open-state-engine.js'
+import { MergeThread, startMergeThread } from './threaded-merge.js'
+
+const SEED = testSeed()
+const folder = temporaryFolder()
+const SCRIPT = new URL('../../testing/merging-writer.ts', import.meta.url).pathname
+const VERSIONS_PER_COMMIT = 30
+
+/** Runs a writer to its end. Returns how it ended, and the last version that it acknowledged. */
+async function runWriter(path: string, end: WriterEnd, delayMs: number) {
+  const child = spawn(process.execPath, [...SOURCE_OPTIONS, SCRIPT, path, end, String(delayMs)], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  await once(child, 'close')
+  return { ended: child.signalCode ?? child.exitCode, last: BigInt(output.split('\n').at(-2)!) }
+}
+
+function scanAll(engine: Pick<StateEngine, 'at'>, version: bigint): unknown[] {
+  return [...engine.at(version).scan(new Uint8Array(0))].map(({ key, value, version: writtenAt }) => [
+    Buffer.from(key).toString(),
+    Buffer.from(value).toString(),
+    writtenAt,
+  ])
+}
+
+describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
+  it('are made in the main thread of a program', async () => {
+    expect(isMainThread).toBe(true)
+    await openStateEngine({ path: folder.path }).close()
+    const store = openLmdbStore({ path: folder.path, readOnly: false })
+    const thread = startMergeThread(store)!
+    expect(thread.isRunning).toBe(true)
+    await thread.close()
+    expect(thread.isRunning).toBe(false)
+    await store.root.close()
+  })
+
+  it('say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots', async () => {
+    const asks = vi.spyOn(MergeThread.prototype, 'ask')
+    const random = createRandom(SEED)
+    const open = () => openStateEngine({ path: folder.path, memoryTableBytes: 3_600_000, compressHistory: true })
+    let engine = open()
+    const model = createMemoryEngine()
+    let next = 0
+    for (let round = 0; round < 80; round++) {
+      const versions = Array.from({ length: 20 }, () => {
+        const numbers = new Set(Array.from({ length: 30 }, () => random.below(3_000)))
+        const writes = [...numbers].map((number): Write => {
+          const value = random.below(8) === 0 ? null : bytes(`${next} of ${number} `.repeat(random.below(12)))
+          return [bytes(`key ${number}`), value]
+        })
+        return record(next, writes, next++)
+      })
+      await Promise.all([engine.commit(versions, CHAIN), model.commit(versions, CHAIN)])
+      const retained = BigInt(200 + random.below(100))
+      if (round % 5 === 2) {
+        await Promise.all([engine.prune(retained), model.prune(retained)])
+      }
+      if (round % 13 === 12) {
+        next -= 1 + random.below(300)
+        const kept = BigInt(next - 1)
+        const oldest = engine.ledger!.oldestVersion
+        const version = kept < oldest ? oldest : kept
+        next = Number(version) + 1
+        await Promise.all([engine.truncateTo(version), model.truncateTo(version)])
+      }
+      if (round === 20) await engine.snapshot(`${folder.path}/copy`)
+      if (round === 25) await engine.merge()
+      if (round % 20 === 19) {
+        await engine.close()
+        engine = open()
+      }
+    }
+    expect(asks.mock.calls.map(([{ kind }]) => kind)).toContain('transact')
+    asks.mockRestore()
+    expect(engine.ledger).toEqual(model.ledger)
+    const { oldestVersion, latestVersion } = engine.ledger!
+    for (const version of [oldestVersion, (oldestVersion + latestVersion) / 2n, latestVersion]) {
+      expect(scanAll(engine, version)).toEqual(scanAll(model as never, version))
+    }
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+    const copy = openStateEngine({ path: `${folder.path}/copy` })
+    expect((await copy.check()).problems).toEqual([])
+    await copy.close()
+  })
+
+  const random = createRandom(SEED)
+  const ends: readonly [WriterEnd, ended: number | string][] = [
+    ['exit', 3],
+    ['throw', 1],
+    ['kill', 'SIGKILL'],
+    ['close', 3],
+  ]
+  it.each(ends)('end with the program, and lose nothing, when it ends by ‘%s’', async (end, expected) => {
+    for (let round = 0; round < (isSlowRun ? 20 : 2); round++) {
+      const { ended, last } = await runWriter(folder.path, end, random.below(400))
+      expect(ended).toBe(expected)
+      await expectSoundStore(folder.path, last, VERSIONS_PER_COMMIT)
+    }
+  })
+})

@@ -1,0 +1,43 @@
+// Commits the known ledger with a memtable whose segments are merged by a thread, until it ends as its second argument says,
+// which it does while merges are under way. Prints the latest version after each acknowledged commit.
+import { openStateEngine } from '../src/open-state-engine.js'
+import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
+
+const VERSIONS_PER_COMMIT = 30
+/** Bytes of keys and values that are written when the first segment is nearly full. */
+const FIRST_MERGE_BYTES = 2_700_000
+
+export type WriterEnd = 'exit' | 'throw' | 'kill' | 'close'
+
+const [path, end, delay] = process.argv.slice(2) as [string, WriterEnd, string]
+const engine = openStateEngine({ path, memoryTableBytes: 6_000_000, compressHistory: true })
+let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
+let isOver = false
+let written = 0
+
+function finish(): void {
+  isOver = true
+  if (end === 'exit') process.exit(3)
+  if (end === 'throw') throw new Error('an error that nobody catches')
+  if (end === 'kill') process.kill(process.pid, 'SIGKILL')
+  if (end === 'close') void engine.close().then(() => process.exit(3))
+}
+
+let isEnding = false
+while (!isOver) {
+  const batch = Array.from({ length: VERSIONS_PER_COMMIT }, () => {
+    const made = knownVersion(version++)
+    for (const [key, value] of made.writes) written += key.length + (value?.length ?? 0)
+    return made
+  })
+  try {
+    await engine.commit(batch, KNOWN_CHAIN)
+  } catch (error) {
+    if (!isOver) throw error
+    break
+  }
+  process.stdout.write(`${version - 1n}\n`)
+  if (written < FIRST_MERGE_BYTES || isEnding) continue
+  isEnding = true
+  setTimeout(finish, Number(delay))
+}
