@@ -27,7 +27,7 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** In TypeScript where this module is. Undefined in a bundle that lacks the file. */
+/** The file of the thread, in TypeScript where this module is. It is undefined in a bundle that lacks the file. */
 function threadModule(): URL | undefined {
   const file = new URL(`./merge-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
   return existsSync(fileURLToPath(file)) ? file : undefined
