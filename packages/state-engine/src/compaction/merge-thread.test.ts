@@ -19,6 +19,8 @@ const SEED = testSeed()
 const folder = temporaryFolder()
 const SCRIPT = new URL('../../testing/merging-writer.ts', import.meta.url).pathname
 const VERSIONS_PER_COMMIT = 30
+/** Each writer commits some megabytes before it ends. */
+const PATIENT = { timeout: isSlowRun ? 1_200_000 : 300_000 }
 
 /** Runs a writer to its end. Returns how it ended, and the last version that it acknowledged. */
 async function runWriter(path: string, end: WriterEnd, delayMs: number) {
@@ -53,55 +55,59 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     await store.root.close()
   })
 
-  it('say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots', async () => {
-    const asks = vi.spyOn(MergeThread.prototype, 'ask')
-    const random = createRandom(SEED)
-    const open = () => openStateEngine({ path: folder.path, memoryTableBytes: 3_600_000, compressHistory: true })
-    let engine = open()
-    const model = createMemoryEngine()
-    let next = 0
-    for (let round = 0; round < 80; round++) {
-      const versions = Array.from({ length: 20 }, () => {
-        const numbers = new Set(Array.from({ length: 30 }, () => random.below(3_000)))
-        const writes = [...numbers].map((number): Write => {
-          const value = random.below(8) === 0 ? null : bytes(`${next} of ${number} `.repeat(random.below(12)))
-          return [bytes(`key ${number}`), value]
+  it(
+    'say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots',
+    PATIENT,
+    async () => {
+      const asks = vi.spyOn(MergeThread.prototype, 'ask')
+      const random = createRandom(SEED)
+      const open = () => openStateEngine({ path: folder.path, memoryTableBytes: 3_600_000, compressHistory: true })
+      let engine = open()
+      const model = createMemoryEngine()
+      let next = 0
+      for (let round = 0; round < 80; round++) {
+        const versions = Array.from({ length: 20 }, () => {
+          const numbers = new Set(Array.from({ length: 30 }, () => random.below(3_000)))
+          const writes = [...numbers].map((number): Write => {
+            const value = random.below(8) === 0 ? null : bytes(`${next} of ${number} `.repeat(random.below(12)))
+            return [bytes(`key ${number}`), value]
+          })
+          return record(next, writes, next++)
         })
-        return record(next, writes, next++)
-      })
-      await Promise.all([engine.commit(versions, CHAIN), model.commit(versions, CHAIN)])
-      const retained = BigInt(200 + random.below(100))
-      if (round % 5 === 2) {
-        await Promise.all([engine.prune(retained), model.prune(retained)])
+        await Promise.all([engine.commit(versions, CHAIN), model.commit(versions, CHAIN)])
+        const retained = BigInt(200 + random.below(100))
+        if (round % 5 === 2) {
+          await Promise.all([engine.prune(retained), model.prune(retained)])
+        }
+        if (round % 13 === 12) {
+          next -= 1 + random.below(300)
+          const kept = BigInt(next - 1)
+          const oldest = engine.ledger!.oldestVersion
+          const version = kept < oldest ? oldest : kept
+          next = Number(version) + 1
+          await Promise.all([engine.truncateTo(version), model.truncateTo(version)])
+        }
+        if (round === 20) await engine.snapshot(`${folder.path}/copy`)
+        if (round === 25) await engine.merge()
+        if (round % 20 === 19) {
+          await engine.close()
+          engine = open()
+        }
       }
-      if (round % 13 === 12) {
-        next -= 1 + random.below(300)
-        const kept = BigInt(next - 1)
-        const oldest = engine.ledger!.oldestVersion
-        const version = kept < oldest ? oldest : kept
-        next = Number(version) + 1
-        await Promise.all([engine.truncateTo(version), model.truncateTo(version)])
+      expect(asks.mock.calls.map(([{ kind }]) => kind)).toContain('transact')
+      asks.mockRestore()
+      expect(engine.ledger).toEqual(model.ledger)
+      const { oldestVersion, latestVersion } = engine.ledger!
+      for (const version of [oldestVersion, (oldestVersion + latestVersion) / 2n, latestVersion]) {
+        expect(scanAll(engine, version)).toEqual(scanAll(model as never, version))
       }
-      if (round === 20) await engine.snapshot(`${folder.path}/copy`)
-      if (round === 25) await engine.merge()
-      if (round % 20 === 19) {
-        await engine.close()
-        engine = open()
-      }
-    }
-    expect(asks.mock.calls.map(([{ kind }]) => kind)).toContain('transact')
-    asks.mockRestore()
-    expect(engine.ledger).toEqual(model.ledger)
-    const { oldestVersion, latestVersion } = engine.ledger!
-    for (const version of [oldestVersion, (oldestVersion + latestVersion) / 2n, latestVersion]) {
-      expect(scanAll(engine, version)).toEqual(scanAll(model as never, version))
-    }
-    expect((await engine.check()).problems).toEqual([])
-    await engine.close()
-    const copy = openStateEngine({ path: `${folder.path}/copy` })
-    expect((await copy.check()).problems).toEqual([])
-    await copy.close()
-  })
+      expect((await engine.check()).problems).toEqual([])
+      await engine.close()
+      const copy = openStateEngine({ path: `${folder.path}/copy` })
+      expect((await copy.check()).problems).toEqual([])
+      await copy.close()
+    },
+  )
 
   const random = createRandom(SEED)
   const ends: readonly [WriterEnd, ended: number | string][] = [
@@ -110,8 +116,8 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     ['kill', 'SIGKILL'],
     ['close', 3],
   ]
-  it.each(ends)('end with the program, and lose nothing, when it ends by ‘%s’', async (end, expected) => {
-    for (let round = 0; round < (isSlowRun ? 20 : 2); round++) {
+  it.each(ends)('end with the program, and lose nothing, when it ends by ‘%s’', PATIENT, async (end, expected) => {
+    for (let round = 0; round < (isSlowRun ? 10 : 1); round++) {
       const { ended, last } = await runWriter(folder.path, end, random.below(400))
       expect(ended).toBe(expected)
       await expectSoundStore(folder.path, last, VERSIONS_PER_COMMIT)
