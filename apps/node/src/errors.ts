@@ -23,6 +23,7 @@ export type ProgramErrorCode =
   | 'stopped'
   | 'state_root_unknown'
   | 'state_root_differs'
+  | 'no_checkpoint'
   | 'unavailable'
   | 'untrusted'
   | 'disk_too_small'
@@ -130,6 +131,21 @@ export function noWaypoint(store: string): ProgramError {
 export function noEndings(store: string): ProgramError {
   const message = `${store} keeps no ends of epochs: nothing vouches for it; ingest from a backup with signatures (docs/trust.md)`
   return new LedgerStateError('untrusted', message, {})
+}
+
+/** @param store its name */
+export function noCheckpoint(store: string): ProgramError {
+  const message = `${store} keeps no signed checkpoint in its window: ingest from a backup, a state snapshot or a genesis that a waypoint vouches for (docs/trust.md)`
+  return new LedgerStateError('no_checkpoint', message)
+}
+
+export function sliceWithoutTree(store: string): ProgramError {
+  const message = `${store} keeps a slice of its ledger: without the whole state there is no tree of it`
+  return new LedgerStateError('no_checkpoint', message)
+}
+
+export function noTreeFolder(store: string): ProgramError {
+  return usageError(`${store} has no folder for trees: --tree-dir DIR names one`)
 }
 
 export function emptyStore(dataDir: string): ProgramError {

@@ -59,6 +59,8 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   onlyTable: ['', 'x', '0xz', `0x1,${TOO_LONG}`],
   onlyType: ['', 'x', '0x1::*::b', '0x1::m::N<', `0x1::m::N,${TOO_LONG}`],
   checkStateRoot: SWITCHES,
+  checkpointTrees: wholeNumbers(0, 100),
+  treeDir: [TOO_LONG],
   assumeEmptyBase: SWITCHES,
   keepTransactions: SWITCHES,
   json: SWITCHES,

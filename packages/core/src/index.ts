@@ -32,6 +32,7 @@ export { type Link, LinkedList } from './linked-list.js'
 export { nearestName } from './nearest-name.js'
 export {
   ACCUMULATOR_ROOT_KEY,
+  CHECKPOINT_KEY,
   EPOCH_ENDING_PREFIX,
   epochEndingKey,
   isOwnKey,

@@ -63,6 +63,12 @@ export function isSliceKey(key: Uint8Array): boolean {
   return key[0] === OWN && key[1]! >= SLICE_KEY[1]! && key[1]! <= SLICE_TYPE_PREFIX[1]!
 }
 
+/**
+ * Key of a signed checkpoint, as `checkpointToBytes` of `@ledger-state/proof` writes it: what shows that a ledger info which
+ * validators signed commits to the state after the version that writes it.
+ */
+export const CHECKPOINT_KEY: Uint8Array = Uint8Array.of(OWN, 9)
+
 /** Whether a key belongs to the store, and not to the state of the chain. */
 export function isOwnKey(key: Uint8Array): boolean {
   return key[0] === OWN

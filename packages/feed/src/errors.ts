@@ -21,6 +21,7 @@ export type FeedErrorCode =
   | 'version_gap'
   | 'source_failed'
   | 'spill_failed'
+  | 'state_tree_damaged'
 
 type FeedError = LedgerStateError<FeedErrorCode>
 
@@ -241,6 +242,16 @@ export function duplicateStateKey(keyHash: Uint8Array): FeedError {
 export function spillFailed(folder: string, cause: unknown): FeedError {
   const message = `cannot keep the hashes of the state in ${folder}: ${messageOf(cause)}; 64 bytes a key are needed there`
   return new LedgerStateError('spill_failed', message, {}, { cause })
+}
+
+export function tooManyKeys(keys: number, most: number): FeedError {
+  return new LedgerStateError('spill_failed', `a tree of ${keys} keys cannot be kept: ${most} are the most`)
+}
+
+/** @param cause an error, or what is wrong */
+export function badStateTree(path: string, cause: unknown): FeedError {
+  const why = cause instanceof Error ? messageOf(cause) : String(cause)
+  return new LedgerStateError('state_tree_damaged', `${path} cannot be used: ${why}; make it again`, {}, { cause })
 }
 
 // Signatures

@@ -3,7 +3,7 @@ export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.j
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'
 export { parseRetryAfter } from './requests/retrying-fetch.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
-export { type PackedEnding, unpackEnding } from './signatures/packed-ending.js'
+export { type PackedEnding, packEnding, unpackEnding } from './signatures/packed-ending.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { openSource } from './sources/open-source.js'
 export type {
@@ -18,12 +18,11 @@ export type {
   StatePart,
 } from './sources/source.js'
 export { readVouching, type SignedPoint, type Vouching, writeVouching } from './sources/vouching.js'
-export {
-  computeStateRoot,
-  type EntryPages,
-  type StateRoot,
-  type StateRootOptions,
-} from './state-root/state-root.js'
+export type { EntryPages } from './state-root/hash-pages.js'
+export { computeStateRoot, type StateRoot, type StateRootOptions } from './state-root/state-root.js'
+export { openStateTree, type StateTree } from './state-root/state-tree.js'
+export { listStateTrees, removeOldTrees } from './state-root/tree-files.js'
+export { type StateTreeOptions, type WrittenTree, writeStateTree } from './state-root/write-state-tree.js'
 export type { FetchPlan, Moment, PlanOptions, WantedWindow } from './window/wanted-window.js'
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'

@@ -5,6 +5,8 @@ declare module '@ledger-state/core' {
     /** `allow` has the methods, as the header of this name. */
     method_not_allowed: { readonly allow: string }
     body_too_large: { readonly limitBytes: number }
+    /** `nearestVersion` is the nearest version that a proof can be had of. */
+    proof_not_kept: { readonly nearestVersion: bigint }
     /** Seconds after which the upstream may be asked again. */
     upstream_busy: { readonly retryAfterSeconds: number }
   }
@@ -27,6 +29,7 @@ export type RequestErrorCode =
   | 'invalid_parameter'
   | 'output_disabled'
   | 'operation_disabled'
+  | 'proof_not_kept'
   | 'view_not_allowed'
   | 'operation_not_served'
   | 'block_hash_unknown'
@@ -355,4 +358,22 @@ export function clientLeft(): RequestError {
 export function chainIdTooLarge(chainId: bigint): RequestError {
   const message = `the ledger has chain id ${chainId}; over HTTP only chain ids up to 255 can be served`
   return new LedgerStateError('chain_id_too_large', message)
+}
+
+export function proofNotKept(version: bigint, nearestVersion: bigint): RequestError {
+  const message = `no proof of version ${version} can be had: the nearest version with one is ${nearestVersion}; ask with ledger_version=${nearestVersion}`
+  return new LedgerStateError('proof_not_kept', message, { nearestVersion })
+}
+
+export function noProofsKept(): RequestError {
+  return new LedgerStateError('operation_disabled', 'no proof can be had here: this service keeps no signed checkpoint')
+}
+
+export function endingNotKept(version: bigint, end: bigint): RequestError {
+  const why = `no epoch that is kept, and comes before the ledger info of version ${end}, ends at version ${version}`
+  return invalidPart('parameter `proof_from`', why)
+}
+
+export function notABoolean(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither true nor false`)
 }

@@ -1,4 +1,10 @@
-import { ACCUMULATOR_ROOT_KEY, STATE_ROOT_KEY, type VersionWrites, type Write } from '@ledger-state/core'
+import {
+  ACCUMULATOR_ROOT_KEY,
+  CHECKPOINT_KEY,
+  STATE_ROOT_KEY,
+  type VersionWrites,
+  type Write,
+} from '@ledger-state/core'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { byteCount } from './counters.js'
 
@@ -45,7 +51,7 @@ export class Batch {
   }
 
   /**
-   * Adds a version, and the roots of the state and of the ledger after it as writes of the store's own keys.
+   * Adds a version, and what its ledger says of the state after it as writes of the store's own keys.
    * @param beside further writes of own keys
    * @param whole all that the source has of it, where a part is kept
    */
@@ -68,9 +74,10 @@ export class Batch {
 }
 
 function withOwn(record: LedgerVersion, beside: readonly Write[]): VersionWrites {
-  const { version, block, writes, stateRoot, accumulatorRoot } = record
+  const { version, block, writes, stateRoot, accumulatorRoot, checkpoint } = record
   const own = [...beside]
   if (stateRoot) own.push([STATE_ROOT_KEY, stateRoot])
   if (accumulatorRoot) own.push([ACCUMULATOR_ROOT_KEY, accumulatorRoot])
+  if (checkpoint) own.push([CHECKPOINT_KEY, checkpoint])
   return own.length > 0 ? { version, block, writes: [...writes, ...own] } : record
 }

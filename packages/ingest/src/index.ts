@@ -7,6 +7,7 @@ export {
   type SignedRange,
 } from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'
+export { type EndingRange, readEndingRange } from './ending-range.js'
 export { type KeptEnding, readEpochEndings } from './epoch-endings.js'
 export type { IngestErrorCode } from './errors.js'
 export { type FollowOptions, followSource } from './follow-source.js'

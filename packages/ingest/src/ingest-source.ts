@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import {
+  CHECKPOINT_KEY,
   isLedgerStateError,
   type KeyedEntry,
   STATE_ROOT_KEY,
@@ -211,7 +212,7 @@ class Ingest {
     }
     const description = base.describe()
     if (slice) await this.#atPlace(() => slice.addRecords(state))
-    await this.#importEndings(state, base.version)
+    await this.#importVouching(state, base)
     const mark = encodeCommitMark({
       isUnproven: description.mark === undefined,
       source: description.mark,
@@ -224,9 +225,10 @@ class Ingest {
     this.#counters.latestVersion = base.version
   }
 
-  /** Adds the ends of epochs that vouch for a state. Those of an import that was cut short just here are there already. */
-  async #importEndings(state: StateImport, version: bigint): Promise<void> {
+  /** Adds what vouches for a state. What an import that was cut short just here added is there already. */
+  async #importVouching(state: StateImport, { version, checkpoint }: StateBase): Promise<void> {
     const writes = await endingWrites(undefined, this.#source.takeEndings?.() ?? [])
+    if (checkpoint) writes.push([CHECKPOINT_KEY, checkpoint])
     const entries = writes.map(([key, value]) => ({ key, version, value: value! }))
     const addNew = async (some: readonly KeyedEntry[]): Promise<boolean> => {
       try {

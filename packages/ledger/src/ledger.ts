@@ -45,6 +45,10 @@ export interface LedgerState {
    * @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found`
    */
   readTableItem(request: TableItemRequest): StoredValue
+  /** The state key in database form of a table item. @throws `invalid_value` as `readTableItem` */
+  tableItemStateKey(request: Pick<TableItemRequest, 'handle' | 'keyType' | 'key'>): Uint8Array
+  /** The state key in database form of a resource, or of the group that its module says it is a member of. */
+  resourceStateKey(address: Uint8Array, tag: StructTag): Uint8Array
   /** `key` is BCS. @throws `table_item_not_found` */
   readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array
   /**

@@ -1,6 +1,13 @@
 import { type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/core'
 import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import { annotationToNote, type StateValue, type StructTag, tableItemKey } from '@ledger-state/type-tag'
+import {
+  annotationToNote,
+  resourceGroupKey,
+  resourceKey,
+  type StateValue,
+  type StructTag,
+  tableItemKey,
+} from '@ledger-state/type-tag'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
@@ -77,6 +84,15 @@ export class PinnedState implements LedgerState {
 
   readTableItem(request: TableItemRequest): StoredValue {
     return readTableItem(this.view, this.#readers.types, request)
+  }
+
+  tableItemStateKey({ handle, keyType, key }: Pick<TableItemRequest, 'handle' | 'keyType' | 'key'>): Uint8Array {
+    return tableItemKey(handle, encodeTableKey(this.view, this.#readers.types, keyType, key))
+  }
+
+  resourceStateKey(address: Uint8Array, tag: StructTag): Uint8Array {
+    const group = resourceGroupOf(this.view, this.#readers.modules, tag)
+    return group ? resourceGroupKey(address, group) : resourceKey(address, tag)
   }
 
   readRawTableItem(handle: Uint8Array, key: Uint8Array): Uint8Array {

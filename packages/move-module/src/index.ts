@@ -45,4 +45,5 @@ export {
   type Visibility,
 } from './module-definition.js'
 export { readModule, readModuleCode, readModuleInterface } from './read-module.js'
+export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
 export { writeModule } from './write-module.js'

@@ -8,7 +8,7 @@ declare module '@ledger-state/core' {
 }
 
 /** What checking a proof may fail with. */
-export type ProofErrorCode = 'invalid_argument' | 'verification_failed' | 'untrusted'
+export type ProofErrorCode = 'invalid_argument' | 'invalid_proof' | 'verification_failed' | 'untrusted'
 
 type ProofError = LedgerStateError<ProofErrorCode>
 
@@ -20,6 +20,39 @@ export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8A
 export function notAWaypoint(text: string): ProofError {
   const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
   return new LedgerStateError('invalid_argument', message)
+}
+
+// Proofs of state values
+
+/** A member of a proof in JSON that cannot be read. */
+export function badProofMember(name: string, expected: string): ProofError {
+  return new LedgerStateError('invalid_proof', `${name} is not ${expected}`)
+}
+
+export function shortPath(version: bigint, end: bigint): ProofError {
+  const message = `the ledger info of the proof ends at version ${end}, before version ${version}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function wrongPathLength(version: bigint, found: number, expected: number): ProofError {
+  const message = `the path of version ${version} in the ledger's accumulator has ${found} siblings, not ${expected}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function withoutStateRoot(version: bigint): ProofError {
+  const message = `the ledger has no root of the state at version ${version}, which ends no block`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function otherKeysPath(key: Uint8Array): ProofError {
+  const message = `the path of the proof is not that of the state key ${clip(bytesToHexDigits(key))}`
+  return new LedgerStateError('verification_failed', message)
+}
+
+export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
+  const says = isPresent ? 'the state has a value' : 'the state has no value'
+  const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, which the proof claims otherwise`
+  return new LedgerStateError('verification_failed', message)
 }
 
 // Signatures

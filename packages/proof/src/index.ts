@@ -1,5 +1,5 @@
 export type { ProofErrorCode } from './errors.js'
-export { HASH_LENGTH, readHashes } from './hashes/hash-bytes.js'
+export { HASH_LENGTH, readHashes, writeHashes } from './hashes/hash-bytes.js'
 export {
   ACCUMULATOR_PLACEHOLDER,
   DEFAULT_HASH_SALT,
@@ -9,10 +9,20 @@ export {
   SPARSE_MERKLE_PLACEHOLDER,
 } from './hashes/ledger-hasher.js'
 export {
+  bytesToCheckpoint,
+  type CheckedCheckpoint,
+  checkCheckpoint,
+  checkpointToBytes,
+  readCheckpoint,
+  type SignedCheckpoint,
+  writeCheckpoint,
+} from './ledger/checkpoint.js'
+export {
   type EpochState,
   type LedgerInfo,
   readLedgerInfo,
   type SignedLedgerInfo,
+  signedLedgerInfoToBytes,
   type Validator,
 } from './ledger/ledger-info.js'
 export {
@@ -26,5 +36,16 @@ export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } f
 export { ENDINGS_AT_ONCE, EpochHistory } from './signatures/epoch-history.js'
 export { createPortableBls } from './signatures/portable-bls.js'
 export type { SignedPower } from './signatures/validator-set.js'
+export {
+  checkStateProof,
+  jsonToStateProof,
+  readStateProof,
+  type StateProof,
+  type StateProofJson,
+  stateProofToJson,
+  writeStateProof,
+} from './state/state-proof.js'
 export { AccumulatorFrontier, MAX_LEAVES } from './trees/accumulator.js'
+export { accumulatorPath, type PathSurroundings, rootByPath } from './trees/accumulator-path.js'
 export { SparseMerkleFrontier } from './trees/sparse-merkle.js'
+export { rootOfStatePath, type StateLeaf, type StatePath } from './trees/state-path.js'

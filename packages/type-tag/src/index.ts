@@ -34,6 +34,7 @@ export {
   annotationToNote,
   encodeStateValue,
   noteToAnnotation,
+  readStateValue,
   readValueMetadata,
   type StateValue,
   type ValueMetadata,

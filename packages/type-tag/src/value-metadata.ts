@@ -49,6 +49,15 @@ export function encodeStateValue({ value, metadata }: StateValue): Uint8Array {
   return writer.u64(creationTimeUsec).toBytes()
 }
 
+/** Reads a state value as `encodeStateValue` writes it. @throws `invalid_bcs` */
+export function readStateValue(reader: ByteReader): StateValue {
+  const start = reader.offset
+  const variant = reader.readUleb128()
+  if (variant > 1) throw reader.fault(`unknown variant ${variant} of a state value`, start)
+  const value = reader.readByteString()
+  return { value, metadata: variant === 1 ? readValueMetadata(reader) : undefined }
+}
+
 // The annotation of a value in a store, 1 to 29 bytes, mostly 1 or 7 to 9:
 //   varint: code of the slot deposit × 4 + 2 where there is a bytes deposit + 1 for a creation
 //   | varint, only where there is one: code of the bytes deposit

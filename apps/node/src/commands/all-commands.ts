@@ -20,6 +20,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   check: async () => (await import('./check.js')).checkCommand,
   networks: async () => (await import('./networks.js')).networksCommand,
   'trust check': async () => (await import('./trust.js')).trustCheckCommand,
+  'trust keep-tree': async () => (await import('./trust.js')).trustKeepTreeCommand,
   'trust reject-unsigned': async () => (await import('./trust.js')).trustRejectUnsignedCommand,
   snapshot: async () => (await import('./snapshot.js')).snapshotCommand,
   'store create': async () => (await import('./store-create.js')).storeCreateCommand,

@@ -3,12 +3,17 @@ import { checkEndings } from '@ledger-state/feed'
 import { decodeCommitMark, readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
 import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
+import { defaultedOption, wholeNumber } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { emptyStore, noEndings, noWaypoint } from '../errors.js'
+import { emptyStore, noEndings, noWaypoint, stoppedBy } from '../errors.js'
+import { keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { listenForStop } from '../terminal/stop-signal.js'
+
+const keptOption = defaultedOption('keep', 'N', 'trees that are kept, the newest ones', '1', wholeNumber(1, 100))
 
 export const trustCheckCommand: Command = {
   name: 'trust check',
@@ -37,6 +42,34 @@ one that the network publishes to trust nobody else.`,
       const [first, last] = checked.epochs
       const what = `the ends of ${formatCount(checked.count)} epochs, ${first} to ${last}`
       process.stdout.write(`sound: ${what}, follow from the waypoint ${waypoints.join(' or ')}\n`)
+    } finally {
+      await engine.close()
+    }
+  },
+}
+
+export const trustKeepTreeCommand: Command = {
+  name: 'trust keep-tree',
+  summary: 'Makes the tree of the newest signed checkpoint, from which a node proves what it reads.',
+  details: `A store keeps how validators signed the state at the end of a block. The tree of that state, some 67 bytes a key on disk, lets a
+node answer \`?proof=true\` at that version. It is made at a pinned version, also while a node serves the store, and shows that the state is
+the signed one, as \`check --state-root\` does. A node that runs finds it by itself.`,
+  arguments: [],
+  options: [...storeOptions, keptOption, settings.treeDir, settings.network, settings.hashSalt],
+  examples: ['ledger-state trust keep-tree --data-dir data/mainnet'],
+  async run(input) {
+    const place = storePlace(input, 'trust keep-tree')
+    const stop = listenForStop()
+    const engine = await openReader(place)
+    try {
+      const { ledger } = engine.kind === 'sync' ? engine : await engine.snapshot()
+      if (!ledger) throw emptyStore(nameOfPlace(place))
+      const folder = treeFolderOf(place, input.get(settings.treeDir))
+      const options = { kept: input.get(keptOption), folder, hashSalt: readHashSalt(input), signal: stop.signal }
+      process.stdout.write(`${await keepTree(engine, place, options)}\n`)
+    } catch (error) {
+      const signal = stop.by()
+      throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
     } finally {
       await engine.close()
     }

@@ -16,6 +16,7 @@ import { settings } from '../config/settings.js'
 import { type SliceSettings, sliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { nothingIngested, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
+import { type KeptTrees, keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
@@ -26,6 +27,13 @@ import { describeVouching } from '../terminal/vouching.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
 import { withWiderCommand } from './wider-slice.js'
+
+/** Which trees of signed checkpoints are kept, and where. */
+export interface TreeSettings {
+  readonly kept: KeptTrees
+  /** Undefined: in the folder of the store. */
+  readonly folder: string | undefined
+}
 
 export interface IngestSettings {
   readonly retain: bigint | undefined
@@ -38,6 +46,7 @@ export interface IngestSettings {
   readonly checkDisk: boolean
   /** What a slice keeps; undefined where everything is kept, or what the store was asked for before. */
   readonly slice: SliceSettings | undefined
+  readonly trees: TreeSettings
   readonly source: SourceOptions
 }
 
@@ -57,6 +66,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
     slice: sliceSettings(input),
+    trees: { kept: input.get(settings.checkpointTrees), folder: input.get(settings.treeDir) },
     source: {
       keepFolder: input.get(settings.keepChunks),
       window: since && { since: since.moment, words: since.words },
@@ -97,6 +107,8 @@ export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onN
   readonly openAgain: () => Promise<LedgerSource>
   /** Whether the root of an imported state is compared with the one that the ledger has; false by default. */
   readonly checkStateRoot?: boolean
+  /** Which trees of signed checkpoints are kept; none by default. */
+  readonly trees?: TreeSettings
   readonly hashSalt?: string | undefined
   /** Whether a signal is how it ends, as of a node that is followed, and does not cut it short. */
   readonly untilStopped?: boolean
@@ -116,6 +128,7 @@ export async function ingestInto(
     untilStopped = false,
     reopen,
     checkStateRoot = false,
+    trees,
     hashSalt,
     slice,
     location,
@@ -154,6 +167,11 @@ export async function ingestInto(
       if (status) notice(describeSlice(status))
       if (checkStateRoot && !status && counters.entries > 0 && source.base?.stateRoot && !signal) {
         notice(await auditStateRoot(engine, place, { version: source.base.version, hashSalt, signal: stop.signal }))
+      }
+      if (trees && !signal) {
+        const folder = treeFolderOf(place, trees.folder)
+        const said = await keepTree(engine, place, { ...trees, folder, hashSalt, signal: stop.signal })
+        if (said) notice(said)
       }
     } finally {
       // Before the lock is released: another process may open the folder as soon as it is.

@@ -7,6 +7,7 @@ import { type ListenAddress, settings } from '../config/settings.js'
 import { sliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
 import type { LogSettings } from '../observability/logger.js'
+import { treeFolderOf } from '../stores/keep-tree.js'
 import type { StorePlace } from '../stores/store-place.js'
 import type { FeedServerSettings } from './feed-server.js'
 import type { ReaderSettings } from './reader.js'
@@ -106,6 +107,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       maxUploadBytes: input.get(settings.maxUploadBytes),
       maxAnswerBytes: input.get(settings.maxAnswerBytes),
       requireSigned: input.get(settings.requireSigned),
+      treeFolder: treeFolderOf(place, input.get(settings.treeDir)),
       views: input.get(settings.views),
       viewFilter: input.get(settings.viewFilter),
       viewBudget: input.get(settings.viewBudget),

@@ -37,6 +37,8 @@ export interface ReaderSettings {
   readonly maxAnswerBytes: number
   /** Whether nothing beyond the newest signed version is served. */
   readonly requireSigned: boolean
+  /** The folder of the trees of signed checkpoints; undefined where there is none. */
+  readonly treeFolder: string | undefined
   readonly views: boolean
   readonly viewFilter: ViewFilter | undefined
   readonly viewBudget: ViewOptions['viewBudget'] | undefined
@@ -76,7 +78,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   } = settings
   const maxConnections = Math.min(settings.maxConnections, connectionLimit())
   const log = createLogger(logSettings, name)
-  const store = await openServedStore(place, settings.requireSigned, log)
+  const store = await openServedStore(place, settings, log)
   const connections = new LinkedList<TakenConnection>()
   const metrics = createReaderMetrics(store, name, () => connections.size)
   const ledger = store.ledgerWith(metrics)
@@ -90,6 +92,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     ...(viewBudget && { viewBudget }),
     onView: metrics.observeView,
     readTrust: () => store.trust,
+    proofs: store.proofs,
     leastGasEstimate: BigInt(settings.leastGasEstimate),
     ...(archivalEndpoint !== undefined && { archivalEndpoint }),
     ...(forward && {

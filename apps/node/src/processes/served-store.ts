@@ -1,12 +1,13 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader } from '@ledger-state/engine'
-import type { LedgerTrust } from '@ledger-state/http'
+import type { LedgerTrust, StateProofs } from '@ledger-state/http'
 import { decodeCommitMark } from '@ledger-state/ingest'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import type { Logger } from 'pino'
 import { contradictedStore, trustChanged } from '../errors.js'
 import type { MeasuredStore, ReaderMetrics } from '../observability/reader-metrics.js'
+import { type OpenProofs, openProofs } from '../stores/open-proofs.js'
 import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
 import type { StorePlace } from '../stores/store-place.js'
@@ -21,9 +22,19 @@ export interface ServedStore extends MeasuredStore {
   /** Why it cannot be served as it should be; undefined where it can. */
   readonly fault: string | undefined
   ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
+  /** Where the proofs of reads come from. */
+  readonly proofs: StateProofs
   /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
   expectInPlace(): void
   close(): Promise<void>
+}
+
+/** What decides how a store is served. */
+export interface ServingSettings {
+  /** Whether versions that no validators signed are not there for any read. */
+  readonly requireSigned: boolean
+  /** The folder of the trees of signed checkpoints; undefined where there is none. */
+  readonly treeFolder: string | undefined
 }
 
 /** How a store is served, decided when it is opened. */
@@ -37,16 +48,21 @@ interface ServedAs {
 /**
  * Opens a store to serve it. Of one that holds another ledger than validators signed, nothing beyond the newest signed version
  * is served.
- * @param requireSigned whether versions that no validators signed are not there for any read
  */
-export async function openServedStore(place: StorePlace, requireSigned: boolean, log: Logger): Promise<ServedStore> {
+export async function openServedStore(
+  place: StorePlace,
+  { requireSigned, treeFolder }: ServingSettings,
+  log: Logger,
+): Promise<ServedStore> {
   const engine = await openReader(place)
   const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
   const { contradicted } = decodeCommitMark(mark)
   const fault = contradicted && contradictedStore(contradicted)
   if (fault) log.error(fault)
   const servedAs = { isCapped: requireSigned || fault !== undefined, fault }
-  const store = engine.kind === 'sync' ? serveFolder(engine, servedAs, log) : serveDatabase(engine, servedAs, log)
+  const proofs = openProofs(engine, treeFolder, log)
+  const store =
+    engine.kind === 'sync' ? serveFolder(engine, servedAs, proofs, log) : serveDatabase(engine, servedAs, proofs, log)
   if (requireSigned && engine.ledger && !store.ledger) {
     log.error(
       'nothing of the window of this store is signed: with --require-signed nothing of it is served (docs/trust.md)',
@@ -55,7 +71,12 @@ export async function openServedStore(place: StorePlace, requireSigned: boolean,
   return store
 }
 
-function serveFolder(engine: LmdbEngineReader, { isCapped, fault }: ServedAs, log: Logger): ServedStore {
+function serveFolder(
+  engine: LmdbEngineReader,
+  { isCapped, fault }: ServedAs,
+  proofs: OpenProofs,
+  log: Logger,
+): ServedStore {
   const readTrust = () => decodeCommitMark(engine.mark)
   const served = isCapped ? upToSigned(engine, () => readTrust().signed?.version) : engine
   const expectFile = createStoreWatch(engine, log)
@@ -75,11 +96,20 @@ function serveFolder(engine: LmdbEngineReader, { isCapped, fault }: ServedAs, lo
       expectFile()
       expectServedAs(fault, readTrust())
     },
-    close: () => engine.close(),
+    proofs,
+    async close() {
+      proofs.close()
+      await engine.close()
+    },
   }
 }
 
-function serveDatabase(engine: AsyncStateReader, { isCapped, fault }: ServedAs, log: Logger): ServedStore {
+function serveDatabase(
+  engine: AsyncStateReader,
+  { isCapped, fault }: ServedAs,
+  proofs: OpenProofs,
+  log: Logger,
+): ServedStore {
   const served = isCapped ? asyncUpToSigned(engine) : engine
   const watch = watchDatabase(engine, log)
   return {
@@ -96,8 +126,10 @@ function serveDatabase(engine: AsyncStateReader, { isCapped, fault }: ServedAs, 
     expectInPlace() {
       if (watch.trust) expectServedAs(fault, watch.trust)
     },
+    proofs,
     async close() {
       watch.stop()
+      proofs.close()
       await engine.close()
     },
   }

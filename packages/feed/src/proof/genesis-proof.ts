@@ -1,6 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, type Write } from '@ledger-state/core'
-import { AccumulatorFrontier, computeWaypoint, type LedgerHasher, SparseMerkleFrontier } from '@ledger-state/proof'
+import {
+  AccumulatorFrontier,
+  computeWaypoint,
+  HASH_LENGTH,
+  type LedgerHasher,
+  type SignedCheckpoint,
+  SparseMerkleFrontier,
+  signedLedgerInfoToBytes,
+  type WaypointParts,
+} from '@ledger-state/proof'
 import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
 import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
 import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
@@ -14,6 +23,8 @@ export interface GenesisProof {
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator after version 0. */
   readonly frontier: Uint8Array
+  /** How a ledger info with that waypoint, which nobody signed, commits to the root. */
+  readonly checkpoint: SignedCheckpoint
 }
 
 /** Computes the commitments of the ledger from the writes up to the waypoint. See docs/ledger-formats.md, "Genesis". */
@@ -30,16 +41,33 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
     .bool(true)
     .bytes(stateRoot)
     .bool(false)
+    .toBytes()
   const frontier = new AccumulatorFrontier(hasher, 'TransactionAccumulator')
-  frontier.append(hasher.hash('TransactionInfo', info.toBytes()))
-  const waypoint = computeWaypoint(hasher, {
+  frontier.append(hasher.hash('TransactionInfo', info))
+  const parts = {
     epoch: GENESIS_BLOCK.epoch,
     accumulatorRoot: frontier.root(),
     version: 0n,
     timestampUsec: GENESIS_BLOCK.timestampUsec,
     nextEpoch: firstEpochState(record.writes),
-  })
-  return { waypoint, stateRoot, frontier: frontier.toBytes() }
+  }
+  const checkpoint = { version: 0n, transactionInfo: info, siblings: [], ledgerInfo: unsignedLedgerInfo(parts) }
+  return { waypoint: computeWaypoint(hasher, parts), stateRoot, frontier: frontier.toBytes(), checkpoint }
+}
+
+/** A genesis has round 0, and no block: what its waypoint does not cover is zero. */
+function unsignedLedgerInfo({ epoch, accumulatorRoot, version, timestampUsec, nextEpoch }: WaypointParts): Uint8Array {
+  const message = new ByteWriter()
+    .u64(epoch)
+    .u64(0n)
+    .bytes(new Uint8Array(HASH_LENGTH))
+    .bytes(accumulatorRoot)
+    .u64(version)
+    .u64(timestampUsec)
+    .bool(nextEpoch !== undefined)
+  if (nextEpoch) message.bytes(nextEpoch.bytes)
+  message.bytes(new Uint8Array(HASH_LENGTH))
+  return signedLedgerInfoToBytes({ message: message.toBytes(), signers: new Uint8Array(0), signature: undefined })
 }
 
 function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array {

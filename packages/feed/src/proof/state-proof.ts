@@ -6,8 +6,10 @@ import {
   readHashes,
   readLedgerInfo,
   readTransactionInfo,
+  type SignedCheckpoint,
   type SignedLedgerInfo,
   SparseMerkleFrontier,
+  signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
 import {
   missingRecords,
@@ -31,6 +33,8 @@ export interface StateProof {
   readonly frontier: Uint8Array
   /** The ledger info whose accumulator the version is in. Its signatures are not checked. */
   readonly ledger: SignedLedgerInfo
+  /** How that ledger info commits to the root. */
+  readonly checkpoint: SignedCheckpoint
 }
 
 /** Proves that the ledger has a state root at a version. @throws `invalid_backup`, `verification_failed` */
@@ -53,7 +57,8 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
     expectHash(`the accumulator root of version ${ledger.version}`, root, ledger.accumulatorRoot)
   })
   if (!info.stateRoot) throw withoutStateRoot(proofPath, version)
-  return { stateRoot: info.stateRoot, frontier: frontier.toBytes(), ledger }
+  const checkpoint = { version, transactionInfo: infoBytes, siblings, ledgerInfo: signedLedgerInfoToBytes(ledger) }
+  return { stateRoot: info.stateRoot, frontier: frontier.toBytes(), ledger, checkpoint }
 }
 
 export interface StateChunk {

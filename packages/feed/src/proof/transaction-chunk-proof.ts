@@ -2,13 +2,16 @@ import { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
 import {
   AccumulatorFrontier,
+  accumulatorPath,
   expectHash,
   HASH_LENGTH,
   type LedgerHasher,
   MAX_LEAVES,
   readHashes,
   readLedgerInfo,
+  type SignedCheckpoint,
   type SignedLedgerInfo,
+  signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
 import {
   missingRecords,
@@ -55,6 +58,8 @@ export interface ProvenTransactions {
   readonly frontierAfter: Uint8Array
   /** The ledger info whose accumulator the records are in. Its signatures are not checked. */
   readonly ledger: SignedLedgerInfo
+  /** How that ledger info commits to the state after the last block that ends in the chunk; undefined where none does. */
+  readonly checkpoint: SignedCheckpoint | undefined
 }
 
 /**
@@ -82,16 +87,20 @@ export async function proveTransactionChunk(
   const splits = new Uint32Array(2 * count)
   const leaves = new Uint8Array(HASH_LENGTH * count)
   const stateRoots = new Map<number, Uint8Array>()
+  let blockEnd: BlockEnd | undefined
   let at = 0
   for await (const records of readRecords(path)) {
     for (const bytes of records) {
       if (at === count) throw surplusRecords(path, count)
       expectContinuity()
-      const { leaf, stateRoot } = atRecord(path, at, firstVersion, () =>
+      const { leaf, stateRoot, infoBytes } = atRecord(path, at, firstVersion, () =>
         proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at),
       )
       leaves.set(leaf, at * HASH_LENGTH)
-      if (stateRoot) stateRoots.set(at, stateRoot)
+      if (stateRoot) {
+        stateRoots.set(at, stateRoot)
+        blockEnd = { before: frontier.clone(), transactionInfo: Uint8Array.from(infoBytes) }
+      }
       frontier.append(leaf)
       at++
     }
@@ -103,7 +112,33 @@ export async function proveTransactionChunk(
   atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
     expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
   })
-  return { splits, leaves, stateRoots, frontier: first, frontierAfter: frontier.toBytes(), ledger: proof.ledger }
+  const leafAt = (version: number) => {
+    const place = (version - Number(firstVersion)) * HASH_LENGTH
+    return leaves.subarray(place, place + HASH_LENGTH)
+  }
+  const checkpoint = blockEnd && checkpointAt(blockEnd, hasher, leafAt, Number(lastVersion), proof)
+  const frontierAfter = frontier.toBytes()
+  return { splits, leaves, stateRoots, frontier: first, frontierAfter, ledger: proof.ledger, checkpoint }
+}
+
+/** The last version of a block. */
+interface BlockEnd {
+  /** The accumulator before it. */
+  readonly before: AccumulatorFrontier
+  readonly transactionInfo: Uint8Array
+}
+
+function checkpointAt(
+  { before, transactionInfo }: BlockEnd,
+  hasher: LedgerHasher,
+  leafAt: (version: number) => Uint8Array,
+  last: number,
+  { right, ledger }: { readonly right: readonly Uint8Array[]; readonly ledger: SignedLedgerInfo },
+): SignedCheckpoint | undefined {
+  const total = Number(ledger.version) + 1
+  const siblings = accumulatorPath(hasher, { total, before, leafAt, last, rightOfLast: right })
+  const version = BigInt(before.count)
+  return siblings && { version, transactionInfo, siblings, ledgerInfo: signedLedgerInfoToBytes(ledger) }
 }
 
 function proveRecord(
@@ -112,7 +147,7 @@ function proveRecord(
   hasAuxiliary: boolean,
   splits: Uint32Array,
   at: number,
-): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
+): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined; readonly infoBytes: Uint8Array } {
   const reader = new ByteReader(bytes)
   const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, hasAuxiliary)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
@@ -122,7 +157,8 @@ function proveRecord(
   readWriteSet(reader)
   reader.expectEnd()
   const { stateRoot } = info
-  return { leaf: hasher.hash('TransactionInfo', infoBytes), stateRoot: stateRoot && Uint8Array.from(stateRoot) }
+  const leaf = hasher.hash('TransactionInfo', infoBytes)
+  return { leaf, stateRoot: stateRoot && Uint8Array.from(stateRoot), infoBytes }
 }
 
 /** Records of a chunk, one for each version. @throws `invalid_backup` where there are none, or more than a file can hold */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { KeptTransaction } from '@ledger-state/core'
-import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
+import { checkpointToBytes, DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
 import { otherGenesis, otherWaypoint } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
@@ -36,7 +36,8 @@ export async function openGenesis(path: string, options: SourceOptions): Promise
         hash: hashOf(genesis, options),
         isSuccess: true,
       })
-      yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction }
+      const checkpoint = isVouched ? checkpointToBytes(proof.checkpoint) : undefined
+      yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction, checkpoint }
       done = blob.length
     },
     async close() {},

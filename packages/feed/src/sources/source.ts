@@ -61,6 +61,11 @@ export interface LedgerVersion extends VersionWrites {
    * it and carries no signatures.
    */
   readonly accumulatorRoot?: Uint8Array | undefined
+  /**
+   * What shows that a ledger info which validators signed commits to the state after this version: what `bytesToCheckpoint` of
+   * `@ledger-state/proof` reads. The last block of each chunk of a backup has it, where something vouches for the source.
+   */
+  readonly checkpoint?: Uint8Array | undefined
 }
 
 /** Versions of a store that are to be compared with what validators signed. */
@@ -97,6 +102,8 @@ export interface StateBase {
   readonly complete: boolean
   /** Root of the state; undefined where the source does not carry it. */
   readonly stateRoot?: Uint8Array | undefined
+  /** Same as that of a `LedgerVersion`, of the whole state; known once all parts were read. */
+  readonly checkpoint?: Uint8Array | undefined
   /** Entries of the state. @param after `mark` of a part: reading resumes after that part */
   parts(after: Uint8Array | undefined): AsyncIterable<StatePart>
   /** Known once all parts were read. @throws `invalid_backup` if the state lacks a part of the description */

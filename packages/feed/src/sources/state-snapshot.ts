@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
-import { LedgerHasher } from '@ledger-state/proof'
+import { checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
 import {
   missingRecords,
   noStateChunks,
@@ -217,6 +217,10 @@ class Snapshot implements StateBase {
     this.#epoch = epoch
     this.#chunks = chunks
     this.#proof = proof
+  }
+
+  get checkpoint(): Uint8Array | undefined {
+    return this.vouching && this.#proof && checkpointToBytes(this.#proof.checkpoint)
   }
 
   async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError, type KeptTransaction } from '@ledger-state/core'
-import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
+import { AccumulatorFrontier, checkpointToBytes, HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
 import {
   missingRecords,
   missingVersions,
@@ -200,8 +200,16 @@ class TransactionBackup implements LedgerSource {
             isVouched = true
           }
           this.#next = version + 1n
+          const checkpoint = this.#vouching && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
           const readTransaction = () => readKept(record, transactionLength, chunk.hasAuxiliary)
-          yield { version, block, writes, stateRoot, readTransaction }
+          yield {
+            version,
+            block,
+            writes,
+            stateRoot,
+            readTransaction,
+            checkpoint: checkpoint && checkpointToBytes(checkpoint),
+          }
         }
       }
       const count = countRecords(chunk)

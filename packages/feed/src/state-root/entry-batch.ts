@@ -61,9 +61,6 @@ export function hashEntries(hasher: LedgerHasher, batch: Uint8Array): Uint8Array
     const value = encodeStateValue({ value: bytes.subarray(valueAt, noteAt), metadata })
     hasher.hashInto('StateKey', bytes.subarray(keyAt, valueAt), leaves, written)
     hasher.hashInto('StateValue', value, leaves, written + HASH_LENGTH)
-    const keyHash = leaves.subarray(written, written + HASH_LENGTH)
-    const valueHash = leaves.subarray(written + HASH_LENGTH, written + LEAF_LENGTH)
-    hasher.hashPairInto('SparseMerkleLeafNode', keyHash, valueHash, leaves, written + HASH_LENGTH)
     written += LEAF_LENGTH
   }
   return new Uint8Array(leaves.buffer as ArrayBuffer)

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '@ledger-state/proof'
 import { duplicateStateKey } from '../errors.js'
 
-/** Bytes of a leaf: the hash of its key, then its own hash. */
+/** Bytes of a leaf: the hash of its key, then that of its value. */
 export const LEAF_LENGTH = 2 * HASH_LENGTH
 const KEY_BITS = 8 * HASH_LENGTH
 
@@ -14,12 +14,20 @@ export type Subtree =
 
 const EMPTY: Subtree = { kind: 'empty' }
 
+/** Receives what a fold comes by, from the left to the right. */
+export interface FoldObserver {
+  /** A leaf, in `LEAF_LENGTH` bytes that are overwritten afterwards. */
+  onLeaf(leaf: Uint8Array): void
+  /** A node: the root of a subtree that is empty, one leaf, or more. The index counts from the left edge of what is folded. */
+  onNode(depth: number, index: number, hash: Uint8Array): void
+}
+
 /**
  * The subtree at a depth of all leaves whose keys agree up to there, given in any order in `LEAF_LENGTH` bytes each, which
  * are overwritten.
  * @throws `verification_failed` where two leaves have one key
  */
-export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number): Subtree {
+export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number, observer?: FoldObserver): Subtree {
   const bytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
   const offsets = new Uint32Array(leaves.length / LEAF_LENGTH)
   for (let at = 0; at < offsets.length; at++) offsets[at] = at * LEAF_LENGTH
@@ -40,19 +48,31 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
     return low
   }
 
-  function fold(first: number, end: number, bit: number): Subtree {
+  function fold(first: number, end: number, bit: number, index: number): Subtree {
+    const subtree = foldBelow(first, end, bit, index)
+    observer?.onNode(bit, index, subtreeRoot(subtree))
+    return subtree
+  }
+
+  function foldBelow(first: number, end: number, bit: number, index: number): Subtree {
     if (first === end) return EMPTY
-    if (end - first === 1) return { kind: 'leaf', hash: hashOf(first) }
-    if (bit === KEY_BITS) throw duplicateStateKey(bytes.subarray(offsets[first]!, offsets[first]! + HASH_LENGTH))
+    const offset = offsets[first]!
+    if (end - first === 1) {
+      const leaf = bytes.subarray(offset, offset + LEAF_LENGTH)
+      observer?.onLeaf(leaf)
+      hasher.hashInto('SparseMerkleLeafNode', leaf, bytes, offset + HASH_LENGTH)
+      return { kind: 'leaf', hash: hashOf(first) }
+    }
+    if (bit === KEY_BITS) throw duplicateStateKey(bytes.subarray(offset, offset + HASH_LENGTH))
     const middle = divide(first, end, bit)
-    const left = subtreeRoot(fold(first, middle, bit + 1))
-    const right = subtreeRoot(fold(middle, end, bit + 1))
+    const left = subtreeRoot(fold(first, middle, bit + 1, 2 * index))
+    const right = subtreeRoot(fold(middle, end, bit + 1, 2 * index + 1))
     // The leaves below are not needed again: the node takes the place of the first of them.
     hasher.hashPairInto('SparseMerkleInternal', left, right, bytes, offsets[first]! + HASH_LENGTH)
     return { kind: 'inner', hash: hashOf(first) }
   }
 
-  const subtree = fold(0, offsets.length, depth)
+  const subtree = fold(0, offsets.length, depth, 0)
   // Sent to another thread, a view would take all leaves along.
   return subtree.kind === 'empty' ? subtree : { kind: subtree.kind, hash: Uint8Array.from(subtree.hash) }
 }
@@ -62,6 +82,28 @@ export function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree
   if (left.kind === 'empty' && right.kind !== 'inner') return right
   if (right.kind === 'empty' && left.kind === 'leaf') return left
   return { kind: 'inner', hash: hasher.hashPair('SparseMerkleInternal', subtreeRoot(left), subtreeRoot(right)) }
+}
+
+/**
+ * The tree of the subtrees of a level.
+ * @param level as many as there are nodes on a level
+ * @param onNode receives the nodes above, each with how many levels it is above them, and its index
+ */
+export function joinAll(
+  hasher: LedgerHasher,
+  level: readonly Subtree[],
+  onNode?: (above: number, index: number, hash: Uint8Array) => void,
+): Subtree {
+  let nodes = level
+  for (let above = 1; nodes.length > 1; above++) {
+    const below = nodes
+    nodes = Array.from({ length: below.length / 2 }, (_, at) => {
+      const node = joinSubtrees(hasher, below[2 * at]!, below[2 * at + 1]!)
+      onNode?.(above, at, subtreeRoot(node))
+      return node
+    })
+  }
+  return nodes[0]!
 }
 
 /** Hash of a subtree. */

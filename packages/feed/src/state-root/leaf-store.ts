@@ -12,6 +12,11 @@ export const PART_DEPTH = 8
 const FIRST_BYTES = 64 * 1_024
 const PREFIX = 'state-root-'
 
+/** How the names of folders begin that this process fills and removes. */
+export function temporaryFolderPrefix(): string {
+  return `${PREFIX}${process.pid}-`
+}
+
 /** Leaves of a tree by the first bytes of their keys: in memory up to a bound, beyond it in files. */
 export class LeafStore {
   readonly #memoryBytes: number
@@ -48,7 +53,7 @@ export class LeafStore {
 
   async #spill(): Promise<void> {
     try {
-      this.#folder ??= mkdtempSync(join(this.#spillFolder, `${PREFIX}${process.pid}-`))
+      this.#folder ??= mkdtempSync(join(this.#spillFolder, temporaryFolderPrefix()))
       for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder, String(at)))
     } catch (error) {
       throw spillFailed(this.#spillFolder, error)

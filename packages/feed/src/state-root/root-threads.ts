@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { LedgerHasher } from '@ledger-state/proof'
 import { JobThread, threadModule } from '../threads/job-thread.js'
 import { type RootJob, type RootResult, runRootJob } from './root-job.js'
@@ -13,9 +14,11 @@ export class RootThreads {
   readonly #local: LedgerHasher | undefined
   #waiting: (() => void)[] = []
 
-  /** @param count threads; 0 computes in this one, as does a bundle that lacks the thread's module */
-  constructor(salt: string, count: number) {
-    this.#threads = ROOT_WORKER ? Array.from({ length: count }, () => new JobThread(ROOT_WORKER, salt)) : []
+  /** @param count threads, by default as many as there are cores; 0 computes in this one, as does a bundle that lacks the thread's module */
+  constructor(salt: string, count: number | undefined) {
+    const cores = availableParallelism()
+    const threads = count ?? (cores > 1 ? cores : 0)
+    this.#threads = ROOT_WORKER ? Array.from({ length: threads }, () => new JobThread(ROOT_WORKER, salt)) : []
     this.#local = this.#threads.length === 0 ? new LedgerHasher(salt) : undefined
   }
 

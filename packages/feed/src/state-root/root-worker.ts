@@ -2,11 +2,8 @@
 import { workerData } from 'node:worker_threads'
 import { LedgerHasher } from '@ledger-state/proof'
 import { serveJobs } from '../threads/serve-jobs.js'
-import { type RootJob, runRootJob } from './root-job.js'
+import { buffersOf, type RootJob, runRootJob } from './root-job.js'
 
 const hasher = new LedgerHasher(workerData as string)
 
-serveJobs(
-  (job: RootJob) => runRootJob(job, hasher),
-  (result) => (result instanceof Uint8Array ? [result.buffer] : []),
-)
+serveJobs((job: RootJob) => runRootJob(job, hasher), buffersOf)

@@ -131,12 +131,13 @@ describe('computeStateRoot', () => {
 describe('foldLeaves', () => {
   /** A leaf with made-up hashes. */
   const leaf = (key: Uint8Array) => Buffer.concat([key, hasher.hash('StateValue', key)])
+  const hashOf = (made: Uint8Array) => hasher.hash('SparseMerkleLeafNode', made)
 
   it('is a tree of all bits: keys that share any number of them are distinguished', () => {
     for (const bit of [0, 1, 7, 8, 63, 64, 200, 255]) {
       const [a, b] = [Buffer.alloc(32), Buffer.alloc(32)]
       b[bit >> 3] = 0x80 >> (bit & 7)
-      let expected = hasher.hashPair('SparseMerkleInternal', leaf(a).subarray(32), leaf(b).subarray(32))
+      let expected = hasher.hashPair('SparseMerkleInternal', hashOf(leaf(a)), hashOf(leaf(b)))
       const empty = subtreeRoot({ kind: 'empty' })
       for (let level = bit; level > 0; level--) expected = hasher.hashPair('SparseMerkleInternal', expected, empty)
       expect(Buffer.from(subtreeRoot(foldLeaves(hasher, Buffer.concat([leaf(b), leaf(a)]), 0)))).toEqual(expected)
@@ -147,7 +148,7 @@ describe('foldLeaves', () => {
     const isSet = (key: Uint8Array, bit: number) => ((key[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
     const rootOf = (leaves: readonly Buffer[], bit = 0): Uint8Array => {
       if (leaves.length === 0) return subtreeRoot({ kind: 'empty' })
-      if (leaves.length === 1) return leaves[0]!.subarray(32)
+      if (leaves.length === 1) return hashOf(leaves[0]!)
       const left = leaves.filter((key) => !isSet(key, bit))
       const right = leaves.filter((key) => isSet(key, bit))
       return hasher.hashPair('SparseMerkleInternal', rootOf(left, bit + 1), rootOf(right, bit + 1))

@@ -1,17 +1,11 @@
-import { availableParallelism } from 'node:os'
-import { isOwnKey, type KeyedEntry } from '@ledger-state/core'
 import { DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
-import { EntryBatch } from './entry-batch.js'
-import { joinSubtrees, type Subtree, subtreeRoot } from './fold-leaves.js'
+import { joinAll, type Subtree, subtreeRoot } from './fold-leaves.js'
+import { type EntryPages, hashPages } from './hash-pages.js'
 import { LeafStore, PART_DEPTH, PARTS } from './leaf-store.js'
 import { RootThreads } from './root-threads.js'
 
 /** 1 GiB: the leaves of 16 million keys. */
-const DEFAULT_MEMORY = 2 ** 30
-/** Bytes of entries that go to a thread together. */
-const BATCH_BYTES = 256 * 1_024
-/** Batches that are hashed or added at once. */
-const MOST_UNDER_WAY = 16
+export const DEFAULT_ROOT_MEMORY: number = 2 ** 30
 
 /** How a state root is computed. */
 export interface StateRootOptions {
@@ -28,9 +22,6 @@ export interface StateRootOptions {
   /** Ends the work between two pages: the promise then rejects with the reason. */
   readonly signal?: AbortSignal | undefined
 }
-
-/** Entries of a state in groups, in any order. */
-export type EntryPages = Iterable<readonly KeyedEntry[]> | AsyncIterable<readonly KeyedEntry[]>
 
 /** The root of a state, and how many keys it has. */
 export interface StateRoot {
@@ -54,68 +45,17 @@ export interface StateRoot {
  * ```
  */
 export async function computeStateRoot(pages: EntryPages, options: StateRootOptions): Promise<StateRoot> {
-  const { spillFolder, memoryBytes = DEFAULT_MEMORY, hashSalt = DEFAULT_HASH_SALT } = options
-  const cores = availableParallelism()
-  const threads = new RootThreads(hashSalt, options.threads ?? (cores > 1 ? cores : 0))
+  const { spillFolder, memoryBytes = DEFAULT_ROOT_MEMORY, hashSalt = DEFAULT_HASH_SALT } = options
+  const threads = new RootThreads(hashSalt, options.threads)
   const leaves = new LeafStore(memoryBytes, spillFolder)
   try {
-    const keys = await hashAll(pages, threads, leaves, options)
+    const keys = await hashPages(pages, threads, leaves, options)
     const root = await foldAll(new LedgerHasher(hashSalt), threads, leaves, options)
     return { root: Uint8Array.from(root), keys }
   } finally {
     await threads.close()
     await leaves.close()
   }
-}
-
-async function hashAll(
-  pages: EntryPages,
-  threads: RootThreads,
-  leaves: LeafStore,
-  { onProgress, signal }: StateRootOptions,
-): Promise<number> {
-  let keys = 0
-  let failure: { readonly error: unknown } | undefined
-  const underWay = new Set<Promise<void>>()
-  /** Leaves are added one batch after the other. */
-  let added = Promise.resolve()
-  const send = async (batch: EntryBatch) => {
-    await threads.ready()
-    if (failure) throw failure.error
-    const hashed = threads.run({ kind: 'hash', batch: batch.toBytes() })
-    const done = (async () => {
-      const result = (await hashed) as Uint8Array
-      added = added.then(() => leaves.add(result))
-      await added
-    })().catch((error: unknown) => {
-      failure ??= { error }
-    })
-    underWay.add(done)
-    void done.then(() => underWay.delete(done))
-    // Where files are slower than hashing, the leaves that wait for them are bounded, too.
-    if (underWay.size > MOST_UNDER_WAY) await Promise.race(underWay)
-  }
-  let batch = new EntryBatch(BATCH_BYTES)
-  try {
-    for await (const page of pages) {
-      for (const entry of page) {
-        if (isOwnKey(entry.key)) continue
-        keys++
-        if (batch.add(entry)) continue
-        await send(batch)
-        batch = new EntryBatch(BATCH_BYTES)
-        batch.add(entry)
-      }
-      onProgress?.(keys)
-      signal?.throwIfAborted()
-    }
-    if (!batch.isEmpty) await send(batch)
-  } finally {
-    await Promise.all(underWay)
-  }
-  if (failure) throw failure.error
-  onProgress?.(keys)
-  return keys
 }
 
 async function foldAll(
@@ -134,11 +74,5 @@ async function foldAll(
     subtree.catch(() => {})
     folded.push(subtree)
   }
-  let level = await Promise.all(folded)
-  while (level.length > 1) {
-    level = Array.from({ length: level.length / 2 }, (_, at) =>
-      joinSubtrees(hasher, level[2 * at]!, level[2 * at + 1]!),
-    )
-  }
-  return subtreeRoot(level[0]!)
+  return subtreeRoot(joinAll(hasher, await Promise.all(folded)))
 }

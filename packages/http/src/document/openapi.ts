@@ -63,6 +63,39 @@ const SCHEMAS = {
     required: ['key'],
     properties: { key: { $ref: '#/components/schemas/HexEncodedBytes' } },
   },
+  StateProof: {
+    type: 'object',
+    description:
+      'Proves a value, or that there is none, from the signatures of validators: docs/ledger-formats.md, "Proofs of state values". In BCS the answer is an option of the bytes of the value, followed by the proof.',
+    required: [
+      'state_key',
+      'state_value',
+      'leaf',
+      'siblings',
+      'version',
+      'transaction_info',
+      'accumulator_siblings',
+      'ledger_info',
+      'epoch_endings',
+    ],
+    properties: {
+      state_key: { $ref: '#/components/schemas/HexEncodedBytes' },
+      state_value: { oneOf: [{ $ref: '#/components/schemas/HexEncodedBytes' }, { type: 'null' }] },
+      leaf: {
+        type: ['object', 'null'],
+        properties: {
+          key_hash: { $ref: '#/components/schemas/HexEncodedBytes' },
+          value_hash: { $ref: '#/components/schemas/HexEncodedBytes' },
+        },
+      },
+      siblings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
+      version: { $ref: '#/components/schemas/U64' },
+      transaction_info: { $ref: '#/components/schemas/HexEncodedBytes' },
+      accumulator_siblings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
+      ledger_info: { $ref: '#/components/schemas/HexEncodedBytes' },
+      epoch_endings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
+    },
+  },
   TableItemElement: {
     type: 'object',
     required: ['table_handle'],
@@ -262,6 +295,7 @@ const SCHEMAS = {
         ],
       },
       vm_error_code: { type: 'integer', format: 'uint64' },
+      nearest_proof_version: { $ref: '#/components/schemas/U64' },
       oldest_ledger_version: { $ref: '#/components/schemas/U64' },
       archival_endpoint: { type: 'string', format: 'uri' },
     },

@@ -2,6 +2,7 @@ import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { answerWithProof, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './proof-answer.js'
 import { parseAskedState } from './request-parts.js'
 import { resourceToJson } from './resource-formats.js'
 
@@ -23,8 +24,12 @@ export const getAccountResource: Operation = {
       schema: { $ref: '#/components/schemas/MoveType' },
     },
     ...STATE_PARAMETERS,
+    ...PROOF_PARAMETERS,
   ],
-  success: { json: { $ref: '#/components/schemas/Resource' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  success: {
+    json: { anyOf: [{ $ref: '#/components/schemas/Resource' }, PROVEN_SCHEMA] },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
   errors: STATE_ERRORS,
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
@@ -32,7 +37,19 @@ export const getAccountResource: Operation = {
     const address = parseAccountAddress(request)
     const type = parseResourceType(request)
     const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get account resource')
+    if (proof) {
+      return answerWithProof(request, proof, {
+        format,
+        asked,
+        keyOf: (state) => state.resourceStateKey(address, type),
+        read(state) {
+          const resource = state.readResource(address, type)
+          return { bytes: resource.bytes, toJson: () => resourceToJson(resource) }
+        },
+      })
+    }
     const state = request.pin(asked)
     const resource = state.readResource(address, type)
     const body = format === 'json' ? Buffer.from(resourceToJson(resource)) : resource.bytes

@@ -51,6 +51,10 @@ class ElementRequest implements OperationRequest {
     return this.#batch.views
   }
 
+  get proofs(): OperationRequest['proofs'] {
+    return this.#batch.proofs
+  }
+
   pin(asked: Moment | undefined): LedgerState {
     return asked === undefined ? this.#state : this.#batch.pin(asked)
   }

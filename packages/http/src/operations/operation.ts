@@ -3,6 +3,7 @@ import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 import type { AnswerBytes } from './answer-bytes.js'
+import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
 import type { ViewAllowance, ViewOptions, ViewRules } from './view-rules.js'
 
@@ -43,6 +44,8 @@ export interface OperationRequest {
   openBody(): AnswerBytes
   /** How views run for this request. */
   readonly views: RequestViews
+  /** Where the proofs of reads come from; undefined where there are none. */
+  readonly proofs: StateProofs | undefined
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps. Resolves with the milliseconds that are left of the turn.

@@ -1,10 +1,11 @@
 import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { decodeStateKey, encodeStateValue, readStateKey } from '@ledger-state/type-tag'
 import { onlyBcsOffered, stateKeyInvalid } from '../errors.js'
-import { acceptsOnlyJson } from '../protocol/accept.js'
+import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { answerWithProof, hexValue, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import { expectJsonContentType, parseAskedState, parseJsonBody, stringMember } from './request-parts.js'
 
 const TYPE = 'RawStateValueRequest'
@@ -18,8 +19,8 @@ export const getRawStateValue: Operation = {
   tag: 'Experimental',
   summary: WHAT,
   description:
-    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, with its metadata where the chain keeps any; there is no JSON form.',
-  parameters: STATE_PARAMETERS,
+    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, with its metadata where the chain keeps any; there is no JSON form, unless a proof is asked for: then `value` is hex.',
+  parameters: [...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawStateValueRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
@@ -27,6 +28,18 @@ export const getRawStateValue: Operation = {
     expectJsonContentType(request.contentType)
     const text = stringMember(parseJsonBody(request.body, TYPE, READ_LIMITS), 'key', TYPE)
     const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
+    if (proof) {
+      const format = chooseFormat(request.accept, 'bcs')
+      request.expectOutput(format, WHAT)
+      const key = parseStateKey(text)
+      return answerWithProof(request, proof, {
+        format,
+        asked,
+        keyOf: () => key,
+        read: (state) => hexValue(encodeStateValue(state.readStateValue(key))),
+      })
+    }
     if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered(WHAT)
     request.expectOutput('bcs', WHAT)
     const state = request.pin(asked)

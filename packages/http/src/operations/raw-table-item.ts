@@ -1,7 +1,9 @@
+import { tableItemKey } from '@ledger-state/type-tag'
 import { onlyBcsOffered } from '../errors.js'
-import { acceptsOnlyJson } from '../protocol/accept.js'
+import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { answerWithProof, hexValue, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
@@ -17,8 +19,9 @@ export const getRawTableItem: Operation = {
   negotiates: false,
   tag: 'Tables',
   summary: 'Get raw table item',
-  description: 'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form.',
-  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
+  description:
+    'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form, unless a proof is asked for: then `value` is hex.',
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },
   errors: BODY_ERRORS,
@@ -27,6 +30,17 @@ export const getRawTableItem: Operation = {
     expectJsonContentType(request.contentType)
     const { key } = parseRawTableItemBody(request.body)
     const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
+    if (proof) {
+      const format = chooseFormat(request.accept, 'bcs')
+      request.expectOutput(format, 'Get raw table item')
+      return answerWithProof(request, proof, {
+        format,
+        asked,
+        keyOf: () => tableItemKey(handle, key),
+        read: (state) => hexValue(state.readRawTableItem(handle, key)),
+      })
+    }
     if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered('Get raw table item')
     request.expectOutput('bcs', 'Get raw table item')
     const state = request.pin(asked)

@@ -1,6 +1,7 @@
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { answerWithProof, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
@@ -24,10 +25,10 @@ export const getTableItem: Operation = {
   tag: 'Tables',
   summary: 'Get table item',
   description: 'Reads an item of a table by its typed key. POST, because keys can be structured values.',
-  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS],
+  parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/TableItemRequest' },
   success: {
-    json: { description: 'The value; its shape follows `value_type`.' },
+    json: { description: 'The value; its shape follows `value_type`. With `proof=true`: `{value, proof}`.' },
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: BODY_ERRORS,
@@ -37,9 +38,21 @@ export const getTableItem: Operation = {
     expectJsonContentType(request.contentType)
     const body = parseTableItemBody(request.body)
     const asked = parseAskedState(request.query)
+    const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get table item')
     const keyType = parseTypeMember(request, 'key_type', body.keyType)
     const valueType = parseTypeMember(request, 'value_type', body.valueType)
+    if (proof) {
+      return answerWithProof(request, proof, {
+        format,
+        asked,
+        keyOf: (state) => state.tableItemStateKey({ handle, keyType, key: body.key }),
+        read(state) {
+          const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
+          return { bytes: item.bytes, toJson: () => item.toJsonUtf8() }
+        },
+      })
+    }
     const state = request.pin(asked)
     const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
     return {

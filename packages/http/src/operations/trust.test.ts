@@ -27,12 +27,14 @@ describe('GET /v1/-/trust', () => {
       total_power: '90',
       contradicted_version: null,
       contradicted_epoch: null,
+      proof_versions: [],
+      hash_salt: null,
     })
   })
 
   it('is null where nothing vouches for the ledger, and of power where the waypoint itself does', async () => {
-    const { ledger_version: version, ...facts } = await trustOf(undefined)
-    expect(version).toBe('0')
+    const { ledger_version: version, proof_versions: proven, ...facts } = await trustOf(undefined)
+    expect([version, proven]).toEqual(['0', []])
     expect(new Set(Object.values(facts))).toEqual(new Set([null]))
     expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 0n, power: undefined })).toMatchObject({
       signed_version: '0',

@@ -1,5 +1,7 @@
+import type { LedgerInfo } from '@ledger-state/engine'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './operation.js'
+import type { StateProofs } from './state-proofs.js'
 
 /** How far the validators of a chain signed what is served. */
 export interface SignedState {
@@ -53,6 +55,8 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
           'total_power',
           'contradicted_version',
           'contradicted_epoch',
+          'proof_versions',
+          'hash_salt',
         ],
         properties: {
           ledger_version: { $ref: '#/components/schemas/U64' },
@@ -63,6 +67,12 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
           total_power: POWER_OR_NULL,
           contradicted_version: U64_OR_NULL,
           contradicted_epoch: U64_OR_NULL,
+          proof_versions: {
+            type: 'array',
+            items: { $ref: '#/components/schemas/U64' },
+            description: 'The signed checkpoints, the newest first: versions of which `proof=true` gives proofs.',
+          },
+          hash_salt: { type: ['string', 'null'], description: 'The word before the name of each hash of a proof.' },
         },
       },
     },
@@ -83,8 +93,15 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
         total_power: text(signed?.power?.total),
         contradicted_version: text(contradicted?.version),
         contradicted_epoch: text(contradicted?.epoch),
+        proof_versions: provenVersions(request.proofs, ledger).map(String),
+        hash_salt: request.proofs?.hashSalt ?? null,
       })
       return { ledger, contentType: CONTENT_TYPE.json, body }
     },
   }
+}
+
+/** Those of the versions that can be read. */
+function provenVersions(proofs: StateProofs | undefined, { oldestVersion, latestVersion }: LedgerInfo): bigint[] {
+  return (proofs?.versions ?? []).filter((version) => version >= oldestVersion && version <= latestVersion)
 }

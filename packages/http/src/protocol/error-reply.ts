@@ -87,6 +87,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
   // Cut off while the request was answered: the version that was asked for is no more.
   version_truncated: { status: 404, wireCode: 'version_not_found' },
+  proof_not_kept: { status: 410, wireCode: 'version_pruned' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
   block_pruned: { status: 410, wireCode: 'block_pruned' },
   body_too_large: { status: 413, wireCode: 'web_framework_error' },
@@ -149,6 +150,7 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   }
   if (isLedgerStateError(error, 'view_failed')) members.vm_error_code = error.fields.vmErrorCode
   if (isLedgerStateError(error, 'version_pruned')) members.oldest_ledger_version = String(error.fields.oldestVersion)
+  if (isLedgerStateError(error, 'proof_not_kept')) members.nearest_proof_version = String(error.fields.nearestVersion)
   if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(retryAfterSeconds(error)))

@@ -8,6 +8,7 @@ import { clientLeft, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
 import type { AnswerBytes } from '../operations/answer-bytes.js'
 import type { RequestViews, Route } from '../operations/operation.js'
+import type { StateProofs } from '../operations/state-proofs.js'
 import type { ViewPlaces } from '../operations/view-places.js'
 import { ViewAllowance, type ViewRules } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -27,6 +28,7 @@ export interface ServiceContext {
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
   readonly onView: RequestListenerOptions['onView']
+  readonly proofs: StateProofs | undefined
   /** Whether connections are closed after their next answer. */
   readonly isClosing: () => boolean
   readonly onUnexpectedError: RequestListenerOptions['onUnexpectedError']
@@ -213,6 +215,10 @@ export class Exchange implements ForwardableRequest {
     const { viewRules: rules, viewPlaces: places, computeThread, onView } = this.context
     running.allowance ??= new ViewAllowance(rules.budget)
     return { rules, allowance: running.allowance, places, compute: (task) => computeThread.run(task), onView }
+  }
+
+  get proofs(): StateProofs | undefined {
+    return this.context.proofs
   }
 
   get via(): string | undefined {

@@ -5,6 +5,7 @@ import type { LoadLimits } from '../admission/load-shedder.js'
 import type { UploadLimits } from '../admission/uploads.js'
 import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
+import type { StateProofs } from '../operations/state-proofs.js'
 import type { ReadTrust } from '../operations/trust.js'
 import type { ViewOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
@@ -42,6 +43,8 @@ export interface RequestListenerOptions
   readonly leastGasEstimate?: bigint
   /** How far the ledger is signed, as `/v1/-/trust` says; by default nothing vouches for it. */
   readonly readTrust?: ReadTrust
+  /** Where the proofs of reads with `?proof=true` come from; by default there are none. */
+  readonly proofs?: StateProofs | undefined
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>
   /** Largest request body, also after decompression. */

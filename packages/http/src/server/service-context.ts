@@ -15,7 +15,7 @@ import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-list
  * @param isClosing whether connections are closed after their next answer
  */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
-  const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView } = options
+  const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView, proofs } = options
   const { headerWord = DEFAULT_HEADER_WORD, compatibleHeaders = true, output = { json: true, bcs: true } } = options
   const chainHeaders = createChainHeaders(headerWord, compatibleHeaders)
   return {
@@ -32,5 +32,6 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     onUnexpectedError,
     onAnswered,
     onView,
+    proofs,
   }
 }

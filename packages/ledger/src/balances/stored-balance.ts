@@ -1,7 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError, U64_MAX } from '@ledger-state/core'
+import { type GroupMember, readGroupMembers, skipTag } from '@ledger-state/move-module'
 import { parseStructTag, readStructTag, STATE_KEY_ADDRESS_AT, writeStructTag } from '@ledger-state/type-tag'
 import { balanceOverflow, storedResourceInvalid } from '../errors.js'
-import { type GroupMember, readGroupMembers, skipTag } from '../groups/resource-group.js'
 
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
 const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'

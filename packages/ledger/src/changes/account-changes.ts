@@ -8,6 +8,7 @@ import {
 } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
+import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
 import {
   accountKeyPrefix,
   decodeStateKey,
@@ -21,7 +22,6 @@ import {
 import { pairedMetadataAddress, primaryStoreAddress } from '../balances/derived-address.js'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
-import { type GroupMember, readResourceGroup } from '../groups/resource-group.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'

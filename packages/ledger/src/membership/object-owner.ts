@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { readGroupMembers, skipTag } from '@ledger-state/move-module'
 import { parseStructTag, readStructTag, writeStructTag } from '@ledger-state/type-tag'
-import { readGroupMembers, skipTag } from '../groups/resource-group.js'
 
 const OBJECT_CORE = tagBytes('0x1::object::ObjectCore')
 /** What is left of an object that was burnt. */

@@ -12,6 +12,7 @@ import {
   type Write,
 } from '@ledger-state/core'
 import { bytesToHexDigits, compareBytes } from '@ledger-state/core/bytes'
+import { readResourceGroup } from '@ledger-state/move-module'
 import {
   decodeStateKey,
   readTypeTag,
@@ -20,7 +21,6 @@ import {
   typeTagToText,
   writeTypeTag,
 } from '@ledger-state/type-tag'
-import { readResourceGroup } from '../groups/resource-group.js'
 import { isFrameworkAt } from '../slices/always-kept.js'
 import {
   decodeMember,

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type ByteReader, ByteWriter } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 
 /** A validator of an epoch, as a ledger info names it. */
@@ -55,6 +55,21 @@ export function readLedgerInfo(reader: ByteReader): SignedLedgerInfo {
   const signature = reader.readBool() ? reader.readByteString() : undefined
   reader.expectEnd()
   return { epoch, accumulatorRoot, version, timestampUsec, nextEpoch, message, signers, signature }
+}
+
+/** BCS of a ledger info with its signatures: what `readLedgerInfo` reads. */
+export function signedLedgerInfoToBytes({
+  message,
+  signers,
+  signature,
+}: Pick<SignedLedgerInfo, 'message' | 'signers' | 'signature'>): Uint8Array {
+  const writer = new ByteWriter()
+    .u8(0)
+    .bytes(message)
+    .byteString(signers)
+    .bool(signature !== undefined)
+  if (signature) writer.byteString(signature)
+  return writer.toBytes()
 }
 
 function readEpochState(reader: ByteReader): EpochState {

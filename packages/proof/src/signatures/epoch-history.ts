@@ -8,9 +8,12 @@ import { readClaim, type SignedPower } from './validator-set.js'
 /** Endings whose signatures are checked together: more bring hardly anything. */
 export const ENDINGS_AT_ONCE = 64
 
-/** An ending that is believed: the validators of its `nextEpoch` sign what follows. */
-interface BelievedEnding extends SignedLedgerInfo {
+/** What is believed of the end of an epoch: the validators of its `nextEpoch` sign what follows. */
+interface BelievedEnding {
+  readonly version: bigint
   readonly nextEpoch: EpochState
+  /** Undefined where the validators are trusted themselves. */
+  readonly info: SignedLedgerInfo | undefined
 }
 
 /**
@@ -30,14 +33,28 @@ export class EpochHistory {
     this.#waypoints = new Map(waypoints.map((waypoint) => [versionOfWaypoint(waypoint), waypoint]))
   }
 
+  /**
+   * The history of a reader who trusts the validators of an epoch.
+   * @param after the version with which the epoch before ended
+   */
+  static ofValidators(hasher: LedgerHasher, bls: Bls, validators: EpochState, after: bigint): EpochHistory {
+    const history = new EpochHistory(hasher, bls, [])
+    history.#newest = { version: after, nextEpoch: validators, info: undefined }
+    return history
+  }
+
   /** The newest epoch whose validators are known; undefined before an ending is believed. */
   get epoch(): bigint | undefined {
     return this.#newest?.nextEpoch.epoch
   }
 
-  /** The waypoint of the newest ending that is believed. Whoever trusts it can go on from there. */
+  /**
+   * The waypoint of the newest ending that is believed. Whoever trusts it can go on from there. Undefined before an ending is
+   * believed.
+   */
   get newestWaypoint(): string | undefined {
-    return this.#newest && computeWaypoint(this.#hasher, this.#newest)
+    const info = this.#newest?.info
+    return info && computeWaypoint(this.#hasher, info)
   }
 
   /** Whether a trusted waypoint names a version. */
@@ -69,7 +86,7 @@ export class EpochHistory {
         power = { signed, total }
       }
       powers.push(power)
-      newest = { ...ending, nextEpoch }
+      newest = { version, nextEpoch, info: ending }
     }
     this.#expectSignatures(statements)
     this.#newest = newest

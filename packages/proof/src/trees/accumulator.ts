@@ -1,6 +1,7 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 import { ACCUMULATOR_PLACEHOLDER, type LedgerHasher } from '../hashes/ledger-hasher.js'
+import { levelsOf } from './levels-of.js'
 
 type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator'
 
@@ -120,11 +121,4 @@ export class AccumulatorFrontier {
     while (reader.remaining > 0) subtrees.push(Uint8Array.from(reader.readBytes(HASH_LENGTH)))
     return count <= MAX_LEAVES ? AccumulatorFrontier.fromSubtrees(hasher, name, count, subtrees) : undefined
   }
-}
-
-/** Levels below the root of a tree with this number of leaves. */
-function levelsOf(leaves: number): number {
-  let levels = 0
-  for (let rest = leaves - 1; rest > 0; rest = Math.floor(rest / 2)) levels++
-  return levels
 }

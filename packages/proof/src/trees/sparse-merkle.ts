@@ -2,6 +2,7 @@ import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../hashes/ledger-hasher.js'
+import { commonBits, isSet } from './key-bits.js'
 
 const KEY_BITS = HASH_LENGTH * 8
 
@@ -122,14 +123,4 @@ export class SparseMerkleFrontier {
     }
     return frontier
   }
-}
-
-function isSet(keyHash: Uint8Array, bit: number): boolean {
-  return ((keyHash[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
-}
-
-function commonBits(a: Uint8Array, b: Uint8Array): number {
-  let byte = 0
-  while (a[byte] === b[byte]) byte++
-  return byte * 8 + Math.clz32(a[byte]! ^ b[byte]!) - 24
 }

@@ -1,0 +1,80 @@
+import { CHECKPOINT_KEY, type KeyedEntry, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/core'
+import type { AsyncStateReader, AsyncStateView, LedgerInfo, StateEngineReader, StateView } from '@ledger-state/engine'
+
+const PAGE = 1_000
+const ALL_KEYS = new Uint8Array(0)
+
+/** A value of one of the store's own keys. */
+export interface OwnValue {
+  readonly version: bigint
+  readonly value: Uint8Array
+}
+
+/** What the audit of a state, and its tree, read of an engine, whether its reads are promises or not. */
+export interface AuditedStore {
+  readonly ledger: LedgerInfo | undefined
+  readonly mark: Uint8Array | undefined
+  /** The newest root of the state that was written up to a version. */
+  newestRoot(last: bigint): Promise<OwnValue | undefined>
+  /** Whether the store keeps a slice of its ledger: then it has no whole state. */
+  isSlice(): Promise<boolean>
+  /** The newest signed checkpoint. */
+  newestCheckpoint(): Promise<OwnValue | undefined>
+  /** All entries of a version. */
+  pages(version: bigint): AsyncIterable<readonly KeyedEntry[]>
+}
+
+/** Opens what an audit reads of an engine, at the state that it has now. */
+export async function auditedStore(engine: StateEngineReader | AsyncStateReader): Promise<AuditedStore> {
+  return engine.kind === 'sync' ? auditedEngine(engine) : await auditedSnapshot(engine)
+}
+
+function auditedEngine(engine: StateEngineReader): AuditedStore {
+  return {
+    ledger: engine.ledger,
+    mark: engine.mark,
+    newestRoot: async (last) => {
+      for (const { version, value } of engine.history(STATE_ROOT_KEY, { last })) {
+        return value ? { version, value } : undefined
+      }
+      return undefined
+    },
+    newestCheckpoint: async () => (engine.ledger ? engine.at().getEntry(CHECKPOINT_KEY) : undefined),
+    isSlice: async () => engine.ledger !== undefined && engine.at().getEntry(SLICE_KEY) !== undefined,
+    pages: (version) => pagesOfView(engine.at(version)),
+  }
+}
+
+async function* pagesOfView(view: StateView): AsyncGenerator<readonly KeyedEntry[]> {
+  let page: KeyedEntry[] = []
+  for (const entry of view.scan(ALL_KEYS)) {
+    if (page.push(entry) < PAGE) continue
+    yield page
+    page = []
+  }
+  yield page
+}
+
+async function auditedSnapshot(engine: AsyncStateReader): Promise<AuditedStore> {
+  const snapshot = await engine.snapshot()
+  return {
+    ledger: snapshot.ledger,
+    mark: snapshot.mark,
+    newestRoot: async (last) => {
+      const { revisions } = await snapshot.history(STATE_ROOT_KEY, { last, limit: 1 })
+      const [newest] = revisions
+      return newest?.value ? { version: newest.version, value: newest.value } : undefined
+    },
+    newestCheckpoint: async () => (snapshot.ledger ? (await snapshot.at().load([CHECKPOINT_KEY]))[0] : undefined),
+    isSlice: async () => snapshot.ledger !== undefined && (await snapshot.at().load([SLICE_KEY]))[0] !== undefined,
+    pages: (version) => pagesOfAsyncView(snapshot.at(version)),
+  }
+}
+
+async function* pagesOfAsyncView(view: AsyncStateView): AsyncGenerator<readonly KeyedEntry[]> {
+  for (let start: Uint8Array | undefined = ALL_KEYS; start; ) {
+    const page = await view.scan(ALL_KEYS, { start })
+    yield page.entries
+    start = page.next
+  }
+}

@@ -1,0 +1,124 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import {
+  listStateTrees,
+  openStateTree,
+  removeOldTrees,
+  type StateTreeOptions,
+  writeStateTree,
+} from '@ledger-state/feed'
+import { bytesToCheckpoint } from '@ledger-state/proof'
+import { noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
+import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+import { auditedStore } from './audited-store.js'
+import { nameOfPlace, type StorePlace } from './store-place.js'
+
+/** Bytes of the tree for each key, about: see docs/lab/measurements.md, "What a kept tree of a state costs". */
+const BYTES_A_KEY = 67
+/** A tree takes at most this part of what it and the store take together, where nobody asked for it. */
+const CHEAP_PART = 10
+/** Smaller trees are always cheap. */
+const SMALL_TREE = 2 ** 20
+
+/** How many trees of signed checkpoints are kept: a number, or the newest one where it is cheap. */
+export type KeptTrees = number | 'auto'
+
+export interface KeepTreeOptions extends Pick<StateTreeOptions, 'hashSalt' | 'threads' | 'signal'> {
+  readonly kept: KeptTrees
+  /** The folder of the trees; undefined where there is none. */
+  readonly folder: string | undefined
+}
+
+/** The folder in which the trees of a store lie. @param given by the operator; a store in a database has none of its own */
+export function treeFolderOf(place: StorePlace, given: string | undefined): string | undefined {
+  return given ?? ('dataDir' in place ? place.dataDir : undefined)
+}
+
+/**
+ * Makes the tree of the newest signed checkpoint of a store, if it is not there yet and to be kept, and removes those that are
+ * no longer kept. Says on standard error how far it is.
+ * @returns one line for people; undefined where there was nothing to do, and nobody asked for it
+ * @throws `verification_failed` where the state is not the signed one; `no_checkpoint`, `usage` where a tree was asked for and
+ *   cannot be made
+ */
+export async function keepTree(
+  engine: StateEngineReader | AsyncStateReader,
+  place: StorePlace,
+  { kept, folder, ...options }: KeepTreeOptions,
+): Promise<string | undefined> {
+  if (kept === 0) return undefined
+  const isAsked = kept !== 'auto'
+  const store = await auditedStore(engine)
+  const name = nameOfPlace(place)
+  if (await store.isSlice()) {
+    if (isAsked) throw sliceWithoutTree(name)
+    return undefined
+  }
+  const held = await store.newestCheckpoint()
+  if (!held || held.version < store.ledger!.oldestVersion) {
+    if (isAsked) throw noCheckpoint(name)
+    return undefined
+  }
+  if (folder === undefined) {
+    if (isAsked) throw noTreeFolder(name)
+    return undefined
+  }
+  const checkpoint = bytesToCheckpoint(held.value)
+  if (hasTree(folder, checkpoint.version)) {
+    return isAsked ? `the tree of version ${checkpoint.version} is there` : undefined
+  }
+  if (!isAsked && !isCheap(engine, folder)) return dearNotice(checkpoint.version)
+  const line = createProgressLine(process.stderr)
+  const onProgress = (keys: number) =>
+    line.update((seconds) => {
+      const pace = formatCount(Math.round(keys / seconds))
+      return `making the tree of version ${checkpoint.version}: ${formatCount(keys)} keys, ${pace} keys/s`
+    })
+  try {
+    const { keys, bytes } = await writeStateTree(store.pages(checkpoint.version), {
+      ...options,
+      folder,
+      checkpoint,
+      onProgress,
+    })
+    removeOldTrees(folder, kept === 'auto' ? 1 : kept)
+    return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCount(keys)} keys, ${formatBytes(bytes)}; the state is the signed one`
+  } finally {
+    line.finish()
+  }
+}
+
+function dearNotice(version: bigint): string {
+  return `no tree of the signed version ${version} is kept, as it would take more than a tenth of the disk: \`ledger-state trust keep-tree\` makes it, for proofs`
+}
+
+function hasTree(folder: string, version: bigint): boolean {
+  if (!listStateTrees(folder).includes(version)) return false
+  try {
+    openStateTree(folder, version)?.close()
+    return true
+  } catch (error) {
+    if (isLedgerStateError(error, 'state_tree_damaged')) return false
+    throw error
+  }
+}
+
+/** Whether the tree would take less than a tenth of what it and the store take; false where the store has no folder. */
+function isCheap(engine: StateEngineReader | AsyncStateReader, folder: string): boolean {
+  if (engine.kind !== 'sync' || !('stats' in engine)) return false
+  const { keys } = engine.stats as { readonly keys: number }
+  const tree = keys * BYTES_A_KEY
+  return tree < SMALL_TREE || tree * CHEAP_PART < tree + bytesOf(folder)
+}
+
+/** Bytes on disk of the files in a folder, trees left out. */
+function bytesOf(folder: string): number {
+  const files = readdirSync(folder).filter((name) => !name.startsWith('state-'))
+  return files.reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512,
+    0,
+  )
+}

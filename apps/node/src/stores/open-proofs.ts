@@ -1,0 +1,68 @@
+import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import { listStateTrees, openStateTree, type StateTree } from '@ledger-state/feed'
+import type { StateProofs } from '@ledger-state/http'
+import { readEndingRange } from '@ledger-state/ingest'
+import type { Logger } from 'pino'
+
+/** How long the list of the trees in a folder is taken for the newest one. */
+const LIST_AGE_MS = 1_000
+
+/** The proofs that the trees in a folder give, with the ends of epochs of a store. */
+export interface OpenProofs extends StateProofs {
+  close(): void
+}
+
+/** Opens the trees of a folder, also those that come later. @param folder undefined where the store has none */
+export function openProofs(
+  engine: StateEngineReader | AsyncStateReader,
+  folder: string | undefined,
+  log: Pick<Logger, 'error'>,
+): OpenProofs {
+  const trees = new Map<bigint, StateTree>()
+  let versions: readonly bigint[] = []
+  let listedAt = Number.NEGATIVE_INFINITY
+
+  function look(): void {
+    if (folder === undefined || performance.now() - listedAt < LIST_AGE_MS) return
+    listedAt = performance.now()
+    const listed = listStateTrees(folder)
+    for (const [version, tree] of trees) {
+      if (listed.includes(version)) continue
+      tree.close()
+      trees.delete(version)
+    }
+    versions = listed.filter((version) => trees.has(version) || open(folder, version))
+  }
+
+  /** Whether the tree of a version can be used. One that cannot is logged. */
+  function open(folder: string, version: bigint): boolean {
+    try {
+      const tree = openStateTree(folder, version)
+      if (tree) trees.set(version, tree)
+      return tree !== undefined
+    } catch (error) {
+      log.error(error instanceof Error ? error.message : String(error))
+      return false
+    }
+  }
+
+  return {
+    get hashSalt() {
+      look()
+      return versions[0] === undefined ? undefined : trees.get(versions[0])!.hashSalt
+    },
+    get versions() {
+      look()
+      return versions
+    },
+    at(version) {
+      look()
+      return trees.get(version)
+    },
+    endings: (asked) => readEndingRange(engine, asked),
+    close() {
+      for (const tree of trees.values()) tree.close()
+      trees.clear()
+    },
+  }
+}

@@ -1,0 +1,211 @@
+import { Buffer } from 'node:buffer'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  checkCheckpoint,
+  expectHash,
+  HASH_LENGTH,
+  LedgerHasher,
+  rootOfStatePath,
+  type SignedCheckpoint,
+  SPARSE_MERKLE_PLACEHOLDER,
+  type StateLeaf,
+  type StatePath,
+} from '@ledger-state/proof'
+import { badStateTree } from '../errors.js'
+import { LEAF_LENGTH } from './fold-leaves.js'
+import { bytesToDescription, type TreeDescription } from './tree-description.js'
+import { treeFileName } from './tree-files.js'
+import { depthOf, HEADER_LENGTH, layoutOf, TREE_MAGIC, type TreeLayout } from './tree-layout.js'
+import { bitsOf } from './tree-part.js'
+
+const KEY_BITS = 8 * HASH_LENGTH
+
+/** The sparse Merkle tree of the state at a checkpoint, from which the paths of keys are read. */
+export interface StateTree {
+  readonly checkpoint: SignedCheckpoint
+  /** The word before the name of each hash. */
+  readonly hashSalt: string
+  /** Root of the state. */
+  readonly root: Uint8Array
+  readonly keys: number
+  /** Bytes of its file. */
+  readonly bytes: number
+  /**
+   * The path of a state key, in some 0.1 ms. It leads to the root, or is not returned.
+   * @param stateKey in database form
+   * @throws `state_tree_damaged`
+   */
+  pathOf(stateKey: Uint8Array): StatePath
+  close(): void
+}
+
+/**
+ * Opens the tree of a version that `writeStateTree` wrote to a folder. Undefined where there is none.
+ * @throws `state_tree_damaged`
+ */
+export function openStateTree(folder: string, version: bigint): StateTree | undefined {
+  const path = join(folder, treeFileName(version))
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw badStateTree(path, error)
+  }
+  try {
+    return new TreeFile(path, file, version)
+  } catch (error) {
+    closeSync(file)
+    throw error
+  }
+}
+
+class TreeFile implements StateTree {
+  readonly checkpoint: SignedCheckpoint
+  readonly hashSalt: string
+  readonly root: Uint8Array
+  readonly keys: number
+  readonly bytes: number
+  readonly #path: string
+  readonly #file: number
+  readonly #layout: TreeLayout
+  readonly #hasher: LedgerHasher
+
+  constructor(path: string, file: number, version: bigint) {
+    this.#path = path
+    this.#file = file
+    const header = this.#read(0, HEADER_LENGTH)
+    if (!TREE_MAGIC.every((byte, at) => header[at] === byte)) throw badStateTree(path, 'its first bytes are others')
+    if (header.readBigUInt64LE(8) !== version) throw badStateTree(path, 'it is of another version')
+    this.keys = header.readUInt32LE(16)
+    const depth = header.readUInt32LE(20)
+    const describedLength = header.readUInt32LE(24)
+    this.root = Uint8Array.from(header.subarray(32, 32 + HASH_LENGTH))
+    this.bytes = fstatSync(file).size
+    this.#layout = layoutOf(this.keys, depth, describedLength)
+    if (depth !== depthOf(this.keys) || this.#layout.length !== this.bytes)
+      throw badStateTree(path, 'its length is another')
+    const { hashSalt, checkpoint } = this.#readDescription(describedLength)
+    if (checkpoint.version !== version) throw badStateTree(path, 'it is of another version')
+    this.hashSalt = hashSalt
+    this.checkpoint = checkpoint
+    this.#hasher = new LedgerHasher(hashSalt)
+    this.#expectRoot()
+  }
+
+  pathOf(stateKey: Uint8Array): StatePath {
+    const keyHash = this.#hasher.hash('StateKey', stateKey)
+    const path = this.#pathOf(keyHash)
+    if (Buffer.compare(rootOfStatePath(this.#hasher, path, keyHash), this.root) === 0) return path
+    throw badStateTree(this.#path, 'a path in it leads to another root')
+  }
+
+  close(): void {
+    closeSync(this.#file)
+  }
+
+  /** Goes from the root down, and turns the siblings round in the end. */
+  #pathOf(keyHash: Uint8Array): StatePath {
+    const { depth } = this.#layout
+    const siblings: Uint8Array[] = []
+    let [first, end] = this.#leavesBelow(keyHash, depth)
+    let bottom = depth
+    // Hashes are spread evenly: where more than one leaf is below the last level, there are more above it, too.
+    if (end - first < 2) {
+      bottom = 0
+      ;[first, end] = [0, this.keys]
+      while (end - first > 1) [first, end] = this.#leavesBelow(keyHash, ++bottom)
+    }
+    for (let level = 1; level <= bottom; level++) {
+      siblings.push(this.#read(this.#layout.nodeAt(level, bitsOf(keyHash, 0, level) ^ 1), HASH_LENGTH))
+    }
+    const leaves = this.#read(this.#layout.leafAt(first), (end - first) * LEAF_LENGTH)
+    const leaf = this.#descend(leaves, keyHash, bottom, siblings)
+    return { leaf, siblings: siblings.reverse() }
+  }
+
+  /** Follows a key hash below the kept nodes, and adds the siblings on its way. @param leaves in the order of their keys */
+  #descend(leaves: Buffer, keyHash: Uint8Array, depth: number, siblings: Uint8Array[]): StateLeaf | undefined {
+    let [first, end] = [0, leaves.length / LEAF_LENGTH]
+    for (let bit = depth; end - first > 1; bit++) {
+      if (bit === KEY_BITS) throw badStateTree(this.#path, 'two leaves of it have one key')
+      const middle = middleOf(leaves, first, end, bit)
+      const isRight = isOne(keyHash, bit)
+      siblings.push(isRight ? this.#fold(leaves, first, middle, bit + 1) : this.#fold(leaves, middle, end, bit + 1))
+      if (isRight) first = middle
+      else end = middle
+    }
+    return end > first ? leafOf(leaves, first) : undefined
+  }
+
+  #fold(leaves: Buffer, first: number, end: number, bit: number): Uint8Array {
+    if (first === end) return SPARSE_MERKLE_PLACEHOLDER
+    if (end - first === 1) {
+      const { keyHash, valueHash } = leafOf(leaves, first)
+      return this.#hasher.hashPair('SparseMerkleLeafNode', keyHash, valueHash)
+    }
+    if (bit === KEY_BITS) throw badStateTree(this.#path, 'two leaves of it have one key')
+    const middle = middleOf(leaves, first, end, bit)
+    const left = this.#fold(leaves, first, middle, bit + 1)
+    const right = this.#fold(leaves, middle, end, bit + 1)
+    return this.#hasher.hashPair('SparseMerkleInternal', left, right)
+  }
+
+  /** The leaves below the node of a level on the way to a key hash: the first, and the one behind the last. */
+  #leavesBelow(keyHash: Uint8Array, level: number): [number, number] {
+    const width = 2 ** (this.#layout.depth - level)
+    const index = bitsOf(keyHash, 0, level) * width
+    const first = this.#read(this.#layout.startAt(index), 4).readUInt32LE(0)
+    const end = this.#read(this.#layout.startAt(index + width), 4).readUInt32LE(0)
+    if (first > end || end > this.keys) throw badStateTree(this.#path, 'its leaves are counted wrongly')
+    return [first, end]
+  }
+
+  #readDescription(length: number): TreeDescription {
+    try {
+      return bytesToDescription(this.#read(HEADER_LENGTH, length))
+    } catch (error) {
+      throw badStateTree(this.#path, error)
+    }
+  }
+
+  /** The checkpoint has the root of the tree. */
+  #expectRoot(): void {
+    try {
+      const { stateRoot } = checkCheckpoint(this.#hasher, this.checkpoint)
+      expectHash('the state root', this.root, stateRoot)
+    } catch (error) {
+      throw badStateTree(this.#path, error)
+    }
+  }
+
+  #read(place: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length)
+    for (let done = 0; done < length; ) {
+      const read = readSync(this.#file, bytes, done, length - done, place + done)
+      if (read === 0) throw badStateTree(this.#path, 'it is cut short')
+      done += read
+    }
+    return bytes
+  }
+}
+
+/** Where the leaves begin whose bit is 1, among leaves that agree in all bits before it. */
+function middleOf(leaves: Buffer, first: number, end: number, bit: number): number {
+  let middle = first
+  while (middle < end && !isOne(leaves, bit + middle * LEAF_LENGTH * 8)) middle++
+  return middle
+}
+
+function isOne(bytes: Uint8Array, bit: number): boolean {
+  return (bytes[bit >> 3]! & (0x80 >> (bit & 7))) !== 0
+}
+
+function leafOf(leaves: Buffer, at: number): StateLeaf {
+  const place = at * LEAF_LENGTH
+  return {
+    keyHash: leaves.subarray(place, place + HASH_LENGTH),
+    valueHash: leaves.subarray(place + HASH_LENGTH, place + LEAF_LENGTH),
+  }
+}

@@ -1,0 +1,213 @@
+import { ByteReader, bytesToHex } from '@ledger-state/core'
+import { engineToAsync } from '@ledger-state/engine'
+import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
+import {
+  checkStateProof,
+  jsonToStateProof,
+  LedgerHasher,
+  readStateProof,
+  type StateProof,
+  stateProofToJson,
+} from '@ledger-state/proof'
+import { parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import { inject } from 'light-my-request'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  CHECKPOINT,
+  createProvenLedger,
+  END,
+  EPOCH,
+  HOME,
+  type ProvenLedger,
+  pair,
+  TABLE,
+  waypointOf,
+} from '../../testing/proven-ledger.ts'
+import { createRequestListener } from '../server/create-request-listener.js'
+
+let proven: ProvenLedger
+let ask: ReturnType<typeof askerOf>
+
+function askerOf(options: Partial<Parameters<typeof createRequestListener>[0]> = {}) {
+  const listener = createRequestListener({
+    ledger: createLedger(proven.engine),
+    proofs: proven.proofs,
+    maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    ...options,
+  })
+  return async (url: string, body?: unknown, accept = 'application/json') => {
+    const { statusCode, rawPayload, payload, headers } = await inject(listener, {
+      method: body === undefined ? 'GET' : 'POST',
+      url: `/v1${url}`,
+      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { payload: JSON.stringify(body) }),
+    })
+    return { status: statusCode, bytes: Uint8Array.from(rawPayload), text: payload, headers }
+  }
+}
+
+beforeAll(async () => {
+  proven = await createProvenLedger()
+  ask = askerOf()
+})
+afterAll(() => proven.close())
+
+const hasher = new LedgerHasher()
+const AT = `ledger_version=${CHECKPOINT}&proof=true`
+const item = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })
+const rawKey = bytesToHex(Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0))
+const tableKey = (number: number) => tableItemKey(TABLE, Uint8Array.of(number, 0, 0, 0, 0, 0, 0, 0))
+/** A state key in BCS form, as `raw` takes it. */
+const stateKeyOfTable = (number: number) => bytesToHex(Uint8Array.from([1, ...TABLE, 8, number, 0, 0, 0, 0, 0, 0, 0]))
+
+async function askJson(url: string, body?: unknown): Promise<{ readonly value: unknown; readonly proof: StateProof }> {
+  const { status, text } = await ask(url, body)
+  expect(status, text).toBe(200)
+  const answer = JSON.parse(text) as { readonly value: unknown; readonly proof: unknown }
+  expect(Object.keys(answer)).toEqual(['value', 'proof'])
+  const proof = jsonToStateProof(answer.proof)
+  expect(checkStateProof(hasher, proof).ledgerInfo.version).toBe(END)
+  return { value: answer.value, proof }
+}
+
+describe('?proof=true', () => {
+  it('proves table items, resources, members of groups, accounts and raw values', async () => {
+    const score = parseStructTag('0xcafe::game::Score')
+    const reads = [
+      [`/tables/0x7ab1e/item?${AT}`, item('3'), { first: '3', second: '9' }, tableKey(3)],
+      [`/tables/0x7ab1e/raw_item?${AT}`, { key: rawKey }, bytesToHex(pair(3n, 9n)), tableKey(3)],
+      [
+        `/accounts/0xcafe/resource/0xcafe::game::Score?${AT}`,
+        undefined,
+        { type: '0xcafe::game::Score', data: { first: '3', second: '4' } },
+        resourceKey(HOME, score),
+      ],
+      [
+        `/accounts/0xcafe/resource/0xcafe::game::Member?${AT}`,
+        undefined,
+        { type: '0xcafe::game::Member', data: { first: '5', second: '6' } },
+        resourceGroupKey(HOME, parseStructTag('0xcafe::game::Group')),
+      ],
+      [
+        `/accounts/0xcafe?${AT}`,
+        undefined,
+        { sequence_number: '7', authentication_key: bytesToHex(HOME) },
+        resourceKey(HOME, parseStructTag('0x1::account::Account')),
+      ],
+    ] as const
+    for (const [url, body, value, key] of reads) {
+      const answer = await askJson(url, body)
+      expect(answer.value).toEqual(value)
+      expect(bytesToHex(answer.proof.stateKey)).toBe(bytesToHex(key))
+      expect(answer.proof.stateValue).toBeDefined()
+      expect(answer.proof.epochEndings).toEqual([])
+    }
+    const raw = await askJson(`/experimental/state_values/raw?${AT}`, { key: stateKeyOfTable(3) })
+    expect(raw.value).toBe(bytesToHex(raw.proof.stateValue!))
+    expect(raw.proof.stateValue).toEqual(Uint8Array.from([0, 16, ...pair(3n, 9n)]))
+    const withMetadata = await askJson(`/experimental/state_values/raw?${AT}`, { key: stateKeyOfTable(4) })
+    expect(withMetadata.proof.stateValue!.length).toBe(1 + 1 + 16 + 17)
+  })
+
+  it('proves that there is no value', async () => {
+    const reads = [
+      [`/tables/0x7ab1e/item?${AT}`, item('77')],
+      [`/tables/0x7ab1e/raw_item?${AT}`, { key: '0x01' }],
+      [`/accounts/0xbeef/resource/0xcafe::game::Score?${AT}`, undefined],
+      [`/accounts/0xbeef/resource/0xcafe::game::Member?${AT}`, undefined],
+      [`/accounts/0xbeef?${AT}`, undefined],
+      [`/experimental/state_values/raw?${AT}`, { key: stateKeyOfTable(99) }],
+    ] as const
+    for (const [url, body] of reads) {
+      const answer = await askJson(url, body)
+      expect(answer.value).toBeNull()
+      expect(answer.proof.stateValue).toBeUndefined()
+    }
+  })
+
+  it('has the whole group where a member is not in it', async () => {
+    const answer = await askJson(`/accounts/0xcafe/resource/0xcafe::game::Missing?${AT}`)
+    expect(answer.value).toBeNull()
+    expect(answer.proof.stateValue).toBeDefined()
+  })
+
+  it('answers in BCS: an option of the value, and the proof', async () => {
+    const json = await askJson(`/tables/0x7ab1e/item?${AT}`, item('3'))
+    for (const [url, body] of [
+      ['item', item('3')],
+      ['raw_item', { key: rawKey }],
+    ] as const) {
+      const { status, bytes, headers } = await ask(`/tables/0x7ab1e/${url}?${AT}`, body, 'application/x-bcs')
+      expect([status, headers['content-type']]).toEqual([200, 'application/x-bcs'])
+      const reader = new ByteReader(bytes)
+      expect(reader.readBool()).toBe(true)
+      expect(Uint8Array.from(reader.readByteString())).toEqual(Uint8Array.from(pair(3n, 9n)))
+      expect(stateProofToJson(readStateProof(reader))).toEqual(stateProofToJson(json.proof))
+      reader.expectEnd()
+    }
+  })
+
+  it('has the ends of epochs from a waypoint on, if it is asked for them', async () => {
+    for (const from of [0, 2, EPOCH - 1]) {
+      const { proof } = await askJson(`/accounts/0xcafe?${AT}&proof_from=${encodeURIComponent(waypointOf(from))}`)
+      expect(proof.epochEndings).toHaveLength(EPOCH - from)
+    }
+    const none = await askJson(`/accounts/0xcafe?${AT}&proof_from=${END}:${'0'.repeat(64)}`)
+    expect(none.proof.epochEndings).toEqual([])
+    const unknown = await ask(`/accounts/0xcafe?${AT}&proof_from=7:${'0'.repeat(64)}`)
+    expect(unknown.status).toBe(400)
+    expect(unknown.text).toContain(
+      'no epoch that is kept, and comes before the ledger info of version 44, ends at version 7',
+    )
+    expect((await ask(`/accounts/0xcafe?${AT}&proof_from=7`)).text).toContain('is not a waypoint')
+  })
+
+  it('names the nearest version with a tree, and says where there is none', async () => {
+    for (const query of ['proof=true', `proof=true&ledger_version=${CHECKPOINT + 1n}`]) {
+      const { status, text } = await ask(`/accounts/0xcafe?${query}`)
+      expect(status).toBe(410)
+      expect(JSON.parse(text)).toEqual({
+        message: 'no proof of version 42 can be had: the nearest version with one is 41; ask with ledger_version=41',
+        error_code: 'version_pruned',
+        nearest_proof_version: '41',
+      })
+    }
+    const without = await askerOf({ proofs: undefined })(`/accounts/0xcafe?${AT}`)
+    expect(without.status).toBe(403)
+    expect(JSON.parse(without.text)).toMatchObject({ error_code: 'api_disabled' })
+    expect((await ask('/accounts/0xcafe?proof=yes')).text).toContain('neither true nor false')
+    expect((await ask('/accounts/0xcafe?proof=false')).text).toContain('sequence_number')
+  })
+
+  it('is the same of an engine whose reads are promises', async () => {
+    const elsewhere = askerOf({ ledger: createAsyncLedger(engineToAsync(proven.engine)) })
+    for (const [url, body] of [
+      [`/tables/0x7ab1e/item?${AT}`, item('3')],
+      [`/tables/0x7ab1e/item?${AT}`, item('77')],
+      [`/accounts/0xcafe/resource/0xcafe::game::Member?${AT}&proof_from=${waypointOf(1)}`, undefined],
+    ] as const) {
+      expect((await elsewhere(url, body)).text).toBe((await ask(url, body)).text)
+    }
+  })
+
+  it('is not sent where the store holds something else than the tree', async () => {
+    const { engine, tree } = proven
+    const version = CHECKPOINT + 2n
+    const block = { height: 2n, epoch: BigInt(EPOCH), timestampUsec: 6n }
+    await engine.commit([{ version, block, writes: [[tableKey(3), Uint8Array.of(1)]] }], { chainId: 4n })
+    const faults: unknown[] = []
+    const asking = askerOf({
+      proofs: { ...proven.proofs, versions: [version], at: () => tree },
+      onUnexpectedError: (error) => faults.push(error),
+    })
+    const { status } = await asking(`/tables/0x7ab1e/raw_item?ledger_version=${version}&proof=true`, { key: rawKey })
+    expect(status).toBe(500)
+    expect(faults).toMatchObject([{ code: 'verification_failed' }])
+    await engine.truncateTo(CHECKPOINT + 1n)
+  })
+
+  it('is announced where the signatures are', async () => {
+    const { text } = await ask('/-/trust')
+    expect(JSON.parse(text)).toMatchObject({ proof_versions: ['41'], hash_salt: 'APTOS::' })
+  })
+})

@@ -1,0 +1,177 @@
+import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import type { LedgerState, Moment } from '@ledger-state/ledger'
+import {
+  checkStateProof,
+  LedgerHasher,
+  readLedgerInfo,
+  type StateProof,
+  stateProofToJson,
+  versionOfWaypoint,
+  writeStateProof,
+} from '@ledger-state/proof'
+import { encodeStateValue } from '@ledger-state/type-tag'
+import { endingNotKept, noProofsKept, notABoolean, proofNotKept } from '../errors.js'
+import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
+import type { Answer, JsonSchema, OperationRequest, Parameter } from './operation.js'
+import { parameterOf } from './request-parts.js'
+import type { ProofTree, StateProofs } from './state-proofs.js'
+
+/** Bytes of ends of epochs in one answer, about: the client goes on from the last of them. */
+const MAX_ENDING_BYTES = 1 << 20
+
+/** How a request asks for a proof. */
+export const PROOF_PARAMETERS: readonly Parameter[] = [
+  {
+    name: 'proof',
+    in: 'query',
+    description:
+      'With `true` the answer is `{value, proof}`: the value, or null where there is none, and what proves it from the signatures of validators. Only at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`: give one of them as `ledger_version`.',
+    schema: { type: 'boolean' },
+  },
+  {
+    name: 'proof_from',
+    in: 'query',
+    description:
+      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. The client goes on from the last of them where that is not enough.',
+    schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
+  },
+]
+
+/** The schema of an answer with a proof. */
+export const PROVEN_SCHEMA: JsonSchema = {
+  type: 'object',
+  required: ['value', 'proof'],
+  properties: { value: {}, proof: { $ref: '#/components/schemas/StateProof' } },
+}
+
+/** What a request says of its proof. */
+export interface AskedProof {
+  /** Version of the end of an epoch from which the proof leads on; undefined where no ends of epochs are wanted. */
+  readonly from: bigint | undefined
+}
+
+/** The proof that a request asks for; undefined where it asks for none. @throws `invalid_request` */
+export function parseAskedProof({ query }: OperationRequest): AskedProof | undefined {
+  if (query === '') return undefined
+  const isAsked = parameterOf(query, 'proof', parseBoolean)
+  const from = parameterOf(query, 'proof_from', versionOfWaypoint)
+  return isAsked ? { from } : undefined
+}
+
+/** A value that was read, in both formats. */
+export interface ReadValue {
+  readonly bytes: Uint8Array
+  toJson(): string | Uint8Array
+}
+
+/** Bytes that have no JSON form but hex. */
+export function hexValue(bytes: Uint8Array): ReadValue {
+  return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
+}
+
+/** A read of which a proof is asked for. */
+export interface ProvenRead {
+  readonly format: OutputFormat
+  readonly asked: Moment | undefined
+  /** The state key in database form that the value is stored under. */
+  keyOf(state: LedgerState): Uint8Array
+  /** @throws what says that there is no value */
+  read(state: LedgerState): ReadValue
+}
+
+const NOT_THERE = [
+  'table_item_not_found',
+  'resource_not_found',
+  'account_not_found',
+  'account_module_not_found',
+  'state_value_not_found',
+] as const
+
+/**
+ * The answer of a read with its proof.
+ * @throws `proof_not_kept` where the version has no tree, `operation_disabled` where no version has one
+ */
+export function answerWithProof(
+  request: OperationRequest,
+  { from }: AskedProof,
+  { format, asked, keyOf, read }: ProvenRead,
+): Answer | Promise<Answer> {
+  const { proofs } = request
+  const state = request.pin(asked)
+  const tree = proofs && treeAt(proofs, state.version)
+  if (!proofs || !tree) throw noProofsKept()
+  const value = ifThere(() => read(state))
+  const proof = proveKey(proofs, tree, keyOf(state), state)
+  const toAnswer = (whole: StateProof): Answer => {
+    const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
+    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+  }
+  if (from === undefined) return toAnswer(proof)
+  request.hold(MAX_ENDING_BYTES)
+  return endingsFrom(proofs, tree, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
+}
+
+/** @throws `proof_not_kept` where another version has one */
+function treeAt(proofs: StateProofs, version: bigint): ProofTree | undefined {
+  const tree = proofs.at(version)
+  const { versions } = proofs
+  if (!tree && versions.length > 0) throw proofNotKept(version, nearest(versions, version))
+  return tree
+}
+
+function nearest(versions: readonly bigint[], version: bigint): bigint {
+  const distance = (one: bigint) => (one > version ? one - version : version - one)
+  return versions.reduce((best, one) => (distance(one) < distance(best) ? one : best))
+}
+
+/** What is never sent is a proof that does not hold: it would be a fault of the store or of the tree. */
+function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, state: LedgerState): StateProof {
+  const stored = ifThere(() => state.readStateValue(stateKey))
+  const proof = {
+    stateKey,
+    stateValue: stored && encodeStateValue(stored),
+    path: tree.pathOf(stateKey),
+    checkpoint: tree.checkpoint,
+    epochEndings: [],
+  }
+  checkStateProof(new LedgerHasher(proofs.hashSalt), proof)
+  return proof
+}
+
+/** @throws `invalid_request` where no epoch that is kept ends at the version */
+async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, version: bigint) {
+  const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
+  if (version === end) return []
+  const found = await proofs.endings({ version, lastEpoch: epoch - 1n, maxBytes: MAX_ENDING_BYTES })
+  if (!found) throw endingNotKept(version, end)
+  return found
+}
+
+function toJson(value: ReadValue | undefined, proof: StateProof): Uint8Array {
+  const json = value?.toJson() ?? 'null'
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json
+  const rest = `,"proof":${JSON.stringify(stateProofToJson(proof))}}`
+  return Buffer.concat([Buffer.from('{"value":'), bytes, Buffer.from(rest)])
+}
+
+/** BCS of an option of the value's bytes, and of the proof. */
+function toBcs(value: ReadValue | undefined, proof: StateProof): Uint8Array {
+  const writer = new ByteWriter().bool(value !== undefined)
+  if (value) writer.byteString(value.bytes)
+  writeStateProof(writer, proof)
+  return writer.toBytes()
+}
+
+function ifThere<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error, ...NOT_THERE)) return undefined
+    throw error
+  }
+}
+
+function parseBoolean(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw notABoolean(text)
+  return text === 'true'
+}

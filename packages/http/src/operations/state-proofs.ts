@@ -1,0 +1,32 @@
+import type { SignedCheckpoint, StatePath } from '@ledger-state/proof'
+
+/** The tree of the state at a signed checkpoint. */
+export interface ProofTree {
+  readonly checkpoint: SignedCheckpoint
+  /** The path of a state key in database form, in some 0.1 ms. */
+  pathOf(stateKey: Uint8Array): StatePath
+}
+
+/** Which ends of epochs are asked for. */
+export interface EndingsAsked {
+  /** Version of the first. */
+  readonly version: bigint
+  /** The epoch of the last, at most. */
+  readonly lastEpoch: bigint
+  /** Bytes after which no further one is added. */
+  readonly maxBytes: number
+}
+
+/** Where the proofs of reads come from. */
+export interface StateProofs {
+  /** The word before the name of each hash; undefined where there is no tree. */
+  readonly hashSalt: string | undefined
+  /** The versions that have a tree, the newest first. */
+  readonly versions: readonly bigint[]
+  /** The tree of a version; undefined where there is none. */
+  at(version: bigint): ProofTree | undefined
+  /**
+   * Ledger infos with signatures that end epochs, in order. Undefined where no epoch that is kept ends at the version.
+   */
+  endings(asked: EndingsAsked): Promise<readonly Uint8Array[] | undefined>
+}

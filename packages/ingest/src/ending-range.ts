@@ -1,0 +1,102 @@
+import { ByteReader, EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/core'
+import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import { unpackEnding } from '@ledger-state/feed'
+import { readLedgerInfo } from '@ledger-state/proof'
+
+/** Endings that are unpacked together: one of 32 is packed without the one before it. */
+const STRIDE = 32n
+
+/** Some of the ends of epochs that a store keeps. */
+export interface EndingRange {
+  /** Version of the first. */
+  readonly version: bigint
+  /** The epoch of the last, at most. */
+  readonly lastEpoch: bigint
+  /** Bytes after which no further ending is added. */
+  readonly maxBytes: number
+}
+
+type LoadValues = (keys: readonly Uint8Array[]) => Promise<(Uint8Array | undefined)[]>
+
+/**
+ * Reads the ends of epochs that a store keeps from the one at a version on, as backups have them. Nothing of them is checked.
+ * @returns undefined where the store keeps no end of an epoch at the version
+ * @throws `untrusted` where one is damaged; `no_ledger`
+ */
+export async function readEndingRange(
+  engine: StateEngineReader | AsyncStateReader,
+  { version, lastEpoch, maxBytes }: EndingRange,
+): Promise<Uint8Array[] | undefined> {
+  const { load, first } = await openEndings(engine)
+  if (first === undefined || lastEpoch < first) return undefined
+  const epoch = await findEpoch(load, first, lastEpoch, version)
+  if (epoch === undefined) return undefined
+  const found: Uint8Array[] = []
+  let bytes = 0
+  for (let at = strideOf(epoch, first); at <= lastEpoch; at = strideOf(at + STRIDE, first)) {
+    const last = smaller(strideOf(at + STRIDE, first) - 1n, lastEpoch)
+    for (const [index, ending] of (await loadStride(load, at, last)).entries()) {
+      if (at + BigInt(index) < epoch) continue
+      if (!ending || (found.length > 0 && bytes > maxBytes)) return found
+      bytes += ending.length
+      found.push(ending)
+    }
+  }
+  return found
+}
+
+/** The epoch that ends at a version. */
+async function findEpoch(load: LoadValues, first: bigint, last: bigint, version: bigint): Promise<bigint | undefined> {
+  let [low, high] = [first, last]
+  while (low <= high) {
+    const middle = (low + high) / 2n
+    const [ending] = (await loadStride(load, strideOf(middle, first), middle)).slice(-1)
+    if (!ending) high = middle - 1n
+    else {
+      const found = readLedgerInfo(new ByteReader(ending)).version
+      if (found === version) return middle
+      if (found < version) low = middle + 1n
+      else high = middle - 1n
+    }
+  }
+  return undefined
+}
+
+/** The first epoch that has to be unpacked to have one of them. */
+function strideOf(epoch: bigint, first: bigint): bigint {
+  const start = epoch - (epoch % STRIDE)
+  return start < first ? first : start
+}
+
+/** @param start of a stride. @returns undefined for those that are not kept */
+async function loadStride(load: LoadValues, start: bigint, last: bigint): Promise<(Uint8Array | undefined)[]> {
+  const epochs = Array.from({ length: Number(last - start) + 1 }, (_, at) => start + BigInt(at))
+  const packed = await load(epochs.map(epochEndingKey))
+  let previous: Uint8Array | undefined
+  return epochs.map((epoch, at) => {
+    const value = packed[at]
+    previous = value && unpackEnding({ epoch, packed: value }, previous)
+    return previous
+  })
+}
+
+async function openEndings(engine: StateEngineReader | AsyncStateReader) {
+  if (engine.kind === 'sync') {
+    const view = engine.at()
+    const load: LoadValues = async (keys) => view.getMany(keys)
+    for (const { key } of view.scan(EPOCH_ENDING_PREFIX)) return { load, first: epochOf(key) }
+    return { load, first: undefined }
+  }
+  const view = (await engine.snapshot()).at()
+  const load: LoadValues = async (keys) => (await view.load(keys)).map((entry) => entry?.value)
+  const { entries } = await view.scan(EPOCH_ENDING_PREFIX, { limit: 1 })
+  return { load, first: entries[0] && epochOf(entries[0].key) }
+}
+
+function epochOf(key: Uint8Array): bigint {
+  return new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
+}
+
+function smaller(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

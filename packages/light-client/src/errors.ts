@@ -1,0 +1,54 @@
+import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
+
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `key` of the module in database form, in hex, that is needed to decode the value. */
+    module_not_proven: { readonly key: string }
+    /** `version` that the answer is of. */
+    wrong_version: { readonly version: bigint }
+  }
+}
+
+/** Why a read is not believed. Proofs that do not hold are `verification_failed`, signatures that do not hold `untrusted`. */
+export type LightClientErrorCode =
+  | 'invalid_answer'
+  | 'invalid_proof'
+  | 'answer_differs'
+  | 'wrong_state_key'
+  | 'wrong_version'
+  | 'module_not_proven'
+
+type LightClientError = LedgerStateError<LightClientErrorCode>
+
+export function invalidAnswer(why: string, cause?: unknown): LightClientError {
+  return new LedgerStateError('invalid_answer', `the answer is not a value with its proof: ${why}`, {}, { cause })
+}
+
+export function proofRefused(status: number, text: string): LightClientError {
+  return invalidAnswer(`the node answered ${status}: ${clip(text)}`)
+}
+
+export function answerDiffers(proven: string, answered: string): LightClientError {
+  const message = `the proof is one of ${clip(proven)}, but the answer says ${clip(answered)}`
+  return new LedgerStateError('answer_differs', message)
+}
+
+export function wrongStateKey(found: Uint8Array, expected: Uint8Array): LightClientError {
+  const message = `the proof is one of the state key ${clip(bytesToHexDigits(found))}, not of ${clip(bytesToHexDigits(expected))}`
+  return new LedgerStateError('wrong_state_key', message)
+}
+
+export function wrongVersion(found: bigint, expected: bigint): LightClientError {
+  const message = `the proof is one of version ${found}, not of version ${expected}`
+  return new LedgerStateError('wrong_version', message, { version: found })
+}
+
+export function otherState(version: bigint): LightClientError {
+  const message = `a module is proven in another state than that of version ${version}`
+  return new LedgerStateError('wrong_version', message, { version })
+}
+
+export function moduleNotProven(key: Uint8Array): LightClientError {
+  const message = 'the type of the value needs a module of which no proof was given: pass `readProof`'
+  return new LedgerStateError('module_not_proven', message, { key: bytesToHexDigits(key) })
+}

@@ -1,0 +1,6 @@
+export type { Signers, Trust } from './check-signatures.js'
+export type { LightClientErrorCode } from './errors.js'
+export type { ReadProof } from './proven-modules.js'
+export type { ReadQuestion } from './question.js'
+export { readProofFrom } from './read-proof.js'
+export { type VerifiedRead, type VerifyOptions, verifyRead } from './verify-read.js'

@@ -1,0 +1,89 @@
+import { ByteReader, bytesToHexDigits } from '@ledger-state/core'
+import { type GetModule, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
+import { checkStateProof, type LedgerHasher } from '@ledger-state/proof'
+import { moduleKey, readStateValue } from '@ledger-state/type-tag'
+import { invalidAnswer, moduleNotProven, otherState, wrongStateKey } from './errors.js'
+import { readAnswer } from './read-answer.js'
+import { isSameBytes } from './same-bytes.js'
+
+/**
+ * Asks for a state value with its proof, at a version. A key of a module or of a resource has one form.
+ * @returns the body of the answer of `POST /v1/experimental/state_values/raw?proof=true`, in JSON or BCS
+ */
+export type ReadProof = (stateKey: Uint8Array, version: bigint) => Promise<unknown>
+
+/** Types that name more modules are refused. */
+const MAX_MODULES = 256
+
+/** The state in which modules have to be proven. */
+export interface ProvenState {
+  readonly version: bigint
+  readonly stateRoot: Uint8Array
+}
+
+/** The modules of a state, each proven before it is used. */
+export class ProvenModules {
+  readonly #hasher: LedgerHasher
+  readonly #state: ProvenState
+  readonly #readProof: ReadProof | undefined
+  readonly #known = new Map<string, MoveModule | undefined>()
+  #missing: Uint8Array[] = []
+
+  constructor(hasher: LedgerHasher, state: ProvenState, readProof: ReadProof | undefined) {
+    this.#hasher = hasher
+    this.#state = state
+    this.#readProof = readProof
+  }
+
+  /**
+   * Runs something that asks for modules, again and again until all of them are there.
+   * @throws `module_not_proven`; what the run throws once nothing is missing
+   */
+  async with<T>(run: (getModule: GetModule) => T): Promise<T> {
+    for (;;) {
+      this.#missing = []
+      let [result, failure]: [T | undefined, unknown] = [undefined, undefined]
+      let isDone = false
+      try {
+        result = run((id) => this.#get(id))
+        isDone = true
+      } catch (error) {
+        failure = error
+      }
+      if (this.#missing.length === 0) {
+        if (isDone) return result as T
+        throw failure
+      }
+      for (const key of this.#missing) await this.#load(key)
+    }
+  }
+
+  /** What is not loaded yet counts as absent; the run that met it is not used. */
+  #get({ address, name }: ModuleId): MoveModule | undefined {
+    const key = moduleKey(address, name)
+    const text = bytesToHexDigits(key)
+    if (!this.#known.has(text)) this.#missing.push(key)
+    return this.#known.get(text)
+  }
+
+  async #load(key: Uint8Array): Promise<void> {
+    const text = bytesToHexDigits(key)
+    if (this.#known.has(text)) return
+    const { version, stateRoot } = this.#state
+    if (!this.#readProof || this.#known.size === MAX_MODULES) throw moduleNotProven(key)
+    const { proof } = readAnswer(await this.#readProof(key, version))
+    if (!isSameBytes(proof.stateKey, key)) throw wrongStateKey(proof.stateKey, key)
+    // The root of that state is proven: its own ledger info need not be signed again.
+    const checked = checkStateProof(this.#hasher, proof)
+    if (!isSameBytes(checked.stateRoot, stateRoot)) throw otherState(version)
+    this.#known.set(text, proof.stateValue && readModule(storedBytes(proof.stateValue)))
+  }
+}
+
+/** The bytes that a state value holds, without its metadata. @throws `invalid_answer` */
+export function storedBytes(stateValue: Uint8Array): Uint8Array {
+  const reader = new ByteReader(stateValue)
+  const { value } = readStateValue(reader)
+  if (reader.remaining > 0) throw invalidAnswer('its state value is longer than one')
+  return value
+}

@@ -1,0 +1,105 @@
+import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
+import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { findGroupMember, type GetModule, resolveLayout } from '@ledger-state/move-module'
+import {
+  parseStructTag,
+  parseTypeTag,
+  resourceGroupKey,
+  resourceKey,
+  type StructTag,
+  type TypeTag,
+  tableItemKey,
+  writeStructTag,
+} from '@ledger-state/type-tag'
+
+/** What was asked for, as the request named it. Addresses and types are texts. */
+export type ReadQuestion =
+  | {
+      readonly kind: 'table_item'
+      readonly handle: string
+      readonly keyType: string
+      readonly valueType: string
+      /** The key as JSON, as the request had it. */
+      readonly key: unknown
+    }
+  /** An item by the BCS of its key. */
+  | { readonly kind: 'raw_table_item'; readonly handle: string; readonly key: Uint8Array }
+  | { readonly kind: 'resource'; readonly address: string; readonly type: string }
+  | { readonly kind: 'account'; readonly address: string }
+  /** A state value by its key in database form. */
+  | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }
+
+/** How the answer to a question is found in the state. */
+export interface Lookup {
+  readonly stateKey: Uint8Array
+  /** The bytes that were asked for, in the value of the key; undefined where they are not in it. */
+  pick(value: Uint8Array): Uint8Array | undefined
+  /** The JSON of these bytes; undefined where they have none. */
+  toJson(bytes: Uint8Array): string | undefined
+}
+
+const ACCOUNT = parseStructTag('0x1::account::Account')
+const whole = (value: Uint8Array): Uint8Array => value
+
+/** Finds where the answer to a question stands, and how it is decoded. @throws as the parsers, and as the codec of a key */
+export function lookUp(question: ReadQuestion, getModule: GetModule): Lookup {
+  switch (question.kind) {
+    case 'table_item': {
+      const key = parseJson(JSON.stringify(question.key ?? null))
+      const keyBytes = codecFor(parseTypeTag(question.keyType), getModule).jsonToBytes(key)
+      const codec = codecFor(parseTypeTag(question.valueType), getModule)
+      const toJson = (bytes: Uint8Array) => codec.bytesToJson(bytes)
+      return { stateKey: tableItemKey(parseAddress(question.handle), keyBytes), pick: whole, toJson }
+    }
+    case 'raw_table_item':
+      return { stateKey: tableItemKey(parseAddress(question.handle), question.key), pick: whole, toJson: toHexJson }
+    case 'resource':
+      return lookUpResource(parseAddress(question.address), parseStructTag(question.type), getModule)
+    case 'account':
+      return {
+        stateKey: resourceKey(parseAddress(question.address), ACCOUNT),
+        pick: whole,
+        toJson: accountToJson,
+      }
+    case 'state_value':
+      return { stateKey: question.stateKey, pick: whole, toJson: () => undefined }
+  }
+}
+
+function lookUpResource(address: Uint8Array, tag: StructTag, getModule: GetModule): Lookup {
+  const codec = codecFor(tag, getModule)
+  const toJson = (bytes: Uint8Array) => codec.bytesToJson(bytes)
+  const group = groupOf(tag, getModule)
+  if (!group) return { stateKey: resourceKey(address, tag), pick: whole, toJson }
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  const name = writer.toBytes()
+  return { stateKey: resourceGroupKey(address, group), pick: (value) => findGroupMember(value, name), toJson }
+}
+
+/** The group of a resource, as its module says. */
+function groupOf({ address, module, name }: StructTag, getModule: GetModule): StructTag | undefined {
+  const found = getModule({ address, name: module })
+  return found?.structs.find((struct) => struct.name === name)?.resourceGroup
+}
+
+function codecFor(tag: TypeTag, getModule: GetModule): Codec {
+  const resolved = resolveLayout(tag, getModule)
+  return codecOf(resolved.layout, resolved)
+}
+
+/** authentication key, sequence number, and what accounts are not asked for */
+function accountToJson(bytes: Uint8Array): string | undefined {
+  try {
+    const reader = new ByteReader(bytes)
+    const key = bytesToHex(reader.readByteString())
+    return `{"sequence_number":"${reader.readU64()}","authentication_key":"${key}"}`
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+function toHexJson(bytes: Uint8Array): string {
+  return `"${bytesToHex(bytes)}"`
+}

@@ -1,0 +1,43 @@
+import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { jsonToStateProof, readStateProof, type StateProof } from '@ledger-state/proof'
+import { invalidAnswer } from './errors.js'
+
+/** The value of an answer, as the answer says it. */
+export type AnsweredValue =
+  | { readonly kind: 'json'; readonly value: JsonValue }
+  | { readonly kind: 'bytes'; readonly value: Uint8Array | undefined }
+
+/** An answer to a request with `proof=true`. Nothing of it is checked. */
+export interface ReadAnswer {
+  readonly answered: AnsweredValue
+  readonly proof: StateProof
+}
+
+/**
+ * Reads the body of an answer: JSON as a text or as what `JSON.parse` made of it, or the bytes of BCS.
+ * @throws `invalid_answer`
+ */
+export function readAnswer(body: unknown): ReadAnswer {
+  try {
+    return body instanceof Uint8Array ? readBcs(body) : readJson(body)
+  } catch (error) {
+    if (isLedgerStateError(error)) throw invalidAnswer(error.message, error)
+    throw error
+  }
+}
+
+function readBcs(body: Uint8Array): ReadAnswer {
+  const reader = new ByteReader(body)
+  const value = reader.readBool() ? reader.readByteString() : undefined
+  const proof = readStateProof(reader)
+  reader.expectEnd()
+  return { answered: { kind: 'bytes', value }, proof }
+}
+
+function readJson(body: unknown): ReadAnswer {
+  const answer = parseJson(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
+  const [value, proof] = isJsonObject(answer) ? [answer.get('value'), answer.get('proof')] : []
+  if (value === undefined || proof === undefined) throw invalidAnswer('it has no members `value` and `proof`')
+  return { answered: { kind: 'json', value }, proof: jsonToStateProof(JSON.parse(jsonValueToText(proof))) }
+}

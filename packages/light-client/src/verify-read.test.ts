@@ -1,0 +1,403 @@
+import { ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { madeEndings, signedLedgerInfo } from '@ledger-state/feed/testing/synthetic-epochs'
+import { createRequestListener } from '@ledger-state/http'
+import {
+  CHECKPOINT,
+  createProvenLedger,
+  EPOCH,
+  HOME,
+  type ProvenLedger,
+  pair,
+  VALIDATORS,
+  waypointOf,
+} from '@ledger-state/http/testing/proven-ledger'
+import { createLedger } from '@ledger-state/ledger'
+import {
+  type Bls,
+  computeWaypoint,
+  createPortableBls,
+  jsonToStateProof,
+  LedgerHasher,
+  readLedgerInfo,
+  type StateProof,
+  type StateProofJson,
+  stateProofToJson,
+} from '@ledger-state/proof'
+import { encodeStateValue, tableItemKey } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { inject } from 'light-my-request'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ReadQuestion } from './question.js'
+import { readAnswer } from './read-answer.js'
+import { readProofFrom } from './read-proof.js'
+import { type VerifyOptions, verifyRead } from './verify-read.js'
+
+function listenerOf({ engine, proofs }: ProvenLedger) {
+  // The tests take turns with whatever else the machine does.
+  return createRequestListener({ ledger: createLedger(engine), proofs, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+}
+
+let proven: ProvenLedger
+let listener: ReturnType<typeof createRequestListener>
+beforeAll(async () => {
+  proven = await createProvenLedger()
+  listener = listenerOf(proven)
+})
+afterAll(() => proven.close())
+
+const AT = `ledger_version=${CHECKPOINT}&proof=true`
+const waypoint = waypointOf(1)
+
+async function request(url: string, body?: unknown, accept = 'application/json') {
+  const { rawPayload } = await inject(listener, {
+    method: body === undefined ? 'GET' : 'POST',
+    url: `/v1${url}&proof_from=${waypoint}`,
+    headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  return rawPayload
+}
+
+/** The node of the test, as `fetch` would ask it. */
+const fetchHere = (async (url: string, { body }: { readonly body: string }) => {
+  const { payload, statusCode } = await inject(listener, {
+    method: 'POST',
+    url: url.slice('http://node'.length),
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    payload: body,
+  })
+  return { ok: statusCode === 200, status: statusCode, text: async () => payload }
+}) as unknown as typeof globalThis.fetch
+
+const readProof = readProofFrom('http://node/v1', fetchHere)
+
+const itemBody = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })
+const itemQuestion = (key: string): ReadQuestion => ({
+  kind: 'table_item',
+  handle: '0x7ab1e',
+  keyType: 'u64',
+  valueType: '0xcafe::game::Score',
+  key,
+})
+const resource = (name: string, address = '0xcafe') =>
+  ({ kind: 'resource', address, type: `0xcafe::game::${name}` }) as const
+const rawKey = Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0)
+const stateKey = tableItemKey(new Uint8Array([...new Uint8Array(29), 7, 0xab, 0x1e]), rawKey)
+
+interface Case {
+  readonly question: ReadQuestion
+  readonly url: string
+  readonly body?: unknown
+  readonly bytes: Uint8Array | undefined
+  readonly json?: unknown
+}
+
+const cases: readonly Case[] = [
+  {
+    question: itemQuestion('3'),
+    url: '/tables/0x7ab1e/item',
+    body: itemBody('3'),
+    bytes: pair(3n, 9n),
+    json: { first: '3', second: '9' },
+  },
+  { question: itemQuestion('77'), url: '/tables/0x7ab1e/item', body: itemBody('77'), bytes: undefined },
+  {
+    question: { kind: 'raw_table_item', handle: '0x7ab1e', key: rawKey },
+    url: '/tables/0x7ab1e/raw_item',
+    body: { key: bytesToHex(rawKey) },
+    bytes: pair(3n, 9n),
+    json: bytesToHex(pair(3n, 9n)),
+  },
+  {
+    question: resource('Score'),
+    url: '/accounts/0xcafe/resource/0xcafe::game::Score',
+    bytes: pair(3n, 4n),
+    json: { first: '3', second: '4' },
+  },
+  {
+    question: resource('Member'),
+    url: '/accounts/0xcafe/resource/0xcafe::game::Member',
+    bytes: pair(5n, 6n),
+    json: { first: '5', second: '6' },
+  },
+  { question: resource('Missing'), url: '/accounts/0xcafe/resource/0xcafe::game::Missing', bytes: undefined },
+  { question: resource('Member', '0xbeef'), url: '/accounts/0xbeef/resource/0xcafe::game::Member', bytes: undefined },
+  { question: { kind: 'account', address: '0xbeef' }, url: '/accounts/0xbeef', bytes: undefined },
+  {
+    question: { kind: 'state_value', stateKey },
+    url: '/experimental/state_values/raw',
+    body: { key: bytesToHex(Uint8Array.of(1, ...stateKey.subarray(1, 33), 8, ...rawKey)) },
+    bytes: encodeStateValue({ value: pair(3n, 9n), metadata: undefined }),
+  },
+]
+
+async function answerTo({ url, body }: Case, accept?: string): Promise<Buffer> {
+  return await request(`${url}?${AT}`, body, accept)
+}
+
+const options = (question: ReadQuestion): VerifyOptions => ({ question, waypoint, readProof, version: CHECKPOINT })
+
+describe('verifyRead', () => {
+  it.each(cases)('believes the answer about $question.kind of $url, in both formats', async (one) => {
+    for (const accept of ['application/json', 'application/x-bcs']) {
+      const answer = await answerTo(one, accept)
+      const body = accept === 'application/json' ? answer.toString() : Uint8Array.from(answer)
+      const read = await verifyRead(body, options(one.question))
+      expect(read.bytes && Uint8Array.from(read.bytes)).toEqual(one.bytes && Uint8Array.from(one.bytes))
+      if (one.json !== undefined) expect(JSON.parse(read.json!)).toEqual(one.json)
+      expect(read).toMatchObject({ version: CHECKPOINT, signers: { epoch: 4n, count: { signed: 4, total: 4 } } })
+      expect(read.signers.power!.signed).toBe(read.signers.power!.total)
+    }
+    const parsed = JSON.parse((await answerTo(one)).toString()) as unknown
+    await expect(verifyRead(parsed, options(one.question))).resolves.toBeDefined()
+  })
+
+  it('decodes an account', async () => {
+    const answer = await request(`/accounts/0xcafe?${AT}`)
+    const { json } = await verifyRead(answer.toString(), options({ kind: 'account', address: '0xcafe' }))
+    expect(JSON.parse(json!)).toEqual({ sequence_number: '7', authentication_key: bytesToHex(HOME) })
+  })
+
+  it('goes on from the newest end of an epoch, or from validators that are trusted themselves', async () => {
+    const body = (await answerTo(cases[0]!)).toString()
+    const { signers } = await verifyRead(body, options(cases[0]!.question))
+    expect(signers.waypoint).toBe(waypointOf(EPOCH - 1))
+    const trustedValidators = readLedgerInfo(new ByteReader(signedLedgerInfo(madeEndings(EPOCH)[EPOCH - 1]!)))
+      .nextEpoch!
+    const withoutEndings = { ...JSON.parse(body) }
+    withoutEndings.proof.epoch_endings = []
+    const question = cases[0]!.question
+    await expect(verifyRead(withoutEndings, { question, readProof, trustedValidators })).resolves.toBeDefined()
+    withoutEndings.proof.epoch_endings = JSON.parse(body).proof.epoch_endings.slice(-1)
+    await expect(verifyRead(withoutEndings, { question, readProof, waypoint: signers.waypoint })).resolves.toBeDefined()
+  })
+
+  it('takes a quorum, and nothing less', async () => {
+    const validators = VALIDATORS
+    for (const [signers, code] of [
+      [validators.slice(1), undefined],
+      [validators.slice(2), 'untrusted'],
+      [[], 'untrusted'],
+    ] as const) {
+      const some = await createProvenLedger(signers)
+      const other = listenerOf(some)
+      const { payload } = await inject(other, { url: `/v1/accounts/0xcafe?${AT}&proof_from=${waypoint}` })
+      const work = verifyRead(payload, { question: { kind: 'account', address: '0xcafe' }, waypoint })
+      if (code === undefined) expect((await work).signers.count).toEqual({ signed: 3, total: 4 })
+      else await expect(work).rejects.toMatchObject({ code })
+      some.close()
+    }
+  })
+
+  it('refuses a right proof next to a wrong value', async () => {
+    const body = (await answerTo(cases[0]!)).toString()
+    for (const [value, said] of [
+      ['{"first":"3","second":"10"}', 'the answer says {"first":"3","second":"10"}'],
+      ['{"first":"3"}', 'answer says'],
+      ['null', 'answer says null'],
+      ['"0x03"', 'answer says'],
+    ] as const) {
+      const wrong = body.replace('{"first":"3","second":"9"}', value)
+      await expect(verifyRead(wrong, options(cases[0]!.question))).rejects.toMatchObject({
+        code: 'answer_differs',
+        message: expect.stringContaining(said),
+      })
+    }
+    const absent = (await answerTo(cases[1]!)).toString()
+    const present = absent.replace('"value":null', '"value":{"first":"3","second":"9"}')
+    await expect(verifyRead(present, options(cases[1]!.question))).rejects.toMatchObject({ code: 'answer_differs' })
+    const score = (await answerTo(cases[3]!)).toString()
+    const typed = score.replace('"type":"0xcafe::game::Score"', '"type":"0xcafe::game::Member"')
+    await expect(verifyRead(typed, options(cases[3]!.question))).rejects.toMatchObject({ code: 'answer_differs' })
+    const bcs = Uint8Array.from(await answerTo(cases[0]!, 'application/x-bcs'))
+    bcs[2]! ^= 1
+    await expect(verifyRead(bcs, options(cases[0]!.question))).rejects.toMatchObject({ code: 'answer_differs' })
+  })
+
+  it('refuses another key, another version, and another waypoint', async () => {
+    const body = (await answerTo(cases[0]!)).toString()
+    await expect(verifyRead(body, options(itemQuestion('4')))).rejects.toMatchObject({ code: 'wrong_state_key' })
+    await expect(verifyRead(body, options(resource('Score')))).rejects.toMatchObject({ code: 'wrong_state_key' })
+    const { question } = cases[0]!
+    await expect(verifyRead(body, { ...options(question), version: 42n })).rejects.toMatchObject({
+      code: 'wrong_version',
+      fields: { version: CHECKPOINT },
+    })
+    const other = waypoint.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
+    for (const trusted of [other, waypointOf(0), waypointOf(2), `44:${'0'.repeat(64)}`, undefined]) {
+      await expect(verifyRead(body, { ...options(question), waypoint: trusted })).rejects.toMatchObject({
+        code: 'untrusted',
+      })
+    }
+    await expect(verifyRead(body, { ...options(question), hashSalt: 'DIEM::' })).rejects.toMatchObject({
+      code: 'verification_failed',
+    })
+  })
+
+  it('decodes with modules of the same state only, each proven', async () => {
+    const body = (await answerTo(cases[0]!)).toString()
+    const { question } = cases[0]!
+    await expect(verifyRead(body, { question, waypoint })).rejects.toMatchObject({
+      code: 'module_not_proven',
+      fields: { key: expect.stringContaining('67616d65') },
+    })
+    const forAnother = async () => (await answerTo(cases[3]!)).toString()
+    await expect(verifyRead(body, { question, waypoint, readProof: forAnother })).rejects.toMatchObject({
+      code: 'wrong_state_key',
+    })
+    const tampered: typeof readProof = async (key, version) => {
+      const answer = JSON.parse((await readProof(key, version)) as string) as { proof: Record<string, string> }
+      answer.proof.state_value = answer.proof.state_value!.replace('67616d65', '67616d66')
+      return answer
+    }
+    await expect(verifyRead(body, { question, waypoint, readProof: tampered })).rejects.toMatchObject({
+      code: 'verification_failed',
+    })
+  })
+
+  it.each(['', '{}', 'null', '[]', '{"value":1}', '{"value":1,"proof":{}}', '{"value":1,"proof":7}', 7, undefined])(
+    'refuses %j',
+    async (body) => {
+      await expect(verifyRead(body, options(cases[0]!.question))).rejects.toMatchObject({ code: 'invalid_answer' })
+    },
+  )
+})
+
+/** Checks each statement once: a million changes do not touch the signatures. */
+function rememberingBls(): Bls {
+  const bls = createPortableBls()
+  const known = new Map<string, boolean>()
+  return {
+    verifyAll(statements) {
+      const name = JSON.stringify(
+        statements.map(({ message, publicKeys, signature }) => [message, ...publicKeys, signature].map(bytesToHex)),
+      )
+      const before = known.get(name)
+      if (before !== undefined) return before
+      const answer = bls.verifyAll(statements)
+      known.set(name, answer)
+      return answer
+    },
+  }
+}
+
+/** The parts of a proof that are bytes, by where they stand in its JSON. */
+function partsOf(proof: StateProofJson): (readonly string[])[] {
+  const lists = ['siblings', 'accumulator_siblings', 'epoch_endings'] as const
+  return [
+    ['state_key'],
+    ...(proof.state_value === null ? [] : [['state_value']]),
+    ...(proof.leaf
+      ? [
+          ['leaf', 'key_hash'],
+          ['leaf', 'value_hash'],
+        ]
+      : []),
+    ...lists.flatMap((name) => proof[name].map((_, at) => [name, String(at)])),
+    ['transaction_info'],
+    ['ledger_info'],
+  ]
+}
+
+describe('a changed proof', () => {
+  const bls = rememberingBls()
+  const hasher = new LedgerHasher()
+
+  /**
+   * Whether two proofs differ in nothing but what the trusted waypoint leaves out of its own ledger info: round, block,
+   * consensus hash and signatures.
+   */
+  function provesTheSame(changed: StateProof, original: StateProof): boolean {
+    const [first] = changed.epochEndings
+    if (!first || computeWaypoint(hasher, readLedgerInfo(new ByteReader(first))) !== waypoint) return false
+    const rest = (proof: StateProof) =>
+      JSON.stringify({ ...stateProofToJson(proof), epoch_endings: proof.epochEndings.slice(1).map(bytesToHex) })
+    return rest(changed) === rest(original)
+  }
+
+  /** Expects that a change is refused, or is one of what the waypoint leaves out. */
+  async function expectRefused(
+    changed: unknown,
+    original: unknown,
+    question: ReadQuestion,
+    what: string,
+  ): Promise<void> {
+    try {
+      await verifyRead(changed, { ...options(question), bls })
+    } catch (error) {
+      expect(isLedgerStateError(error), `${what}: ${error}`).toBe(true)
+      return
+    }
+    expect(provesTheSame(readAnswer(changed).proof, readAnswer(original).proof), `believed: ${what}`).toBe(true)
+  }
+
+  it.each(cases)('is never believed, whatever byte of it is another: $question.kind of $url', async (one) => {
+    const body = (await answerTo(one)).toString()
+    const { proof } = JSON.parse(body) as { readonly proof: StateProofJson }
+    const parts = partsOf(proof)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(parts.length - 1),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        async (part, at, change) => {
+          const answer = JSON.parse(body) as { proof: Record<string, Record<string, string> | string> }
+          const path = parts[part]!
+          const holder = (path.length === 1 ? answer.proof : answer.proof[path[0]!]) as Record<string, string>
+          const text = holder[path.at(-1)!]!
+          const place = 2 + 2 * (at % ((text.length - 2) / 2))
+          const byte = Number.parseInt(text.slice(place, place + 2), 16) ^ change
+          holder[path.at(-1)!] = text.slice(0, place) + byte.toString(16).padStart(2, '0') + text.slice(place + 2)
+          await expectRefused(answer, body, one.question, `${path.join('.')} byte ${place / 2 - 1} ^ ${change}`)
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+
+  it.each(cases)(
+    'is never believed, whatever byte of its BCS is another or missing: $question.kind of $url',
+    async (one) => {
+      const body = Uint8Array.from(await answerTo(one, 'application/x-bcs'))
+      await fc.assert(
+        fc.asyncProperty(fc.nat(body.length - 1), fc.integer({ min: 0, max: 255 }), async (at, change) => {
+          const changed = change === 0 ? body.slice(0, at) : Uint8Array.from(body)
+          if (change !== 0) changed[at]! ^= change
+          await expectRefused(changed, body, one.question, `byte ${at} ^ ${change}`)
+        }),
+        { numRuns: 60 },
+      )
+    },
+  )
+
+  it('is never believed with members added, dropped or turned round', async () => {
+    const [one] = cases as [Case]
+    const body = (await answerTo(one)).toString()
+    const changes: Record<string, (proof: Record<string, string[] | string | null>) => void> = {
+      'a sibling more': (proof) => (proof.siblings as string[]).unshift(`0x${'00'.repeat(32)}`),
+      'a sibling less': (proof) => (proof.siblings as string[]).pop(),
+      'siblings turned round': (proof) => (proof.siblings as string[]).reverse(),
+      'an accumulator sibling more': (proof) => (proof.accumulator_siblings as string[]).push(`0x${'00'.repeat(32)}`),
+      'an accumulator sibling less': (proof) => (proof.accumulator_siblings as string[]).pop(),
+      'another version': (proof) => {
+        proof.version = String(CHECKPOINT + 1n)
+      },
+      'an ending less': (proof) => (proof.epoch_endings as string[]).pop(),
+      'an ending twice': (proof) => (proof.epoch_endings as string[]).push((proof.epoch_endings as string[]).at(-1)!),
+      'endings turned round': (proof) => (proof.epoch_endings as string[]).reverse(),
+      'no value': (proof) => {
+        proof.state_value = null
+      },
+      'no value and no leaf': (proof) => {
+        proof.state_value = null
+        proof.leaf = null
+      },
+    }
+    for (const [what, change] of Object.entries(changes)) {
+      const answer = JSON.parse(body) as { proof: Record<string, string[] | string | null> }
+      change(answer.proof)
+      await expectRefused(answer, body, one.question, what)
+    }
+    expect(jsonToStateProof(JSON.parse(body).proof).path.siblings.length).toBeGreaterThan(2)
+  })
+})

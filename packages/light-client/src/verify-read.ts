@@ -1,0 +1,110 @@
+import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
+import { bytesToHex } from '@ledger-state/core'
+import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
+import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
+import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
+import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
+import { type Lookup, lookUp, type ReadQuestion } from './question.js'
+import { type AnsweredValue, readAnswer } from './read-answer.js'
+import { isSameBytes } from './same-bytes.js'
+
+/** What was asked, and whom the reader trusts. */
+export interface VerifyOptions extends Trust {
+  readonly question: ReadQuestion
+  /** The version that was asked for. Undefined: any version; the result says which. */
+  readonly version?: bigint | undefined
+  /** Reads modules that the types need, with their proofs. Not needed for values without type, and for primitive types. */
+  readonly readProof?: ReadProof | undefined
+  /** The word before the name of each hash, `APTOS::` by default. */
+  readonly hashSalt?: string | undefined
+}
+
+/** A value that is proven, or proven to be absent. */
+export interface VerifiedRead {
+  /** The bytes of the value in BCS; undefined where there is none. */
+  readonly bytes: Uint8Array | undefined
+  /** The value as compact JSON, decoded here; undefined where there is none, or where it has no JSON. */
+  readonly json: string | undefined
+  /** The version of the state. */
+  readonly version: bigint
+  /** The time of the signed ledger info, in microseconds since 1970: how old the read is for the reader to judge. */
+  readonly timestampUsec: bigint
+  /** Who signed. */
+  readonly signers: Signers
+}
+
+/**
+ * Verifies the answer of a read with `proof=true`: that validators who follow from what is trusted signed the ledger, that its state has
+ * the value for the key that was asked for, or has none, and that the answer says what these bytes decode to.
+ * @param answer the body of the answer: a JSON text, what `JSON.parse` made of it, or bytes of BCS
+ * @throws `untrusted`, `verification_failed`, `answer_differs`, `wrong_state_key`, `wrong_version`, `module_not_proven`,
+ *   `invalid_answer`, and what the question's types and key may be at fault with
+ */
+export async function verifyRead(answer: unknown, options: VerifyOptions): Promise<VerifiedRead> {
+  const { question, version, readProof, hashSalt = DEFAULT_HASH_SALT } = options
+  const { answered, proof } = readAnswer(answer)
+  const hasher = new LedgerHasher(hashSalt)
+  const { stateRoot, ledgerInfo } = checkStateProof(hasher, proof)
+  const found = proof.checkpoint.version
+  if (version !== undefined && found !== version) throw wrongVersion(found, version)
+  const signers = checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
+  const modules = new ProvenModules(hasher, { version: found, stateRoot }, readProof)
+  const lookup = await modules.with((getModule) => lookUp(question, getModule))
+  if (!isSameBytes(proof.stateKey, lookup.stateKey)) throw wrongStateKey(proof.stateKey, lookup.stateKey)
+  const bytes = pickValue(question, lookup, proof.stateValue)
+  const json = bytes && lookup.toJson(bytes)
+  expectSameValue(question, answered, bytes, json)
+  return { bytes, json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
+}
+
+function pickValue(question: ReadQuestion, lookup: Lookup, stateValue: Uint8Array | undefined): Uint8Array | undefined {
+  if (!stateValue) return undefined
+  return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
+}
+
+/** The value next to a proof is what a careless reader would take: it has to be the proven one. */
+function expectSameValue(
+  question: ReadQuestion,
+  answered: AnsweredValue,
+  bytes: Uint8Array | undefined,
+  json: string | undefined,
+): void {
+  if (answered.kind === 'bytes') {
+    const isImplied = !bytes && question.kind === 'account'
+    if (isImplied || isSameBytes(answered.value, bytes)) return
+    throw answerDiffers(hexOf(bytes), hexOf(answered.value))
+  }
+  const { value } = answered
+  if (!bytes) {
+    if (value !== null && !isImpliedAccount(question, value)) throw answerDiffers('no value', jsonValueToText(value))
+    return
+  }
+  const text = question.kind === 'state_value' ? `"${bytesToHex(bytes)}"` : json
+  const proven = text === undefined ? hexOf(bytes) : jsonValueToText(parseJson(text))
+  const said = question.kind === 'resource' ? dataOf(value, question.type) : value
+  const saidText = said === undefined ? undefined : jsonValueToText(said)
+  if (text === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
+}
+
+/** The data of a resource, if it is said to be of the type that was asked for. */
+function dataOf(value: JsonValue, type: string): JsonValue | undefined {
+  if (!isJsonObject(value)) return undefined
+  const said = value.get('type')
+  if (typeof said !== 'string') return undefined
+  const canonical = (text: string) => typeTagToText(parseTypeTag(text))
+  try {
+    return canonical(said) === canonical(type) ? value.get('data') : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the chain lets accounts be without a stored resource, an absent one counts as new. */
+function isImpliedAccount(question: ReadQuestion, value: JsonValue): boolean {
+  return question.kind === 'account' && isJsonObject(value) && value.get('sequence_number') === '0'
+}
+
+function hexOf(bytes: Uint8Array | undefined): string {
+  return bytes ? bytesToHex(bytes) : 'no value'
+}

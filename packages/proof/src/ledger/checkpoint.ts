@@ -1,0 +1,84 @@
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { shortPath, withoutStateRoot, wrongPathLength } from '../errors.js'
+import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
+import { rootByPath } from '../trees/accumulator-path.js'
+import { levelsOf } from '../trees/levels-of.js'
+import { readLedgerInfo, type SignedLedgerInfo } from './ledger-info.js'
+import { readTransactionInfo } from './transaction-info.js'
+
+/** A version whose state a signed ledger info commits to, and what shows it. */
+export interface SignedCheckpoint {
+  /** The last version of a block. */
+  readonly version: bigint
+  /** BCS of the transaction info of the version, which has the root of the state. */
+  readonly transactionInfo: Uint8Array
+  /** The siblings on the path from the transaction info to the root of the ledger's accumulator, the lowest first. */
+  readonly siblings: readonly Uint8Array[]
+  /** BCS of a ledger info with its signatures, of this version or a later one. */
+  readonly ledgerInfo: Uint8Array
+}
+
+/** What a checkpoint shows if its ledger info is signed. */
+export interface CheckedCheckpoint {
+  /** Root of the state at the version. */
+  readonly stateRoot: Uint8Array
+  /** Its signatures are not checked. */
+  readonly ledgerInfo: SignedLedgerInfo
+}
+
+/** Writes a checkpoint: BCS of version, transaction info, siblings and ledger info. */
+export function writeCheckpoint(writer: ByteWriter, checkpoint: SignedCheckpoint): void {
+  writer.u64(checkpoint.version).byteString(checkpoint.transactionInfo)
+  writeHashes(writer, checkpoint.siblings)
+  writer.byteString(checkpoint.ledgerInfo)
+}
+
+/** Reads what `writeCheckpoint` wrote. @throws `invalid_bcs` */
+export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
+  return {
+    version: reader.readU64(),
+    transactionInfo: reader.readByteString(),
+    siblings: readHashes(reader),
+    ledgerInfo: reader.readByteString(),
+  }
+}
+
+/** A checkpoint as bytes of its own, as stores keep it. */
+export function checkpointToBytes(checkpoint: SignedCheckpoint): Uint8Array {
+  const writer = new ByteWriter()
+  writeCheckpoint(writer, checkpoint)
+  return writer.toBytes()
+}
+
+/** Reads what `checkpointToBytes` wrote. @throws `invalid_bcs` */
+export function bytesToCheckpoint(bytes: Uint8Array): SignedCheckpoint {
+  const reader = new ByteReader(bytes)
+  const checkpoint = readCheckpoint(reader)
+  reader.expectEnd()
+  return checkpoint
+}
+
+/**
+ * Checks that the ledger of a checkpoint's ledger info has the transaction info at the version. The signatures remain to be
+ * checked: see `EpochHistory`.
+ * @throws `verification_failed`; `invalid_bcs`
+ */
+export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoint): CheckedCheckpoint {
+  const { version, transactionInfo, siblings } = checkpoint
+  const ledgerInfo = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
+  if (ledgerInfo.version < version) throw shortPath(version, ledgerInfo.version)
+  // A tree of 2^n leaves has n levels: more of them would pass off one of its versions as a later one.
+  const levels = levelsOf(Number(ledgerInfo.version) + 1)
+  if (siblings.length !== levels || ledgerInfo.version > BigInt(Number.MAX_SAFE_INTEGER)) {
+    throw wrongPathLength(version, siblings.length, levels)
+  }
+  const leaf = hasher.hash('TransactionInfo', transactionInfo)
+  const root = rootByPath(hasher, leaf, version, siblings)
+  expectHash(`the accumulator root of version ${ledgerInfo.version}`, root, ledgerInfo.accumulatorRoot)
+  const reader = new ByteReader(transactionInfo)
+  const { stateRoot } = readTransactionInfo(reader)
+  reader.expectEnd()
+  if (stateRoot?.length !== HASH_LENGTH) throw withoutStateRoot(version)
+  return { stateRoot, ledgerInfo }
+}

@@ -1,0 +1,156 @@
+import { type ByteReader, type ByteWriter, bytesToHex, hexToBytes, isU64 } from '@ledger-state/core'
+import { badProofMember, otherKeysPath, wrongPresence } from '../errors.js'
+import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
+import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
+import {
+  type CheckedCheckpoint,
+  checkCheckpoint,
+  readCheckpoint,
+  type SignedCheckpoint,
+  writeCheckpoint,
+} from '../ledger/checkpoint.js'
+import { claimOfPath, rootOfStatePath, type StatePath } from '../trees/state-path.js'
+
+/** Shows which value a key of the state has at a version that validators signed, or that it has none. */
+export interface StateProof {
+  /** The state key in database form, as hashes see it. */
+  readonly stateKey: Uint8Array
+  /** BCS of the state value, with its metadata; undefined where the key has none. */
+  readonly stateValue: Uint8Array | undefined
+  /** The path from the key to the root of the state. */
+  readonly path: StatePath
+  /** How the ledger of a signed ledger info commits to that root. */
+  readonly checkpoint: SignedCheckpoint
+  /** BCS of ledger infos with signatures that end epochs, from one that the reader trusts up to the epoch before that of the checkpoint's. */
+  readonly epochEndings: readonly Uint8Array[]
+}
+
+/** Writes a proof in BCS: see docs/ledger-formats.md, "Proofs of state values". */
+export function writeStateProof(writer: ByteWriter, proof: StateProof): void {
+  const { stateKey, stateValue, path, checkpoint, epochEndings } = proof
+  writer.byteString(stateKey).bool(stateValue !== undefined)
+  if (stateValue) writer.byteString(stateValue)
+  writer.bool(path.leaf !== undefined)
+  if (path.leaf) writer.bytes(path.leaf.keyHash).bytes(path.leaf.valueHash)
+  writeHashes(writer, path.siblings)
+  writeCheckpoint(writer, checkpoint)
+  writer.uleb128(epochEndings.length)
+  for (const ending of epochEndings) writer.byteString(ending)
+}
+
+/** Reads what `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
+export function readStateProof(reader: ByteReader): StateProof {
+  const stateKey = reader.readByteString()
+  const stateValue = reader.readBool() ? reader.readByteString() : undefined
+  const leaf = reader.readBool()
+    ? { keyHash: reader.readBytes(HASH_LENGTH), valueHash: reader.readBytes(HASH_LENGTH) }
+    : undefined
+  const path = { leaf, siblings: readHashes(reader) }
+  const checkpoint = readCheckpoint(reader)
+  const epochEndings: Uint8Array[] = []
+  for (let rest = reader.readLength(); rest > 0; rest--) epochEndings.push(reader.readByteString())
+  return { stateKey, stateValue, path, checkpoint, epochEndings }
+}
+
+/** A proof as JSON: bytes and hashes in hex, `null` for what is not there, the version as a text. */
+export interface StateProofJson {
+  readonly state_key: string
+  readonly state_value: string | null
+  readonly leaf: { readonly key_hash: string; readonly value_hash: string } | null
+  readonly siblings: readonly string[]
+  readonly version: string
+  readonly transaction_info: string
+  readonly accumulator_siblings: readonly string[]
+  readonly ledger_info: string
+  readonly epoch_endings: readonly string[]
+}
+
+/** A proof as JSON. */
+export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epochEndings }: StateProof): StateProofJson {
+  const { leaf, siblings } = path
+  return {
+    state_key: bytesToHex(stateKey),
+    state_value: stateValue ? bytesToHex(stateValue) : null,
+    leaf: leaf ? { key_hash: bytesToHex(leaf.keyHash), value_hash: bytesToHex(leaf.valueHash) } : null,
+    siblings: siblings.map(bytesToHex),
+    version: String(checkpoint.version),
+    transaction_info: bytesToHex(checkpoint.transactionInfo),
+    accumulator_siblings: checkpoint.siblings.map(bytesToHex),
+    ledger_info: bytesToHex(checkpoint.ledgerInfo),
+    epoch_endings: epochEndings.map(bytesToHex),
+  }
+}
+
+/** Reads what `stateProofToJson` wrote. Nothing of it is checked. @throws `invalid_proof` */
+export function jsonToStateProof(json: unknown): StateProof {
+  const members = membersOf(json, 'the proof')
+  const leaf = members.leaf === null ? undefined : membersOf(members.leaf, 'leaf')
+  return {
+    stateKey: bytesOf(members.state_key, 'state_key'),
+    stateValue: members.state_value === null ? undefined : bytesOf(members.state_value, 'state_value'),
+    path: {
+      leaf: leaf && {
+        keyHash: hashOf(leaf.key_hash, 'key_hash'),
+        valueHash: hashOf(leaf.value_hash, 'value_hash'),
+      },
+      siblings: listOf(members.siblings, 'siblings', hashOf),
+    },
+    checkpoint: {
+      version: versionOf(members.version),
+      transactionInfo: bytesOf(members.transaction_info, 'transaction_info'),
+      siblings: listOf(members.accumulator_siblings, 'accumulator_siblings', hashOf),
+      ledgerInfo: bytesOf(members.ledger_info, 'ledger_info'),
+    },
+    epochEndings: listOf(members.epoch_endings, 'epoch_endings', bytesOf),
+  }
+}
+
+/**
+ * Checks that the state to which a proof's ledger info commits has the value for the key, or has none. The signatures of the
+ * ledger info and of the epoch endings remain to be checked.
+ * @throws `verification_failed`; `invalid_bcs`
+ */
+export function checkStateProof(hasher: LedgerHasher, proof: StateProof): CheckedCheckpoint {
+  const { stateKey, stateValue, path, checkpoint } = proof
+  const checked = checkCheckpoint(hasher, checkpoint)
+  const keyHash = hasher.hash('StateKey', stateKey)
+  const claim = claimOfPath(path, keyHash)
+  if (claim.kind === 'other') throw otherKeysPath(stateKey)
+  if ((claim.kind === 'present') !== (stateValue !== undefined)) throw wrongPresence(stateKey, claim.kind === 'present')
+  if (claim.kind === 'present') expectHash('the value', hasher.hash('StateValue', stateValue!), claim.valueHash)
+  const root = rootOfStatePath(hasher, path, keyHash)
+  expectHash(`the state root of version ${checkpoint.version}`, root, checked.stateRoot)
+  return checked
+}
+
+function membersOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badProofMember(what, 'an object')
+  return value as Readonly<Record<string, unknown>>
+}
+
+function bytesOf(value: unknown, name: string): Uint8Array {
+  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/.test(value)) throw badProofMember(name, 'hex with 0x')
+  return hexToBytes(value)
+}
+
+function hashOf(value: unknown, name: string): Uint8Array {
+  const bytes = bytesOf(value, name)
+  if (bytes.length !== HASH_LENGTH) throw badProofMember(name, `${HASH_LENGTH} bytes`)
+  return bytes
+}
+
+function listOf(
+  value: unknown,
+  name: string,
+  read: (element: unknown, name: string) => Uint8Array,
+): readonly Uint8Array[] {
+  if (!Array.isArray(value)) throw badProofMember(name, 'a list')
+  return value.map((element) => read(element, name))
+}
+
+function versionOf(value: unknown): bigint {
+  if (typeof value !== 'string' || !/^(0|[1-9]\d{0,19})$/.test(value) || !isU64(BigInt(value))) {
+    throw badProofMember('version', 'a version')
+  }
+  return BigInt(value)
+}

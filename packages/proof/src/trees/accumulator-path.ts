@@ -1,0 +1,71 @@
+import type { LedgerHasher } from '../hashes/ledger-hasher.js'
+import type { AccumulatorFrontier } from './accumulator.js'
+import { levelsOf } from './levels-of.js'
+
+const NAME = 'TransactionAccumulator'
+
+/** Leaves of an accumulator around the one whose path is asked for. */
+export interface PathSurroundings {
+  /** Number of leaves of the whole tree. */
+  readonly total: number
+  /** The tree before the leaf. */
+  readonly before: AccumulatorFrontier
+  /** A leaf behind it, up to `last`. */
+  readonly leafAt: (index: number) => Uint8Array
+  /** The last leaf that `leafAt` knows. */
+  readonly last: number
+  /** The siblings to the right of the path of `last`, the lowest first. */
+  readonly rightOfLast: readonly Uint8Array[]
+}
+
+/**
+ * The siblings on the path from a transaction's leaf to the root, the lowest first. Undefined where the siblings to the right
+ * do not fit.
+ */
+export function accumulatorPath(
+  hasher: LedgerHasher,
+  { total, before, leafAt, last, rightOfLast }: PathSurroundings,
+): Uint8Array[] | undefined {
+  const levels = levelsOf(total)
+  const index = before.count
+  const rightOf = new Map<number, Uint8Array>()
+  let used = 0
+  for (let level = 0, at = last; level < levels; level++, at = Math.floor(at / 2)) {
+    if (at % 2 === 1) continue
+    const sibling = rightOfLast[used++]
+    if (!sibling) return undefined
+    rightOf.set(level, sibling)
+  }
+  if (used !== rightOfLast.length) return undefined
+
+  /** A node whose leaves are all behind the leaf. */
+  function nodeAt(level: number, at: number): Uint8Array {
+    const first = at * 2 ** level
+    if (first > last) return rightOf.get(level)!
+    if (level === 0) return leafAt(at)
+    return hasher.hashPair(NAME, nodeAt(level - 1, 2 * at), nodeAt(level - 1, 2 * at + 1))
+  }
+
+  const left = before.subtrees
+  let usedLeft = 0
+  const siblings: Uint8Array[] = []
+  for (let level = 0, at = index; level < levels; level++, at = Math.floor(at / 2)) {
+    siblings.push(at % 2 === 1 ? left[usedLeft++]! : nodeAt(level, at + 1))
+  }
+  return siblings
+}
+
+/** Root of an accumulator that has a leaf at an index, by the siblings on its path, the lowest first. */
+export function rootByPath(
+  hasher: LedgerHasher,
+  leaf: Uint8Array,
+  index: bigint,
+  siblings: readonly Uint8Array[],
+): Uint8Array {
+  let node = leaf
+  for (const [level, sibling] of siblings.entries()) {
+    const isRight = (index >> BigInt(level)) % 2n === 1n
+    node = isRight ? hasher.hashPair(NAME, sibling, node) : hasher.hashPair(NAME, node, sibling)
+  }
+  return node
+}

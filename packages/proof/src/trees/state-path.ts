@@ -1,0 +1,46 @@
+import { compareBytes } from '@ledger-state/core/bytes'
+import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../hashes/ledger-hasher.js'
+import { commonBits, isSet } from './key-bits.js'
+
+/** Bits of a key hash: a path has no more siblings. */
+export const MAX_STATE_SIBLINGS = 256
+
+/** A leaf of a sparse Merkle tree. */
+export interface StateLeaf {
+  readonly keyHash: Uint8Array
+  readonly valueHash: Uint8Array
+}
+
+/** The path of a key hash in a sparse Merkle tree of a state, from where it ends up to the root. */
+export interface StatePath {
+  /** The leaf at which the path ends: that of the key, or of another key; undefined where it ends in an empty subtree. */
+  readonly leaf: StateLeaf | undefined
+  /** The siblings on the path, the lowest first. */
+  readonly siblings: readonly Uint8Array[]
+}
+
+/** What a path says of its key: the hash of its value, that it has none, or nothing, as it is not the path of the key. */
+export type PathClaim =
+  | { readonly kind: 'present'; readonly valueHash: Uint8Array }
+  | { readonly kind: 'absent' | 'other' }
+
+/** What a path says of a key, if it leads to the right root. */
+export function claimOfPath({ leaf, siblings }: StatePath, keyHash: Uint8Array): PathClaim {
+  if (siblings.length > MAX_STATE_SIBLINGS) return { kind: 'other' }
+  if (!leaf) return { kind: 'absent' }
+  if (compareBytes(leaf.keyHash, keyHash) === 0) return { kind: 'present', valueHash: leaf.valueHash }
+  // The leaf stands for the whole subtree below the last sibling, in which the key would be.
+  return { kind: commonBits(leaf.keyHash, keyHash) >= siblings.length ? 'absent' : 'other' }
+}
+
+/** The root to which a path leads. */
+export function rootOfStatePath(hasher: LedgerHasher, { leaf, siblings }: StatePath, keyHash: Uint8Array): Uint8Array {
+  let node = leaf ? hasher.hashPair('SparseMerkleLeafNode', leaf.keyHash, leaf.valueHash) : SPARSE_MERKLE_PLACEHOLDER
+  for (const [at, sibling] of siblings.entries()) {
+    const isRight = isSet(keyHash, siblings.length - 1 - at)
+    node = isRight
+      ? hasher.hashPair('SparseMerkleInternal', sibling, node)
+      : hasher.hashPair('SparseMerkleInternal', node, sibling)
+  }
+  return node
+}
