@@ -8,7 +8,16 @@ import { ROOT } from './pack-packages.ts'
 import { printedTexts } from './project.ts'
 
 /** Packages that run on any runtime. */
-const PORTABLE_PACKAGES: readonly string[] = ['core', 'engine', 'type-tag', 'bcs', 'move-module', 'proof', 'light-client', 'ledger']
+const PORTABLE_PACKAGES: readonly string[] = [
+  'core',
+  'engine',
+  'type-tag',
+  'bcs',
+  'move-module',
+  'proof',
+  'light-client',
+  'ledger',
+]
 
 export function isPortable(folder: string): boolean {
   return PORTABLE_PACKAGES.includes(folder)
