@@ -51,6 +51,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   create: SWITCHES,
   since: ['', 'x', '30y', '-1d', '2026-13-01', '18446744073709551616', TOO_LONG],
   keepChunks: [TOO_LONG],
+  backupInterval: SECONDS,
   serveBackup: [TOO_LONG],
   checkDisk: SWITCHES,
   verify: SWITCHES,

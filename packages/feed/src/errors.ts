@@ -256,6 +256,16 @@ export function badStateTree(path: string, cause: unknown): FeedError {
 
 // Signatures
 
+export function networkWithoutBackups(name: string): FeedError {
+  const message = `the network ${name} names no backups: a file of --network may, as "backups"`
+  return new LedgerStateError('invalid_argument', message)
+}
+
+/** A notice that the next mirror is asked. */
+export function backupNotOpened(location: string, why: string): string {
+  return `${location} cannot be used: ${why}; trying the next backup of the network`
+}
+
 export function invalidNetwork(why: string): FeedError {
   return new LedgerStateError('invalid_argument', `not a description of a network: ${why}`)
 }

@@ -5,6 +5,7 @@ export { parseRetryAfter } from './requests/retrying-fetch.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
 export { type PackedEnding, packEnding, unpackEnding } from './signatures/packed-ending.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
+export { openNetwork } from './sources/open-network.js'
 export { openSource } from './sources/open-source.js'
 export type {
   LedgerSource,

@@ -74,7 +74,7 @@ node.`,
     if (isDryRun) return await proveSource(source, { from, to, stop })
     await announceWindow(source, { ...given, place }, notice)
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
-    const openAgain = () => openSource(location, { ...given.source, window, sourceFolder, signal: stop.signal })
+    const openAgain = () => openToIngest(location, { ...given.source, window, sourceFolder }, stop)
     const following = follow && { reopen, untilStopped: to === undefined }
     const { hashSalt } = given.source
     await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, stop })

@@ -8,7 +8,7 @@ const jsonOption = switchOption('json', 'print JSON, as files of --network are')
 export const networksCommand: Command = {
   name: 'networks',
   summary: 'Lists the networks that --network knows by their names. Nothing is contacted.',
-  details: `Another network is described by a JSON file with the same members: {"name", "chainId", "hashSalt", "waypoints"}.`,
+  details: `Another network is described by a JSON file with the same members: {"name", "chainId", "hashSalt", "waypoints", "backups", "nodes"}.`,
   arguments: [],
   options: [jsonOption],
   examples: ['ledger-state networks', 'ledger-state networks --json'],
@@ -17,9 +17,11 @@ export const networksCommand: Command = {
       process.stdout.write(`${JSON.stringify(KNOWN_NETWORKS, null, 2)}\n`)
       return
     }
-    const rows = KNOWN_NETWORKS.flatMap(({ name, chainId, hashSalt, waypoints }) => [
+    const rows = KNOWN_NETWORKS.flatMap(({ name, chainId, hashSalt, waypoints, backups = [], nodes = [] }) => [
       [name, `chain ${chainId}, hashes with ${hashSalt}`] as const,
       ...waypoints.map((waypoint) => ['', waypoint] as const),
+      ...backups.map((backup) => ['', `backup ${backup}`] as const),
+      ...nodes.map((node) => ['', `node ${node}`] as const),
     ])
     process.stdout.write(`${table(rows)}\n`)
   },

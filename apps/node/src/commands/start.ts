@@ -5,18 +5,25 @@ import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
-import type { Command } from '../config/command.js'
+import type { Command, CommandInput } from '../config/command.js'
 import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
-import { type IngestIntoOptions, ingestInto, notice, openToIngest, parseIngestSettings } from '../ingest/ingest-into.js'
+import {
+  type IngestIntoOptions,
+  type IngestSettings,
+  ingestInto,
+  notice,
+  openToIngest,
+  parseIngestSettings,
+} from '../ingest/ingest-into.js'
 import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
 import { rememberFolder } from '../stores/remember-folder.js'
-import { listenForStop } from '../terminal/stop-signal.js'
+import { listenForStop, type Stop } from '../terminal/stop-signal.js'
 
 /** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
 const INGESTING_MARK = 'ingest-under-way'
@@ -24,17 +31,25 @@ const INGESTING_MARK = 'ingest-under-way'
 export const startCommand: Command = {
   name: 'start',
   summary: 'Ingests a source, by default a demonstration ledger, unless the store holds one already; then serves it.',
+  details: `With --network and --since, and without --from, it serves while it ingests: the newest state of the network's backup at or
+before that moment, the transactions from there on, and then what the network's node has, or that of --follow.`,
   arguments: [],
   options: [
     { ...settings.dataDir, description: `${settings.dataDir.description} (default data/<name of the source>)` },
     settings.from,
+    settings.backupInterval,
     ...new Set([...ingestSettings, ...nodeOptions]),
   ],
-  examples: ['ledger-state start', 'ledger-state start --from mainnet.genesis.blob'],
+  examples: [
+    'ledger-state start',
+    'ledger-state start --from mainnet.genesis.blob',
+    'ledger-state start --network mainnet --since 7d --data-dir data/mainnet',
+  ],
   async run(input) {
     const given = parseIngestSettings(input)
     const stop = listenForStop()
     const from = input.get(settings.from)
+    if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const isDemo = from === undefined
     // The demonstration also shows pruning: versions before the window answer 410.
@@ -68,6 +83,30 @@ export const startCommand: Command = {
       reread: () => withExamples(nodeSettings(input.reread(), { dataDir }, defaultRetain)),
     })
   },
+}
+
+/** Serves a window of a network while it is ingested and followed. */
+async function startNetwork(input: CommandInput, given: IngestSettings, stop: Stop): Promise<void> {
+  const { network, window, waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
+  const dataDir = input.get(settings.dataDir) ?? join('data', network!.name)
+  const sourceFolder = sourceFolderOf({ dataDir })!
+  const of = { network: network!, since: window!.words, sourceFolder, keepFolder, waypoints, unsigned, verify }
+  const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
+  const read = (from: CommandInput): NodeSettings => nodeSettings(from, { dataDir }, undefined, wanted)
+  const node = read(input)
+  if ((await heldLedger(dataDir)) === undefined) {
+    const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
+    await announceWindow(source, { ...given, place: { dataDir } }, notice)
+    await source.close()
+  }
+  if (stop.signal.aborted) return
+  await runNode(node, stop.signal, {
+    onListening(address, ledger) {
+      process.stdout.write(`${servingLine(address, ledger)}\n`)
+      if (node.reader.explorer) process.stdout.write(`\nthe ledger to look at: ${address}/\n`)
+    },
+    reread: () => read(input.reread()),
+  })
 }
 
 function requestsToTry(address: string): string {

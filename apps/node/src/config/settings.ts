@@ -233,6 +233,13 @@ export const settings = {
     'address that serves the whole store to replicas; not for the public',
     parseListenAddress,
   ),
+  backupInterval: defaultedOption(
+    'backup-interval',
+    'SECONDS',
+    'how often a node that was started with --network and --since looks into the backup for new signatures',
+    '3600',
+    seconds(1),
+  ),
   serveBackup: textOption(
     'serve-backup',
     'DIR',

@@ -1,6 +1,14 @@
+import { existsSync } from 'node:fs'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter } from '@ledger-state/engine'
-import { type LedgerSource, openSource, type SourceOptions } from '@ledger-state/feed'
+import {
+  KNOWN_NETWORKS,
+  type LedgerSource,
+  type Network,
+  openNetwork,
+  openSource,
+  type SourceOptions,
+} from '@ledger-state/feed'
 import {
   followSource,
   type IngestCounters,
@@ -81,13 +89,21 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   }
 }
 
-/** Opens a source; a signal ends that, and what is fetched afterwards. @throws `stopped`, and as `openSource` */
+/** Opens a source, or a backup of the network that has the name; a signal ends that, and what is fetched afterwards. @throws `stopped`, and as `openSource` */
 export async function openToIngest(location: string, options: SourceOptions, stop: Stop): Promise<LedgerSource> {
   try {
+    const network = networkNamed(location, options.network)
+    if (network) return await openNetwork(network, { ...options, hashSalt: network.hashSalt, signal: stop.signal })
     return await openSource(location, { ...options, signal: stop.signal })
   } catch (error) {
     throw asStopped(error, stop)
   }
+}
+
+/** The network that a source is named by, unless a file or folder has that name. */
+function networkNamed(location: string, given: Network | undefined): Network | undefined {
+  const network = given?.name === location ? given : KNOWN_NETWORKS.find(({ name }) => name === location)
+  return network && !existsSync(location) ? network : undefined
 }
 
 /** An error of a source that a signal ended is not a fault of the source. */

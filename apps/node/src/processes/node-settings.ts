@@ -6,6 +6,7 @@ import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { sliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
+import type { NetworkWindow } from '../ingest/network-window.js'
 import type { LogSettings } from '../observability/logger.js'
 import { treeFolderOf } from '../stores/keep-tree.js'
 import type { StorePlace } from '../stores/store-place.js'
@@ -52,12 +53,18 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
 }
 
 /** @throws `usage` where settings contradict each other */
-export function nodeSettings(input: CommandInput, place: StorePlace, defaultRetain?: bigint): NodeSettings {
+export function nodeSettings(
+  input: CommandInput,
+  place: StorePlace,
+  defaultRetain?: bigint,
+  window?: NetworkWindow,
+): NodeSettings {
   const output = { json: input.get(settings.json), bcs: input.get(settings.bcs) }
   if (!output.json && !output.bcs) throw usageError('--no-json and --no-bcs together leave nothing to answer with')
   const log = { level: input.get(settings.logLevel), format: input.get(settings.logFormat) }
   const stopTimeoutMs = input.get(settings.stopTimeout)
-  const follow = followedUrl(input)
+  const [node] = window?.network.nodes ?? []
+  const follow = followedUrl(input) ?? node
   const serveFeed = input.get(settings.serveFeed)
   if (input.get(settings.serveBackup) !== undefined && !serveFeed)
     throw usageError('--serve-backup needs the address of --serve-feed')
@@ -72,7 +79,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
   if ('url' in place) expectFolderNotNeeded(input)
   return {
     place,
-    create: follow !== undefined || input.get(settings.create),
+    create: follow !== undefined || window !== undefined || input.get(settings.create),
     listen: input.get(settings.listen),
     adminListen: input.get(settings.adminListen),
     readers: input.get(settings.readers),
@@ -92,7 +99,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
       compatibleHeaders: input.get(settings.compatibleHeaders),
       leastGasEstimate: input.get(settings.leastGasEstimate),
       output,
-      archivalEndpoint: input.get(settings.archivalEndpoint),
+      archivalEndpoint: input.get(settings.archivalEndpoint) ?? node,
       forward,
       forwardBodyLimitBytes: input.get(settings.forwardBodyLimit),
       forwardAnswerLimitBytes: input.get(settings.forwardAnswerLimit),
@@ -121,7 +128,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
         ? { dataDir: place.dataDir, listen: serveFeed, backupFolder: input.get(settings.serveBackup), log }
         : undefined,
     writer:
-      follow === undefined && retain === undefined
+      follow === undefined && retain === undefined && window === undefined
         ? undefined
         : {
             place,
@@ -132,6 +139,7 @@ export function nodeSettings(input: CommandInput, place: StorePlace, defaultReta
             verify: input.get(settings.verify),
             keepTransactions: input.get(settings.keepTransactions) || sliceSettings(input) !== undefined,
             slice: sliceSettings(input),
+            window,
             log,
           },
   }

@@ -2,10 +2,11 @@
 import { getPriority, setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
-import { openSource } from '@ledger-state/feed'
-import { followSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
+import { type LedgerSource, openSource } from '@ledger-state/feed'
+import { followSource, type IngestOptions, ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import { type NetworkWindow, openNetworkWindow } from '../ingest/network-window.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -24,6 +25,8 @@ export interface WriterSettings {
   readonly keepTransactions: boolean
   /** What an empty store is to keep; undefined for everything. A store that has versions goes on with what it keeps. */
   readonly slice: SliceSettings | undefined
+  /** What is ingested of the backups of a network before the node is followed, and again at intervals. */
+  readonly window: NetworkWindow | undefined
   readonly log: LogSettings
 }
 
@@ -39,7 +42,8 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
   const log = createLogger(settings.log, settings.name)
   const metrics = createWriterMetrics(settings.name)
   const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
-  if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)
+  if (settings.window) await followNetwork(settings, settings.window, retain, metrics, log, stop)
+  else if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)
   else if (retain !== undefined) await keepPruned(settings.place, retain, metrics, stop)
 }
 
@@ -65,6 +69,76 @@ async function follow(
   } finally {
     stopReports()
     await engine.close()
+  }
+}
+
+/**
+ * Ingests the window of a network out of a backup, then follows a node. At intervals the backup is opened again, and what it has of
+ * the store is compared: versions of the node become signed as soon as the backup has their signatures.
+ */
+async function followNetwork(
+  { place, follow: url, followHeaders: headers, hashSalt, verify, keepTransactions, slice }: WriterSettings,
+  window: NetworkWindow,
+  retain: bigint | undefined,
+  metrics: WriterMetrics,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  const engine = await openWriter(place, { create: false, compressHistory: true })
+  const stopReports = startReports(metrics.registry, () => engine.ledger)
+  const onNotice = (message: string): void => log.warn(message)
+  const how = { retain, keepTransactions, observer: metrics.observer, onNotice }
+  const openNode = () => openSource(url!, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
+  try {
+    const openBackup = () => openNetworkWindow(window, onNotice, stop)
+    const only = (reopen: () => Promise<LedgerSource>) => slice && { spec: sliceSpecOf(slice), reopen }
+    for (let opening = openBackup(); !stop.aborted; ) {
+      await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
+      // Opened while the node is followed: most of what takes time is done when following pauses.
+      const [next, pause] = [Promise.withResolvers<LedgerSource>(), new AbortController()]
+      const timer = setTimeout(() => {
+        next.resolve(openBackup())
+        const end = (): void => pause.abort()
+        next.promise.then(end, end)
+      }, window.intervalMs)
+      opening = next.promise
+      opening.catch(() => {})
+      const signal = AbortSignal.any([stop, pause.signal])
+      if (url === undefined) await aborted(signal)
+      else {
+        const openingNode = openNode()
+        const source = await Promise.race([openingNode, aborted(signal)])
+        if (!source) openingNode.then((late) => late.close()).catch(() => {})
+        else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
+      }
+      clearTimeout(timer)
+    }
+  } finally {
+    stopReports()
+    await engine.close()
+  }
+}
+
+/** Ingests a backup that is being opened. One that cannot be read now is tried again later, unless the store is empty without it. */
+async function ingestBackup(
+  engine: StateWriter | AsyncStateWriter,
+  opening: Promise<LedgerSource>,
+  how: IngestOptions,
+  log: Logger,
+): Promise<void> {
+  const isFirst = engine.ledger === undefined
+  try {
+    const source = await opening
+    try {
+      await ingestSource(engine, source, how)
+    } finally {
+      await source.close()
+    }
+    log.info({ version: engine.ledger?.latestVersion.toString() }, 'the backup of the network is ingested')
+  } catch (error) {
+    if (how.signal?.aborted) return
+    if (isFirst || !isLedgerStateError(error, 'source_failed')) throw error
+    log.warn(`the backup of the network cannot be read, and is tried again later: ${error.message}`)
   }
 }
 

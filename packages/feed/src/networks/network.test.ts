@@ -17,6 +17,8 @@ describe('a network', () => {
 
   it('is read from JSON, and its faults are named', () => {
     expect(parseNetwork(MINE)).toEqual(MINE)
+    const whole = { ...MINE, backups: ['s3://mine/e1', 'backup'], nodes: ['https://node.example/v1'] }
+    expect(parseNetwork(whole)).toEqual(whole)
     const faults: readonly (readonly [unknown, RegExp])[] = [
       [7, /not an object/],
       [{ ...MINE, name: '' }, /"name"/],
@@ -26,6 +28,9 @@ describe('a network', () => {
       [{ ...MINE, waypoints: WAYPOINT }, /"waypoints"/],
       [{ ...MINE, waypoints: [7] }, /a waypoint is not a text/],
       [{ ...MINE, waypoints: ['12'] }, /not a waypoint/],
+      [{ ...MINE, backups: 's3://x' }, /"backups" is not a list/],
+      [{ ...MINE, nodes: ['https://node.example'] }, /"nodes" is not a list of URLs that end in \/v1/],
+      [{ ...MINE, nodes: ['https://user:secret@node.example/v1'] }, /"nodes"/],
       [{ ...MINE, salt: 'x' }, /the member "salt" is unknown/],
     ]
     for (const [value, message] of faults) expect(() => parseNetwork(value)).toThrow(message)

@@ -13,13 +13,17 @@ export interface Network {
   readonly hashSalt: string
   /** Ends of epochs, `version:hash`. The first of a known network is that of its genesis: it commits to each of its bytes. */
   readonly waypoints: readonly string[]
+  /** Where its backups lie, as sources are named; each is a mirror of the others, and the first is asked first. */
+  readonly backups?: readonly string[] | undefined
+  /** URLs of the APIs of public nodes, each ending in `/v1`. */
+  readonly nodes?: readonly string[] | undefined
 }
 
 /** Networks of the `aptos-networks` repository. Devnet has a chain id of its own after each of its resets. */
 export const KNOWN_NETWORKS: readonly Network[] = [mainnet, testnet, devnet]
 
 const MAX_CHAIN_ID = 255
-const MEMBERS = ['name', 'chainId', 'hashSalt', 'waypoints']
+const MEMBERS = ['name', 'chainId', 'hashSalt', 'waypoints', 'backups', 'nodes']
 
 /** The network that has a chain id and hashes with a word; undefined where none is known. */
 export function findKnownNetwork(chainId: number, hashSalt: string): Network | undefined {
@@ -27,7 +31,8 @@ export function findKnownNetwork(chainId: number, hashSalt: string): Network | u
 }
 
 /**
- * Reads what JSON says of a network: `{"name", "chainId", "hashSalt", "waypoints": ["version:hash"]}`.
+ * Reads what JSON says of a network: `{"name", "chainId", "hashSalt", "waypoints": ["version:hash"]}`, and, where it has them,
+ * `"backups": ["s3://BUCKET/PREFIX"]` and `"nodes": ["https://HOST/v1"]`.
  * @throws `invalid_argument` naming the member
  * @example
  * ```ts
@@ -41,7 +46,7 @@ export function parseNetwork(value: unknown): Network {
   if (typeof value !== 'object' || value === null) throw invalidNetwork('it is not an object')
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name))
   if (unknown !== undefined) throw invalidNetwork(`the member ${JSON.stringify(unknown)} is unknown`)
-  const { name, chainId, hashSalt, waypoints } = value as Record<string, unknown>
+  const { name, chainId, hashSalt, waypoints, backups, nodes } = value as Record<string, unknown>
   if (typeof name !== 'string' || name === '') throw invalidNetwork('"name" is not a text')
   if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
     throw invalidNetwork(`"chainId" is not a whole number from 0 to ${MAX_CHAIN_ID}`)
@@ -52,5 +57,13 @@ export function parseNetwork(value: unknown): Network {
     if (typeof waypoint !== 'string') throw invalidNetwork('a waypoint is not a text')
     versionOfWaypoint(waypoint)
   }
-  return { name, chainId, hashSalt, waypoints }
+  if (backups !== undefined && !isListOf(backups, /./)) throw invalidNetwork('"backups" is not a list of sources')
+  if (nodes !== undefined && !isListOf(nodes, /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?\/v1$/)) {
+    throw invalidNetwork('"nodes" is not a list of URLs that end in /v1')
+  }
+  return { name, chainId, hashSalt, waypoints, ...(backups && { backups }), ...(nodes && { nodes }) }
+}
+
+function isListOf(value: unknown, pattern: RegExp): value is string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string' && pattern.test(one))
 }

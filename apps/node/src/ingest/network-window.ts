@@ -1,0 +1,26 @@
+import { type LedgerSource, type Network, openNetwork } from '@ledger-state/feed'
+import { parseMoment } from '../config/moment.js'
+
+/** What a node takes of the backups of its network, as one process hands it to another. */
+export interface NetworkWindow {
+  readonly network: Network
+  /** Where the window begins, in the words of `--since`. */
+  readonly since: string
+  readonly sourceFolder: string
+  readonly keepFolder: string | undefined
+  readonly waypoints: readonly string[]
+  readonly unsigned: boolean
+  readonly verify: boolean
+  /** How often a backup is opened again while a node is followed. */
+  readonly intervalMs: number
+}
+
+/** Opens the window in the first backup of the network that answers. @throws as `openNetwork` */
+export async function openNetworkWindow(
+  { network, since, intervalMs: _, ...options }: NetworkWindow,
+  onNotice: (message: string) => void,
+  signal: AbortSignal,
+): Promise<LedgerSource> {
+  const window = { since: parseMoment(since).moment, words: since }
+  return await openNetwork(network, { ...options, hashSalt: network.hashSalt, window, onNotice, signal })
+}

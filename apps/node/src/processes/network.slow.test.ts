@@ -1,0 +1,110 @@
+// A network by its name: a node that serves a window out of a backup while it fills, follows a node, and becomes signed.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type BucketServer, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
+import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { eventually } from '@ledger-state/testing/eventually'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import type { RunningProgram } from '../../testing/program.ts'
+
+let bed: CommandBed
+let bucket: BucketServer
+let node: StandInNode
+let chain: SyntheticChain
+beforeEach(async () => {
+  bed = new CommandBed()
+  chain = new SyntheticChain({ blocks: 60, signers: true })
+  mkdirSync(bed.at('bucket/e1'), { recursive: true })
+  bucket = await startBucketServer(bed.at('bucket'))
+  node = await startStandInNode(chain)
+})
+afterEach(async () => {
+  await bed.close()
+  await bucket.close()
+  await node.close()
+})
+
+const root = () => bed.at('bucket/e1')
+
+/** Writes the ends of epochs that the chain has, in folders that begin with the given epochs. */
+function writeAllEndings(splits: readonly number[]): void {
+  for (const name of readdirSync(root()))
+    if (name.startsWith('epoch_ending_')) rmSync(join(root(), name), { recursive: true })
+  writeEndings(root(), chain.endings().map(signedLedgerInfo), splits)
+}
+
+async function storeReaches(
+  program: RunningProgram,
+  version: bigint,
+  member: 'ledger_version' | 'signed_version',
+): Promise<void> {
+  let seen = ''
+  await eventually(
+    async () => {
+      seen = String((await bed.info('store').catch(() => undefined))?.[member])
+      return seen === String(version)
+    },
+    () => `${member} ${version}; it is ${seen}: ${program.output}`,
+    120_000,
+  )
+}
+
+describe('start --network --since', () => {
+  it('serves the window, follows the node of the network, and becomes signed as the backup grows', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    const epochs = chain.endings().length
+    const signedAtFirst = chain.latestVersion
+    chain.extend(20)
+    node.latest = Number(chain.latestVersion)
+    const network = {
+      name: 'mine',
+      chainId: SYNTHETIC_CHAIN_ID,
+      hashSalt: 'APTOS::',
+      waypoints: [`0:${waypointHash(chain.endings()[0]!)}`],
+      // The first mirror is gone.
+      backups: [`${bucket.origin}/absent/e1`, `${bucket.url}/e1`],
+      nodes: [node.url],
+    }
+    writeFileSync(bed.at('mine.json'), JSON.stringify(network))
+    const words = ['start', '--network', bed.at('mine.json'), '--since', String(base), '--data-dir', bed.at('store')]
+    const { address, output, program } = await bed.serve(...words, '--backup-interval', '15')
+    expect(output).toMatch(/absent.* cannot be used: there is no bucket at .*; trying the next backup of the network/)
+    expect(output).toMatch(/to fetch: \d+ objects/)
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+    expect(await bed.info('store')).toMatchObject({
+      base_version: String(base),
+      signed_version: String(signedAtFirst),
+    })
+    const early = await fetch(`${address}/v1/accounts/0x1/resources?ledger_version=1`)
+    expect([early.status, await early.text()]).toEqual([410, expect.stringContaining(node.url)])
+    // The backup catches up.
+    writeBackup(chain, root(), { chunk: 20, first: Number(signedAtFirst) + 1 })
+    writeAllEndings([0, epochs])
+    await storeReaches(program, chain.latestVersion, 'signed_version')
+    // The node is still followed.
+    chain.extend(5)
+    node.latest = Number(chain.latestVersion)
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
+  it('is refused before anything is served where the backup is of another chain or nothing is known', async () => {
+    const refused = bed.run('start', '--network', 'devnet', '--since', '1d', '--data-dir', bed.at('store'))
+    expect([refused.status, refused.stderr]).toEqual([
+      1,
+      'ledger-state: the network devnet names no backups: a file of --network may, as "backups"\n',
+    ])
+  })
+})
+
+describe('ledger-state networks', () => {
+  it('lists backups and nodes', () => {
+    expect(bed.run('networks').stdout).toMatch(
+      /backup s3:\/\/aptos-mainnet-backup\S+\/e1\n.*node https:\/\/api\.mainnet/,
+    )
+  })
+})

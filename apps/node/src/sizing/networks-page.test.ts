@@ -1,0 +1,31 @@
+// docs/networks.md says what windows of mainnet take: what the code computes.
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { forecastWindow } from './forecast.js'
+import { ASSUMED_WRITES_PER_VERSION, MEASURED } from './measured.js'
+import { forecastRow } from './sizing-rows.js'
+
+const VERSIONS_PER_DAY = 8_640_000
+const MAINNET = { keys: 1e9, writesPerVersion: ASSUMED_WRITES_PER_VERSION }
+
+const page = readFileSync(new URL('../../../../docs/networks.md', import.meta.url), 'utf8')
+const rows = page
+  .split('\n')
+  .filter((line) => line.startsWith('|'))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+
+it.each([
+  ['7d', 7 * VERSIONS_PER_DAY, false],
+  ['30d', 30 * VERSIONS_PER_DAY, false],
+  ['0', 4e9, true],
+])('the row of --since %s is what the code computes', (since, versions, isWhole) => {
+  const sized = { versions, ...forecastWindow(versions, MAINNET, MEASURED, isWhole) }
+  const [count, disk, memory, time] = forecastRow(sized)
+  const row = rows.find(([, command]) => command === `\`--since ${since}\``)
+  expect(row?.slice(2)).toEqual([count, disk, memory, time])
+})

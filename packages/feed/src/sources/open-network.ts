@@ -1,0 +1,34 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import { backupNotOpened, networkWithoutBackups } from '../errors.js'
+import { KNOWN_NETWORKS, type Network } from '../networks/network.js'
+import { openSource } from './open-source.js'
+import type { LedgerSource, SourceOptions } from './source.js'
+
+/**
+ * Opens the first backup of a network that answers. Those of known networks are public: requests to them carry no account.
+ * @throws `invalid_argument` where the network names no backup; what the first backup failed with, where none can be opened
+ * @example
+ * ```ts
+ * import { openNetwork, parseNetwork } from '@ledger-state/feed'
+ *
+ * const network = parseNetwork({ name: 'mine', chainId: 7, hashSalt: 'APTOS::', waypoints: [] })
+ * await openNetwork(network).catch(({ code }) => console.log(code)) // invalid_argument
+ * ```
+ */
+export async function openNetwork(network: Network, options: SourceOptions = {}): Promise<LedgerSource> {
+  const { backups = [], name } = network
+  if (backups.length === 0) throw networkWithoutBackups(name)
+  const isAnonymous = options.isAnonymous ?? KNOWN_NETWORKS.some((known) => known.name === name)
+  let failure: unknown
+  for (const [at, location] of backups.entries()) {
+    try {
+      return await openSource(location, { ...options, network, isAnonymous })
+    } catch (error) {
+      const isOfPlace = isLedgerStateError(error, 'invalid_argument') || isLedgerStateError(error, 'source_failed')
+      if (!isOfPlace || options.signal?.aborted) throw error
+      if (at < backups.length - 1) options.onNotice?.(backupNotOpened(location, error.message))
+      failure ??= error
+    }
+  }
+  throw failure
+}
