@@ -23,6 +23,7 @@ import {
   type StateProofJson,
   stateProofToJson,
 } from '@ledger-state/proof'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { encodeStateValue, tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
@@ -351,7 +352,7 @@ describe('a changed proof', () => {
           await expectRefused(answer, body, one.question, `${path.join('.')} byte ${place / 2 - 1} ^ ${change}`)
         },
       ),
-      { numRuns: 60 },
+      { numRuns: isSlowRun ? 400 : 12 },
     )
   })
 
@@ -365,7 +366,7 @@ describe('a changed proof', () => {
           if (change !== 0) changed[at]! ^= change
           await expectRefused(changed, body, one.question, `byte ${at} ^ ${change}`)
         }),
-        { numRuns: 60 },
+        { numRuns: isSlowRun ? 400 : 12 },
       )
     },
   )
