@@ -12,6 +12,7 @@ export const TRANSACTION_KINDS = [
   'other',
 ] as const
 
+/** What made a version: one of `TRANSACTION_KINDS`. */
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
 /** What a store keeps of the transaction that made a version. */

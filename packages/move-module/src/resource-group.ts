@@ -1,6 +1,7 @@
 import { ByteReader } from '@ledger-state/core'
 import { readStructTag, type StructTag } from '@ledger-state/type-tag'
 
+/** A member of a resource group. `Name` is what the caller reads its struct tag as. */
 export interface GroupMember<Name> {
   readonly name: Name
   /** A view of the group's bytes. */
@@ -29,7 +30,7 @@ export function readGroupMembers<Name>(
   return members
 }
 
-/** @throws `invalid_bcs` */
+/** The members of a stored resource group, each with its struct tag. @throws `invalid_bcs` */
 export function readResourceGroup(group: Uint8Array): readonly GroupMember<StructTag>[] {
   return readGroupMembers(group, (reader) => readStructTag(reader))
 }

@@ -40,6 +40,8 @@ describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
       for (const [path, text] of VIEWS) {
         await page.goto(address + path)
         await page.locator('body', { hasText: text }).waitFor()
+        // What still loads fades in: for a moment its contrast is low.
+        await page.locator('.loading').first().waitFor({ state: 'detached' })
         expect([path, await accessibilityFindings(page)]).toEqual([path, []])
         const tooWide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
         expect([path, Math.max(0, tooWide)]).toEqual([path, 0])

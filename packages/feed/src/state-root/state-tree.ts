@@ -37,6 +37,7 @@ export interface StateTree {
    * @throws `state_tree_damaged`
    */
   pathOf(stateKey: Uint8Array): StatePath
+  /** Closes the file; paths can no longer be read. */
   close(): void
 }
 

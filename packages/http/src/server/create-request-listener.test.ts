@@ -140,7 +140,7 @@ describe('answers', () => {
       at(version) {
         const view = engine.at(version)
         // The memory engine prunes within the call, as far as reads can tell.
-        void engine.prune(2n)
+        if (version !== undefined) void engine.prune(2n)
         return view
       },
     })

@@ -40,6 +40,7 @@ export interface MemberRecord {
 
 const LAYOUT = 1
 
+/** What a store keeps of a specification under `SLICE_KEY`; `decodeSliceRecord` reads it. */
 export function encodeSliceRecord(spec: SliceSpec): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).bytes(sliceDigest(spec))
   writer.u32(spec.accounts.length).u32(spec.tables.length).uleb128(spec.types.length)
@@ -47,7 +48,7 @@ export function encodeSliceRecord(spec: SliceSpec): Uint8Array {
   return writer.toBytes()
 }
 
-/** @throws `invalid_bcs` */
+/** Reads what a store keeps under `SLICE_KEY`. @throws `invalid_bcs` */
 export function decodeSliceRecord(bytes: Uint8Array): SliceRecord {
   const reader = new ByteReader(bytes)
   const layout = reader.readU8()
@@ -66,7 +67,7 @@ export function encodeMember({ reason, isWhole, since, valueType }: MemberRecord
   return writer.toBytes()
 }
 
-/** @throws `invalid_bcs` */
+/** Reads what a store keeps under a `memberKey`. @throws `invalid_bcs` */
 export function decodeMember(bytes: Uint8Array): MemberRecord {
   const reader = new ByteReader(bytes)
   const reason = MEMBER_REASONS[reader.readU8()]

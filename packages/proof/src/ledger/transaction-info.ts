@@ -24,6 +24,7 @@ const STATUS_OTHER = 4
 const STATUS_AT = 9
 const SHORTEST_INFO = STATUS_AT + 1 + 3 * HASH_LENGTH + OPTIONS[INFO_V0]
 
+/** Reads a transaction info, and moves the cursor past it. @throws `invalid_bcs` */
 export function readTransactionInfo(reader: ByteReader): TransactionInfo {
   const start = reader.offset
   const tag = reader.readUleb128()

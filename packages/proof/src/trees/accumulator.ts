@@ -42,6 +42,7 @@ export class AccumulatorFrontier {
     return used === subtrees.length && !frontier.subtrees.includes(undefined as never) ? frontier : undefined
   }
 
+  /** A copy, to which leaves can be appended without changing this one. */
   clone(): AccumulatorFrontier {
     const copy = new AccumulatorFrontier(this.#hasher, this.#name)
     copy.#count = this.#count
@@ -62,6 +63,7 @@ export class AccumulatorFrontier {
     return subtrees
   }
 
+  /** Appends the hash of the next leaf. */
   append(leaf: Uint8Array): void {
     let node = leaf
     let level = 0

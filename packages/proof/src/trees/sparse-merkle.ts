@@ -110,6 +110,7 @@ export class SparseMerkleFrontier {
     for (const depth of depths) writer.u16(depth).bytes(this.#left[depth]!)
   }
 
+  /** Reads what `write` wrote. @throws `invalid_bcs` */
   static read(hasher: LedgerHasher, reader: ByteReader): SparseMerkleFrontier {
     const frontier = new SparseMerkleFrontier(hasher)
     if (!reader.readBool()) return frontier
