@@ -27,5 +27,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: { input: ['index.html', 'operators.html'] },
   },
+  // The worker is a module: it shares nothing with the page, and loads as the page does.
+  worker: { format: 'es' },
   server: { proxy: { '/v1': process.env.NODE_URL ?? 'http://127.0.0.1:8080' } },
 })

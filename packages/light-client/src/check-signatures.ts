@@ -31,6 +31,9 @@ export interface Signers {
   readonly waypoint: string | undefined
 }
 
+/** Remembers the keys of validators, which one answer shares with the next. */
+const PORTABLE_BLS = createPortableBls()
+
 const NO_BYTES = new Uint8Array(0)
 
 /**
@@ -40,7 +43,7 @@ const NO_BYTES = new Uint8Array(0)
  */
 export function checkSignatures(
   hasher: LedgerHasher,
-  { waypoint, trustedValidators, bls = createPortableBls() }: Trust,
+  { waypoint, trustedValidators, bls = PORTABLE_BLS }: Trust,
   endings: readonly Uint8Array[],
   ledgerInfo: SignedLedgerInfo,
 ): Signers {

@@ -6,6 +6,7 @@ import { Loading } from '../components/loading.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import { ValueHistory } from '../components/value-history.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { ProofNote } from '../proof/proof-note.tsx'
 import { route } from '../state/location.ts'
 import { useAmounts } from '../state/use-amounts.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -29,6 +30,7 @@ export function ResourceView({ address, type }: { readonly address: string; read
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {data !== undefined && <ValueTree value={data} holder={address} amounts={amounts} />}
+      <ProofNote question={{ kind: 'resource', address, type }} request={{ path, at }} answer={answer} />
       <ValueHistory request={history} type={type} holder={address} />
     </>
   )

@@ -4,6 +4,7 @@ import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { ValueHistory } from '../components/value-history.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { ProofNote } from '../proof/proof-note.tsx'
 import { route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
 import { useAmounts } from '../state/use-amounts.ts'
@@ -38,7 +39,23 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
       {answer && 'value' in answer && <ValueTree value={answer.value} holder={types.holder} amounts={amounts} />}
+      {answer && (
+        <ProofNote
+          question={{ kind: 'table_item', handle, keyType, valueType, key: parseKey(itemKey) }}
+          request={request}
+          answer={answer}
+        />
+      )}
       <ValueHistory request={history} type={valueType} holder={undefined} />
     </section>
   )
+}
+
+/** A key that is not JSON is refused by the node; nothing is shown of it. */
+function parseKey(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
 }

@@ -1,0 +1,34 @@
+import type { ReadQuestion } from '@ledger-state/light-client'
+import type { Result } from '../api/client.ts'
+
+/** The value that a view shows, as compact JSON; null where it shows that there is none, undefined where it shows no value. */
+export function shownJson({ kind }: ReadQuestion, answer: Result<unknown>): string | null | undefined {
+  if ('failure' in answer) return answer.failure.kind === 'absent' ? null : undefined
+  const { value } = answer
+  return JSON.stringify(kind === 'resource' ? (value as { readonly data?: unknown }).data : value)
+}
+
+/** The version that is shown; undefined where the answer does not say it. */
+export function shownVersion(at: string | undefined, answer: Result<unknown>): string | undefined {
+  if (at !== undefined && /^\d+$/.test(at)) return at
+  if ('failure' in answer) return undefined
+  return at === undefined ? answer.answer.head?.version : answer.answer.readVersion
+}
+
+/** The one of some versions that is nearest to another one; the first where that is not known. */
+export function nearestVersion(versions: readonly string[], to: string | undefined): string | undefined {
+  if (to === undefined) return versions[0]
+  const distance = (one: string): bigint => {
+    const difference = BigInt(one) - BigInt(to)
+    return difference < 0n ? -difference : difference
+  }
+  const closer = (best: string | undefined, one: string) =>
+    best !== undefined && distance(best) <= distance(one) ? best : one
+  return versions.reduce<string | undefined>(closer, undefined)
+}
+
+/** Whether a view shows what is proven. Both are JSON of one value, in whichever spacing. */
+export function isSameJson(shown: string | null, proven: string | null): boolean {
+  if (shown === null || proven === null) return shown === proven
+  return shown === JSON.stringify(JSON.parse(proven))
+}

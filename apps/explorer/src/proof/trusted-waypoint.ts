@@ -1,0 +1,60 @@
+import { signal } from '@preact/signals'
+import { KNOWN_WAYPOINTS } from './known-waypoints.ts'
+
+/** From where the validators of proofs follow, and who says so. */
+export interface TrustedWaypoint {
+  readonly waypoint: string
+  readonly saidBy: 'visitor' | 'network' | 'node'
+}
+
+const STORED_AS = 'trusted-waypoints'
+
+/** The waypoints that the visitor chose, by the id of the chain; this browser keeps them. */
+const chosen = signal<Readonly<Record<string, string>>>(parseChosen(read()))
+
+export function isWaypoint(text: string): boolean {
+  return /^\d{1,20}:[0-9a-f]{64}$/.test(text)
+}
+
+/** What was stored; whatever is not a waypoint is left out. */
+export function parseChosen(text: string | null): Readonly<Record<string, string>> {
+  try {
+    const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)
+    return Object.fromEntries(stored.flatMap(([chain, one]) => (isWaypoint(String(one)) ? [[chain, String(one)]] : [])))
+  } catch {
+    return {}
+  }
+}
+
+/**
+ * The visitor's choice; else the newest waypoint of the network at or before a version, that of the node where it is one of the
+ * network; else that of the node.
+ */
+export function trustedWaypoint(chainId: string, ofNode: string | null, version: string): TrustedWaypoint | undefined {
+  const ofVisitor = chosen.value[chainId]
+  if (ofVisitor !== undefined) return { waypoint: ofVisitor, saidBy: 'visitor' }
+  const known = KNOWN_WAYPOINTS[chainId] ?? []
+  const early = known.filter((one) => BigInt(one.split(':')[0]!) <= BigInt(version))
+  const ofNetwork = ofNode !== null && known.includes(ofNode) ? ofNode : early.at(-1)
+  if (ofNetwork !== undefined) return { waypoint: ofNetwork, saidBy: 'network' }
+  return ofNode === null ? undefined : { waypoint: ofNode, saidBy: 'node' }
+}
+
+/** @param waypoint undefined for the one that holds where nothing is chosen */
+export function chooseWaypoint(chainId: string, waypoint: string | undefined): void {
+  const { [chainId]: _, ...others } = chosen.value
+  chosen.value = waypoint === undefined ? others : { ...others, [chainId]: waypoint }
+  try {
+    localStorage.setItem(STORED_AS, JSON.stringify(chosen.value))
+  } catch {
+    // A browser that keeps nothing trusts the waypoint until the page is left.
+  }
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(STORED_AS)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,151 @@
+// Proofs beside values on the page, verified by the page itself, in a real browser.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { accessibilityFindings, type Browser, openBrowser, type Page } from '@ledger-state/explorer/testing/browser'
+import { createRequestListener } from '@ledger-state/http'
+import {
+  CHECKPOINT,
+  createProvenLedger,
+  EPOCH,
+  type ProvenLedger,
+  waypointOf,
+} from '@ledger-state/http/testing/proven-ledger'
+import { createLedger } from '@ledger-state/ledger'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { excessWidth } from '../../testing/explorer-bed.ts'
+import { openExplorer } from './static-files.js'
+
+const PHONE = { viewport: { width: 360, height: 760 }, locale: 'en-US' }
+const SCORE = '/resource/0xcafe/0xcafe::game::Score'
+const ITEM = '/table/0x7ab1e?key_type=u64&value_type=0xcafe::game::Score&key='
+const at = (path: string, version = CHECKPOINT) => `${path}${path.includes('?') ? '&' : '?'}at=${version}`
+const HOLDS = `signed by 4 of 4 of epoch ${EPOCH}`
+const REFUSED = 'Do not believe this value'
+
+describe('the proof of a value', () => {
+  let proven: ProvenLedger
+  let server: Server
+  let browser: Browser
+  let address: string
+  beforeAll(async () => {
+    proven = await createProvenLedger()
+    const signed = { waypoint: waypointOf(1), version: CHECKPOINT, epoch: BigInt(EPOCH), power: undefined }
+    const api = createRequestListener({
+      ledger: createLedger(proven.engine),
+      proofs: proven.proofs,
+      readTrust: () => ({ signed, contradicted: undefined }),
+      maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+    })
+    const page = openExplorer()!
+    server = createServer((request: IncomingMessage, response: ServerResponse) => {
+      if (!page.answer(request, response)) api(request, response)
+    })
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    server?.close()
+    proven?.close()
+  })
+
+  /** Runs with a page of its own, on which nothing may fail. */
+  async function onPage(run: (page: Page) => Promise<void>): Promise<void> {
+    const context = await browser.newContext(PHONE)
+    const page = await context.newPage()
+    const faults: string[] = []
+    page.on('pageerror', (error) => faults.push(String(error)))
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) faults.push(message.text())
+    })
+    await run(page)
+    await context.close()
+    expect(faults).toEqual([])
+  }
+
+  it('is verified in the browser, of a resource, an item, and of what is not there', async () => {
+    await onPage(async (page) => {
+      for (const [path, text] of [
+        [SCORE, HOLDS],
+        ['/resource/0xcafe/0xcafe::game::Member', HOLDS],
+        [`${ITEM}%223%22`, HOLDS],
+        [`${ITEM}%2277%22`, `That there is no value is ${HOLDS}`],
+        ['/resource/0xcafe/0xcafe::game::Missing', `That there is no value is ${HOLDS}`],
+      ] as const) {
+        await page.goto(address + at(path))
+        await page.getByText(text).waitFor()
+        expect(await page.getByText(REFUSED).count()).toBe(0)
+        expect([path, await excessWidth(page)]).toEqual([path, 0])
+      }
+      await page.getByText('The node is trusted for the validators').click()
+      await page.getByText(waypointOf(1)).waitFor()
+      expect(await accessibilityFindings(page)).toEqual([])
+      expect(await excessWidth(page)).toBe(0)
+    })
+  })
+
+  it('is had at signed versions alone: the page leads to the nearest', async () => {
+    await onPage(async (page) => {
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(request.url()))
+      await page.goto(address + at(SCORE, CHECKPOINT + 1n))
+      await page.getByText('Not proven at this version').waitFor()
+      expect(await accessibilityFindings(page)).toEqual([])
+      // What verifies is loaded with the first proof.
+      expect(asked.filter((url) => url.includes('proof-'))).toEqual([])
+      await page.getByRole('button', { name: `Look at version ${CHECKPOINT}` }).click()
+      await page.getByText(HOLDS).waitFor()
+      expect(new URL(page.url()).searchParams.get('at')).toBe(String(CHECKPOINT))
+    })
+  })
+
+  it('is refused beside another value, in the answer or in what was shown', async () => {
+    for (const isProven of [true, false]) {
+      await onPage(async (page) => {
+        await page.route('**/v1/accounts/*/resource/**', async (route) => {
+          const response = await route.fetch()
+          const isThis = route.request().url().includes('proof=true') === isProven
+          const text = await response.text()
+          await route.fulfill({ response, body: isThis ? text.replace('"second":"4"', '"second":"5"') : text })
+        })
+        await page.goto(address + at(SCORE))
+        const alert = page.getByRole('alert').filter({ hasText: REFUSED })
+        await alert.waitFor()
+        expect(await alert.textContent()).toContain(isProven ? 'the answer says' : 'the node showed another one')
+        expect(await page.getByText(HOLDS).count()).toBe(0)
+        expect(await accessibilityFindings(page)).toEqual([])
+        expect(await excessWidth(page)).toBe(0)
+      })
+    }
+  })
+
+  it('begins at the waypoint that the visitor chooses, which the browser keeps', async () => {
+    await onPage(async (page) => {
+      await page.goto(address + at(SCORE))
+      const unfold = async () => {
+        if ((await page.locator('details.trusted[open]').count()) === 0)
+          await page.locator('details.trusted summary').click()
+      }
+      const choose = async (waypoint: string) => {
+        await unfold()
+        await page.getByLabel('Trust another waypoint').fill(waypoint)
+        await page.getByRole('button', { name: 'Trust it' }).click()
+      }
+      await page.getByText(HOLDS).waitFor()
+      await choose(waypointOf(1).replace(/.$/, (digit) => (digit === '0' ? '1' : '0')))
+      await page.getByRole('alert').filter({ hasText: REFUSED }).waitFor()
+      await page.reload()
+      await page.getByRole('alert').filter({ hasText: REFUSED }).waitFor()
+      await choose(waypointOf(2))
+      await page.getByText(HOLDS).waitFor()
+      await page.getByText('From a trusted waypoint').waitFor()
+      await choose(`999999:${'0'.repeat(64)}`)
+      await page.getByText('Not verified:').waitFor()
+      await unfold()
+      await page.getByRole('button', { name: 'Forget my choice' }).click()
+      await page.getByText('The node is trusted for the validators').waitFor()
+      await page.getByText(HOLDS).waitFor()
+    })
+  })
+})
