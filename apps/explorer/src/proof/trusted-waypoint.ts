@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { KNOWN_WAYPOINTS } from './known-waypoints.ts'
 
-/** From where the validators of proofs follow, and who says so. */
+/** The point of the ledger that validators of proofs follow from, and who says it. */
 export interface TrustedWaypoint {
   readonly waypoint: string
   readonly saidBy: 'visitor' | 'network' | 'node'
