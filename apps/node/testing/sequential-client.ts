@@ -27,7 +27,7 @@ export interface SequentialClientOptions {
   readonly seed: number
 }
 
-interface Answer {
+interface NodeAnswer {
   readonly status: number
   readonly body: Buffer
   readonly version: number
@@ -73,7 +73,7 @@ export function startSequentialClient(options: SequentialClientOptions): Sequent
     }
   }
 
-  function send(url: string, options: RequestOptions, body?: string): Promise<Answer> {
+  function send(url: string, options: RequestOptions, body?: string): Promise<NodeAnswer> {
     return new Promise((resolve, reject) => {
       const sending = request(url, options, (response) => {
         const pieces: Buffer[] = []

@@ -15,14 +15,14 @@ export interface BucketRequest {
   readonly headers: IncomingMessage['headers']
 }
 
-interface Answer {
+interface BucketResponse {
   status: number
   headers: Record<string, string>
   body: Buffer
 }
 
 /** Changes an answer, or gives it in its own way and returns true. */
-export type Fault = (answer: Answer, response: ServerResponse) => unknown
+export type Fault = (answer: BucketResponse, response: ServerResponse) => unknown
 
 export interface BucketServerOptions {
   readonly bucket?: string
@@ -63,7 +63,7 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
     response.end(answer.body)
   })
 
-  function answerTo(name: string, key: string, query: URLSearchParams, { headers }: IncomingMessage): Answer {
+  function answerTo(name: string, key: string, query: URLSearchParams, { headers }: IncomingMessage): BucketResponse {
     if (name !== bucket) return xmlFault(404, 'NoSuchBucket', 'The specified bucket does not exist')
     if (key !== '') return objectAnswer(join(folder, key), headers)
     if (!started.lists) return xmlFault(403, 'AccessDenied', 'Access Denied')
@@ -124,7 +124,7 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
   return started
 }
 
-function objectAnswer(path: string, headers: IncomingMessage['headers']): Answer {
+function objectAnswer(path: string, headers: IncomingMessage['headers']): BucketResponse {
   if (!existsSync(path) || statSync(path).isDirectory())
     return xmlFault(404, 'NoSuchKey', 'The specified key does not exist.')
   const body = readFileSync(path)
@@ -145,7 +145,7 @@ function objectAnswer(path: string, headers: IncomingMessage['headers']): Answer
   return { status: 206, headers: { ...described, ...range }, body: part }
 }
 
-function xmlFault(status: number, code: string, message: string): Answer {
+function xmlFault(status: number, code: string, message: string): BucketResponse {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`
   return { status, headers: { 'content-type': 'application/xml' }, body: Buffer.from(body) }
 }

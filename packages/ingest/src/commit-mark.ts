@@ -13,7 +13,7 @@ export interface CommitMark extends ResumePoint {
   readonly contradicted: Contradiction | undefined
 }
 
-/** What the next ingest goes on from. */
+/** The state of an ingest that the next one resumes. */
 export interface ResumePoint {
   /** The mark of the source after the newest version; undefined for a source that proves nothing. */
   readonly source: Uint8Array | undefined

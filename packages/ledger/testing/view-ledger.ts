@@ -10,7 +10,7 @@ import {
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import type { ViewRequest } from '../src/index.ts'
 
-// A ledger with views of its own at 0x42, for tests of what views answer over time.
+// A ledger with views at 0x42, for tests of what views answer over time.
 
 /** A second in microseconds. */
 export const SECOND = 1_000_000n

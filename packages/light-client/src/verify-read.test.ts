@@ -352,7 +352,7 @@ describe('a changed proof', () => {
           await expectRefused(answer, body, one.question, `${path.join('.')} byte ${place / 2 - 1} ^ ${change}`)
         },
       ),
-      { numRuns: isSlowRun ? 400 : 12 },
+      { numRuns: isSlowRun ? 100 : 12 },
     )
   })
 
@@ -366,7 +366,7 @@ describe('a changed proof', () => {
           if (change !== 0) changed[at]! ^= change
           await expectRefused(changed, body, one.question, `byte ${at} ^ ${change}`)
         }),
-        { numRuns: isSlowRun ? 400 : 12 },
+        { numRuns: isSlowRun ? 100 : 12 },
       )
     },
   )

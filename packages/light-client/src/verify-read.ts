@@ -100,7 +100,7 @@ function dataOf(value: JsonValue, type: string): JsonValue | undefined {
   }
 }
 
-/** Where the chain lets accounts be without a stored resource, an absent one counts as new. */
+/** Whether a value is that of a new account: an absent account counts as one on chains that store no resource for it. */
 function isImpliedAccount(question: ReadQuestion, value: JsonValue): boolean {
   return question.kind === 'account' && isJsonObject(value) && value.get('sequence_number') === '0'
 }

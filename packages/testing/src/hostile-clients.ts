@@ -47,7 +47,7 @@ const BATCH_PATH = '/v1/tables/items:batch'
 /** History of an account of the tests' ledger whose balance changes all the time. */
 const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
 
-/** Where a store that is attacked has `DEAR_VIEWS`; without them the views fail at once. */
+/** The module that has `DEAR_VIEWS` in a store that is attacked; without it the views fail at once. */
 const DEAR_MODULE = '0x42::dear'
 /** Views without arguments that take most of one budget each, and end within all of them. */
 export const DEAR_VIEWS = ['instructions', 'copies', 'wide'] as const

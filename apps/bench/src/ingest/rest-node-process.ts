@@ -25,15 +25,15 @@ function encodeItem({ transaction, info, events, accumulatorRoot, writeSet }: Ma
 }
 
 /** What is sent, in two parts: the second is not copied. */
-interface Answer {
+interface NodeReply {
   readonly type: string
   readonly status: number
   readonly head: Uint8Array
   readonly rest: Uint8Array
 }
 
-function answer(url: URL): Answer {
-  const json = (status: number, value: object): Answer => {
+function answer(url: URL): NodeReply {
+  const json = (status: number, value: object): NodeReply => {
     return { type: 'application/json', status, head: Buffer.from(JSON.stringify(value)), rest: Buffer.alloc(0) }
   }
   if (url.pathname === '/v1') return json(200, { chain_id: ledger.chainId, ledger_version: String(latest) })

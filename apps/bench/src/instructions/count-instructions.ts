@@ -15,7 +15,7 @@ const WARM_UP_COUNT = 100
 export interface CountOptions {
   readonly operation: OperationName
   readonly counts: readonly [few: number, many: number]
-  /** Where compiled code is kept, which saves a third of the time. */
+  /** Folder that keeps compiled code, which saves a third of the time. */
   readonly cacheFolder: string
   /** Folder of the store for that number of operations. */
   readonly storeFolder: (count: number) => string

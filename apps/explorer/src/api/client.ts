@@ -1,18 +1,18 @@
 import { type Failure, toFailure } from './failure.ts'
 import type { StateHead } from './state-head.ts'
 
-export interface Answer {
+export interface ApiAnswer {
   readonly text: string
   readonly head: StateHead | undefined
   /** Where the next page begins. */
   readonly cursor: string | undefined
   /** Whether all changes of the range of a history are known. */
   readonly isComplete: boolean
-  /** Where a time was asked for: the version that was read. */
+  /** The version that was read, if the request named a time. */
   readonly readVersion: string | undefined
 }
 
-export type Result<T> = { readonly value: T; readonly answer: Answer } | { readonly failure: Failure }
+export type Result<T> = { readonly value: T; readonly answer: ApiAnswer } | { readonly failure: Failure }
 
 export interface ApiRequest {
   /** Path below `/v1`, with its query, without the state. */

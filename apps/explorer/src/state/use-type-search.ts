@@ -13,7 +13,7 @@ interface Progress {
   readonly uses: readonly TypeUse[]
   /** State keys that were looked at. */
   readonly keys: number
-  /** Where the search goes on; undefined before it began and once it has ended. */
+  /** Cursor of the next step of the search; undefined before it began and once it has ended. */
   readonly cursor: string | undefined
   /** The state that all pages speak of. */
   readonly at: string | undefined

@@ -11,7 +11,7 @@ interface InflictedFault {
   readonly until: number
 }
 
-/** When which connections may have been broken, to tell failures that a fault explains from those that none does. */
+/** The times at which a fault may have broken connections, to tell failures that a fault explains from those that none does. */
 export class Breakages {
   readonly #faults: InflictedFault[] = []
 

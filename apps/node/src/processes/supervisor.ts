@@ -45,7 +45,7 @@ const READER_NODE_OPTIONS = [
 ]
 /** glibc keeps freed blocks of up to 32 MB for itself once it has seen such; from 128 KiB on they go back to the system. */
 const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
-/** Where the store is larger than memory, merges read on 16 threads what they are about to change; 8 are left to commits. */
+/** Merges in a store larger than memory read on 16 threads what they are about to change; 8 are left to commits. */
 const WRITER_THREADS = '24'
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000

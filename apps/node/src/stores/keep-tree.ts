@@ -32,7 +32,7 @@ export interface KeepTreeOptions extends Pick<StateTreeOptions, 'hashSalt' | 'th
   readonly folder: string | undefined
 }
 
-/** The folder in which the trees of a store lie. @param given by the operator; a store in a database has none of its own */
+/** The folder in which the trees of a store lie. @param given by the operator; without it, a store in a database has no such folder */
 export function treeFolderOf(place: StorePlace, given: string | undefined): string | undefined {
   return given ?? ('dataDir' in place ? place.dataDir : undefined)
 }

@@ -38,7 +38,7 @@ export interface JsonRange {
 /** A JSON value in which the lists directly inside the outermost array or object are empty. */
 export interface JsonOutline {
   readonly value: JsonValue
-  /** Where the items of a list stand that is left empty in the value. */
+  /** Places of the items of a list that the value leaves empty. */
   itemsOf(list: readonly JsonValue[]): readonly JsonRange[]
 }
 

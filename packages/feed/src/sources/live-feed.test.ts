@@ -11,13 +11,13 @@ import { openSource } from './open-source.js'
 const CHAIN = 4
 const LAST = 20
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type FeedHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 let server: Server
 let url: string
 let notices: string[]
 /** Answer the next requests for the feed, one each. */
-let faults: Answer[]
+let faults: FeedHandler[]
 /** The newest version on one connection; the feed then ends. */
 let cutAfter: number
 
@@ -39,7 +39,7 @@ function recordOf(version: bigint): VersionWrites {
   return { version, block, writes: [[Uint8Array.of(Number(version)), Uint8Array.of(1)]] }
 }
 
-const answer: Answer = (request, response) => {
+const answer: FeedHandler = (request, response) => {
   const from = Number(new URL(request.url!, url).searchParams.get('from'))
   const lines = [feedHeaderLine({ chainId: CHAIN })]
   for (let version = from; version <= Math.min(LAST, cutAfter); version++) {
@@ -51,7 +51,7 @@ const answer: Answer = (request, response) => {
 }
 
 const text =
-  (status: number, body: string): Answer =>
+  (status: number, body: string): FeedHandler =>
   (_, response) =>
     response.writeHead(status).end(body)
 
@@ -86,7 +86,7 @@ describe('a live feed that is followed', () => {
     ['an empty answer', text(200, '')],
     ['versions out of order', text(200, `${feedHeaderLine({ chainId: CHAIN })}\n${versionToFeedLine(recordOf(7n))}\n`)],
     ['a connection that is cut', (request: IncomingMessage) => request.socket.destroy()],
-  ] satisfies [string, Answer][])('is asked again for %s, however often it comes', async (_, fault) => {
+  ] satisfies [string, FeedHandler][])('is asked again for %s, however often it comes', async (_, fault) => {
     faults.push(fault, fault, fault, fault)
     expect(await follow()).toEqual(ALL)
     expect(notices.length).toBe(4)

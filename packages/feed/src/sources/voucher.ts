@@ -89,7 +89,7 @@ export class Voucher {
   }
 }
 
-/** A vouching that goes on from what the store held names the waypoint from which that began. */
+/** A vouching that continues what the store held names the waypoint from which that began. */
 function continued(vouching: Vouching, held: Vouching | undefined): Vouching {
   return held && vouching.waypoint === held.ending ? { ...vouching, waypoint: held.waypoint } : vouching
 }

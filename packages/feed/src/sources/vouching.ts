@@ -6,7 +6,7 @@ import type { SignedPower } from '@ledger-state/proof'
 export interface Vouching {
   /** The waypoint that was trusted, `version:hash`. */
   readonly waypoint: string
-  /** The newest end of an epoch that was believed, as a waypoint: from it the next source goes on. */
+  /** The newest end of an epoch that was believed, as a waypoint: the next source continues from it. */
   readonly ending: string
   /** The epoch whose validators signed. */
   readonly epoch: bigint

@@ -24,7 +24,7 @@ const PARTS_AHEAD = 4
 
 /** How the tree of a state is written. */
 export interface StateTreeOptions extends Omit<StateRootOptions, 'spillFolder'> {
-  /** An existing folder, which gets the tree's file; files of its own on the way are removed in the end. */
+  /** An existing folder, which gets the tree's file; temporary files beside it are removed in the end. */
   readonly folder: string
   /** The checkpoint of the state's version. The file holds it. */
   readonly checkpoint: SignedCheckpoint

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const FILE = 'window.json'
 
-/** Which state a window began with, so that the same command goes on with it although time has passed. */
+/** Remembers the state that a window began with, so that the same command resumes it although time has passed. */
 export interface RememberedWindow {
   /** Place of the backup, and the words that asked for the window. */
   readonly root: string

@@ -81,7 +81,7 @@ function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   return content
 }
 
-/** Where the content begins and ends that has white space around it. Long runs of spaces are compared as blocks: 8 MiB cost less than a millisecond. */
+/** The range of the content, without the white space around it. Long runs of spaces are compared as blocks: 8 MiB cost less than a millisecond. */
 function contentRange(body: Buffer): [start: number, end: number] {
   const block = SPACES.length
   let start = 0

@@ -81,7 +81,7 @@ function createPlace(segment: string): Place {
   return { segment, parameter: /^\{(.*)\}$/.exec(segment)?.[1], next: [], routes: new Map() }
 }
 
-/** Where the segment `text[start, end)` leads. Texts stand before parameters. One that ends its paths is none of a longer path. */
+/** The place to which the segment `text[start, end)` leads. Texts are tried before parameters. A text that ends all of its paths matches the last segment only. */
 function nextPlace({ next }: Place, text: string, start: number, end: number, isLast: boolean): Place | undefined {
   for (const place of next) {
     if (place.parameter !== undefined) return place

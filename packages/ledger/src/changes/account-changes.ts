@@ -34,7 +34,7 @@ export type AccountChange =
   | {
       readonly kind: 'resource'
       readonly tag: StructTag
-      /** Where it is stored, if that is a primary store of the account and not the account itself. */
+      /** The primary store of the account that holds it; undefined if the account itself does. */
       readonly store: ChangedStore | undefined
       readonly before: Resource | undefined
       readonly after: Resource | undefined
@@ -214,7 +214,7 @@ function readChanged(view: StateView, types: TypeResolver, tag: StructTag, bytes
 interface Group {
   readonly members: ReadonlyMap<string, GroupMember<StructTag>>
   readonly bytes: Uint8Array
-  /** Where the group cannot be read. */
+  /** Why the group cannot be read; undefined if it can. */
   readonly error: LedgerStateError | undefined
 }
 

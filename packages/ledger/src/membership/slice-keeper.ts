@@ -316,7 +316,7 @@ function flagsOf(reason: MemberReason, isWhole: boolean): number {
   return MEMBER_REASONS.indexOf(reason) | (isWhole ? WHOLE : 0)
 }
 
-/** Where the kind of the path stands in a key of an account, behind the length of the path. */
+/** Offset of the kind of the path in a key of an account, after the length of the path. */
 function pathKindAt(key: Uint8Array): number {
   let at = PATH_LENGTH_AT
   while (key[at]! >= 0x80) at++

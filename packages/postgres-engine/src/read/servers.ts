@@ -48,7 +48,7 @@ interface Server {
   readonly link: Link
   /** Whether it has greeted once. */
   isKnown: boolean
-  /** Where the store is distributed by Citus. */
+  /** The shards of a store that Citus distributes; undefined for other stores. */
   shards: ShardMap | undefined
 }
 
@@ -84,7 +84,7 @@ export class Servers {
     return this.#primary.link.server.name
   }
 
-  /** Where the store is distributed by Citus. Asks for the head first where no server is known yet. */
+  /** The shards of a store that Citus distributes; undefined for other stores. Asks for the head first if no server is known yet. */
   async shards(): Promise<ShardMap | undefined> {
     if (!this.#known) await this.head()
     return this.#known?.shards

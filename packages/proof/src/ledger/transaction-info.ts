@@ -88,7 +88,7 @@ function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefin
   return next !== undefined && next + 3 * HASH_LENGTH < end ? next : undefined
 }
 
-/** Where a program was aborted: 0 in a module (address, name), 1 in the script. */
+/** Kind of the place at which a program was aborted: 0 in a module (address, name), 1 in the script. */
 function locationEnd(bytes: Uint8Array, at: number): number | undefined {
   if (bytes[at] === 1) return at + 1
   return bytes[at] === 0 ? byteStringEnd(bytes, at + 1 + ADDRESS_LENGTH) : undefined

@@ -17,7 +17,7 @@ export const SLICE_MS = 8
 const LEAST_READ_KEYS = 512
 /** Segments below this size take few slices on the event loop; for them no thread is started. */
 const LEAST_THREAD_BYTES = 2 ** 20
-/** The thread reads a segment into memory of its own. */
+/** Segments above this size are merged on the event loop: the thread copies the segment that it merges into its own memory. */
 const MOST_THREAD_BYTES = 2 ** 28
 /** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
 const DONE_AT_SHARE = 0.8

@@ -3,7 +3,7 @@ import { FENCE_LENGTH } from '../records/fences.js'
 import { MAX_FENCES } from '../records/latest-record.js'
 import { MAX_NODE_FENCES } from '../records/run-record.js'
 
-/** When fences of a level are moved into a node, this number of the newest stay in the record, where a look-up finds them first. */
+/** This number of the newest fences of a level stay in the record, where a look-up finds them first, when the others are moved into a node. */
 const KEPT_FENCES = 8
 
 /** Writes a node with the fences from `start` to `end` of a list; returns its run number. */

@@ -225,7 +225,7 @@ export class Segment {
     return this.keyEnd(entry)
   }
 
-  /** Where the value starts, too, if the entry is a deletion. */
+  /** The end of the value, which is its start if the entry is a deletion. */
   valueEnd(entry: number): number {
     const start = this.#startOf(entry)
     const length = this.view.getUint32(start + 4)

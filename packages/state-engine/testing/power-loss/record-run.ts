@@ -257,7 +257,7 @@ class TraceReader {
   }
 }
 
-/** Where a call has the descriptor of what it changes, if that is not its first argument. */
+/** Finds the descriptor of what a call changes, for calls whose first argument it is not. */
 const DESCRIPTOR_OF: Readonly<Record<string, RegExp>> = {
   mmap: /, (\d+), \w+$/,
   copy_file_range: /^\d+, [^,]+, (\d+)/,

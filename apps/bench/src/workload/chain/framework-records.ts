@@ -158,7 +158,7 @@ function fungibleStore(salt: number, metadata: Field, isConcurrent: boolean): Ke
   })
 }
 
-/** Where an account without a coin store has the coin that pays for gas. */
+/** The store of the coin that pays for gas, of an account without a coin store. */
 export const gasStore = fungibleStore(PURSE, fixed(parseAddress('0xa')), false)
 
 /** Every third balance may be changed by transactions that run at the same time. */
