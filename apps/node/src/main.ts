@@ -4,7 +4,9 @@ import { readFileSync } from 'node:fs'
 
 const EXIT_USAGE = 2
 /** Threads of the pool of a process that writes a store: see `processes/supervisor.ts`. */
-const INGEST_THREADS = '24'
+const WRITER_THREADS = '24'
+/** Commands that write a store in their own process. */
+const INGESTING: readonly (string | undefined)[] = ['ingest', 'start']
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const [leastMajor, leastMinor] = numbersOf(manifest.engines.node)
@@ -12,7 +14,7 @@ const [major, minor] = numbersOf(process.versions.node)
 
 if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
   // Before anything uses the pool of threads. Some older versions of Node.js have used it by now: there it keeps its 4.
-  if (process.argv[2] === 'ingest') process.env.UV_THREADPOOL_SIZE ??= INGEST_THREADS
+  if (INGESTING.includes(process.argv[2])) process.env.UV_THREADPOOL_SIZE ??= WRITER_THREADS
   await import('./program.js')
 } else {
   const needed = `${leastMajor}.${leastMinor}`

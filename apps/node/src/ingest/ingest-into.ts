@@ -34,6 +34,7 @@ import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
+import { mergeWithProgress } from './merge-with-progress.js'
 import { withWiderCommand } from './wider-slice.js'
 
 /** Which trees of signed checkpoints are kept, and where. */
@@ -177,7 +178,7 @@ export async function ingestInto(
       isIngested = ledger !== undefined || signal !== undefined
       if (!ledger && !signal) throw nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
-      if (memoryTableBytes && engine.kind === 'sync' && !signal) await engine.merge()
+      if (memoryTableBytes && engine.kind === 'sync' && !signal) await mergeWithProgress(engine, process.stderr)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
       const status = await readSliceStatus(engine)
       if (status) notice(describeSlice(status))

@@ -1,0 +1,31 @@
+import type { StateEngine } from '@ledger-state/state-engine'
+import { formatCount, formatShare } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+
+const LOOK_MS = 200
+
+/** Merges all commits so far, and shows how many of their writes are merged. */
+export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.WriteStream): Promise<void> {
+  const { tableEntries } = engine.stats
+  const before = mergedWrites(engine)
+  const line = createProgressLine(stream)
+  const show = () =>
+    line.update((seconds) => {
+      const done = Math.min(tableEntries, Math.max(0, mergedWrites(engine) - before))
+      const amount = `${formatCount(done)} of ${formatCount(tableEntries)} writes`
+      return `merging: ${amount}, ${formatShare(done, tableEntries, seconds)}`
+    })
+  show()
+  const timer = setInterval(show, LOOK_MS)
+  try {
+    await engine.merge()
+  } finally {
+    clearInterval(timer)
+    line.finish()
+  }
+}
+
+/** Each write is the newest of its key, or superseded by one. */
+function mergedWrites({ stats }: StateEngine): number {
+  return stats.keys + stats.historyEntries
+}
