@@ -42,6 +42,12 @@ export function missingOption(
   return usageError(`${command}: --${option.name} ${option.value} is missing`)
 }
 
+export function sourceBesideNode(source: string): ProgramError {
+  return usageError(
+    `--from-node stands for the backups of a network, and ${JSON.stringify(clip(source))} is not the name of one`,
+  )
+}
+
 export function unreadableNetwork(text: string, names: readonly string[], cause: unknown): ProgramError {
   const why = cause instanceof Error ? cause.message : String(cause)
   const message = `${JSON.stringify(clip(text))} is neither ${names.join(', ')} nor a file that describes a network: ${why}`

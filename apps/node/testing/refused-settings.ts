@@ -53,6 +53,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   keepChunks: [TOO_LONG],
   backupInterval: SECONDS,
   serveBackup: [TOO_LONG],
+  fromNode: URLS,
   checkDisk: SWITCHES,
   verify: SWITCHES,
   only: [TOO_LONG],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type BucketServer, htmlPage, silence, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
-import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -155,8 +155,28 @@ describe('ingest --keep-chunks', () => {
     const { program } = await bed.serve('serve', '--data-dir', bed.at('store'), ...served)
     const output = await program.outputMatching(/replicas are served on (http:[^\s"]+)/)
     const url = /replicas are served on (http:[^\s"]+)/.exec(output)![1]!
-    const words = ['ingest', `${url.replace(/\/$/, '')}/backup`, '--data-dir', bed.at('other'), '--waypoint', WAYPOINT]
-    const second = await new RunningProgram([...words, ...window], { cwd: bed.folder }).outcome()
+    // The bucket that the network names is not there any more.
+    const backups = ['s3://bucket/e1']
+    const network = {
+      name: 'mine',
+      chainId: SYNTHETIC_CHAIN_ID,
+      hashSalt: 'APTOS::',
+      waypoints: [WAYPOINT],
+      backups,
+    }
+    writeFileSync(bed.at('mine.json'), JSON.stringify(network))
+    const ofNode = [...window, '--network', bed.at('mine.json'), '--from-node', url]
+    const run = (source: string) =>
+      new RunningProgram(['ingest', source, '--data-dir', bed.at('other'), ...ofNode], {
+        cwd: bed.folder,
+        env,
+      }).outcome()
+    const refused = await run('s3://bucket/e1')
+    expect([refused.status, refused.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--from-node stands for the backups of a/),
+    ])
+    const second = await run('mine')
     expect([second.status, second.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
     expect(await bed.digest('other')).toBe(await bed.digest('store'))
     expect(await bed.info('other')).toMatchObject({ signed_version: String(LAST) })

@@ -44,11 +44,12 @@ before that moment, the transactions from there on, and then what the network's 
     'ledger-state start',
     'ledger-state start --from mainnet.genesis.blob',
     'ledger-state start --network mainnet --since 7d --data-dir data/mainnet',
+    'ledger-state start --network mainnet --since 7d --from-node http://node-a:8090',
   ],
   async run(input) {
     const given = parseIngestSettings(input)
     const stop = listenForStop()
-    const from = input.get(settings.from)
+    const from = input.get(settings.from) ?? (given.source.network ? undefined : given.source.backupOfNode)
     if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     const isDemo = from === undefined

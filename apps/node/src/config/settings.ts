@@ -145,6 +145,12 @@ export const settings = {
     'of a backup, take the newest state at or before a version, a date (2026-10-01) or a time ago (30d), and what follows',
     (text) => parseMoment(text),
   ),
+  fromNode: option(
+    'from-node',
+    'URL',
+    'take the backup that another node serves by --serve-backup, in place of those of the network: its --serve-feed address',
+    remoteUrl(/^https?:\/\/[^?#]+$/, 'URL of a node, such as http://node-a:8090'),
+  ),
   checkDisk: switchOption('check-disk', 'with --since, refuse to begin where the forecast exceeds the free disk', true),
   create: switchOption('create', 'make an empty store where there is none'),
   listen: defaultedOption(
@@ -479,6 +485,7 @@ export const ingestSettings = [
   ...sliceSettings,
   settings.retain,
   settings.since,
+  settings.fromNode,
   settings.keepChunks,
   settings.checkDisk,
   settings.followHeader,

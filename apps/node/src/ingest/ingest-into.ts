@@ -22,7 +22,7 @@ import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
 import { type SliceSettings, sliceSettings, sliceSpecOf } from '../config/slice-settings.js'
-import { nothingIngested, stoppedBy, usageError, withAdvice } from '../errors.js'
+import { nothingIngested, sourceBesideNode, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { type KeptTrees, keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -56,7 +56,12 @@ export interface IngestSettings {
   /** What a slice keeps; undefined where everything is kept, or what the store was asked for before. */
   readonly slice: SliceSettings | undefined
   readonly trees: TreeSettings
-  readonly source: SourceOptions
+  readonly source: SourceSettings
+}
+
+export interface SourceSettings extends SourceOptions {
+  /** The backup that another node serves, which stands for those of a network. */
+  readonly backupOfNode?: string | undefined
 }
 
 export function parseIngestSettings(input: CommandInput): IngestSettings {
@@ -65,6 +70,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   const verify = input.get(settings.verify)
   if (waypoints.length > 0 && !verify) throw usageError('--waypoint and --no-verify contradict each other')
   if (waypoints.length > 0 && unsigned) throw usageError('--waypoint and --unsigned contradict each other')
+  const backupOfNode = backupServedBy(input.get(settings.fromNode))
   const network = input.get(settings.network)
   const since = input.get(settings.since)
   return {
@@ -83,17 +89,33 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
       unsigned,
       verify,
       headers: input.get(settings.followHeader),
-      network,
+      network: network && withBackup(network, backupOfNode),
+      backupOfNode,
       hashSalt: readHashSalt(input),
       onNotice: notice,
     },
   }
 }
 
+/** Where a node serves the folder of `--serve-backup`. */
+function backupServedBy(node: string | undefined): string | undefined {
+  return node && `${node.replace(/\/+$/, '')}/backup`
+}
+
+function withBackup(network: Network, backup: string | undefined): Network {
+  return backup === undefined ? network : { ...network, backups: [backup] }
+}
+
 /** Opens a source, or a backup of the network that has the name; a signal ends that, and what is fetched afterwards. @throws `stopped`, and as `openSource` */
-export async function openToIngest(location: string, options: SourceOptions, stop: Stop): Promise<LedgerSource> {
+export async function openToIngest(
+  location: string,
+  { backupOfNode, ...options }: SourceSettings,
+  stop: Stop,
+): Promise<LedgerSource> {
+  const named = networkNamed(location, options.network)
+  if (!named && backupOfNode !== undefined && location !== backupOfNode) throw sourceBesideNode(location)
   try {
-    const network = networkNamed(location, options.network)
+    const network = named && withBackup(named, backupOfNode)
     if (network) return await openNetwork(network, { ...options, hashSalt: network.hashSalt, signal: stop.signal })
     return await openSource(location, { ...options, signal: stop.signal })
   } catch (error) {

@@ -96,6 +96,18 @@ describe('requests to S3', () => {
     }
   })
 
+  it('carry nothing where the environment says so, which has keys for other buckets', async () => {
+    for (const word of ['1', 'YES', 'true']) {
+      const { headers } = await ask('s3://bucket', '/bucket/x', { ...KEYS, AWS_NO_SIGN_REQUEST: word })
+      expect(headers.authorization).toBeUndefined()
+    }
+    for (const other of [{ AWS_NO_SIGN_REQUEST: 'no' }, { AWS_NO_SIGN_REQUEST: '' }, { GS_NO_SIGN_REQUEST: 'yes' }]) {
+      expect((await ask('s3://bucket', '/bucket/x', { ...KEYS, ...other })).headers.authorization).toBeDefined()
+    }
+    const google = { CLOUDSDK_AUTH_ACCESS_TOKEN: 'given', GS_NO_SIGN_REQUEST: 'YES' }
+    expect((await ask('gs://bucket', '/bucket/x', google)).headers.authorization).toBeUndefined()
+  })
+
   it('are signed for the region of their host', async () => {
     const sign = (await signerOfEnvironment(parseBucketUri('s3://bucket', {}), { ...KEYS, AWS_REGION: 'eu-west-1' }))!
     const { authorization } = await sign('https://bucket.s3.us-west-2.amazonaws.com/x')

@@ -10,6 +10,8 @@ const DEFAULT_REGION = 'us-east-1'
  * How requests to a bucket are signed, by the credentials that the environment has, as the clouds' own tools read it:
  * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` for S3; `CLOUDSDK_AUTH_ACCESS_TOKEN` or
  * `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. What signs is loaded only then.
+ * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a bucket of others
+ * that everybody may read.
  * @returns undefined where there are none: requests carry no account
  * @throws `invalid_argument` for a file of credentials that cannot be read
  */
@@ -17,6 +19,7 @@ export async function signerOfEnvironment(
   { service }: BucketLocation,
   environment: Environment,
 ): Promise<RequestSigner | undefined> {
+  if (isOn(environment[service === 's3' ? 'AWS_NO_SIGN_REQUEST' : 'GS_NO_SIGN_REQUEST'])) return undefined
   if (service === 's3') return await amazonSigner(environment)
   const { CLOUDSDK_AUTH_ACCESS_TOKEN: token, GOOGLE_APPLICATION_CREDENTIALS: file } = environment
   if (token) return async () => ({ authorization: `Bearer ${token}` })
@@ -24,6 +27,10 @@ export async function signerOfEnvironment(
   const { openGoogleTokens } = await import('./google-tokens.js')
   const tokens = await openGoogleTokens(file)
   return async () => ({ authorization: `Bearer ${await tokens.token()}` })
+}
+
+function isOn(text: string | undefined): boolean {
+  return /^(1|true|yes|on)$/i.test(text ?? '')
 }
 
 async function amazonSigner(environment: Environment): Promise<RequestSigner | undefined> {
