@@ -13,7 +13,7 @@ import { LoadedModule } from './load/loaded-module.js'
 // Modules out of a damaged or hostile store: none was verified. And those of real chains, none of which may be refused.
 
 const GENESIS = ['mainnet', 'testnet', 'devnet'].map((name) => `shared/data/genesis/${name}.genesis.blob`)
-const ROUNDS = isSlowRun ? 20_000 : 400
+const ROUNDS = isSlowRun ? 8_000 : 400
 
 interface StoredModule {
   readonly key: Uint8Array

@@ -88,7 +88,7 @@ describe.skipIf(!hasSharedData)('any native', () => {
         expect(instructions).toBeLessThan(6_000_000)
         expect(bytes).toBeLessThan(65 << 20)
       }),
-      { numRuns: isSlowRun ? 8_000 : 200 },
+      { numRuns: isSlowRun ? 4_000 : 200 },
     )
     expect(calls).toBeGreaterThan(50)
   })

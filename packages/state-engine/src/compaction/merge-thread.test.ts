@@ -117,7 +117,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     ['close', 3],
   ]
   it.each(ends)('end with the program, and lose nothing, when it ends by ‘%s’', PATIENT, async (end, expected) => {
-    for (let round = 0; round < (isSlowRun ? 10 : 1); round++) {
+    for (let round = 0; round < (isSlowRun ? 4 : 1); round++) {
       const { ended, last } = await runWriter(folder.path, end, random.below(400))
       expect(ended).toBe(expected)
       await expectSoundStore(folder.path, last, VERSIONS_PER_COMMIT)
