@@ -83,6 +83,11 @@ function group(members: readonly (readonly [string, Uint8Array])[]): Uint8Array 
   return writer.toBytes()
 }
 
+/** What is left of an object that its owner burnt. */
+function tombStone(owner: Uint8Array): readonly [string, Uint8Array] {
+  return ['0x1::object::TombStone', new ByteWriter().bytes(owner).toBytes()]
+}
+
 function objectCore(owner: Uint8Array): readonly [string, Uint8Array] {
   const bytes = new ByteWriter().u64(1n).bytes(owner).bool(true).u64(0n).u64(0n).bytes(owner).toBytes()
   return ['0x1::object::ObjectCore', bytes]
@@ -93,12 +98,21 @@ export function ownedObject(address: Uint8Array, owner: Uint8Array): Write {
   return [resourceGroupKey(address, GROUP), group([objectCore(owner)])]
 }
 
+/** What the group of an object holds beside its core. */
+type Held = readonly (readonly [string, Uint8Array])[]
+
 const oneOf = <T>(items: readonly T[]) => fc.constantFrom(...items)
 const number = fc.bigInt(0n, 3n)
 const u64 = (value: bigint) => new ByteWriter().u64(value).toBytes()
 const box = fc
   .tuple(number, oneOf(OUTER_TABLES))
   .map(([value, table]) => new ByteWriter().u64(value).bytes(table).toBytes())
+
+const held: fc.Arbitrary<Held> = fc.oneof(
+  fc.constant([]),
+  box.map((bytes): Held => [['0x5::m::Box', bytes]]),
+  number.map((value): Held => [['0x5::m::Plain', u64(value)]]),
+)
 
 /** A key with the value that it gets; null deletes it. */
 const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
@@ -115,14 +129,11 @@ const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
     .tuple(oneOf(INNER_TABLES), number, fc.option(number, { freq: 3 }))
     .map(([handle, key, value]) => [tableItemKey(handle, u64(key)), value === null ? null : u64(value)] as const),
   fc
-    .tuple(oneOf(OBJECTS), oneOf([...ACCOUNTS, ...OBJECTS]), fc.option(fc.option(box), { freq: 4 }))
-    .map(
-      ([object, owner, held]) =>
-        [
-          resourceGroupKey(object, GROUP),
-          held === null ? null : group([objectCore(owner), ...(held ? [['0x5::m::Box', held] as const] : [])]),
-        ] as const,
-    ),
+    .tuple(oneOf(OBJECTS), oneOf([...ACCOUNTS, ...OBJECTS]), fc.option(held, { freq: 4 }), fc.nat(9))
+    .map(([object, owner, members, burns]): readonly [Uint8Array, Uint8Array | null] => [
+      resourceGroupKey(object, GROUP),
+      members && group([burns === 0 ? tombStone(owner) : objectCore(owner), ...members]),
+    ]),
   fc
     .tuple(oneOf(STORES), fc.option(number, { freq: 4 }))
     .map(
@@ -142,22 +153,53 @@ const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
     ),
 )
 
-/** What each version of a ledger wrote; the first one has the modules. Most sources say which writes create a key. */
+/** One change, a key that is written again and again, or an object that is handed from one owner to the other and back. */
+const episode: fc.Arbitrary<readonly (readonly (readonly [Uint8Array, Uint8Array | null])[])[]> = fc.oneof(
+  { weight: 6, arbitrary: fc.array(change, { maxLength: 4 }).map((changes) => [changes]) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(change, change, fc.array(fc.boolean(), { minLength: 2, maxLength: 5 }))
+      .map(([one, other, is]) =>
+        is.map((isThere) => [[one[0], isThere ? one[1] : null] as const, ...(isThere ? [other] : [])]),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        oneOf(OBJECTS),
+        fc.array(oneOf([...ACCOUNTS, ...OBJECTS]), { minLength: 2, maxLength: 3 }),
+        held,
+        fc.nat(3),
+      )
+      .map(([object, owners, members, back]) =>
+        [...owners, ...owners.slice(0, back)].map((owner) => [
+          [resourceGroupKey(object, GROUP), group([objectCore(owner), ...members])] as const,
+        ]),
+      ),
+  },
+)
+
+/**
+ * What each version of a ledger wrote; the first one has the modules. Sources say of all writes, of some or of none which of them
+ * create a key.
+ */
 export const randomLedgers: fc.Arbitrary<readonly (readonly Write[])[]> = fc
-  .tuple(fc.array(fc.array(change, { maxLength: 5 }), { minLength: 2, maxLength: 10 }), fc.boolean())
-  .map(([versions, saysCreations]) => {
+  .tuple(fc.array(episode, { minLength: 2, maxLength: 10 }), fc.constantFrom(1, 1, 2, Number.POSITIVE_INFINITY))
+  .map(([episodes, saysOneIn]) => {
     const present = new Set<string>()
     const modules: Write[] = [
       [moduleKey(parseAddress('0x1'), 'table'), TABLE_MODULE],
       [moduleKey(parseAddress('0x5'), 'm'), BOX_MODULE],
     ]
-    return [[], ...versions].map((changes, at) => {
+    return [[], ...episodes.flat()].map((changes, at) => {
       const writes = new Map<string, Write>()
       for (const [key, value] of changes) {
         const name = bytesToHex(key)
         // The chain deletes only what is there, and writes a key once in a version.
         if (writes.has(name) || (value === null && !present.has(name))) continue
-        const isCreation = saysCreations && value !== null && !present.has(name)
+        const isCreation = at % saysOneIn === 0 && value !== null && !present.has(name)
         const annotation = noteToAnnotation({ metadata: undefined, isCreation })
         writes.set(name, value && annotation ? [key, value, annotation] : [key, value])
       }
@@ -185,8 +227,11 @@ export const randomSpecs: fc.Arbitrary<SliceSpec> = fc
   .filter(({ accounts, tables, types }) => accounts.length + tables.length + types.length > 0)
 
 export async function commitVersion(engine: StateWriter, version: bigint, writes: readonly Write[]): Promise<void> {
-  const block = { height: version, epoch: 0n, timestampUsec: version * 10n }
-  await engine.commit([{ version, block, writes }], { chainId: 4 })
+  await engine.commit([{ version, block: blockOf(version), writes }], { chainId: 4 })
+}
+
+function blockOf(version: bigint) {
+  return { height: version, epoch: 0n, timestampUsec: version * 10n }
 }
 
 /** The whole ledger in an engine. */
@@ -196,22 +241,34 @@ export async function wholeOf(versions: readonly (readonly Write[])[]): Promise<
   return engine
 }
 
-/** A slice of the ledger in an engine. @param resumesAt where the keeper is made anew out of the store, as after a restart */
+/** How a slice is made of a ledger. */
+export interface SliceMaking {
+  /** Where the keeper is made anew out of the store, as after a restart. */
+  readonly resumesAt?: number | undefined
+  /** How many versions are committed at once. */
+  readonly batch?: number
+}
+
+/** A slice of the ledger in an engine. */
 export async function sliceOf(
   versions: readonly (readonly Write[])[],
   spec: SliceSpec,
-  resumesAt?: number,
+  { resumesAt, batch = 1 }: SliceMaking = {},
 ): Promise<StateWriter> {
   const engine = createMemoryEngine()
   let keeper = SliceKeeper.begin(spec, 0n)
-  for (const [at, writes] of versions.entries()) {
-    if (at === resumesAt) keeper = resumeFrom(engine)
-    let kept = keeper.keep(BigInt(at), writes)
-    while (keeper.lacking.length > 0) {
-      for (const key of keeper.lacking) keeper.provide(key, engine.ledger && engine.at().get(key))
-      kept = keeper.keep(BigInt(at), writes)
-    }
-    await commitVersion(engine, BigInt(at), [...kept, ...keeper.takeRecords()])
+  for (let from = 0; from < versions.length; from += batch) {
+    if (resumesAt && from >= resumesAt && from < resumesAt + batch) keeper = resumeFrom(engine)
+    const some = versions.slice(from, from + batch).map((writes, at) => {
+      const version = BigInt(from + at)
+      let kept = keeper.keep(version, writes)
+      while (keeper.lacking.length > 0) {
+        for (const key of keeper.lacking) keeper.provide(key, engine.ledger && engine.at().get(key))
+        kept = keeper.keep(version, writes)
+      }
+      return { version, block: blockOf(version), writes: [...kept, ...keeper.takeRecords()] }
+    })
+    await engine.commit(some, { chainId: 4 })
     keeper.settle()
   }
   return engine

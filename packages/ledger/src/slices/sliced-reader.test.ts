@@ -8,18 +8,25 @@ import { compareSlice, readsAt, said } from '../../testing/compare-slice.ts'
 import { ASSETS, randomLedgers, randomSpecs, sliceOf, wholeOf } from '../../testing/random-slices.ts'
 import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
 
-const RUNS = { numRuns: isSlowRun ? 300 : 6 }
+const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 300 : 6)) }
+
 it('a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers', async () => {
   await fc.assert(
-    fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(14), async (versions, spec, resumesAt) => {
-      const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec, resumesAt || undefined)]
-      const { known } = compareSlice(createLedger(whole), createLedger(slice))
-      expect(known).toBeGreaterThan(0)
-      const retain = BigInt(Math.ceil(versions.length / 2))
-      await whole.prune(retain)
-      await slice.prune(retain)
-      compareSlice(createLedger(whole), createLedger(slice), isSlowRun ? 1n : 3n)
-    }),
+    fc.asyncProperty(
+      randomLedgers,
+      randomSpecs,
+      fc.nat(30),
+      fc.integer({ min: 1, max: 4 }),
+      async (versions, spec, resumesAt, batch) => {
+        const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec, { resumesAt, batch })]
+        const { known } = compareSlice(createLedger(whole), createLedger(slice))
+        expect(known).toBeGreaterThan(0)
+        const retain = BigInt(Math.ceil(versions.length / 2))
+        await whole.prune(retain)
+        await slice.prune(retain)
+        compareSlice(createLedger(whole), createLedger(slice), isSlowRun ? 1n : 3n)
+      },
+    ),
     RUNS,
   )
 })
