@@ -84,13 +84,21 @@ export function* putCommitInSteps(
   const { number, chainId, versions, mark, blockBefore } = content
   putCommitHeader(segment, content, versions[0]!.version, versions.length)
   let latestBlock = blockBefore
-  let stepEnd = segment.entryCount + STEP_WRITES
+  let stepLeft = STEP_WRITES
   for (const record of versions) {
     latestBlock = record.block ?? latestBlock
-    yield* putVersion(segment, hash, record, hasValue)
-    if (segment.entryCount < stepEnd) continue
-    stepEnd = segment.entryCount + STEP_WRITES
-    yield
+    const part = beginVersion(segment, record)
+    const { length } = record.writes
+    for (let at = 0; at < length; ) {
+      const end = Math.min(length, at + stepLeft)
+      putWrites(segment, hash, part, at, end, hasValue)
+      stepLeft -= end - at
+      at = end
+      if (stepLeft > 0) continue
+      stepLeft = STEP_WRITES
+      yield
+    }
+    segment.view.setUint32(part.countAt, segment.entryCount - part.entriesBefore)
   }
   const latestVersion = versions.at(-1)!.version
   return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
@@ -142,39 +150,43 @@ function putCommitHeader(
   segment.length = at + 12
 }
 
-function* putVersion(
-  segment: Segment,
-  hash: KeyHash,
-  { version, block, writes }: VersionWrites,
-  has: HasValue,
-): Generator<void> {
+/** A version whose writes are being put. */
+interface VersionPart {
+  readonly record: VersionWrites
+  readonly countAt: number
+  readonly entriesBefore: number
+  /** Keys whose deletion was left out, as text: the version must not write them again. */
+  leftOut: Set<string> | undefined
+}
+
+function beginVersion(segment: Segment, record: VersionWrites): VersionPart {
   const { view } = segment
+  const { version, block } = record
   segment.beginVersion(version, block)
   view.setUint8(segment.length, block ? 1 : 0)
   segment.length += 1
   if (block) putBlock(segment, block)
   const countAt = segment.length
-  const entriesBefore = segment.entryCount
-  /** Keys whose deletion was left out, as text: the version must not write them again. */
-  let leftOut: Set<string> | undefined
   segment.length += 4
-  let stepLeft = STEP_WRITES
+  return { record, countAt, entriesBefore: segment.entryCount, leftOut: undefined }
+}
+
+/** Puts the next writes of a version, from one place among them to another. */
+function putWrites(segment: Segment, hash: KeyHash, part: VersionPart, from: number, to: number, has: HasValue): void {
+  const { version, writes } = part.record
   // By index: taking a tuple of two members apart into three names costs a tenth of a write.
-  for (const write of writes) {
+  for (let at = from; at < to; at++) {
+    const write = writes[at]!
     const key = write[0]
     const keyHash = hash.of(key, 0, key.length)
-    if (leftOut?.has(keyToText(key))) throw duplicateKey(version)
-    if (write[1] === null && !hasValueBefore(segment, key, keyHash, entriesBefore, has)) {
-      leftOut ??= new Set()
-      leftOut.add(keyToText(key))
+    if (part.leftOut?.has(keyToText(key))) throw duplicateKey(version)
+    if (write[1] === null && !hasValueBefore(segment, key, keyHash, part.entriesBefore, has)) {
+      part.leftOut ??= new Set()
+      part.leftOut.add(keyToText(key))
     } else {
       putEntry(segment, version, write, keyHash)
     }
-    if (--stepLeft > 0) continue
-    stepLeft = STEP_WRITES
-    yield
   }
-  view.setUint32(countAt, segment.entryCount - entriesBefore)
 }
 
 function putBlock(segment: Segment, { height, epoch, timestampUsec }: BlockInfo): void {
