@@ -15,8 +15,6 @@ import type { StorePlace } from '../stores/store-place.js'
 /** How often a database is looked at while nobody asks. */
 const LOOK_INTERVAL_MS = 200
 
-const NO_TRUST: LedgerTrust = { signed: undefined, contradicted: undefined }
-
 /** A store as a reader process serves it. */
 export interface ServedStore extends MeasuredStore {
   /** Why it cannot be served as it should be; undefined where it can. */
@@ -43,6 +41,8 @@ interface ServedAs {
   readonly isCapped: boolean
   /** What speaks against the store. */
   readonly fault: string | undefined
+  /** What vouched for it when it was opened. */
+  readonly trust: LedgerTrust
 }
 
 /**
@@ -56,10 +56,11 @@ export async function openServedStore(
 ): Promise<ServedStore> {
   const engine = await openReader(place)
   const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
-  const { contradicted } = decodeCommitMark(mark)
+  const trust = decodeCommitMark(mark)
+  const { contradicted } = trust
   const fault = contradicted && contradictedStore(contradicted)
   if (fault) log.error(fault)
-  const servedAs = { isCapped: requireSigned || fault !== undefined, fault }
+  const servedAs = { isCapped: requireSigned || fault !== undefined, fault, trust }
   const proofs = openProofs(engine, treeFolder, log)
   const store =
     engine.kind === 'sync' ? serveFolder(engine, servedAs, proofs, log) : serveDatabase(engine, servedAs, proofs, log)
@@ -106,12 +107,12 @@ function serveFolder(
 
 function serveDatabase(
   engine: AsyncStateReader,
-  { isCapped, fault }: ServedAs,
+  { isCapped, fault, trust }: ServedAs,
   proofs: OpenProofs,
   log: Logger,
 ): ServedStore {
   const served = isCapped ? asyncUpToSigned(engine) : engine
-  const watch = watchDatabase(engine, log)
+  const watch = watchDatabase(engine, trust, log)
   return {
     get ledger() {
       return served.ledger
@@ -120,11 +121,11 @@ function serveDatabase(
       return watch.isAnswering ? fault : 'the database does not answer'
     },
     get trust() {
-      return watch.trust ?? NO_TRUST
+      return watch.trust
     },
     ledgerWith: () => createAsyncLedger(served),
     expectInPlace() {
-      if (watch.trust) expectServedAs(fault, watch.trust)
+      expectServedAs(fault, watch.trust)
     },
     proofs,
     async close() {
@@ -144,9 +145,9 @@ function expectServedAs(fault: string | undefined, { contradicted }: LedgerTrust
  * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` need
  * it. Logs when the database does not answer any more, and when it answers again.
  */
-function watchDatabase(engine: AsyncStateReader, log: Logger) {
+function watchDatabase(engine: AsyncStateReader, trustAtFirst: LedgerTrust, log: Logger) {
   let isAnswering = true
-  let trust: LedgerTrust | undefined
+  let trust = trustAtFirst
   let isStopped = false
   const notice = (error?: unknown): void => {
     const answers = error === undefined
@@ -167,7 +168,6 @@ function watchDatabase(engine: AsyncStateReader, log: Logger) {
     get isAnswering() {
       return isAnswering
     },
-    /** Undefined before the first look. */
     get trust() {
       return trust
     },
