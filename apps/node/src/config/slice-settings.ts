@@ -13,7 +13,7 @@ export interface SliceSettings {
   readonly types: readonly string[]
 }
 
-/** Undefined where everything is kept. @throws `usage` */
+/** The slice that the input asks for; undefined to keep everything. @throws `usage` */
 export function sliceSettings(input: CommandInput): SliceSettings | undefined {
   const file = input.get(settings.only)
   const accounts = input.get(settings.onlyAccount) ?? []

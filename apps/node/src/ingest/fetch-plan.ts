@@ -13,7 +13,7 @@ interface Planned {
   readonly forecast: Forecast
   /** Bytes that the store grows by, with copies meanwhile. */
   readonly neededBytes: number
-  /** Undefined where no folder is named. */
+  /** Bytes that are free in the folder of the store; undefined if no folder is named. */
   readonly freeBytes: number | undefined
 }
 

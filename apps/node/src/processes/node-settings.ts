@@ -20,7 +20,7 @@ export interface NodeSettings {
   /** Whether to make an empty store where there is none. */
   readonly create: boolean
   readonly listen: ListenAddress
-  /** Undefined where it is switched off. */
+  /** The address of the administration; undefined if it is switched off. */
   readonly adminListen: ListenAddress | undefined
   readonly readers: number
   readonly drainDelayMs: number
@@ -29,9 +29,9 @@ export interface NodeSettings {
   readonly maxLagMs: number | undefined
   readonly log: LogSettings
   readonly reader: ReaderSettings
-  /** Undefined where no replicas are served. */
+  /** How replicas are served; undefined if none are. */
   readonly feed: FeedServerSettings | undefined
-  /** Undefined where there is nothing to write: no node to follow, and no window to keep. */
+  /** What the writer does; undefined if it has nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
   /** The value of every setting, by its name. */
   readonly byName: Readonly<Record<string, unknown>>

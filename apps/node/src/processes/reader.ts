@@ -20,7 +20,7 @@ export interface ReaderSettings {
   readonly leastGasEstimate: number
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
-  /** Undefined where nothing is forwarded. */
+  /** What is forwarded, and to which node; undefined if nothing is. */
   readonly forward: ForwardSettings | undefined
   readonly forwardBodyLimitBytes: number
   readonly forwardAnswerLimitBytes: number

@@ -12,7 +12,7 @@ export interface RememberedWindow {
   readonly base: string | null
 }
 
-/** Undefined where nothing is remembered that can be read. */
+/** Reads the window that was remembered in a folder; undefined if there is none, or it cannot be read. */
 export async function readRememberedWindow(folder: string): Promise<RememberedWindow | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, FILE), 'utf8'))

@@ -31,7 +31,7 @@ export function transactionMember(transaction: KeptTransaction | undefined): str
 }
 
 /** A kept transaction as JSON. */
-export function transactionToJson({ kind, hash, isSuccess, sender, entryFunction }: KeptTransaction): string {
+function transactionToJson({ kind, hash, isSuccess, sender, entryFunction }: KeptTransaction): string {
   const [from, called] = [sender && addressToShortHex(sender), entryFunction]
   const name = called === undefined ? 'null' : `"${called}"`
   return `{"hash":"${bytesToHex(hash)}","type":"${kind}_transaction","success":${isSuccess},"sender":${from ? `"${from}"` : 'null'},"function":${name}}`

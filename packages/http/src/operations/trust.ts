@@ -17,7 +17,7 @@ export interface SignedState {
 
 /** What vouches for a ledger, and what speaks against it. */
 export interface LedgerTrust {
-  /** Undefined where nothing vouches for it. */
+  /** What the validators signed of the store; undefined if nothing vouches for it. */
   readonly signed: SignedState | undefined
   /** Version up to which the validators of an epoch signed another ledger than the store holds; undefined where none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined

@@ -71,14 +71,14 @@ const KNOWN_MEMBERS = [FUNGIBLE_STORE, CONCURRENT_BALANCE, '0x1::object::ObjectC
   return { name, bytes: writer.toBytes() }
 })
 
-/** Undefined where it is none of the known. */
+/** Reads the type of a member; undefined if it is not one of the known. */
 function readMemberName(reader: ByteReader): string | undefined {
   const known = KNOWN_MEMBERS.find(({ bytes }) => skipTag(reader, bytes))
   if (!known) readStructTag(reader)
   return known?.name
 }
 
-/** Undefined where the group does not decode: such a group counts as absent. */
+/** Reads the members of a group; undefined if the group does not decode: it counts as absent then. */
 function readKnownMembers(group: Uint8Array): readonly GroupMember<string | undefined>[] | undefined {
   try {
     return readGroupMembers(group, readMemberName)

@@ -131,7 +131,7 @@ interface KeyAtTwoVersions {
   readonly after: KeyedEntry | undefined
 }
 
-/** Undefined where the key is at neither version. */
+/** Reads a key at two versions; undefined if neither has it. */
 function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array): KeyAtTwoVersions | undefined {
   const [from, to] = [before.getEntry(key), after.getEntry(key)]
   if (!from && !to) return undefined

@@ -10,7 +10,7 @@ const CAPACITY = 64 << 20
 const EMPTY_SIZE = 256
 
 interface BookEntry {
-  /** Undefined where there is none, or none that can be read. */
+  /** The module as it was read; undefined if it is absent or cannot be read. */
   readonly module: MoveModule | undefined
   readonly size: number
   /** Whether the store does not have it yet. */

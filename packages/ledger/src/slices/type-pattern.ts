@@ -11,7 +11,7 @@ export interface TypePattern {
   readonly module: string | undefined
   /** Undefined for all types of the module. */
   readonly name: string | undefined
-  /** Undefined where any type arguments match. */
+  /** The type with the arguments that match; undefined if any arguments do. */
   readonly tag: StructTag | undefined
 }
 

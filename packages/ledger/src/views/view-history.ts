@@ -249,7 +249,7 @@ class ChangesOfView implements ViewHistory {
     return nearest === undefined || (version > ran.version ? nearest > version : nearest <= version)
   }
 
-  /** Undefined where it lacks what it reads. */
+  /** Runs the view at a version; the result is undefined if the run lacks what it reads. */
   *#run(version: bigint): Generator<undefined, Ran | undefined> {
     const { reader, ledger } = this.#parts
     this.#expectKept(version)
