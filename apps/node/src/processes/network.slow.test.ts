@@ -1,7 +1,8 @@
 // A network by its name: a node that serves a window out of a backup while it fills, follows a node, and becomes signed.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { type BucketServer, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
+import { type BucketServer, type Fault, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
@@ -36,6 +37,21 @@ function writeAllEndings(splits: readonly number[]): void {
   writeEndings(root(), chain.endings().map(signedLedgerInfo), splits)
 }
 
+/** Describes the network in a file. */
+function ownNetwork(backups = [`${bucket.url}/e1`]): string {
+  const waypoints = [`0:${waypointHash(chain.endings()[0]!)}`]
+  const network = {
+    name: 'mine',
+    chainId: SYNTHETIC_CHAIN_ID,
+    hashSalt: 'APTOS::',
+    waypoints,
+    backups,
+    nodes: [node.url],
+  }
+  writeFileSync(bed.at('mine.json'), JSON.stringify(network))
+  return bed.at('mine.json')
+}
+
 async function storeReaches(
   program: RunningProgram,
   version: bigint,
@@ -53,7 +69,7 @@ async function storeReaches(
 }
 
 describe('start --network --since', () => {
-  it('serves the window, follows the node of the network, and becomes signed as the backup grows', async () => {
+  it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
     writeAllEndings([0])
@@ -61,17 +77,8 @@ describe('start --network --since', () => {
     const signedAtFirst = chain.latestVersion
     chain.extend(20)
     node.latest = Number(chain.latestVersion)
-    const network = {
-      name: 'mine',
-      chainId: SYNTHETIC_CHAIN_ID,
-      hashSalt: 'APTOS::',
-      waypoints: [`0:${waypointHash(chain.endings()[0]!)}`],
-      // The first mirror is gone.
-      backups: [`${bucket.origin}/absent/e1`, `${bucket.url}/e1`],
-      nodes: [node.url],
-    }
-    writeFileSync(bed.at('mine.json'), JSON.stringify(network))
-    const words = ['start', '--network', bed.at('mine.json'), '--since', String(base), '--data-dir', bed.at('store')]
+    const file = ownNetwork([`${bucket.origin}/absent/e1`, `${bucket.url}/e1`])
+    const words = ['start', '--network', file, '--since', String(base), '--data-dir', bed.at('store')]
     const { address, output, program } = await bed.serve(...words, '--backup-interval', '15')
     expect(output).toMatch(/absent.* cannot be used: there is no bucket at .*; trying the next backup of the network/)
     expect(output).toMatch(/to fetch: \d+ objects/)
@@ -89,6 +96,55 @@ describe('start --network --since', () => {
     // The node is still followed.
     chain.extend(5)
     node.latest = Number(chain.latestVersion)
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
+  it('serves from the first block on while the window is being filled, and says who has what lies before it', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    node.latest = Number(chain.latestVersion)
+    const held: ServerResponse[] = []
+    const isLate = (key: string): boolean => Number(/transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1]) > base + 40
+    const hold: Fault = (_, response) => held.push(response) > 0
+    bucket.faultOf = ({ key }) => (isLate(key) ? hold : undefined)
+    const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
+    const { address, program } = await bed.serve(...words)
+    const read = async (version: number): Promise<readonly [number, string]> => {
+      // The made-up chain has no modules, by which resources would become JSON.
+      const headers = { accept: 'application/x-bcs' }
+      const answer = await fetch(`${address}/v1/accounts/0x1/resources?ledger_version=${version}`, { headers })
+      return [answer.status, await answer.text()]
+    }
+    let seen: readonly [number, string] = [0, '']
+    await eventually(
+      async () => {
+        seen = await read(base)
+        return seen[0] === 200
+      },
+      () => `the first block; ${seen.join(' ')}: ${program.output}`,
+      120_000,
+    )
+    expect(BigInt((await bed.info('store')).ledger_version as string)).toBeLessThan(chain.latestVersion)
+    expect(await read(base - 1)).toEqual([410, expect.stringContaining(node.url)])
+    await eventually(
+      () => held.length > 0,
+      () => `the request for a chunk that is held: ${program.output}`,
+    )
+    bucket.faultOf = () => undefined
+    for (const response of held) response.destroy()
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
+  it('follows a node that takes longer to answer than the interval between two looks into the backup', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    chain.extend(5)
+    node.latest = Number(chain.latestVersion)
+    node.latencyMs = 1_500
+    const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
+    const { program } = await bed.serve(...words, '--backup-interval', '1')
     await storeReaches(program, chain.latestVersion, 'ledger_version')
   })
 

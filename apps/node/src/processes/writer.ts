@@ -35,6 +35,8 @@ const NICENESS = 5
 
 /** How often a store that other processes write is pruned. */
 const PRUNE_INTERVAL_MS = 5_000
+/** The interval between two looks into a backup grows up to this while the node brings nothing. */
+const LONGEST_TURN_MS = 300_000
 
 async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
   // Only root may lower the niceness that a process was started with.
@@ -92,6 +94,7 @@ async function followNetwork(
   try {
     const openBackup = () => openNetworkWindow(window, onNotice, stop)
     const only = (reopen: () => Promise<LedgerSource>) => slice && { spec: sliceSpecOf(slice), reopen }
+    let turnMs = window.intervalMs
     for (let opening = openBackup(); !stop.aborted; ) {
       await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
       // Opened while the node is followed: most of what takes time is done when following pauses.
@@ -100,10 +103,11 @@ async function followNetwork(
         next.resolve(openBackup())
         const end = (): void => pause.abort()
         next.promise.then(end, end)
-      }, window.intervalMs)
+      }, turnMs)
       opening = next.promise
       opening.catch(() => {})
       const signal = AbortSignal.any([stop, pause.signal])
+      const before = engine.ledger?.latestVersion
       if (url === undefined) await aborted(signal)
       else {
         const openingNode = openNode()
@@ -112,6 +116,8 @@ async function followNetwork(
         else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
       }
       clearTimeout(timer)
+      // A node that takes longer to answer than the interval would never be heard.
+      if (engine.ledger?.latestVersion === before) turnMs = Math.max(turnMs, Math.min(2 * turnMs, LONGEST_TURN_MS))
     }
   } finally {
     stopReports()
