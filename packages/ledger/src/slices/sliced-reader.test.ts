@@ -8,7 +8,7 @@ import { compareSlice, readsAt, said } from '../../testing/compare-slice.ts'
 import { ASSETS, randomLedgers, randomSpecs, sliceOf, wholeOf } from '../../testing/random-slices.ts'
 import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
 
-const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 300 : 6)) }
+const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 100 : 6)) }
 
 it('a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers', async () => {
   await fc.assert(
