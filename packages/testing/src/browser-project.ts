@@ -6,7 +6,7 @@ import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts'
 import { testSeed } from './random.ts'
 
 /** What a browser has not: Node's own modules and globals, and the packages that need them. */
-const NEEDS_NODE = /from '(node:|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
+const NEEDS_NODE = /from '(node:|@chainsafe\/|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
 
 /** Whether a file, or one of the package that it imports, needs Node. What package imports choose is not looked at. */
 function needsNode(file: string, seen = new Set<string>()): boolean {
