@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { type Ledger, type LedgerState, parseAsset } from '../src/index.ts'
-import { ACCOUNTS, ASSETS, INNER_TABLES, OBJECTS, OUTER_TABLES, universe } from './random-slices.ts'
+import { ACCOUNTS, ASSETS, INNER_TABLES, LEAF_TABLES, OBJECTS, OUTER_TABLES, universe } from './random-slices.ts'
 
 export const UNKNOWN = 'unknown'
 
@@ -19,7 +19,7 @@ export function said(read: () => unknown): unknown {
 
 const addresses = [...ACCOUNTS, ...OBJECTS, parseAddress('0x1'), parseAddress('0xf0')]
 const KEYS = universe()
-const tables = [...OUTER_TABLES, ...INNER_TABLES]
+const tables = [...OUTER_TABLES, ...INNER_TABLES, ...LEAF_TABLES]
 
 /** Everything that can be asked of a ledger at one version, by name. */
 export function* readsAt(state: LedgerState): Generator<[string, () => unknown]> {

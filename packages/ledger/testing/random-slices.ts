@@ -10,6 +10,7 @@ import {
   resourceGroupKey,
   resourceKey,
   tableItemKey,
+  tableKeyPrefix,
   writeStructTag,
 } from '@ledger-state/type-tag'
 import fc from 'fast-check'
@@ -41,14 +42,15 @@ const TABLE_MODULE = writeModule({
   name: 'table',
   structs: [definition('Table', [['handle', HANDLE]], 2)],
 })
-/** `Box` holds a table of `Inner`, each of which holds a table of numbers. */
+/** `Box` holds a table of `Inner`, which holds a table of `Leaf`, which holds a table of numbers. */
 const BOX_MODULE = writeModule({
   version: 7,
   address: parseAddress('0x5'),
   name: 'm',
   structs: [
     definition('Plain', [['value', U64]]),
-    definition('Inner', [['table', struct('0x1::table', 'Table', [U64, U64])]]),
+    definition('Leaf', [['table', struct('0x1::table', 'Table', [U64, U64])]]),
+    definition('Inner', [['table', struct('0x1::table', 'Table', [U64, struct('0x5::m', 'Leaf')])]]),
     definition('Box', [
       ['value', U64],
       ['table', struct('0x1::table', 'Table', [U64, struct('0x5::m', 'Inner')])],
@@ -58,9 +60,10 @@ const BOX_MODULE = writeModule({
 
 export const ACCOUNTS = ['0xa1', '0xa2', '0xa3'].map(parseAddress)
 export const OBJECTS = ['0xb1', '0xb2', '0xb3', '0xb4'].map(parseAddress)
-/** Tables of `Inner`, and tables of numbers. */
+/** Tables of `Inner`, tables of `Leaf`, and tables of numbers. */
 export const OUTER_TABLES = ['0xc1', '0xc2', '0xc3'].map(parseAddress)
 export const INNER_TABLES = ['0xd1', '0xd2', '0xd3'].map(parseAddress)
+export const LEAF_TABLES = ['0xd8', '0xd9'].map(parseAddress)
 export const ASSETS = ['0xa', '0xe1'].map(parseAddress)
 /** Primary stores, which their account owns as long as they are there. */
 const STORES = ACCOUNTS.flatMap((owner) =>
@@ -126,7 +129,10 @@ const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
     .tuple(oneOf(OUTER_TABLES), number, fc.option(oneOf(INNER_TABLES), { freq: 3 }))
     .map(([handle, key, inner]) => [tableItemKey(handle, u64(key)), inner] as const),
   fc
-    .tuple(oneOf(INNER_TABLES), number, fc.option(number, { freq: 3 }))
+    .tuple(oneOf(INNER_TABLES), number, fc.option(oneOf(LEAF_TABLES), { freq: 3 }))
+    .map(([handle, key, leaf]) => [tableItemKey(handle, u64(key)), leaf] as const),
+  fc
+    .tuple(oneOf(LEAF_TABLES), number, fc.option(number, { freq: 3 }))
     .map(([handle, key, value]) => [tableItemKey(handle, u64(key)), value === null ? null : u64(value)] as const),
   fc
     .tuple(oneOf(OBJECTS), oneOf([...ACCOUNTS, ...OBJECTS]), fc.option(held, { freq: 4 }), fc.nat(9))
@@ -214,7 +220,7 @@ const subset = <T>(items: readonly T[]) => fc.subarray([...items], { minLength: 
 export const randomSpecs: fc.Arbitrary<SliceSpec> = fc
   .record({
     accounts: subset([...ACCOUNTS, ...OBJECTS]),
-    tables: subset([...OUTER_TABLES, ...INNER_TABLES]),
+    tables: subset([...OUTER_TABLES, ...INNER_TABLES, ...LEAF_TABLES]),
     types: fc.subarray(
       [
         { address: parseAddress('0x5'), module: 'm', name: 'Plain', tag: undefined },
@@ -261,17 +267,35 @@ export async function sliceOf(
     if (resumesAt && from >= resumesAt && from < resumesAt + batch) keeper = resumeFrom(engine)
     const some = versions.slice(from, from + batch).map((writes, at) => {
       const version = BigInt(from + at)
-      let kept = keeper.keep(version, writes)
-      while (keeper.lacking.length > 0) {
-        for (const key of keeper.lacking) keeper.provide(key, engine.ledger && engine.at().get(key))
-        kept = keeper.keep(version, writes)
-      }
+      const kept = keptOf(keeper, engine, version, writes)
       return { version, block: blockOf(version), writes: [...kept, ...keeper.takeRecords()] }
     })
     await engine.commit(some, { chainId: 4 })
     keeper.settle()
   }
   return engine
+}
+
+/** Does work of a keeper until it has all that it asks for. */
+function completed<T>(keeper: SliceKeeper, engine: StateWriter, work: () => T): T {
+  for (;;) {
+    const answer = work()
+    if (keeper.lacking.length === 0) return answer
+    for (const key of keeper.lacking) keeper.provide(key, engine.ledger && engine.at().get(key))
+  }
+}
+
+/** What a keeper keeps of a version, over a store that has what came before the batch. */
+function keptOf(keeper: SliceKeeper, engine: StateWriter, version: bigint, writes: readonly Write[]) {
+  for (;;) {
+    const kept = completed(keeper, engine, () => keeper.keep(version, writes))
+    if (keeper.typedLate.length === 0) return kept
+    for (const handle of keeper.typedLate) {
+      const items = engine.ledger ? [...engine.at().scan(tableKeyPrefix(handle))] : []
+      completed(keeper, engine, () => keeper.lookAgain(items))
+      completed(keeper, engine, () => keeper.endLook(handle))
+    }
+  }
 }
 
 function resumeFrom(engine: StateWriter): SliceKeeper {
@@ -287,7 +311,7 @@ export function universe(): Uint8Array[] {
   return [
     ...addresses.flatMap((address) => [resourceKey(address, PLAIN), resourceKey(address, BOX)]),
     ...[...addresses, ...STORES.map(({ address }) => address)].map((address) => resourceGroupKey(address, GROUP)),
-    ...[...OUTER_TABLES, ...INNER_TABLES].flatMap((handle) =>
+    ...[...OUTER_TABLES, ...INNER_TABLES, ...LEAF_TABLES].flatMap((handle) =>
       [0n, 1n, 2n, 3n].map((n) => tableItemKey(handle, u64(n))),
     ),
     moduleKey(parseAddress('0x5'), 'm'),

@@ -3,6 +3,7 @@ import {
   isOwnKey,
   isSliceKey,
   isTransactionKey,
+  type KeyedEntry,
   SLICE_ACCOUNT_PREFIX,
   SLICE_KEY,
   SLICE_TABLE_PREFIX,
@@ -12,6 +13,7 @@ import {
 import type { AsyncStateReader, AsyncStateSnapshot } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/ledger'
+import { tableKeyPrefix } from '@ledger-state/type-tag'
 import { otherSlice, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
 
 /** What a slice of a ledger is made of. */
@@ -60,7 +62,9 @@ export class SliceFilter {
     }
     const keeper = SliceKeeper.resume(record)
     for (const prefix of [SLICE_TYPE_PREFIX, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX]) {
-      await restoreAll(held, prefix, keeper)
+      for await (const entries of pagesOf(held, prefix)) {
+        for (const { key, value } of entries) keeper.restore(key, value)
+      }
     }
     return new SliceFilter(store, undefined, keeper)
   }
@@ -78,10 +82,10 @@ export class SliceFilter {
     // A source whose slice this store was copied from says who joins.
     const known = writes.filter(([key]) => isSliceKey(key))
     for (const [key, value] of known) if (value) keeper.restore(key, value)
-    let kept = keeper.keep(version, writes)
-    while (keeper.lacking.length > 0) {
-      await this.#load(keeper)
-      kept = keeper.keep(version, writes)
+    let kept = await this.#complete(keeper, () => keeper.keep(version, writes))
+    while (keeper.typedLate.length > 0) {
+      for (const handle of keeper.typedLate) await this.#lookAgain(keeper, handle)
+      kept = await this.#complete(keeper, () => keeper.keep(version, writes))
     }
     const state = kept.some(([key]) => !isOwnKey(key)) ? kept : kept.filter(([key]) => !isTransactionKey(key))
     const records = keeper.takeRecords()
@@ -103,11 +107,27 @@ export class SliceFilter {
     return this.#keeper?.counts.unread ?? 0
   }
 
-  async #load(keeper: SliceKeeper): Promise<void> {
-    const keys = keeper.lacking
+  /** Does work of a keeper until it lacks nothing. */
+  async #complete<T>(keeper: SliceKeeper, work: () => T): Promise<T> {
+    for (;;) {
+      const answer = work()
+      const keys = keeper.lacking
+      if (keys.length === 0) return answer
+      const held = await this.#store.snapshot()
+      const entries = held.ledger ? await held.at().load(keys) : []
+      for (const [at, key] of keys.entries()) keeper.provide(key, entries[at]?.value)
+    }
+  }
+
+  /** Looks into the items of a table of which it is known only now what they hold. */
+  async #lookAgain(keeper: SliceKeeper, handle: Uint8Array): Promise<void> {
     const held = await this.#store.snapshot()
-    const entries = held.ledger ? await held.at().load(keys) : []
-    for (const [at, key] of keys.entries()) keeper.provide(key, entries[at]?.value)
+    if (held.ledger) {
+      for await (const entries of pagesOf(held, tableKeyPrefix(handle))) {
+        await this.#complete(keeper, () => keeper.lookAgain(entries))
+      }
+    }
+    await this.#complete(keeper, () => keeper.endLook(handle))
   }
 }
 
@@ -116,11 +136,11 @@ function newRecords(records: readonly Write[], known: readonly Write[]): readonl
   return records.filter(([key]) => !known.some(([other]) => Buffer.compare(key, other) === 0))
 }
 
-async function restoreAll(held: AsyncStateSnapshot, prefix: Uint8Array, keeper: SliceKeeper): Promise<void> {
+async function* pagesOf(held: AsyncStateSnapshot, prefix: Uint8Array): AsyncGenerator<readonly KeyedEntry[]> {
   const view = held.at()
   for (let start: Uint8Array | undefined = prefix; start; ) {
     const page = await view.scan(prefix, { start })
-    for (const { key, value } of page.entries) keeper.restore(key, value)
+    yield page.entries
     start = page.next
   }
 }

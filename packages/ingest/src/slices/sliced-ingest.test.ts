@@ -4,6 +4,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { createLedger, parseSliceSpec } from '@ledger-state/ledger'
 import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
+import { expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
 import {
   OUTER_TABLES,
   ownedObject,
@@ -71,6 +72,7 @@ describe('an ingest that keeps a slice', () => {
         await ingestSource(slice, listedSource(records.slice(0, cut + 1)), { only: { spec } })
         await ingestSource(slice, listedSource(records))
         expect(slice.ledger).toEqual(whole.ledger)
+        expect(membersIn(slice)).toEqual(expectedMembers(versions, spec))
         expect(compareSlice(createLedger(whole), createLedger(slice)).known).toBeGreaterThan(0)
       }),
       RUNS,
@@ -89,6 +91,9 @@ describe('an ingest that keeps a slice', () => {
         const slice = createMemoryEngine()
         await ingestSource(slice, await open(), { only: { spec, reopen: open } })
         expect(slice.ledger).toEqual(whole.ledger)
+        const state = [...first.at().scan(new Uint8Array(0))].map(({ key, value }): Write => [key, value])
+        const written = [state, ...versions.slice(from + 1)]
+        expect(membersIn(slice)).toEqual(expectedMembers(written, spec, BigInt(from)))
         compareSlice(createLedger(whole), createLedger(slice))
       }),
       RUNS,

@@ -39,6 +39,7 @@ import { MemberSet } from './member-set.js'
 import { ModuleBook } from './module-book.js'
 import { ownersInGroup } from './object-owner.js'
 import { type FoundTable, TableFinder } from './table-finder.js'
+import { UntypedItems } from './untyped-items.js'
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
@@ -71,6 +72,9 @@ export class SliceKeeper {
   readonly #patterns: readonly TypePattern[]
   readonly #book = new ModuleBook()
   readonly #finder = new TableFinder(this.#book)
+  readonly #untyped = new UntypedItems()
+  /** Numbers of tables whose items have to be looked into again. */
+  #typedLate: number[] = []
   /** The version that the store begins with; undefined once the store has more: who joins later is not known whole. */
   readonly #firstVersion: bigint | undefined
   #version = 0n
@@ -120,17 +124,48 @@ export class SliceKeeper {
   }
 
   /**
-   * The writes of a version that the slice keeps. Where `lacking` has keys afterwards, the answer must not be used: once these
-   * are provided, the same call gives it.
+   * The writes of a version that the slice keeps. The answer must not be used where `lacking` has keys or `typedLate` has tables
+   * afterwards: once these are provided and looked into, the same call gives it.
    */
   keep(version: bigint, writes: readonly Write[]): readonly Write[] {
     for (const [key, value] of writes) if (isModule(key)) this.#book.put(key, value)
-    return this.#sift(version, writes)
+    return this.#sift(version, writes, this.#untyped)
   }
 
-  /** Same as `keep`, of entries of the state that a store begins with; modules are provided by the caller, wherever they stand. */
+  /**
+   * Same as `keep`, of entries of the state that a store begins with. The caller provides modules, wherever they stand, and gives
+   * all entries again until nobody joins.
+   */
   keepEntries(version: bigint, entries: readonly Write[]): readonly Write[] {
-    return this.#sift(version, entries)
+    const kept = this.#sift(version, entries, undefined)
+    this.#typedLate = []
+    return kept
+  }
+
+  /**
+   * Handles of tables that were asked for, of which it is known only now what they hold. Of each of them the caller gives the items
+   * that the store has to `lookAgain`, and then calls `endLook`.
+   */
+  get typedLate(): readonly Uint8Array[] {
+    return this.#typedLate.map((number) => this.#tables.id(number))
+  }
+
+  /** Finds the tables in items that the store has. Where `lacking` has keys afterwards, the caller provides them and calls it again. */
+  lookAgain(items: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): void {
+    this.#counted(() => {
+      for (const { key, value } of items) {
+        if (!this.#untyped.has(this.#tables.find(key, ID_AT), key)) this.#lookInto([key, value], undefined)
+      }
+    })
+  }
+
+  /** Ends what `typedLate` asks for of a table, unless `lacking` has keys afterwards: the caller provides them and calls it again. */
+  endLook(handle: Uint8Array): void {
+    const number = this.#tables.find(handle, 0)
+    this.#counted(() => {
+      for (const write of this.#untyped.writesOf(number)) this.#lookInto(write, undefined)
+    })
+    if (this.#book.lacking.length === 0) this.#typedLate = this.#typedLate.filter((other) => other !== number)
   }
 
   /** How often a member joined or was found to hold more. */
@@ -165,6 +200,7 @@ export class SliceKeeper {
   /** The store has all versions that were kept. */
   settle(): void {
     this.#book.settle()
+    this.#untyped.clear()
   }
 
   /** What the store has to write of its slice since the last call. */
@@ -175,27 +211,37 @@ export class SliceKeeper {
     return [...records.values()]
   }
 
-  #sift(version: bigint, writes: readonly Write[]): readonly Write[] {
+  /** @param untyped where items are noted whose type was not known before this version */
+  #sift(version: bigint, writes: readonly Write[], untyped: UntypedItems | undefined): readonly Write[] {
     this.#version = version
-    const before = this.#unread
     const kept: Write[] = []
-    for (let rest = writes; ; ) {
-      const joined = this.#joined
-      const outside: Write[] = []
-      for (const write of rest) {
-        if (!this.#isKept(write)) {
-          outside.push(write)
-          continue
+    const before = this.#unread
+    this.#counted(() => {
+      for (let rest = writes; ; ) {
+        const joined = this.#joined
+        const outside: Write[] = []
+        for (const write of rest) {
+          if (!this.#isKept(write)) {
+            outside.push(write)
+            continue
+          }
+          kept.push(write)
+          this.#lookInto(write, untyped)
         }
-        kept.push(write)
-        this.#lookInto(write)
+        // Who joined may have been written by this version before.
+        if (this.#joined === joined) break
+        rest = outside
       }
-      // Who joined may have been written by this version before.
-      if (this.#joined === joined) break
-      rest = outside
-    }
-    if (this.#book.lacking.length > 0) this.#unread = before
+    })
+    if (this.#typedLate.length > 0) this.#unread = before
     return kept
+  }
+
+  /** Does work that is done again where something is lacking afterwards; values that cannot be read count once. */
+  #counted(work: () => void): void {
+    const before = this.#unread
+    work()
+    if (this.#book.lacking.length > 0) this.#unread = before
   }
 
   /** Whether the writes of a key are kept, with the members that joined until now. */
@@ -244,16 +290,16 @@ export class SliceKeeper {
     return tag !== undefined && this.#patterns.some((pattern) => matchesType(pattern, tag))
   }
 
-  /** Finds the tables in a kept value, which join. */
-  #lookInto([key, value]: Write): void {
-    if (value === null) return
+  /** Finds the tables in a kept value, which join. @param untyped where an item is noted whose type was not known before this version */
+  #lookInto([key, value]: Write, untyped: UntypedItems | undefined): void {
     if (key[0] === TABLE_ITEM) {
       const number = this.#tables.find(key, ID_AT)
       const type = this.#types[this.#tables.valueType(number) - 1]
-      if (type) this.#joinTables(type, value)
+      if (!type || this.#typedLate.includes(number)) untyped?.note(number, key, value)
+      if (type && value !== null) this.#joinTables(type, value)
       return
     }
-    if (key[0] !== ACCESS_PATH) return
+    if (value === null || key[0] !== ACCESS_PATH) return
     const kind = key[pathKindAt(key)]
     if (kind === PATH_MODULE) return
     if (kind !== PATH_RESOURCE) {
@@ -271,10 +317,11 @@ export class SliceKeeper {
       const number = this.#tables.find(handle, 0)
       if (number < 0) this.#join('table', handle, 'handle', this.#numberOf(valueType))
       else if (this.#tables.valueType(number) === 0) {
-        // A table that was asked for by its handle: what it holds is known from here on.
+        // A table that was asked for by its handle.
         this.#tables.setValueType(number, this.#numberOf(valueType))
         this.#record('table', number)
         this.#joined++
+        if (this.#finder.mayHold(valueType)) this.#typedLate.push(number)
       }
     }
   }

@@ -31,11 +31,7 @@ export class TableFinder {
    * of its type; what was found before is in `found`.
    */
   find(tag: TypeTag, value: Uint8Array, found: FoundTable[]): boolean {
-    if (this.#revision !== this.#book.revision || this.#holders.size > MOST_TYPES) {
-      this.#holders.clear()
-      this.#revision = this.#book.revision
-    }
-    if (!this.#mayHold(tag, 0)) return true
+    if (!this.mayHold(tag)) return true
     const walker = new ValueWalker(this.#book.find, (struct, reader) => visit(struct, reader, found))
     try {
       return walker.walk(tag, new ByteReader(value)) === 'passed'
@@ -45,7 +41,15 @@ export class TableFinder {
     }
   }
 
-  /** True also where that is not known. */
+  /** Whether values of a type can hold tables; true also where that is not known. */
+  mayHold(tag: TypeTag): boolean {
+    if (this.#revision !== this.#book.revision || this.#holders.size > MOST_TYPES) {
+      this.#holders.clear()
+      this.#revision = this.#book.revision
+    }
+    return this.#mayHold(tag, 0)
+  }
+
   #mayHold(tag: TypeTag, level: number): boolean {
     if (tag.kind === 'vector') return this.#mayHold(tag.element, level)
     if (tag.kind !== 'struct') return tag.kind === 'function'
