@@ -68,7 +68,10 @@ function findFileFaults({ files, manifest }: PackedPackage, folder: string): str
     .map((name) => `has no ${name}`)
   for (const path of files.filter((one) => /^dist\/(?!explorer-page).*\.(js|d\.ts)$/.test(one))) {
     const source = path.replace(/^dist/, 'src').replace(/(\.d\.ts|\.js)$/, '.ts')
-    if (!files.includes(source)) faults.push(`${path} is of no source: remove dist and build again`)
+    // A program is bundled out of sources of all packages.
+    if (manifest.exports && !files.includes(source)) {
+      faults.push(`${path} is of no source: remove dist and build again`)
+    }
     if (!files.includes(`${path}.map`)) faults.push(`${path} has no source map`)
   }
   const needsNode = files.some(

@@ -1,0 +1,49 @@
+// Bundles the program and the packages of the workspace into `dist`: a process loads some 20 files and not 600, which is most of
+// the time that a command such as `get` takes. Packages of others are installed beside it: some have binaries.
+import { globSync, readFileSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const packages = join(root, '../../packages')
+const dist = join(root, 'dist')
+
+/** Threads of packages: modules that take messages of the thread that started them. */
+const threads = globSync('*/src/**/*-{worker,thread}.ts', { cwd: packages })
+  .map((path) => join(packages, path))
+  .filter((path) => /\b(parentPort\b|serveJobs\()/.test(readFileSync(path, 'utf8')))
+const processes = ['reader', 'writer', 'feed-server', 'check-process'].map((name) =>
+  join(root, 'src/processes', `${name}.ts`),
+)
+
+/** All but `main.js` lies in `dist/processes`: modules find processes and threads beside themselves, as in the sources. */
+const FOLDER = 'processes'
+const entryPoints = [...processes, ...threads].map((path) => ({ in: path, out: `${FOLDER}/${basename(path, '.ts')}` }))
+
+/** @type {import('esbuild').Plugin} */
+const PACKAGES_OF_OTHERS = {
+  name: 'packages of others',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
+      kind === 'entry-point' || /^(@ledger-state\/|#)/.test(path) ? undefined : { path, external: true },
+    )
+  },
+}
+
+rmSync(dist, { recursive: true, force: true })
+await build({
+  entryPoints: [{ in: join(root, 'src/main.ts'), out: 'main' }, ...entryPoints],
+  outdir: dist,
+  chunkNames: `${FOLDER}/[name]-[hash]`,
+  bundle: true,
+  splitting: true,
+  keepNames: true,
+  sourcemap: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node22.13',
+  conditions: ['@ledger-state/source'],
+  plugins: [PACKAGES_OF_OTHERS],
+  logLevel: 'warning',
+})
