@@ -29,6 +29,8 @@ export interface BucketServerOptions {
   /** Whether it lists as S3 does, as Google does, or as older servers that know the first version of the listing only. */
   readonly flavour?: 's3' | 'gs' | 'first'
   readonly pageSize?: number
+  /** Whether what lies in the folder stays as it is, so that each object is hashed once. */
+  readonly isConstant?: boolean
 }
 
 export interface BucketServer {
@@ -45,8 +47,14 @@ export interface BucketServer {
 
 /** Serves a folder as a bucket, by default one named `bucket`, in pages of 1,000 names. */
 export async function startBucketServer(folder: string, options: BucketServerOptions = {}): Promise<BucketServer> {
-  const { bucket = 'bucket', flavour = 's3', pageSize = 1_000 } = options
+  const { bucket = 'bucket', flavour = 's3', pageSize = 1_000, isConstant = false } = options
   const counts = new Map<string, number>()
+  const etags = new Map<string, string>()
+  const etagOf = (path: string, bytes?: Buffer): string => {
+    const etag = (isConstant && etags.get(path)) || hashOf(bytes ?? readFileSync(path))
+    if (isConstant) etags.set(path, etag)
+    return etag
+  }
   const server = createServer((incoming, response) => {
     const url = new URL(incoming.url!, 'http://bucket')
     const [name = '', ...rest] = url.pathname.slice(1).split('/').map(decodeURIComponent)
@@ -65,7 +73,7 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
 
   function answerTo(name: string, key: string, query: URLSearchParams, { headers }: IncomingMessage): BucketResponse {
     if (name !== bucket) return xmlFault(404, 'NoSuchBucket', 'The specified bucket does not exist')
-    if (key !== '') return objectAnswer(join(folder, key), headers)
+    if (key !== '') return objectAnswer(join(folder, key), headers, etagOf)
     if (!started.lists) return xmlFault(403, 'AccessDenied', 'Access Denied')
     return { status: 200, headers: { 'content-type': 'application/xml' }, body: Buffer.from(listing(query)) }
   }
@@ -102,9 +110,9 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
   }
 
   function contentsOf(key: string): string {
-    const bytes = readFileSync(join(folder, key))
+    const path = join(folder, key)
     const generation = flavour === 'gs' ? '<Generation>1700000000000000</Generation>' : ''
-    return `<Contents><Key>${escaped(key)}</Key>${generation}<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>${escaped(etagOf(bytes))}</ETag><Size>${bytes.length}</Size></Contents>`
+    return `<Contents><Key>${escaped(key)}</Key>${generation}<LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>${escaped(etagOf(path))}</ETag><Size>${statSync(path).size}</Size></Contents>`
   }
 
   await once(server.listen(0, '127.0.0.1'), 'listening')
@@ -124,11 +132,15 @@ export async function startBucketServer(folder: string, options: BucketServerOpt
   return started
 }
 
-function objectAnswer(path: string, headers: IncomingMessage['headers']): BucketResponse {
+function objectAnswer(
+  path: string,
+  headers: IncomingMessage['headers'],
+  etagOf: (path: string, bytes: Buffer) => string,
+): BucketResponse {
   if (!existsSync(path) || statSync(path).isDirectory())
     return xmlFault(404, 'NoSuchKey', 'The specified key does not exist.')
   const body = readFileSync(path)
-  const etag = etagOf(body)
+  const etag = etagOf(path, body)
   if (headers['if-match'] !== undefined && headers['if-match'] !== etag) {
     return xmlFault(412, 'PreconditionFailed', 'At least one of the pre-conditions you specified did not hold')
   }
@@ -155,7 +167,7 @@ function keysOf(folder: string): string[] {
   return files.map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll('\\', '/'))
 }
 
-function etagOf(bytes: Buffer): string {
+function hashOf(bytes: Buffer): string {
   return `"${createHash('md5').update(bytes).digest('hex')}"`
 }
 

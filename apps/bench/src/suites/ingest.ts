@@ -10,7 +10,7 @@ import type { Role } from '@ledger-state/report/measure'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
 import { createMainnetLikeLedger } from '../ingest/mainnet-like-ledger.ts'
-import { startRestNode } from '../ingest/rest-node.ts'
+import { startRemoteBackup, startRestNode } from '../ingest/source-process.ts'
 import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
@@ -30,22 +30,33 @@ const NODES = [
   { subject: 'node that takes 100 ms, pages of 1,000', latencyMs: 100, maxPage: 1_000 },
 ] as const
 
+const FOLDER = 'backup, verified'
+
+/** Links to a bucket with the same backup, which is verified. */
+const LINKS = [
+  { subject: 'bucket on loopback', shape: { roundTripMs: 0 } },
+  { subject: 'bucket behind a link of 100 ms', shape: { roundTripMs: 100 } },
+  { subject: 'bucket behind a link of 20 MB/s', shape: { roundTripMs: 20, bytesPerSecond: 20e6 } },
+] as const
+
 /** The first is for figures that name no setting: it has more keys, and is the harder of the two. */
 const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyReturns[]
 
 interface Contender {
   readonly subject: string
   readonly role: Role
-  /** CPU time of the source where that is a process of its own, as `RestNode` has it. */
+  /** CPU time of the source where that is a process of its own, as `SourceProcess` has it. */
   readonly sourceCpuTime?: () => number | undefined
+  /** Subject whose rate in the same round this one's is divided by. */
+  readonly comparedWith?: string
   run(folder: string): Promise<void>
 }
 
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup and from a node, and what they take on disk',
-  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 5, memoryBytes: 1e9, diskBytes: 0.6e9 }),
+    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk',
+  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 7, memoryBytes: 1e9, diskBytes: 0.6e9 }),
   charts: [
     {
       title: 'Versions a second',
@@ -95,7 +106,7 @@ async function measureBackup(run: BenchRun): Promise<void> {
   await measureContenders(run, contenders, `a backup with ${writes} writes`, 'writes', writes)
 }
 
-/** Measures from a backup, and from a node on the same machine, which answers at once or after a while. */
+/** Measures from a folder, from a bucket behind links, and from a node on the same machine, which answers at once or after a while. */
 async function measureMainnetLike(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)
@@ -107,9 +118,21 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const nodes = await Promise.all(
     NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, 'spreading', node)) })),
   )
+  const buckets = await Promise.all(
+    LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(spreading, shape)) })),
+  )
   const contenders: Contender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
-    { subject: 'backup, verified', role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
+    { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
+    ...buckets.map(
+      ({ subject, url, cpuTime }): Contender => ({
+        subject,
+        role: 'ours',
+        sourceCpuTime: cpuTime,
+        comparedWith: FOLDER,
+        run: (folder) => ingest(folder, url, {}),
+      }),
+    ),
     {
       subject: 'backup of returning keys, verified',
       role: 'ours',
@@ -127,7 +150,7 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   try {
     await measureContenders(run, contenders, 'versions like those of mainnet', 'versions', versions)
   } finally {
-    for (const { stop } of nodes) await stop()
+    for (const { stop } of [...nodes, ...buckets]) await stop()
   }
 }
 
@@ -189,9 +212,14 @@ async function measureContenders(
     }
   }
   const one = metric === 'writes' ? 'write' : 'version'
-  for (const [at, { subject, role }] of contenders.entries()) {
+  for (const [at, { subject, role, comparedWith }] of contenders.entries()) {
     const { rates, cpu, sourceCpu } = costs[at]!
     run.record({ title, subject, role, metric, unit: '1/s', better: 'higher', rounds: rates })
+    const other = costs[contenders.findIndex((one) => one.subject === comparedWith)]
+    if (other) {
+      const ratios = rates.map((rate, round) => rate / other.rates[round]!)
+      run.record({ title, subject, role, metric: `÷ ${comparedWith}`, unit: '', better: 'higher', rounds: ratios })
+    }
     run.record({ title, subject, role, metric: `CPU time of a ${one}`, unit: 'µs', rounds: cpu })
     if (sourceCpu.length === 0) continue
     run.record({ title, subject, role, metric: `CPU time of a ${one} in the source`, unit: 'µs', rounds: sourceCpu })

@@ -43,7 +43,7 @@ async function gathered(results: AsyncIterable<number>): Promise<{ taken: number
 
 describe('fetchAhead', () => {
   it('gives everything in order', async () => {
-    const limits = { items: 3, bytes: 100 }
+    const limits = { atFirst: 3, items: 3, bytes: 100 }
     const found = await gathered(
       fetchAhead(
         numbers(1, 20),
@@ -66,7 +66,7 @@ describe('fetchAhead', () => {
 
   it('begins as many fetches as there may be, and another for each that is taken', async () => {
     const held = new HeldFetches()
-    const results = fetchAhead(numbers(1, 9), () => 1, held.fetch, { items: 3, bytes: 100 })
+    const results = fetchAhead(numbers(1, 9), () => 1, held.fetch, { atFirst: 3, items: 3, bytes: 100 })
     const first = results.next()
     await held.hasBegun(1, 2, 3)
     held.end(2)
@@ -78,10 +78,28 @@ describe('fetchAhead', () => {
     await results.return()
   })
 
+  it('begins with few, and has one more under way after each that came, until there are as many as may be', async () => {
+    const held = new HeldFetches()
+    const results = fetchAhead(numbers(1, 9), () => 1, held.fetch, { atFirst: 1, items: 3, bytes: 100 })
+    const first = results.next()
+    await held.hasBegun(1)
+    held.end(1)
+    expect(await first).toEqual({ done: false, value: 1 })
+    await held.hasBegun(1, 2, 3)
+    // One that came and was not taken counts among those under way.
+    held.end(3)
+    await held.hasBegun(1, 2, 3, 4)
+    held.end(2)
+    held.end(4)
+    expect(await results.next()).toEqual({ done: false, value: 2 })
+    await held.hasBegun(1, 2, 3, 4, 5)
+    await results.return()
+  })
+
   it('holds no more bytes than it may, but one item however large', async () => {
     const held = new HeldFetches()
     const sizes = [0, 40, 60, 1, 500, 1]
-    const results = fetchAhead(numbers(1, 5), (item) => sizes[item]!, held.fetch, { items: 9, bytes: 100 })
+    const results = fetchAhead(numbers(1, 5), (item) => sizes[item]!, held.fetch, { atFirst: 9, items: 9, bytes: 100 })
     let taken = results.next()
     await held.hasBegun(1, 2)
     held.end(1)
@@ -125,7 +143,7 @@ describe('fetchAhead', () => {
 
   it('looks up nothing more once it is left', async () => {
     const held = new HeldFetches()
-    const results = fetchAhead(numbers(1, 9), () => 1, held.fetch, { items: 2, bytes: 100 })
+    const results = fetchAhead(numbers(1, 9), () => 1, held.fetch, { atFirst: 2, items: 2, bytes: 100 })
     const first = results.next()
     await held.hasBegun(1, 2)
     held.end(1)

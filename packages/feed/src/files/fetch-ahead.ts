@@ -1,13 +1,17 @@
 /** What is fetched before it is wanted. */
 export interface FetchLimits {
-  /** Items at one time. */
+  /** Items at one time before any was fetched; each that was makes it one more, up to `items`. */
+  readonly atFirst: number
   readonly items: number
   /** Bytes of all items that are fetched and not taken yet; one item may be larger. */
   readonly bytes: number
 }
 
-/** Enough for a link of 100 ms and 100 MB/s; a chunk of a network has 20 to 60 MB. */
-export const FETCH_LIMITS: FetchLimits = { items: 8, bytes: 256 * 1024 * 1024 }
+/**
+ * Enough for a link of 100 ms and 100 MB/s; a chunk of a network has 20 to 60 MB. Two at first: all that are fetched at once
+ * share the link, and the first of eight would come when all eight are there.
+ */
+export const FETCH_LIMITS: FetchLimits = { atFirst: 2, items: 8, bytes: 256 * 1024 * 1024 }
 
 /**
  * Gives what `fetch` makes of each item, in the order of the items, while it fetches those that follow within the limits. An
@@ -25,16 +29,17 @@ export async function* fetchAhead<T, R>(
   /** Looked up, and without room. */
   let next: T | undefined
   let heldBytes = 0
+  let most = Math.min(limits.atFirst, limits.items)
   let isEnd = false
   let isClosed = false
   let failure: { readonly error: unknown } | undefined
   let filling: Promise<void> | undefined
 
   const hasRoomFor = (bytes: number): boolean =>
-    underWay.length === 0 || (underWay.length < limits.items && heldBytes + bytes <= limits.bytes)
+    underWay.length === 0 || (underWay.length < most && heldBytes + bytes <= limits.bytes)
 
   const fill = async (): Promise<void> => {
-    while (!isEnd && !isClosed && underWay.length < limits.items) {
+    while (!isEnd && !isClosed && underWay.length < most) {
       if (next === undefined) {
         const { done, value } = await iterator.next()
         isEnd = done === true
@@ -44,7 +49,7 @@ export async function* fetchAhead<T, R>(
       const bytes = bytesOf(next!)
       if (!hasRoomFor(bytes)) return
       const result = fetch(next!)
-      result.catch(() => {})
+      result.then(raise, () => {})
       heldBytes += bytes
       underWay.push({ bytes, result })
       next = undefined
@@ -58,6 +63,12 @@ export async function* fetchAhead<T, R>(
         ;[filling, isEnd, failure] = [undefined, true, { error }]
       },
     ) as Promise<void>
+  }
+
+  const raise = (): void => {
+    if (most === limits.items) return
+    most++
+    beginFilling()
   }
 
   try {

@@ -1,0 +1,14 @@
+// A bucket over the folder of a backup, behind a link, in a process of its own. Arguments: the folder, milliseconds of a round trip, bytes that the
+// link carries in a second (0: all). Sends its port to its parent.
+import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
+import { startShapedLink } from './shaped-link.ts'
+
+const [folder, ...numbers] = process.argv.slice(2) as [string, ...string[]]
+const [roundTripMs, bytesPerSecond] = numbers.map(Number) as [number, number]
+const { origin } = await startBucketServer(folder, { isConstant: true })
+const link = await startShapedLink(Number(new URL(origin).port), {
+  roundTripMs,
+  bytesPerSecond: bytesPerSecond || undefined,
+})
+process.on('disconnect', () => process.exit())
+process.send!(link.port)

@@ -1,0 +1,78 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** Bytes under way in one connection, as with the windows of TCP: at 100 ms, one connection carries 20 MB/s. */
+const WINDOW_BYTES = 1024 * 1024
+
+export interface LinkShape {
+  /** A request and the beginning of its answer take that on the link; opening a connection takes it once more. */
+  readonly roundTripMs: number
+  /** What all answers share. */
+  readonly bytesPerSecond?: number | undefined
+}
+
+export interface ShapedLink {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Listens in place of a server on this machine, and passes on what goes there and back as a link of that shape would. */
+export async function startShapedLink(target: number, shape: LinkShape): Promise<ShapedLink> {
+  const { roundTripMs, bytesPerSecond = Number.POSITIVE_INFINITY } = shape
+  const sockets = new Set<Socket>()
+  /** When the link has carried all that it was given. */
+  let freeAt = 0
+  const carried = (bytes: number): number => {
+    freeAt = Math.max(freeAt, performance.now()) + (bytes / bytesPerSecond) * 1_000
+    return freeAt
+  }
+  const listener = createServer({ noDelay: true }, (client) => {
+    const server = connect({ port: target, host: '127.0.0.1', noDelay: true })
+    for (const [one, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.on('close', () => {
+        sockets.delete(one)
+        other.destroy()
+      })
+    }
+    const openedAt = performance.now() + roundTripMs
+    passOn(client, server, () => Math.max(openedAt, performance.now()) + roundTripMs / 2)
+    passOn(server, client, (bytes) => carried(bytes) + roundTripMs / 2)
+  })
+  await once(listener.listen(0, '127.0.0.1'), 'listening')
+  return {
+    port: (listener.address() as AddressInfo).port,
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => listener.close(resolve))
+    },
+  }
+}
+
+/** Writes what one socket receives to another, each piece when it is due; those moments must not go backwards. */
+function passOn(from: Socket, to: Socket, dueAfter: (bytes: number) => number): void {
+  const underWay: { readonly piece: Buffer; readonly due: number }[] = []
+  let bytes = 0
+  const wait = (): void => {
+    setTimeout(deliver, Math.max(0, underWay[0]!.due - performance.now()))
+  }
+  const deliver = (): void => {
+    while (underWay.length > 0 && underWay[0]!.due <= performance.now()) {
+      const { piece } = underWay.shift()!
+      bytes -= piece.length
+      to.write(piece)
+    }
+    if (bytes < WINDOW_BYTES) from.resume()
+    if (underWay.length > 0) wait()
+  }
+  from.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    underWay.push({ piece, due: dueAfter(piece.length) })
+    if (bytes >= WINDOW_BYTES) from.pause()
+    if (underWay.length === 1) wait()
+  })
+}
