@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 // Imports nothing of the program: its modules fail with errors of their own on a Node that is too old for them.
 import { readFileSync } from 'node:fs'
+import { WRITER_THREADS } from './writer-threads.js'
 
 const EXIT_USAGE = 2
-/** Threads of the pool of a process that writes a store: see `processes/supervisor.ts`. */
-const WRITER_THREADS = '24'
 /** Commands that write a store in their own process. */
 const INGESTING: readonly (string | undefined)[] = ['ingest', 'start']
 

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { readStored, writeStored } from '../state/stored-text.ts'
 import { KNOWN_WAYPOINTS } from './known-waypoints.ts'
 
 /** The point of the ledger that validators of proofs follow from, and who says it. */
@@ -10,7 +11,7 @@ export interface TrustedWaypoint {
 const STORED_AS = 'trusted-waypoints'
 
 /** The waypoints that the visitor chose, by the id of the chain; this browser keeps them. */
-const chosen = signal<Readonly<Record<string, string>>>(parseChosen(read()))
+const chosen = signal<Readonly<Record<string, string>>>(parseChosen(readStored(STORED_AS)))
 
 export function isWaypoint(text: string): boolean {
   return /^\d{1,20}:[0-9a-f]{64}$/.test(text)
@@ -44,17 +45,5 @@ export function trustedWaypoint(chainId: string, ofNode: string | null, version:
 export function chooseWaypoint(chainId: string, waypoint: string | undefined): void {
   const { [chainId]: _, ...others } = chosen.value
   chosen.value = waypoint === undefined ? others : { ...others, [chainId]: waypoint }
-  try {
-    localStorage.setItem(STORED_AS, JSON.stringify(chosen.value))
-  } catch {
-    // A browser that keeps nothing trusts the waypoint until the page is left.
-  }
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(STORED_AS)
-  } catch {
-    return null
-  }
+  writeStored(STORED_AS, JSON.stringify(chosen.value))
 }

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { readStored, writeStored } from './stored-text.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
@@ -16,17 +17,10 @@ export function applyTheme(): void {
 export function chooseTheme(chosen: Theme): void {
   theme.value = chosen
   applyTheme()
-  try {
-    localStorage.setItem(STORED_AS, chosen)
-  } catch {
-    // A browser that keeps nothing shows the theme until the page is left.
-  }
+  writeStored(STORED_AS, chosen)
 }
 
 function readTheme(): Theme {
-  try {
-    return THEMES.find((one) => one === localStorage.getItem(STORED_AS)) ?? 'system'
-  } catch {
-    return 'system'
-  }
+  const stored = readStored(STORED_AS)
+  return THEMES.find((one) => one === stored) ?? 'system'
 }

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { ViewCall } from './route.ts'
+import { readStored, writeStored } from './stored-text.ts'
 
 /** A call that somebody keeps an eye on. */
 export interface WatchedCall {
@@ -11,7 +12,7 @@ const STORAGE_KEY = 'watched-calls'
 const MOST = 50
 
 /** Watched calls in the order in which they were added; kept in this browser. */
-export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(read()))
+export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(readStored(STORAGE_KEY)))
 
 /** What was stored by this or an earlier page; whatever is not a call is left out. */
 export function parseWatchedCalls(text: string | null): readonly WatchedCall[] {
@@ -49,20 +50,7 @@ function isSame(a: WatchedCall, b: WatchedCall): boolean {
   return a.function === b.function && JSON.stringify(a.call) === JSON.stringify(b.call)
 }
 
-/** A browser may refuse to store anything; the list then lasts as long as the page. */
 function keep(calls: readonly WatchedCall[]): void {
   watchedCalls.value = calls
-  try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(calls))
-  } catch {
-    // As above.
-  }
-}
-
-function read(): string | null {
-  try {
-    return localStorage.getItem(STORAGE_KEY)
-  } catch {
-    return null
-  }
+  writeStored(STORAGE_KEY, JSON.stringify(calls))
 }

@@ -3,11 +3,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { type BucketServer, htmlPage, silence, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { writeOwnNetwork } from '../../testing/own-network.ts'
 import { RunningProgram } from '../../testing/program.ts'
 
 const CHUNK = 10
@@ -136,9 +137,8 @@ describe('ingest --since', () => {
   })
 
   it('refuses a bucket of another chain than it is said to be', async () => {
-    const network = { name: 'mine', chainId: 7, hashSalt: 'APTOS::', waypoints: [WAYPOINT] }
-    writeFileSync(bed.at('mine.json'), JSON.stringify(network))
-    const words = ['ingest', 's3://bucket/e1', '--data-dir', bed.at('store'), '--network', bed.at('mine.json')]
+    const network = writeOwnNetwork(bed.at('mine.json'), { chainId: 7, waypoints: [WAYPOINT] })
+    const words = ['ingest', 's3://bucket/e1', '--data-dir', bed.at('store'), '--network', network]
     const program = new RunningProgram([...words, '--since', String(BASE)], { cwd: bed.folder, env })
     const { status, stderr } = await program.outcome()
     expect([status, stderr]).toEqual([1, expect.stringMatching(/chain 42.*7|7.*chain 42/)])
@@ -156,16 +156,8 @@ describe('ingest --keep-chunks', () => {
     const output = await program.outputMatching(/replicas are served on (http:[^\s"]+)/)
     const url = /replicas are served on (http:[^\s"]+)/.exec(output)![1]!
     // The bucket that the network names is not there any more.
-    const backups = ['s3://bucket/e1']
-    const network = {
-      name: 'mine',
-      chainId: SYNTHETIC_CHAIN_ID,
-      hashSalt: 'APTOS::',
-      waypoints: [WAYPOINT],
-      backups,
-    }
-    writeFileSync(bed.at('mine.json'), JSON.stringify(network))
-    const ofNode = [...window, '--network', bed.at('mine.json'), '--from-node', url]
+    const network = writeOwnNetwork(bed.at('mine.json'), { waypoints: [WAYPOINT], backups: ['s3://bucket/e1'] })
+    const ofNode = [...window, '--network', network, '--from-node', url]
     const run = (source: string) =>
       new RunningProgram(['ingest', source, '--data-dir', bed.at('other'), ...ofNode], {
         cwd: bed.folder,

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { SYNTHETIC_CHAIN_ID } from '@ledger-state/feed/testing/synthetic-chain'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -9,6 +9,7 @@ import {
   WAYPOINT,
   writeContradictedStore,
 } from '../../testing/contradicted-store.ts'
+import { writeOwnNetwork } from '../../testing/own-network.ts'
 
 let bed: CommandBed
 beforeEach(() => {
@@ -52,10 +53,7 @@ describe('trust check', () => {
 describe('an ingest with --network', () => {
   it('trusts the waypoints of a file, and refuses a source of another chain', async () => {
     await writeContradictedStore(bed.folder)
-    const write = (chainId: number) => {
-      const network = { name: 'mine', chainId, hashSalt: 'APTOS::', waypoints: [WAYPOINT] }
-      writeFileSync(bed.at('mine.json'), JSON.stringify(network))
-    }
+    const write = (chainId: number) => writeOwnNetwork(bed.at('mine.json'), { chainId, waypoints: [WAYPOINT] })
     write(SYNTHETIC_CHAIN_ID)
     expect(bed.ingest('backup', 'whole', '--network', 'mine.json')).toMatchObject({ status: 0 })
     expect(await bed.info('whole')).toMatchObject({ waypoint: WAYPOINT, signed_version: String(LATEST_VERSION) })

@@ -1,14 +1,15 @@
 // A network by its name: a node that serves a window out of a backup while it fills, follows a node, and becomes signed.
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { type BucketServer, type Fault, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
-import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { writeOwnNetwork } from '../../testing/own-network.ts'
 import type { RunningProgram } from '../../testing/program.ts'
 
 let bed: CommandBed
@@ -40,16 +41,7 @@ function writeAllEndings(splits: readonly number[]): void {
 /** Describes the network in a file. */
 function ownNetwork(backups = [`${bucket.url}/e1`]): string {
   const waypoints = [`0:${waypointHash(chain.endings()[0]!)}`]
-  const network = {
-    name: 'mine',
-    chainId: SYNTHETIC_CHAIN_ID,
-    hashSalt: 'APTOS::',
-    waypoints,
-    backups,
-    nodes: [node.url],
-  }
-  writeFileSync(bed.at('mine.json'), JSON.stringify(network))
-  return bed.at('mine.json')
+  return writeOwnNetwork(bed.at('mine.json'), { waypoints, backups, nodes: [node.url] })
 }
 
 async function storeReaches(

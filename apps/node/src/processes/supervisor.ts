@@ -16,6 +16,7 @@ import { registerProcessMetrics } from '../observability/process-metrics.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace } from '../stores/store-place.js'
+import { WRITER_THREADS } from '../writer-threads.js'
 import { openAcceptor } from './acceptor.js'
 import { openAdminServer } from './admin-server.js'
 import { Dispatcher } from './dispatcher.js'
@@ -45,8 +46,6 @@ const READER_NODE_OPTIONS = [
 ]
 /** glibc keeps freed blocks of up to 32 MB for itself once it has seen such; from 128 KiB on they go back to the system. */
 const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
-/** Merges in a store larger than memory read on 16 threads what they are about to change; 8 are left to commits. */
-const WRITER_THREADS = '24'
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 

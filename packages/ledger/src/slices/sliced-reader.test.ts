@@ -10,35 +10,29 @@ import { ASSETS, randomLedgers, randomSpecs, sliceOf, wholeOf } from '../../test
 import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
 
 const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 60 : 6)) }
-/** A ledger takes a third of a second on an idle machine. */
-const PATIENCE = { timeout: 600_000 }
 
-it(
-  'a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers',
-  PATIENCE,
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        randomLedgers,
-        randomSpecs,
-        fc.nat(30),
-        fc.integer({ min: 1, max: 4 }),
-        async (versions, spec, resumesAt, batch) => {
-          const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec, { resumesAt, batch })]
-          const { known } = compareSlice(createLedger(whole), createLedger(slice))
-          expect(known).toBeGreaterThan(0)
-          const retain = BigInt(Math.ceil(versions.length / 2))
-          await whole.prune(retain)
-          await slice.prune(retain)
-          compareSlice(createLedger(whole), createLedger(slice), isSlowRun ? 1n : 3n)
-        },
-      ),
-      RUNS,
-    )
-  },
-)
+it('a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomLedgers,
+      randomSpecs,
+      fc.nat(30),
+      fc.integer({ min: 1, max: 4 }),
+      async (versions, spec, resumesAt, batch) => {
+        const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec, { resumesAt, batch })]
+        const { known } = compareSlice(createLedger(whole), createLedger(slice))
+        expect(known).toBeGreaterThan(0)
+        const retain = BigInt(Math.ceil(versions.length / 2))
+        await whole.prune(retain)
+        await slice.prune(retain)
+        compareSlice(createLedger(whole), createLedger(slice), isSlowRun ? 1n : 3n)
+      },
+    ),
+    RUNS,
+  )
+})
 
-it('a slice over an engine whose reads are promises answers as one over the engine itself', PATIENCE, async () => {
+it('a slice over an engine whose reads are promises answers as one over the engine itself', async () => {
   await fc.assert(
     fc.asyncProperty(randomLedgers, randomSpecs, async (versions, spec) => {
       const engine = await sliceOf(versions, spec)
@@ -54,7 +48,7 @@ it('a slice over an engine whose reads are promises answers as one over the engi
   )
 })
 
-it('a slice knows all of the accounts and tables that it was asked for, at every version', PATIENCE, async () => {
+it('a slice knows all of the accounts and tables that it was asked for, at every version', async () => {
   await fc.assert(
     fc.asyncProperty(randomLedgers, randomSpecs, async (versions, spec) => {
       const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]

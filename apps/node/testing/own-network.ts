@@ -1,0 +1,16 @@
+import { writeFileSync } from 'node:fs'
+import { SYNTHETIC_CHAIN_ID } from '@ledger-state/feed/testing/synthetic-chain'
+
+/** What a file of `--network` says of a synthetic chain, or of another one. */
+export interface OwnNetwork {
+  readonly chainId?: number
+  readonly waypoints: readonly string[]
+  readonly backups?: readonly string[]
+  readonly nodes?: readonly string[]
+}
+
+/** Describes the network `mine` in a file. Returns its path. */
+export function writeOwnNetwork(path: string, network: OwnNetwork): string {
+  writeFileSync(path, JSON.stringify({ name: 'mine', chainId: SYNTHETIC_CHAIN_ID, hashSalt: 'APTOS::', ...network }))
+  return path
+}
