@@ -67,25 +67,21 @@ it('a slice knows all of the accounts and tables that it was asked for, at every
   )
 })
 
-it(
-  'tables join from the version on in which a kept value holds them and says what they are, at any depth',
-  PATIENCE,
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        randomLedgers,
-        randomSpecs,
-        fc.nat(30),
-        fc.integer({ min: 1, max: 4 }),
-        async (versions, spec, resumesAt, batch) => {
-          const slice = await sliceOf(versions, spec, { resumesAt, batch })
-          expect(membersIn(slice)).toEqual(expectedMembers(versions, spec))
-        },
-      ),
-      { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 3_000 : 150)) },
-    )
-  },
-)
+it('tables join from the version on in which a kept value holds them and says what they are, at any depth', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomLedgers,
+      randomSpecs,
+      fc.nat(30),
+      fc.integer({ min: 1, max: 4 }),
+      async (versions, spec, resumesAt, batch) => {
+        const slice = await sliceOf(versions, spec, { resumesAt, batch })
+        expect(membersIn(slice)).toEqual(expectedMembers(versions, spec))
+      },
+    ),
+    { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 3_000 : 150)) },
+  )
+})
 
 function keysOf(engine: StateWriter, version: bigint, prefix: Uint8Array): string[] {
   return [...engine.at(version).scan(prefix)].map(({ key, value }) => `${bytesToHex(key)} ${bytesToHex(value)}`)
