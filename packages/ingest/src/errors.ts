@@ -9,6 +9,7 @@ export type IngestErrorCode =
   | 'slice_mismatch'
   | 'slice_unbounded'
   | 'source_failed'
+  | 'spill_failed'
   | 'store_not_empty'
   | 'untrusted'
   | 'version_gap'
@@ -137,4 +138,15 @@ export function stateChangedBetweenPasses(place: string): IngestError {
 function listed(lines: readonly string[]): string {
   const shown = lines.slice(0, 5).join(', ')
   return lines.length > 5 ? `${shown} and ${lines.length - 5} more` : shown
+}
+
+export function cannotSpoolModules(folder: string, cause: unknown): IngestError {
+  const message = `cannot keep a copy of the modules of the state in ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`
+  return new LedgerStateError('spill_failed', message, {}, { cause })
+}
+
+export function diskOfModulesFull(folder: string, free: number, spare: number): IngestError {
+  const inMebibytes = (bytes: number): string => `${Math.floor(bytes / (1 << 20))} MiB`
+  const message = `the disk of ${folder} has ${inMebibytes(free)} free, and a copy of the modules of the state leaves ${inMebibytes(spare)} free: nothing was stored`
+  return new LedgerStateError('spill_failed', message)
 }

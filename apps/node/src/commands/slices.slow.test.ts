@@ -1,11 +1,10 @@
 // The recipes of docs/slices.md, on a feed of the demonstration ledger.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { feedHeaderLine, versionToFeedLine } from '@ledger-state/feed'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { demoFeed } from '../../testing/demo-feed.ts'
 import { ACCOUNTS, PRICES } from '../demo/demo-addresses.js'
-import { DEMO_CHAIN_ID, openDemoLedger } from '../demo/demo-ledger.js'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', import.meta.url)), 'utf8')
 
@@ -23,11 +22,7 @@ describe('a slice', () => {
   const outputs = new Map<string, string>()
 
   beforeAll(async () => {
-    const lines = [feedHeaderLine({ chainId: DEMO_CHAIN_ID })]
-    for await (const version of openDemoLedger().versions()) {
-      if (version.version < VERSIONS) lines.push(versionToFeedLine(version))
-    }
-    writeFileSync(bed.at('demo.ndjson'), `${lines.join('\n')}\n`)
+    writeFileSync(bed.at('demo.ndjson'), await demoFeed(VERSIONS))
     writeFileSync(bed.at('wallets.txt'), `# the fund\n${ACCOUNTS.slice(0, 3).join('\n')}\n`)
     for (const words of COMMANDS) {
       const { status, stdout, stderr } = bed.run(...words)

@@ -35,6 +35,7 @@ import { describeVouching } from '../terminal/vouching.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
 import { mergeWithProgress } from './merge-with-progress.js'
+import { sliceOptionsOf } from './slice-options.js'
 import { withWiderCommand } from './wider-slice.js'
 
 /** Which trees of signed checkpoints are kept, and where. */
@@ -183,7 +184,7 @@ export async function ingestInto(
     let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting')
-      const only = slice && { spec: sliceSpecOf(slice), reopen: options.openAgain }
+      const only = slice && sliceOptionsOf(slice, place, options.openAgain)
       const how = { ...options, only, signal: stop.signal, progress, onNotice: notice }
       const ingesting = reopen ? followSource(engine, source, reopen, how) : ingestSource(engine, source, how)
       const counters = await ingesting.catch(async (error: unknown) => {

@@ -19,13 +19,40 @@ export async function withWiderCommand(
   const held = await readSliceLines(engine)
   if (held.length === 0) return error
   const lines = [...new Set([...held, ...sliceSpecToLines(asked)])]
-  const into = 'dataDir' in place ? `--data-dir ${quoted(`${place.dataDir}-wider`)}` : '--store URL'
-  const ingest = `ledger-state ingest ${quoted(location)} ${into}`
-  if (lines.length <= MOST_NAMED) return widerSlice(error, `${ingest} ${lines.map(optionOf).join(' ')}`)
-  const from = 'dataDir' in place ? `--data-dir ${quoted(place.dataDir)}` : '--store URL'
+  const { from, into, makes, needs } = storesOf(place)
+  const ingest = `${makes}ledger-state ingest ${quoted(location)} ${into}`
+  if (lines.length <= MOST_NAMED) return widerSlice(error, `${ingest} ${lines.map(optionOf).join(' ')}${needs}`)
   const named = sliceSpecToLines(asked).map((line) => ` ${quoted(line)}`)
   const more = named.length <= MOST_NAMED ? `printf '%s\\n'${named.join('')} >> slice.txt` : 'cat FILE >> slice.txt'
-  return widerSlice(error, `ledger-state info --slice ${from} > slice.txt && ${more} && ${ingest} --only slice.txt`)
+  return widerSlice(
+    error,
+    `ledger-state info --slice ${from} > slice.txt && ${more} && ${ingest} --only slice.txt${needs}`,
+  )
+}
+
+/** Parameters of the URL of a store that anybody may see. */
+const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['host', 'port', 'sslmode', 'sslrootcert'])
+
+/** How commands name a store and the wider one, what makes the place of that, and what the commands need. */
+function storesOf(place: StorePlace) {
+  if ('dataDir' in place) {
+    const { dataDir } = place
+    const into = `--data-dir ${quoted(`${dataDir}-wider`)}`
+    return { from: `--data-dir ${quoted(dataDir)}`, into, makes: '', needs: '' }
+  }
+  const url = new URL(place.url)
+  const hasPassword = url.password !== '' || url.searchParams.has('password')
+  url.password = ''
+  for (const name of [...url.searchParams.keys()]) if (!SHOWN_PARAMETERS.has(name)) url.searchParams.delete(name)
+  const held = quoted(url.href)
+  url.pathname += '_wider'
+  const database = decodeURIComponent(url.pathname.slice(1))
+  return {
+    from: `--store ${held}`,
+    into: `--store ${quoted(url.href)}`,
+    makes: `createdb --maintenance-db=${held} ${quoted(database)} && `,
+    needs: hasPassword ? ' (with the password in PGPASSWORD)' : '',
+  }
 }
 
 function optionOf(line: string): string {

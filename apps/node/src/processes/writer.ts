@@ -5,8 +5,9 @@ import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { followSource, type IngestOptions, ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
-import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import type { SliceSettings } from '../config/slice-settings.js'
 import { type NetworkWindow, openNetworkWindow } from '../ingest/network-window.js'
+import { sliceOptionsOf } from '../ingest/slice-options.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -65,7 +66,7 @@ async function follow(
     const opening = open()
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
-    const only = slice && { spec: sliceSpecOf(slice), reopen: open }
+    const only = slice && sliceOptionsOf(slice, place, open)
     const how = { only, retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
     if (source) await followSource(engine, source, open, how)
   } finally {
@@ -93,7 +94,7 @@ async function followNetwork(
   const openNode = () => openSource(url!, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
   try {
     const openBackup = () => openNetworkWindow(window, onNotice, stop)
-    const only = (reopen: () => Promise<LedgerSource>) => slice && { spec: sliceSpecOf(slice), reopen }
+    const only = (reopen: () => Promise<LedgerSource>) => slice && sliceOptionsOf(slice, place, reopen)
     let turnMs = window.intervalMs
     for (let opening = openBackup(); !stop.aborted; ) {
       await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)

@@ -9,7 +9,9 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { LATEST_VERSION, SIGNED_VERSION, writeContradictedStore } from '../../testing/contradicted-store.ts'
+import { demoFeed } from '../../testing/demo-feed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
+import { PRICES } from '../demo/demo-addresses.js'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { openDatabaseWriter } from './open-database.js'
 
@@ -77,6 +79,29 @@ describe('a store in a database', () => {
       signed_version: String(LATEST_VERSION),
       contradicted_version: null,
     })
+  })
+
+  it('keeps a slice, refuses another with the commands that make a wider one, which work, and says what it does not know', async () => {
+    const url = await emptyStore()
+    writeFileSync(bed.at('demo.ndjson'), await demoFeed(200n))
+    const guarded = url.replace('postgres@', 'postgres:secret@')
+    expect(bed.run('ingest', 'demo.ndjson', '--store', guarded, '--only-account', '0xa11ce')).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('a slice: '),
+    })
+    const { status, stderr } = bed.run('ingest', 'demo.ndjson', '--store', guarded, '--only-table', PRICES)
+    expect(status).toBe(1)
+    expect(stderr).not.toContain('secret')
+    const told = /: createdb --maintenance-db=(\S+) (\S+) && ledger-state (.*) \(with the password in PGPASSWORD\)\n$/
+    const [, maintenance, database, command] = told.exec(stderr) ?? expect.fail(stderr)
+    expect(maintenance).toBe(url)
+    await server.createDatabase(database!)
+    expect(bed.run(...command!.split(' '))).toMatchObject({ status: 0 })
+    const item = (store: string) => bed.run('get', 'raw-item', PRICES, '0x01', '--store', store)
+    expect(item(server.url(database))).toMatchObject({ status: 0 })
+    expect(item(url)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--only-table ${PRICES} keeps it`) })
+    const slice = bed.run('info', '--slice', '--store', server.url(database)).stdout
+    expect(slice.split('\n')).toEqual(['0xa11ce', `table ${PRICES}`, ''])
   })
 
   it.runIf(isSlowRun)(

@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, mkdirSync, openSync, readSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cannotSpoolModules, diskOfModulesFull } from '../errors.js'
 import { keyName } from '../writes-hash.js'
 
 interface Place {
@@ -9,15 +11,38 @@ interface Place {
   readonly length: number
 }
 
+/** What is left free on the disk, for the store that may lie on it. */
+const SPARE_BYTES = 256 << 20
+/** How many bytes are written between two looks at the free space. */
+const LOOK_EVERY_BYTES = 16 << 20
+
 /** The modules of a state in a file, by their keys: of a whole network they are too many for memory. */
 export class ModuleSpool {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'ledger-state-modules-'))
-  readonly #file = openSync(join(this.#folder, 'modules'), 'w+')
+  readonly #folder: string
   readonly #places = new Map<string, Place>()
+  #file: number | undefined
   #end = 0
+  #lookAt = 0
 
+  readonly #spareBytes: number
+
+  /** @param folder for the file; by default the temporary folder of the system */
+  constructor(folder: string = tmpdir(), spareBytes = SPARE_BYTES) {
+    this.#folder = folder
+    this.#spareBytes = spareBytes
+  }
+
+  /** @throws `spill_failed` where the disk is full, or the file cannot be written */
   put(key: Uint8Array, code: Uint8Array): void {
-    writeSync(this.#file, code, 0, code.length, this.#end)
+    this.#expectSpace(code.length)
+    try {
+      this.#file ??= openUnnamed(this.#folder)
+      for (let done = 0; done < code.length; ) {
+        done += writeSync(this.#file, code, done, code.length - done, this.#end + done)
+      }
+    } catch (error) {
+      throw cannotSpoolModules(this.#folder, error)
+    }
     this.#places.set(keyName(key), { at: this.#end, length: code.length })
     this.#end += code.length
   }
@@ -27,15 +52,44 @@ export class ModuleSpool {
     if (!place) return undefined
     const code = Buffer.alloc(place.length)
     for (let done = 0; done < place.length; ) {
-      const count = readSync(this.#file, code, done, place.length - done, place.at + done)
-      if (count === 0) return undefined
+      const count = readSync(this.#file!, code, done, place.length - done, place.at + done)
+      if (count === 0) throw cannotSpoolModules(this.#folder, new Error('the file is shorter than what was written'))
       done += count
     }
     return code
   }
 
-  close(): void {
-    closeSync(this.#file)
-    rmSync(this.#folder, { recursive: true, force: true })
+  has(key: Uint8Array): boolean {
+    return this.#places.has(keyName(key))
   }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
+  }
+
+  #expectSpace(length: number): void {
+    if (this.#end + length < this.#lookAt) return
+    const free = freeBytesAt(this.#folder)
+    if (free < this.#spareBytes + length) throw diskOfModulesFull(this.#folder, free, this.#spareBytes)
+    this.#lookAt = this.#end + LOOK_EVERY_BYTES
+  }
+}
+
+function freeBytesAt(folder: string): number {
+  try {
+    mkdirSync(folder, { recursive: true })
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize
+  } catch (error) {
+    throw cannotSpoolModules(folder, error)
+  }
+}
+
+/** Opens a file that has no name, so that nothing is left of it whatever becomes of the process. */
+function openUnnamed(folder: string): number {
+  const path = join(folder, `modules-${randomUUID()}`)
+  const file = openSync(path, 'wx+')
+  rmSync(path)
+  return file
 }

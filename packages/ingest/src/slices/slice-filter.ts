@@ -21,6 +21,8 @@ export interface SliceOptions {
   readonly spec: SliceSpec
   /** Opens the source again: a source that begins with a state is read several times. */
   readonly reopen?: (() => Promise<LedgerSource>) | undefined
+  /** Folder for a copy of all modules of a state, while it is read; by default the temporary folder of the system. */
+  readonly folder?: string | undefined
 }
 
 /** Lets through what a slice keeps of the versions that a store is given. */

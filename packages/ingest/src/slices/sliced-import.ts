@@ -25,7 +25,7 @@ export class SlicedImport {
     this.#options = options
     this.#version = version
     this.#keeper = filter.begin(version)
-    this.#state = new StateSlice(this.#keeper, version)
+    this.#state = new StateSlice(this.#keeper, version, options.folder)
   }
 
   /** Answers whether it came to its end. @throws `slice_unbounded`; `invalid_argument` where the source cannot be opened again */

@@ -25,13 +25,15 @@ export interface PassOptions {
 export class StateSlice {
   readonly #keeper: SliceKeeper
   readonly #version: bigint
-  readonly #spool = new ModuleSpool()
+  readonly #spool: ModuleSpool
   /** Whether a module was looked for before all were seen. */
   #isMissing = false
 
-  constructor(keeper: SliceKeeper, version: bigint) {
+  /** @param folder for a copy of the modules of the state */
+  constructor(keeper: SliceKeeper, version: bigint, folder: string | undefined) {
     this.#keeper = keeper
     this.#version = version
+    this.#spool = new ModuleSpool(folder)
   }
 
   /** Answers whether it came to its end; the signal cuts it short. */
@@ -79,7 +81,7 @@ export class StateSlice {
 
   #takeModules({ entries }: StatePart): void {
     for (const { key, value } of entries) {
-      if (!isModuleKey(key) || this.#spool.get(key)) continue
+      if (!isModuleKey(key) || this.#spool.has(key)) continue
       this.#spool.put(key, value)
       this.#keeper.forget(key)
     }

@@ -1,0 +1,13 @@
+import type { LedgerSource } from '@ledger-state/feed'
+import type { SliceOptions } from '@ledger-state/ingest'
+import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import type { StorePlace } from '../stores/store-place.js'
+
+/** What an ingest into a store needs of a slice. @param reopen opens the source again */
+export function sliceOptionsOf(
+  slice: SliceSettings,
+  place: StorePlace,
+  reopen: () => Promise<LedgerSource>,
+): SliceOptions {
+  return { spec: sliceSpecOf(slice), reopen, folder: 'dataDir' in place ? place.dataDir : undefined }
+}
