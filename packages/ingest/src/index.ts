@@ -20,7 +20,6 @@ export {
   readSliceLines,
   readSliceMembers,
   readSliceStatus,
-  type SliceMember,
   type SliceStatus,
   sliceDigestOf,
 } from './slices/slice-status.js'

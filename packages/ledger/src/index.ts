@@ -15,6 +15,8 @@ export type { Listing, ListOptions } from './listings/listing.js'
 export { type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
+export type { ListedMember, ListMembersOptions, MemberListing } from './slices/list-members.js'
+export { OUTSIDE_OF_SLICE } from './slices/outside.js'
 export {
   decodeMember,
   decodeSliceRecord,
@@ -24,6 +26,7 @@ export {
   type MemberReason,
   type MemberRecord,
   memberKey,
+  type SliceMember,
   type SliceRecord,
 } from './slices/slice-records.js'
 export {

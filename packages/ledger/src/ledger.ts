@@ -10,6 +10,8 @@ import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
+import type { ListMembersOptions, MemberListing } from './slices/list-members.js'
+import type { SliceRecord } from './slices/slice-records.js'
 import type { TableTypesSearch } from './tables/find-table-types.js'
 import type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 import type { TableItemRequest } from './tables/table-item.js'
@@ -111,6 +113,10 @@ export interface LedgerState {
    * keys' bytes. There is no index: a page looks at some 1,000 state keys, and may be empty and have a cursor.
    */
   listTypeUses(type: StructName, options?: ListOptions): TypeUses
+  /** What the store keeps of its ledger; undefined where it keeps everything. */
+  readonly slice: SliceRecord | undefined
+  /** Who belongs to the slice that the store keeps, accounts before tables. A page may be empty and have a cursor. */
+  listMembers(options?: ListMembersOptions): MemberListing
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
   balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
   /**

@@ -23,6 +23,8 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
+import { type ListMembersOptions, listMembers, type MemberListing, readSlice } from './slices/list-members.js'
+import type { SliceRecord } from './slices/slice-records.js'
 import { readerOfOwned } from './slices/sliced-reader.js'
 import { findTableTypes, type TableTypesSearch } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
@@ -158,6 +160,14 @@ export class PinnedState implements LedgerState {
 
   listTypeUses(type: StructName, options: ListOptions = {}): TypeUses {
     return listTypeUses(this.view, type, options)
+  }
+
+  get slice(): SliceRecord | undefined {
+    return readSlice(this.view)
+  }
+
+  listMembers(options: ListMembersOptions = {}): MemberListing {
+    return listMembers(this.view, options)
   }
 
   balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {

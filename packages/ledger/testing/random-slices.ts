@@ -286,7 +286,7 @@ function completed<T>(keeper: SliceKeeper, engine: StateWriter, work: () => T): 
 }
 
 /** What a keeper keeps of a version, over a store that has what came before the batch. */
-function keptOf(keeper: SliceKeeper, engine: StateWriter, version: bigint, writes: readonly Write[]) {
+export function keptOf(keeper: SliceKeeper, engine: StateWriter, version: bigint, writes: readonly Write[]) {
   for (;;) {
     const kept = completed(keeper, engine, () => keeper.keep(version, writes))
     if (keeper.typedLate.length === 0) return kept

@@ -13,6 +13,9 @@ export type Account = Schemas['Account']
 export type Block = Schemas['Block']
 /** How far validators signed the ledger; null where nothing vouches for it. */
 export type Trust = AnswerOf<'trust'>
+/** What part of its ledger the store keeps. */
+export type Slice = AnswerOf<'get_slice'>
+export type SliceMember = Slice['members'][number]
 export type ErrorBody = Partial<Schemas['Error']>
 export type Resource = Schemas['Resource']
 

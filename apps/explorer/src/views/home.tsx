@@ -1,5 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import type { Slice } from '../api/answers.ts'
 import { networkName } from '../api/network-name.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -7,16 +8,20 @@ import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
 import { SignedFact } from '../components/signed-fact.tsx'
+import { SliceFact } from '../components/slice-fact.tsx'
 import { WindowBar } from '../components/window-bar.tsx'
 import { formatAge, groupDigits } from '../state/amount.ts'
 import { ageSeconds, newest, newestFailure } from '../state/ledger.ts'
 import type { View } from '../state/route.ts'
+import { useAnswer } from '../state/use-answer.ts'
 
 /** The framework's account, which every ledger has. */
 const FRAMEWORK = '0x1'
 
 export function HomeView() {
   const head = newest.value
+  const asked = useAnswer<Slice>({ path: '/-/slice?limit=1' })
+  const slice = asked && !('failure' in asked) ? asked.value : undefined
   if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
   return (
     <>
@@ -31,7 +36,9 @@ export function HomeView() {
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
         {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
         <SignedFact />
+        {slice?.asked && <SliceFact asked={slice.asked} />}
       </dl>
+      {slice?.asked && <LazyMembers head={head} outside={slice.outside ?? ''} />}
       <LazySights head={head} />
       <h2 id="begin">Where to begin</h2>
       <nav aria-labelledby="begin">
@@ -62,6 +69,15 @@ function LazySights({ head }: { readonly head: StateHead }) {
     import('./sights.tsx').then(setLoaded, () => {})
   }, [])
   return loaded ? <loaded.Sights head={head} /> : null
+}
+
+/** The members of a slice; most stores keep everything. */
+function LazyMembers(props: { readonly head: StateHead; readonly outside: string }) {
+  const [loaded, setLoaded] = useState<{ readonly SliceMembers: ComponentType<typeof props> } | undefined>(undefined)
+  useEffect(() => {
+    import('./slice-members.tsx').then(setLoaded, () => {})
+  }, [])
+  return loaded ? <loaded.SliceMembers {...props} /> : null
 }
 
 function Fact({ name, value }: { readonly name: string; readonly value: string }) {

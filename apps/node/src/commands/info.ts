@@ -8,7 +8,9 @@ import {
   readSliceLines,
   readSliceMembers,
   readSliceStatus,
+  type SliceStatus,
 } from '@ledger-state/ingest'
+import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
@@ -66,7 +68,7 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
       const rows = [
         ...ledgerRows(ledger, base!, mark),
         transactionsRow(ledger, transactionsSince(engine)),
-        ...(slice ? [['keeps', describeSlice(slice)] as const] : []),
+        ...sliceRows(slice),
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
@@ -103,6 +105,14 @@ async function printMembers(place: StorePlace): Promise<void> {
   }
 }
 
+function sliceRows(slice: SliceStatus | undefined): (readonly [string, string])[] {
+  if (!slice) return []
+  return [
+    ['keeps', describeSlice(slice)],
+    ['outside', OUTSIDE_OF_SLICE],
+  ]
+}
+
 /** The server knows what its tables take; here is what the ledger says. */
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
@@ -118,11 +128,7 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
           ...transactionsFact(kept?.version),
           slice: slice ? sliceFacts(slice) : null,
         })
-      : table([
-          ...ledgerRows(ledger, base!, mark),
-          transactionsRow(ledger, kept?.version),
-          ...(slice ? [['keeps', describeSlice(slice)] satisfies [string, string]] : []),
-        ])
+      : table([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version), ...sliceRows(slice)])
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()

@@ -62,6 +62,7 @@ export const DEMO_REQUESTS: RequestExamples = {
   get_ledger_info: { target: '/v1' },
   info: { target: '/v1/info' },
   trust: { target: '/v1/-/trust' },
+  get_slice: { target: '/v1/-/slice' },
   estimate_gas_price: { target: '/v1/estimate_gas_price' },
   healthy: { target: '/v1/-/healthy' },
 }

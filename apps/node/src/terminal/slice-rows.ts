@@ -1,5 +1,6 @@
 import { addressToShortHex } from '@ledger-state/core'
 import type { SliceStatus } from '@ledger-state/ingest'
+import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
 import { formatCount } from './amounts.js'
 
 /** One line on what a slice keeps. */
@@ -18,6 +19,7 @@ export function sliceFacts({ asked, accounts, tables, joinedLate, newest }: Slic
     accounts,
     tables,
     joined_late: joinedLate,
+    outside: OUTSIDE_OF_SLICE,
     newest: newest.map(({ kind, id, reason, since }) => ({
       kind,
       [kind === 'table' ? 'handle' : 'address']: addressToShortHex(id),

@@ -20,6 +20,7 @@ import { getNodeInfo } from '../operations/node-info.js'
 import type { Operation } from '../operations/operation.js'
 import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
+import { getSlice } from '../operations/slice.js'
 import { getTableItem } from '../operations/table-item.js'
 import { getTableItems } from '../operations/table-items.js'
 import { createTrustOperation, type ReadTrust } from '../operations/trust.js'
@@ -60,6 +61,7 @@ export function createOperations(
     getLedgerInfo,
     getNodeInfo,
     createTrustOperation(readTrust),
+    getSlice,
     createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]

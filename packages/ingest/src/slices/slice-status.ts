@@ -6,26 +6,8 @@ import {
   SLICE_TABLE_PREFIX,
 } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
-import {
-  decodeMember,
-  decodeSliceRecord,
-  type MemberKind,
-  type MemberReason,
-  typePatternToText,
-} from '@ledger-state/ledger'
+import { decodeMember, decodeSliceRecord, type SliceMember, typePatternToText } from '@ledger-state/ledger'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
-
-/** An account, object or table that a slice keeps. */
-export interface SliceMember {
-  readonly kind: MemberKind
-  /** Address or handle, 32 bytes. */
-  readonly id: Uint8Array
-  readonly reason: MemberReason
-  /** The version from which on its writes are kept. */
-  readonly since: bigint
-  /** Whether all that it had when it joined is kept. */
-  readonly isWhole: boolean
-}
 
 /** What a slice keeps. */
 export interface SliceStatus {

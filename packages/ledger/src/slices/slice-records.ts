@@ -38,6 +38,13 @@ export interface MemberRecord {
   readonly valueType: number | undefined
 }
 
+/** An account, object or table that a slice keeps. */
+export interface SliceMember extends Pick<MemberRecord, 'reason' | 'since' | 'isWhole'> {
+  readonly kind: MemberKind
+  /** Address or handle, 32 bytes. */
+  readonly id: Uint8Array
+}
+
 const LAYOUT = 1
 
 /** What a store keeps of a specification under `SLICE_KEY`; `decodeSliceRecord` reads it. */

@@ -1,0 +1,18 @@
+import type { Slice } from '../api/answers.ts'
+import { groupDigits } from '../state/amount.ts'
+
+/** What a slice of the ledger was asked to keep; the other accounts and tables join by themselves. */
+export function SliceFact({ asked }: { readonly asked: NonNullable<Slice['asked']> }) {
+  const { accounts, tables, types } = asked
+  const parts = [counted(accounts, 'account'), counted(tables, 'table'), counted(types.length, 'type')]
+  return (
+    <div>
+      <dt>Keeps</dt>
+      <dd title={types.join(', ')}>a slice: what belongs to {parts.filter((part) => part !== '').join(', ')}</dd>
+    </div>
+  )
+}
+
+function counted(count: number, name: string): string {
+  return count === 0 ? '' : `${groupDigits(String(count))} ${name}${count === 1 ? '' : 's'}`
+}

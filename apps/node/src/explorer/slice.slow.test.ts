@@ -1,0 +1,45 @@
+// What the page shows of a store that keeps a slice, on the demonstration ledger.
+import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { ingestSource } from '@ledger-state/ingest'
+import { parseSliceSpec } from '@ledger-state/ledger'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { HARBOUR } from '../demo/demo-addresses.js'
+import { openDemoLedger } from '../demo/demo-ledger.js'
+
+describe('the home of a store that keeps a slice', () => {
+  let bed: CommandBed
+  let browser: Browser
+  let address: string
+  beforeAll(async () => {
+    bed = new CommandBed()
+    const engine = openStateEngine({ path: bed.at('store') })
+    const spec = parseSliceSpec({ accounts: [HARBOUR], types: ['0x1::fungible_asset::Supply'] })
+    await ingestSource(engine, openDemoLedger(), { only: { spec } })
+    await engine.close()
+    browser = await openBrowser()
+    address = (await bed.serve('serve', '--data-dir', 'store')).address
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await bed.close()
+  })
+
+  it('says what was asked for, who belongs to it, and what lies outside', async () => {
+    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
+    await page.goto(address)
+    await page.getByText('a slice: what belongs to 1 account, 1 type').waitFor()
+    await page.getByText('Outside: other accounts, objects and tables').waitFor()
+    const members = page.getByRole('region', { name: 'Members of the slice' })
+    await members.getByText('asked for; known whole').first().waitFor()
+    expect(await members.getByText('its handle stands in a kept value').count()).toBeGreaterThan(0)
+    expect(await accessibilityFindings(page)).toEqual([])
+    await page.getByLabel('only those that joined after version').check()
+    await page
+      .getByText(/Nobody joined later\.|known from version \d+ on/)
+      .first()
+      .waitFor()
+    await page.close()
+  })
+})

@@ -1,0 +1,152 @@
+// What a slice of a ledger answers over HTTP: what it keeps, who belongs to it, and that it does not know the rest.
+import { parseAddress, type VersionWrites } from '@ledger-state/core'
+import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
+import { createAsyncLedger, createLedger, OUTSIDE_OF_SLICE, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { keptOf, ownedObject } from '@ledger-state/ledger/testing/random-slices'
+import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
+import { resourceKey } from '@ledger-state/type-tag'
+import { inject } from 'light-my-request'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createOneItemEngine } from '../../testing/one-item-server.ts'
+import { createRequestListener } from '../server/create-request-listener.js'
+
+const ARCHIVE = 'https://archive.example/v1'
+const OBJECT = parseAddress('0xb1')
+const UNKNOWN = 'this store keeps a slice of its ledger, which has'
+
+/** Versions 1 to 3: what two accounts hold, and an object that the first of them gets. */
+const VERSIONS = [
+  [[resourceKey(HOLDERS[0]!, HELD), u64(7)] as const, [resourceKey(HOLDERS[1]!, HELD), u64(8)] as const],
+  [[resourceKey(OBJECT, HELD), u64(1)] as const],
+  [ownedObject(OBJECT, HOLDERS[0]!)],
+]
+
+/** A slice of the account 0xa1. */
+async function slicedLedger(): Promise<StateWriter> {
+  const engine = createMemoryEngine()
+  const keeper = SliceKeeper.begin(parseSliceSpec({ accounts: ['0xa1'], types: ['0x9::m::*'] }), 0n)
+  const commit = async (records: readonly VersionWrites[], options: CommitOptions): Promise<void> => {
+    const kept = records.map((record) => {
+      const writes = keptOf(keeper, engine, record.version, record.writes)
+      return { ...record, writes: [...writes, ...keeper.takeRecords()] }
+    })
+    await engine.commit(kept, options)
+    keeper.settle()
+  }
+  await commitViewLedger({ commit }, 0n, VERSIONS)
+  return engine
+}
+
+type Get = (
+  path: string,
+  body?: object,
+) => Promise<{
+  readonly status: number
+  readonly json: { readonly members?: unknown; readonly message?: string }
+  readonly cursor: unknown
+}>
+
+function clientOf(ledger: Parameters<typeof createRequestListener>[0]['ledger']): Get {
+  const listener = createRequestListener({
+    ledger,
+    archivalEndpoint: ARCHIVE,
+    maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
+  })
+  return async (path, body) => {
+    const post = body && { method: 'POST' as const, payload: JSON.stringify(body) }
+    const { statusCode, headers, payload } = await inject(listener, {
+      url: `/v1${path}`,
+      ...(post && { ...post, headers: { 'content-type': 'application/json' } }),
+    })
+    return { status: statusCode, json: JSON.parse(payload), cursor: headers['x-aptos-cursor'] }
+  }
+}
+
+describe.each(['an engine', 'an engine whose reads are promises'])('a slice over %s', (kind) => {
+  let get: Get
+  beforeAll(async () => {
+    const engine = await slicedLedger()
+    get = clientOf(kind === 'an engine' ? createLedger(engine) : createAsyncLedger(engineToAsync(engine)))
+  })
+
+  const ASKED = { id: '0xa1', joined_by: 'asked', since_version: '0', known_whole: true }
+  const OWNED = { id: '0xb1', joined_by: 'owner', since_version: '3', known_whole: false }
+
+  it('says what was asked for, who belongs to it since when, and what lies outside', async () => {
+    const account = { kind: 'account', value_type: null, keys: 1 }
+    const { json, cursor } = await get('/-/slice')
+    expect(json).toEqual({
+      asked: { accounts: 1, tables: 0, types: ['0x9::m::*'] },
+      outside: OUTSIDE_OF_SLICE,
+      scanned: 2,
+      members: [
+        { ...account, ...ASKED, bytes: expect.any(Number) },
+        { ...account, ...OWNED, bytes: expect.any(Number) },
+      ],
+    })
+    expect(cursor).toBeUndefined()
+  })
+
+  it('lists its members in pages, and those alone that joined since a version', async () => {
+    const first = await get('/-/slice?limit=1')
+    expect(first.json.members).toMatchObject([ASKED])
+    const second = await get(`/-/slice?limit=1&start=${first.cursor}`)
+    expect(second.json.members).toMatchObject([OWNED])
+    expect(second.cursor).toBeUndefined()
+    expect((await get('/-/slice?joined_since=1')).json).toMatchObject({ scanned: 2, members: [OWNED] })
+    expect((await get('/-/slice?ledger_version=2')).json.members).toMatchObject([ASKED])
+    expect((await get('/-/slice?joined_since=x')).status).toBe(400)
+  })
+
+  it.each([
+    ['/accounts/0xa2/resource/0x42::main::R', 'not the account 0xa2; --only-account 0xa2 keeps it'],
+    ['/accounts/0xa2/resource/0x42::main::R/history', 'not the account 0xa2; --only-account 0xa2 keeps it'],
+    ['/accounts/0xa2/resources', 'not the account 0xa2; --only-account 0xa2 keeps it'],
+    // The primary store is what is looked for first.
+    [
+      '/accounts/0xa2/changes?from=0',
+      'not the account 0x537a619472869de90312de34c8877e10979c73b6f2e0f95a1e00de2f53e4d49d',
+    ],
+    [
+      '/accounts/0xa2/balance/0xa',
+      'not the account 0x537a619472869de90312de34c8877e10979c73b6f2e0f95a1e00de2f53e4d49d',
+    ],
+    ['/tables/0x7/items', 'not the table 0x7; --only-table 0x7 keeps it'],
+    ['/accounts/0xb1/resources', 'the account 0xb1 from version 3 on, as far as it was written since'],
+    ['/accounts/0xb1/resource/0x42::main::R', 'the account 0xb1 from version 3 on, as far as it was written since'],
+  ])('answers GET %s with 410, the line that would have kept it, and where an archive is', async (path, message) => {
+    const { status, json } = await get(path)
+    expect(json).toMatchObject({ error_code: 'version_pruned', archival_endpoint: ARCHIVE })
+    expect(status).toBe(410)
+    expect(json.message).toContain(`${UNKNOWN} ${message}`)
+  })
+
+  it('answers a view that reads outside with the line that would have kept it, and no other', async () => {
+    const call = (holder: string) => ({ function: '0x42::main::value', type_arguments: [], arguments: [holder] })
+    expect(await get('/view', call('0xa1'))).toMatchObject({ status: 200, json: ['7'] })
+    for (const path of ['/view', '/view/history']) {
+      const { status, json } = await get(path, call('0xa2'))
+      expect(json.message).toContain(`${UNKNOWN} not the account 0xa2; --only-account 0xa2 keeps it`)
+      expect(json).toMatchObject({ error_code: 'version_pruned', archival_endpoint: ARCHIVE })
+      expect(status).toBe(410)
+    }
+  })
+
+  it('searches no other accounts', async () => {
+    const { status, json } = await get('/types/0x42::main::R/uses')
+    expect(json.message).toContain('nothing is searched through all accounts')
+    expect(status).toBe(410)
+  })
+
+  it('says the same of an element of a batch', async () => {
+    const batch = { requests: [{ path: '/v1/accounts/0xa1/resource/0x42::main::R' }, { path: '/v1/accounts/0xa2' }] }
+    const { json } = await get('/batch', batch)
+    expect(JSON.stringify(json)).toContain(`${UNKNOWN} not the account 0xa2`)
+    expect(JSON.stringify(json)).toContain('"7"')
+  })
+})
+
+it('a store that keeps everything has no slice', async () => {
+  const get = clientOf(createLedger(await createOneItemEngine()))
+  expect((await get('/-/slice')).json).toEqual({ asked: null, outside: null, scanned: 0, members: [] })
+})

@@ -1,0 +1,143 @@
+import { addressToShortHex, bytesToHexDigits, hexToBytes, parseU64 } from '@ledger-state/core'
+import { type ListedMember, type MemberListing, OUTSIDE_OF_SLICE, typePatternToText } from '@ledger-state/ledger'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './paging.js'
+import { parameterOf, parseAskedState } from './request-parts.js'
+
+const COUNT = { type: 'integer', minimum: 0 }
+const COUNT_OR_NULL = { type: ['integer', 'null'], minimum: 0 }
+
+export const getSlice: Operation = {
+  id: 'get_slice',
+  method: 'GET',
+  path: '/v1/-/slice',
+  negotiates: false,
+  takesTurns: true,
+  tag: 'General',
+  summary: 'Show what a slice keeps',
+  description:
+    'What part of its ledger the store keeps: what was asked for, and in pages who belongs to it, accounts and objects before tables, each in the order of their bytes. `asked` is null where the store keeps everything. A page looks at some 1,000 members: with `joined_since` it may be empty and have a cursor.',
+  parameters: [
+    {
+      name: 'joined_since',
+      in: 'query',
+      description: 'Lists those alone whose writes are kept since this version, or a later one.',
+      schema: { $ref: '#/components/schemas/U64' },
+    },
+    ...STATE_PARAMETERS,
+    START_PARAMETER,
+    limitParameter(DEFAULT_PAGE, MAX_PAGE),
+  ],
+  success: {
+    json: {
+      type: 'object',
+      required: ['asked', 'outside', 'scanned', 'members'],
+      properties: {
+        asked: {
+          oneOf: [
+            {
+              type: 'object',
+              required: ['accounts', 'tables', 'types'],
+              properties: {
+                accounts: { ...COUNT, description: 'How many accounts were asked for.' },
+                tables: { ...COUNT, description: 'How many tables were asked for.' },
+                types: {
+                  type: 'array',
+                  items: { type: 'string' },
+                  description: 'Types of resources that are kept at any address.',
+                },
+              },
+            },
+            { type: 'null' },
+          ],
+        },
+        outside: { type: ['string', 'null'], description: 'What the slice leaves out, in words.' },
+        scanned: { ...COUNT, description: 'Members that the page looked at.' },
+        members: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['kind', 'id', 'joined_by', 'since_version', 'known_whole', 'value_type', 'keys', 'bytes'],
+            properties: {
+              kind: { type: 'string', enum: ['account', 'table'], description: 'Objects are accounts here.' },
+              id: { $ref: '#/components/schemas/Address' },
+              joined_by: {
+                type: 'string',
+                enum: ['asked', 'owner', 'handle', 'type'],
+                description:
+                  'It was asked for, its owner is kept, its handle stands in a kept value, or it has a resource of a kept type.',
+              },
+              since_version: { $ref: '#/components/schemas/U64' },
+              known_whole: {
+                type: 'boolean',
+                description:
+                  'Whether what it held when it joined is kept; of others each key is known from its first kept write on.',
+              },
+              value_type: {
+                type: ['string', 'null'],
+                description: 'Of a table: the type of its values, where it is known.',
+              },
+              keys: { ...COUNT_OR_NULL, description: 'State keys that it has; null where they are more than 32.' },
+              bytes: { ...COUNT_OR_NULL, description: 'Bytes of these keys and their values.' },
+            },
+          },
+        },
+      },
+    },
+  },
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const since = parameterOf(request.query, 'joined_since', parseU64)
+    const asked = parseAskedState(request.query)
+    const start = parameterOf(request.query, 'start', hexToBytes)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Show what a slice keeps')
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const { slice, ledger } = state
+    const body = new JsonArrayBody(request.openBody(), memberToJson)
+    let page: MemberListing | undefined
+    const cursor = await readListing(
+      request,
+      (options) => {
+        page = state.listMembers({ ...options, since, start, limit })
+        return page
+      },
+      body,
+    )
+    const wanted = slice && {
+      accounts: slice.accounts,
+      tables: slice.tables,
+      types: slice.types.map(typePatternToText),
+    }
+    const head = JSON.stringify({
+      asked: wanted ?? null,
+      outside: slice ? OUTSIDE_OF_SLICE : null,
+      scanned: page!.scanned,
+    })
+    return {
+      ledger,
+      contentType: CONTENT_TYPE.json,
+      body: Buffer.concat([Buffer.from(`${head.slice(0, -1)},"members":`), body.toBytes(), Buffer.from('}')]),
+      cursor: cursor && bytesToHexDigits(cursor),
+    }
+  },
+}
+
+function memberToJson({ kind, id, reason, since, isWhole, valueType, size }: ListedMember): string {
+  return JSON.stringify({
+    kind,
+    id: addressToShortHex(id),
+    joined_by: reason,
+    since_version: String(since),
+    known_whole: isWhole,
+    value_type: valueType ? typeTagToText(valueType) : null,
+    keys: size?.keys ?? null,
+    bytes: size?.bytes ?? null,
+  })
+}

@@ -1,0 +1,108 @@
+import { ByteReader, type KeyedEntry, SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
+import { accountKeyPrefix, readTypeTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
+import type { Listing, ListOptions } from '../listings/listing.js'
+import { scanFrom } from '../listings/scan-from.js'
+import { decodeMember, decodeSliceRecord, type SliceMember, type SliceRecord, sliceTypeKey } from './slice-records.js'
+import { SlicedView } from './sliced-reader.js'
+
+/** A member of a slice, with what a state has of it. */
+export interface ListedMember extends SliceMember {
+  /** The type of a table's values, where it is known. */
+  readonly valueType: TypeTag | undefined
+  /** State keys of the member, and bytes of these and their values; undefined where it has more than 32 keys. */
+  readonly size: { readonly keys: number; readonly bytes: number } | undefined
+}
+
+/** One page of the members of a slice. */
+export interface MemberListing extends Listing<ListedMember> {
+  /** Members that were looked at. */
+  readonly scanned: number
+}
+
+/** Where a page of members begins and ends, and who is on it. */
+export interface ListMembersOptions extends ListOptions {
+  /** Lists those alone whose writes are kept since this version, or a later one. There is no index: see `MemberListing`. */
+  readonly since?: bigint | undefined
+}
+
+/** Keys of a member that are counted. */
+const MOST_COUNTED_KEYS = 32
+/** Members that one page looks at. */
+const MOST_SCANNED = 1_000
+
+/** What a store says of its slice; undefined where it keeps everything. */
+export function readSlice(view: StateView): SliceRecord | undefined {
+  const record = view.get(SLICE_KEY)
+  return record && decodeSliceRecord(record)
+}
+
+/** The members of a slice, accounts before tables, each in the order of their bytes. A page may be empty and have a cursor. */
+export function listMembers(view: StateView, { since = 0n, start, limit, isFull }: ListMembersOptions): MemberListing {
+  const whole = view instanceof SlicedView ? view.inner : view
+  let cursor: Uint8Array | undefined
+  let scanned = 0
+  function* members(): Generator<ListedMember> {
+    let found = 0
+    // One more than the page looks at: the cursor.
+    const atOnce = 1 + (since > 0n || limit === undefined ? MOST_SCANNED : Math.min(limit, MOST_SCANNED))
+    for (const entry of scanMembers(whole, start, atOnce)) {
+      if (scanned === MOST_SCANNED || found === limit || (found > 0 && isFull?.())) {
+        cursor = entry.key
+        return
+      }
+      scanned++
+      const record = decodeMember(entry.value)
+      if (record.since < since) continue
+      found++
+      const isTable = entry.key[1] === SLICE_TABLE_PREFIX[1]
+      const id = entry.key.slice(SLICE_TABLE_PREFIX.length)
+      yield {
+        reason: record.reason,
+        since: record.since,
+        isWhole: record.isWhole,
+        kind: isTable ? 'table' : 'account',
+        id,
+        valueType: record.valueType === undefined ? undefined : typeOf(whole, record.valueType),
+        size: sizeOf(whole, isTable ? tableKeyPrefix(id) : accountKeyPrefix(id)),
+      }
+    }
+  }
+  return {
+    get cursor() {
+      return cursor
+    },
+    get scanned() {
+      return scanned
+    },
+    [Symbol.iterator]: members,
+  }
+}
+
+function* scanMembers(view: StateView, start: Uint8Array | undefined, limit: number): Generator<KeyedEntry> {
+  let count = 0
+  if (start?.[1] !== SLICE_TABLE_PREFIX[1]) {
+    for (const entry of scanFrom(view, SLICE_ACCOUNT_PREFIX, { start, limit })) {
+      count++
+      yield entry
+    }
+    if (count === limit) return
+    yield* scanFrom(view, SLICE_TABLE_PREFIX, { limit: limit - count })
+  } else yield* scanFrom(view, SLICE_TABLE_PREFIX, { start, limit })
+}
+
+function typeOf(view: StateView, number: number): TypeTag | undefined {
+  const bytes = view.get(sliceTypeKey(number))
+  return bytes && readTypeTag(new ByteReader(bytes))
+}
+
+function sizeOf(view: StateView, prefix: Uint8Array): ListedMember['size'] {
+  let keys = 0
+  let bytes = 0
+  for (const { key, value } of view.scan(prefix, { limit: MOST_COUNTED_KEYS + 1 })) {
+    if (keys === MOST_COUNTED_KEYS) return undefined
+    keys++
+    bytes += key.length + value.length
+  }
+  return { keys, bytes }
+}
