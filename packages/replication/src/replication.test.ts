@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   bytesToTransaction,
   type KeptTransaction,
+  parseAddress,
   TRANSACTIONS_KEY,
   transactionKey,
   type VersionWrites,
@@ -32,6 +33,10 @@ const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
 /** Pause between those commits. */
 const PAUSE_MS = 20
 
+/** Versions that the source was given. */
+const committed: LedgerVersion[] = []
+const HANDLES = [parseAddress('0x7'), parseAddress('0x8')] as const
+
 let folder: string
 let source: StateEngine
 let reader: LmdbEngineReader
@@ -42,6 +47,7 @@ const replicas: StateEngine[] = []
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'replication-'))
+  committed.length = 0
   source = openStateEngine({ path: join(folder, 'source'), durability: 'none' })
   await commit(30)
   await openFeed()
@@ -82,10 +88,21 @@ async function commit(count: number, keepTransactions = false): Promise<void> {
       writes: [
         [key(0n), Buffer.from(`value ${version}`)],
         [key(3n), deletes ? null : Buffer.alloc(Number(version % 300n), 7)],
+        [itemKey(HANDLES[Number(version % 2n)]!, Number(version % 5n)), Buffer.from(`${version}`)],
       ],
     }
   })
-  const list: LedgerSource = {
+  committed.push(...versions)
+  await ingestSource(source, listOf(versions), { keepTransactions })
+}
+
+/** The state key of a table item, or the beginning of those of a table. */
+function itemKey(handle: Uint8Array, ...key: number[]): Buffer {
+  return Buffer.from([1, ...handle, ...key])
+}
+
+function listOf(versions: readonly LedgerVersion[]): LedgerSource {
+  return {
     description: 'list',
     chainId: CHAIN,
     position: 'list',
@@ -96,7 +113,6 @@ async function commit(count: number, keepTransactions = false): Promise<void> {
     },
     async close() {},
   }
-  await ingestSource(source, list, { keepTransactions })
 }
 
 function transactionOf(version: bigint): KeptTransaction {
@@ -141,6 +157,22 @@ const everything = (engine: StateEngine) =>
   [...engine.at().scan(new Uint8Array(0))].map(({ key, value }) => [key.toString(), value.toString()])
 
 describe('a replica', () => {
+  it('keeps a slice of a whole source, where it began with one', async () => {
+    const slice = openStateEngine({ path: join(folder, 'slice'), durability: 'none' })
+    replicas.push(slice)
+    await ingestSource(slice, listOf(committed), { only: { spec: { accounts: [], tables: [HANDLES[0]], types: [] } } })
+    const following = follow(slice)
+    await commit(25)
+    await isCaughtUp(slice)
+    await following.stop()
+    const items = (engine: StateEngine, at: number) => [...engine.at().scan(itemKey(HANDLES[at]!))]
+    expect(items(slice, 0)).toEqual(items(source, 0))
+    expect(items(source, 0).length).toBe(5)
+    expect(items(slice, 1)).toEqual([])
+    expect([...slice.at().scan(Buffer.from('key'))]).toEqual([])
+    expect(slice.ledger).toEqual(source.ledger)
+  })
+
   it('begins with a snapshot, and then holds what its source holds, commit by commit', async () => {
     const replica = await openReplica('replica')
     expect(everything(replica)).toEqual(everything(source))

@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,10 +8,12 @@ import { gunzip } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
+import type { SliceSpec } from '@ledger-state/ledger'
 import type { Role } from '@ledger-state/report/measure'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
 import { createMainnetLikeLedger } from '../ingest/mainnet-like-ledger.ts'
+import { sampleSlice } from '../ingest/sample-slice.ts'
 import { startRemoteBackup, startRestNode } from '../ingest/source-process.ts'
 import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
@@ -42,6 +46,9 @@ const LINKS = [
 /** The first is for figures that name no setting: it has more keys, and is the harder of the two. */
 const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyReturns[]
 
+/** A slice keeps one of this many accounts and tables. */
+const SLICE_ONE_IN = 1_000
+
 interface Contender {
   readonly subject: string
   readonly role: Role
@@ -55,7 +62,7 @@ interface Contender {
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk',
+    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
   estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 7, memoryBytes: 1e9, diskBytes: 0.6e9 }),
   charts: [
     {
@@ -75,6 +82,7 @@ export const ingestSuite: Suite = {
     await measureBackup(run)
     await measureMainnetLike(run)
     for (const returns of KEY_RETURNS) await measureSize(run, returns)
+    await measureMembers(run)
   },
 }
 
@@ -121,6 +129,7 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const buckets = await Promise.all(
     LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(spreading, shape)) })),
   )
+  const slice = await sampleSlice(spreading, SLICE_ONE_IN)
   const contenders: Contender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
@@ -133,6 +142,12 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
         run: (folder) => ingest(folder, url, {}),
       }),
     ),
+    {
+      subject: 'slice of 0.1 %, verified',
+      role: 'ours',
+      comparedWith: FOLDER,
+      run: (folder) => ingest(folder, spreading, {}, slice),
+    },
     {
       subject: 'backup of returning keys, verified',
       role: 'ours',
@@ -154,35 +169,72 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   }
 }
 
-/** Measures what a store takes on disk. Bytes do not depend on the machine, so one round is enough. */
+/** Measures what a store takes on disk, and a slice. Bytes do not depend on the machine, so one round is enough. */
 async function measureSize(run: BenchRun, returns: KeyReturns): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 60_000, medium: 150_000, large: 150_000 })
   run.step(`the size of ${versions} versions, ${returns} keys`)
   const backup = run.folder('sized-backup')
-  const folder = run.folder('sized')
   writeBackup(createMainnetLikeLedger(versions, returns), backup)
-  await ingest(folder, backup, { verify: false })
-  const engine = openStateEngine({ path: folder })
-  const { keys, historyEntries, databases } = engine.stats
-  await engine.close()
-  for (const name of ['sized-backup', 'sized']) run.removeFolder(name)
-  const state = databases.latest!.bytes + databases.large!.bytes
-  const all = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
+  const whole = await sizeOf(run, backup, undefined)
+  const slice = await sizeOf(run, backup, await sampleSlice(backup, SLICE_ONE_IN))
+  run.removeFolder('sized-backup')
   const common = {
     title: 'versions like those of mainnet: merged, on disk',
     subject: `${returns} keys`,
     role: 'ours',
   } as const
-  run.record({ ...common, metric: 'of a key', unit: 'B', rounds: state / Math.max(1, keys) })
+  const { keys, superseded, all } = whole
+  run.record({ ...common, metric: 'of a key', unit: 'B', rounds: whole.state / Math.max(1, keys) })
   run.record({
     ...common,
     metric: 'of a superseded write',
     unit: 'B',
-    rounds: (all - state) / Math.max(1, historyEntries),
+    rounds: (all - whole.state) / Math.max(1, superseded),
   })
-  run.record({ ...common, metric: 'of all, by writes', unit: 'B', rounds: all / Math.max(1, keys + historyEntries) })
+  run.record({ ...common, metric: 'of all, by writes', unit: 'B', rounds: all / Math.max(1, keys + superseded) })
   run.record({ ...common, metric: 'keys', unit: '', better: 'neither', rounds: keys })
-  run.record({ ...common, metric: 'superseded writes', unit: '', better: 'neither', rounds: historyEntries })
+  run.record({ ...common, metric: 'superseded writes', unit: '', better: 'neither', rounds: superseded })
+  const kept = { ...common, subject: `slice of 0.1 % of ${returns} keys` }
+  const writesOf = ({ keys, superseded }: typeof whole) => keys + superseded
+  run.record({ ...kept, metric: 'of all, by writes', unit: 'B', rounds: slice.all / Math.max(1, writesOf(slice)) })
+  const share = (part: number, of: number) => (100 * part) / Math.max(1, of)
+  run.record({
+    ...kept,
+    metric: 'writes',
+    unit: '%',
+    better: 'neither',
+    rounds: share(writesOf(slice), writesOf(whole)),
+  })
+  run.record({ ...kept, metric: 'bytes', unit: '%', rounds: share(slice.all, all) })
+}
+
+async function sizeOf(run: BenchRun, backup: string, slice: SliceSpec | undefined) {
+  const folder = run.folder('sized')
+  await ingest(folder, backup, { verify: false }, slice)
+  const engine = openStateEngine({ path: folder })
+  const { keys, historyEntries: superseded, databases } = engine.stats
+  await engine.close()
+  run.removeFolder('sized')
+  const all = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
+  return { keys, superseded, state: databases.latest!.bytes + databases.large!.bytes, all }
+}
+
+/** Measures the memory that the members of a slice take, in a process of its own. */
+async function measureMembers(run: BenchRun): Promise<void> {
+  const members = run.byScale({ tiny: 10_000, small: 1_000_000, medium: 10_000_000, large: 10_000_000 })
+  run.step(`${members} members of a slice in memory`)
+  const child = fork(fileURLToPath(new URL('../ingest/members-process.ts', import.meta.url)), [String(members)], {
+    execArgv: [...process.execArgv, '--expose-gc'],
+  })
+  const failed = once(child, 'exit').then(([status]) => {
+    throw new Error(`members-process.ts ended with status ${status} before it answered`)
+  })
+  const answered = once(child, 'message') as Promise<[{ readonly grown: number; readonly nanoseconds: number }]>
+  const [{ grown, nanoseconds }] = await Promise.race([answered, failed])
+  failed.catch(() => {})
+  const common = { title: 'the members of a slice', subject: `${members} members`, role: 'ours' } as const
+  run.record({ ...common, metric: 'memory', unit: 'MB', rounds: grown / 1e6 })
+  run.record({ ...common, metric: 'look at a key outside', unit: 'ns', rounds: nanoseconds })
 }
 
 async function measureContenders(
@@ -284,10 +336,12 @@ async function putPlain(folder: string, batches: readonly VersionWrites[][]): Pr
   await plain.close()
 }
 
-async function ingest(folder: string, location: string, options: SourceOptions): Promise<void> {
+/** @param slice what is kept; everything where it is undefined. A slice also keeps its transactions, as the program does. */
+async function ingest(folder: string, location: string, options: SourceOptions, slice?: SliceSpec): Promise<void> {
   const engine = openStateEngine({ path: folder, durability: 'none' })
   const source = await openSource(location, options)
-  await ingestSource(engine, source, { assumeEmptyBase: true })
+  const only = slice && { spec: slice }
+  await ingestSource(engine, source, { assumeEmptyBase: true, only, keepTransactions: slice !== undefined })
   await source.close()
   await engine.close()
 }

@@ -108,6 +108,10 @@ describe('the command line', () => {
       ],
       /the time of --from is after that of --to/,
     ],
+    [
+      ['serve', '--data-dir', 'x', '--replica-of', 'http://a:1', '--only-account', '0x1'],
+      /--replica-of begins with a copy of the whole store\. A slice of it: ingest its source with --only/,
+    ],
     [['get', 'balance', '0xzz', '0xa', '--data-dir', 'x'], /ADDRESS: /],
     [['get', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
     [['get', 'raw-item', '0x1', '0x1', '--data-dir', 'x'], /KEY: /],

@@ -158,5 +158,9 @@ function followedUrl(input: CommandInput): string | undefined {
   const [follow, replicaOf] = [input.get(settings.follow), input.get(settings.replicaOf)]
   if (follow !== undefined && replicaOf !== undefined)
     throw usageError('--follow and --replica-of name two sources: a store has one')
+  if (replicaOf !== undefined && sliceSettings(input))
+    throw usageError(
+      '--replica-of begins with a copy of the whole store. A slice of it: ingest its source with --only, then serve that store with --follow and the same address',
+    )
   return follow ?? replicaOf
 }

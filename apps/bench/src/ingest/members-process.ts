@@ -1,0 +1,37 @@
+// The members of a slice in memory, as an ingest takes them out of a store, in a process of its own. Argument: how many. Sends to its
+// parent by how many bytes the process grew, and how many nanoseconds a look at the set takes for a key outside.
+import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { encodeSliceRecord, memberKey, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { tableItemKey } from '@ledger-state/type-tag'
+
+const LOOKS = 1_000_000
+const members = Number(process.argv[2])
+
+const record = encodeSliceRecord(parseSliceSpec({ accounts: ['0x1'] }))
+// Why it is kept: its owner; known whole; since version 0. See `slice-records.ts` of the ledger.
+const member = Uint8Array.of(1, 1, 0, 0, 0, 0, 0, 0, 0, 0)
+const id = new Uint8Array(ADDRESS_LENGTH)
+const numbers = new DataView(id.buffer)
+
+function idOf(number: number): Uint8Array {
+  // Addresses are hashes: their bytes are spread.
+  for (let at = 0; at < ADDRESS_LENGTH; at += 4) numbers.setUint32(at, Math.imul(number + 1, 0x9e3779b1 + 2 * at))
+  numbers.setUint32(0, number)
+  return id
+}
+
+globalThis.gc?.()
+const before = process.memoryUsage.rss()
+const keeper = SliceKeeper.resume(record)
+for (let number = 0; number < members; number++) keeper.restore(memberKey('account', idOf(number)), member)
+globalThis.gc?.()
+const grown = process.memoryUsage.rss() - before
+
+const outside = Array.from({ length: 1_000 }, (_, at) => tableItemKey(idOf(members + at), Uint8Array.of(1)).slice())
+let kept = 0
+const began = performance.now()
+for (let look = 0; look < LOOKS; look++) if (keeper.has(outside[look % outside.length]!)) kept++
+const nanoseconds = ((performance.now() - began) * 1e6) / LOOKS
+if (kept > 0) throw new Error('a key outside is kept')
+process.send!({ grown, nanoseconds, accounts: keeper.counts.accounts })
+process.disconnect()
