@@ -17,6 +17,10 @@ const FAST_TESTS = 'src/**/*.test.ts'
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 /** What a test file contains that has more rounds, or more tests, in the slow run. */
 const SLOW_MARK = '@ledger-state/testing/slow-run'
+/** `all`, `half` or `third`; a run that has the fast tests and then the slow ones sets it for both. */
+const { SLOW_FILES, RUNTIMES } = process.env
+/** Whether a package may have no file in this run. */
+const MAY_HAVE_NONE = isSlowRun || SLOW_FILES !== undefined
 
 /**
  * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, and other
@@ -45,11 +49,21 @@ function temporaryRoot(): string {
   }
 }
 
-/** The files of the slow run, of the package whose tests run; half of them where `SLOW_FILES=half`. */
+/** Number of slow files of a package of which one runs, for each `SLOW_FILES`. */
+const SAMPLED_AMONG: Readonly<Record<string, number>> = { all: 1, half: 2, third: 3 }
+
+/** The files of the slow run, of the package whose tests run; `SLOW_FILES` makes them fewer. */
 function slowTests(): string[] {
   const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
   const files = [...new Set([...globSync(SLOW_TESTS), ...marked])].map((file) => file.replaceAll('\\', '/'))
-  return process.env.SLOW_FILES === 'half' ? sampleFiles(files) : files
+  const among = SAMPLED_AMONG[SLOW_FILES ?? 'all']
+  if (among === undefined) throw new Error(`SLOW_FILES=${SLOW_FILES}, not one of ${Object.keys(SAMPLED_AMONG)}`)
+  return sampleFiles(files, among)
+}
+
+/** The files that a fast run leaves out if `SLOW_FILES` is set: a slow run follows, and has all their tests, with more rounds. */
+function leftToSlowRun(): string[] {
+  return SLOW_FILES === undefined ? [] : slowTests()
 }
 
 function configFor(conditions: string[]) {
@@ -59,8 +73,8 @@ function configFor(conditions: string[]) {
     test: {
       include: isSlowRun ? slowTests() : [FAST_TESTS],
       setupFiles: [fileURLToPath(new URL('property-seed.ts', import.meta.url))],
-      exclude: isSlowRun ? [] : [SLOW_TESTS],
-      passWithNoTests: isSlowRun,
+      exclude: isSlowRun ? [] : [SLOW_TESTS, ...leftToSlowRun()],
+      passWithNoTests: MAY_HAVE_NONE,
       ...(!isSlowRun && { maxWorkers: FAST_WORKERS }),
       env: { TMPDIR: process.env.TMPDIR ?? temporaryRoot() },
       testTimeout: TIMEOUT_MS,
@@ -72,20 +86,34 @@ function configFor(conditions: string[]) {
 /** The configuration of every package. Tests stand next to the sources. */
 export const vitestConfig = defineConfig(configFor(CONDITIONS))
 
-function project(name: 'node' | 'portable', conditions: string[]) {
+type Runtime = 'node' | 'portable'
+
+/**
+ * The files that this runtime leaves out where `RUNTIMES=one`: each file of fast tests is then tested on one of the two runtimes, which
+ * `TEST_SEED` chooses.
+ */
+function leftToOther(runtime: Runtime): string[] {
+  if (RUNTIMES !== 'one') return []
+  const files = globSync(FAST_TESTS, { exclude: [SLOW_TESTS] }).map((file) => file.replaceAll('\\', '/'))
+  const onNode = new Set(sampleFiles(files, 2))
+  return files.filter((file) => onNode.has(file) !== (runtime === 'node'))
+}
+
+function project(name: Runtime, conditions: string[]) {
   const config = configFor(conditions)
   const env = { ...config.test.env, TESTED_RUNTIME: name }
+  const exclude = [...config.test.exclude, ...leftToOther(name)]
   // Loading the sources takes a third of the time: each worker does it once, and not for each file.
-  return { ...config, test: { ...config.test, name, env, isolate: false } }
+  return { ...config, test: { ...config.test, name, env, exclude, isolate: false } }
 }
 
 /**
  * Configuration of a package that runs on any runtime: every test runs with what is written for Node, and with what
- * is portable. The slow run adds a browser.
+ * is portable. The slow run adds a browser. `RUNTIMES=one` leaves one of the first two out for each file.
  */
 export const portableVitestConfig = defineConfig(async () => {
   const projects = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
-  if (!isSlowRun) return { test: { projects } }
+  if (!isSlowRun) return { test: { passWithNoTests: MAY_HAVE_NONE, projects } }
   const { browserProject } = await import('./browser-project.ts')
   return { test: { passWithNoTests: true, projects: [...projects, await browserProject(BROWSER_CONDITIONS)] } }
 })
