@@ -10,6 +10,8 @@ interface Rule {
   readonly pattern: RegExp
   /** Whether it concerns doc comments alone, which are read by themselves. */
   readonly onlyDocComments?: boolean
+  /** Whether it concerns comments alone, and neither messages nor documents. */
+  readonly onlyComments?: boolean
   readonly bad: readonly string[]
   readonly good: readonly string[]
 }
@@ -29,15 +31,35 @@ const RULES: readonly Rule[] = [
     ],
     good: [
       'Durability of transactions that a file depends on.',
-      'Where the next page begins.',
+      'Start of the next page.',
       'Same as `get`, without the copy.',
     ],
+  },
+  {
+    advice:
+      'begins with “Where”: name the thing (“Offset of …”, “Place at which …”), or say who does what, then “if …”',
+    pattern: /^Where\b(?!.*\?)/,
+    onlyComments: true,
+    bad: ['Where the window begins.', 'Where descriptors have run out, the offer arrives without its connection.'],
+    good: ['Start of the window.', 'The offer arrives without its connection when descriptors have run out.'],
   },
   {
     advice: 'has “told” or “tells”: say “reports”, “shows”, “names”, “is called with” or “is notified”',
     pattern: /\b(?:told|tells)\b/i,
     bad: ['Told of every view that ended.', 'Until it is told to stop.', 'Tells the supervisor why.'],
     good: ['Called after each view, with its report.', 'Readers can tell them apart.'],
+  },
+  {
+    advice: 'has “goes on”: say “continues”, “resumes” or “keeps” doing it',
+    pattern: /\b(?:go|goes|went|going) on\b/i,
+    bad: ['A page may end before; `next` is then where to go on.', 'The merge goes on meanwhile.'],
+    good: ['A page may end before; `next` is then where to continue.', 'It has ongoing merges.'],
+  },
+  {
+    advice: 'has “a … of its own”: say “a separate …” or “its own …”',
+    pattern: /\b(?:an?|each|every|one) (?:[\w-]+ ){1,2}of (?:its|their) own\b/i,
+    bad: ['Runs a job in a thread of its own.', 'Each has a key of its own.'],
+    good: ['Runs a job in a separate thread.', 'Each has its own key.'],
   },
   {
     advice: 'has “so many”: name the number, or the parameter that has it',
@@ -69,6 +91,7 @@ const FEWEST_WORDS = 3
 interface Text {
   readonly at: number
   readonly text: string
+  readonly isComment?: boolean
   readonly isDocComment?: boolean
 }
 
@@ -78,10 +101,11 @@ const COMMENT_OR_STRING =
 /** The comments of a program, its messages, and the names of its tests. Not a parser: what it takes for a text may be code. */
 function* textsOfProgram(source: string): Generator<Text> {
   for (const { 1: doc, 2: lines, 3: trailing, index: at, ...rest } of source.matchAll(COMMENT_OR_STRING)) {
-    if (doc !== undefined) yield { at, text: doc.replaceAll(/\n\s*\*[ \t]?/g, ' ').trim(), isDocComment: true }
+    if (doc !== undefined)
+      yield { at, text: doc.replaceAll(/\n\s*\*[ \t]?/g, ' ').trim(), isComment: true, isDocComment: true }
     else if (lines !== undefined)
-      yield { at, text: lines.replaceAll(/^[ \t]*(?:\/\/|# )[ \t]?/gm, '').replaceAll('\n', ' ') }
-    else if (trailing !== undefined) yield { at, text: trailing }
+      yield { at, text: lines.replaceAll(/^[ \t]*(?:\/\/|# )[ \t]?/gm, '').replaceAll('\n', ' '), isComment: true }
+    else if (trailing !== undefined) yield { at, text: trailing, isComment: true }
     else {
       const text = rest[4] ?? rest[5] ?? rest[6] ?? ''
       if (text.replaceAll(/\$\{[^}]*\}/g, '').split(/\s+/).length >= FEWEST_WORDS) yield { at, text }
@@ -108,10 +132,13 @@ for (const file of [...PROGRAMS, ...DOCUMENTS].flatMap((glob) =>
 )) {
   if (EXEMPT.test(file)) continue
   const source = readFileSync(`${root}${file}`, 'utf8')
-  for (const { at, text, isDocComment } of file.endsWith('.md') ? textsOfDocument(source) : textsOfProgram(source)) {
+  for (const { at, text, isComment, isDocComment } of file.endsWith('.md')
+    ? textsOfDocument(source)
+    : textsOfProgram(source)) {
     texts++
-    for (const { pattern, advice, onlyDocComments } of RULES) {
-      const found = onlyDocComments && !isDocComment ? null : pattern.exec(text)
+    for (const { pattern, advice, onlyComments, onlyDocComments } of RULES) {
+      const concerns = (isComment || !onlyComments) && (isDocComment || !onlyDocComments)
+      const found = concerns ? pattern.exec(text) : null
       if (!found) continue
       const line = source.slice(0, at).split('\n').length
       const excerpt = text.slice(Math.max(0, found.index - 30), found.index + 30).trim()

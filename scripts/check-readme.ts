@@ -57,7 +57,7 @@ function expectOutput(command: string, found: string, expected: string): void {
 }
 
 /**
- * Starts it in a process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C
+ * Starts it in a separate process group, so that SIGINT reaches every process from npx to the program, as Ctrl-C
  * does.
  */
 async function startServer(command: string): Promise<ChildProcess> {

@@ -109,7 +109,7 @@ function fuzz({ seed, minutes }: Job, report: (progress: Progress) => void): voi
   tell(true)
 }
 
-/** Runs a job in a thread of its own, and gives up on it where it hangs. */
+/** Runs a job in a separate thread, and gives up on it where it hangs. */
 function runInThread(job: Job): Promise<Progress> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: job })

@@ -9,7 +9,7 @@ import { BLOCKS, blockOf, transfersOf } from './chain.ts'
 const path = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'indexer-'))
 const engine = openStateEngine({ path })
 
-// An indexer that is started again goes on after what the store holds: a commit is durable when it resolves.
+// An indexer that is started again continues after what the store holds: a commit is durable when it resolves.
 const first = engine.ledger ? Number(engine.ledger.latestVersion) + 1 : 0
 for (let height = first; height < BLOCKS; height++) {
   const writes = transfersOf(height).map(

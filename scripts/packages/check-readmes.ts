@@ -15,7 +15,7 @@ import { faultOfRun, installProject, printedTexts, runToEnd } from './project.ts
 import type { Tally } from './tally.ts'
 
 /**
- * Installs a package into an empty project of its own, with what its examples import, and runs the `ts` blocks of its
+ * Installs a package into a separate empty project, with what its examples import, and runs the `ts` blocks of its
  * README there: a line that prints must print what its comment says. What runs on the oldest Node.js runs there, too;
  * declarations compile with `skipLibCheck: false`; a package that runs everywhere is bundled for a browser.
  */

@@ -28,7 +28,7 @@ const MOST_SAMPLE_INTERVAL_MS = 5_000
 const SAMPLES = 40
 
 interface SoakOptions {
-  /** Database to use: its URL, or `embedded` for a server of its own. */
+  /** Database to use: its URL, or `embedded` for a separate server. */
   readonly store: string | undefined
   readonly minutes: number
   readonly seed: number

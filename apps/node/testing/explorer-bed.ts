@@ -97,7 +97,7 @@ export class ExplorerBed {
     await this.commands.close()
   }
 
-  /** A new page with a context of its own; empty until it goes somewhere. */
+  /** A new page with its own context; empty until it goes somewhere. */
   async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
     context.setDefaultTimeout(PATIENCE_MS)

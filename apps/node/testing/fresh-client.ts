@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 const PATIENCE_MS = 30_000
 export const NO_ANSWER = 'no answer in 30 s'
 
-/** One request on a connection of its own. Resolves with its status, or what went wrong. */
+/** One request on a separate connection. Resolves with its status, or what went wrong. */
 export function askFresh(address: string): Promise<string> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve) => {

@@ -5,7 +5,7 @@ import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 // A name service with the views that helpers of the SDKs call, and with one name. Its functions have the names, parameters and
 // results of the router of Aptos Names; their code is ours.
 
-/** Where the SDKs look for the name service of a local network. */
+/** Address at which the SDKs look for the name service of a local network. */
 export const NAME_SERVICE = '0x585fc9f0f0c54183b039ffc770ca282ebd87307916c215a3e692f2f8e4305e82'
 
 export const NAME = {

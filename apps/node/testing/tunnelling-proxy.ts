@@ -9,7 +9,7 @@ export interface TunnellingProxy {
   readonly url: string
   /** Certificate, in PEM, of the authority that vouches for the server behind the proxy. */
   readonly authority: string
-  /** Where clients asked to be connected to, each `HOST:PORT`. */
+  /** Servers that clients asked for, each `HOST:PORT`. */
   readonly tunnels: string[]
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Where a block stands in its chain. A block is written with its first version and ends where the next begins. */
+/** Place of a block in its chain. A block is written with its first version and ends where the next begins. */
 export interface BlockInfo {
   readonly height: bigint
   readonly epoch: bigint

@@ -26,7 +26,7 @@ interface Step {
 
 const WRITE: Step = { begins: true, key: 0, isDeletion: false }
 
-/** An engine whose versions, each a block of its own, write the first key. */
+/** An engine whose versions, each a separate block, write the first key. */
 async function engineUpTo(last: bigint): Promise<StateWriter> {
   const engine = createMemoryEngine()
   const versions = Array.from({ length: Number(last) + 1 }, (_, number) => versionOf(BigInt(number), WRITE))

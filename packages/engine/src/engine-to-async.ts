@@ -137,7 +137,7 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | unde
   return visibleBlock(engine.blockAt(version), ledger)!
 }
 
-/** Where a block ends may depend on any later version. */
+/** The end of a block may depend on any later version. */
 function expectNothingCut(engine: StateWriter, ledger: LedgerInfo): void {
   expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
 }

@@ -24,7 +24,7 @@ export { computeStateRoot, type StateRoot, type StateRootOptions } from './state
 export { openStateTree, type StateTree } from './state-root/state-tree.js'
 export { listStateTrees, removeOldTrees } from './state-root/tree-files.js'
 export { type StateTreeOptions, type WrittenTree, writeStateTree } from './state-root/write-state-tree.js'
-export type { FetchPlan, Moment, PlanOptions, WantedWindow } from './window/wanted-window.js'
+export type { FetchPlan, PlanOptions, WantedWindow, WindowBound } from './window/wanted-window.js'
 export { type FeedHead, headToFeedLine } from './wire/feed-head.js'
 export type { FeedStart } from './wire/feed-line.js'
 export { feedHeaderLine, stateToFeedLine, versionToFeedLine } from './wire/feed-line-writer.js'

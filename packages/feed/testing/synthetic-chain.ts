@@ -472,7 +472,7 @@ function writeStatus(writer: ByteWriter, choice: number): void {
   else writer.u8(0)
 }
 
-/** Chains that share their first 25 blocks, signed by validators: `begin` has only these, `signed` and `fork` go on apart. */
+/** Chains that share their first 25 blocks, signed by validators: `begin` has only these, `signed` and `fork` differ after them. */
 export function forkedChains(): Record<'begin' | 'signed' | 'fork', SyntheticChain> {
   const chainOf = (seed: number | undefined): SyntheticChain => {
     const chain = new SyntheticChain({ blocks: 25, signers: true })

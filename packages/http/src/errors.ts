@@ -180,7 +180,7 @@ export function cursorInvalid(text: string): RequestError {
 
 /** The views of a batch share one budget, and a history needs the whole of it for each of its runs. */
 export function viewBudgetSpent(): RequestError {
-  return invalidRequest('the views before this one have used up what one request may; send it in a request of its own')
+  return invalidRequest('the views before this one have used up what one request may; send it in a separate request')
 }
 
 export function viewsDisabled(): RequestError {

@@ -16,7 +16,7 @@ export type IngestErrorCode =
 
 type IngestError = LedgerStateError<IngestErrorCode>
 
-// Where an option of the ingest would help, the field `option` names it.
+// The field `option` names the option of the ingest that would help, if there is one.
 
 /** @param what where the source begins, and what the store lacks before it */
 function baseMissing(what: string): IngestError {
@@ -105,12 +105,12 @@ export function nothingSigned(oldestVersion: bigint): IngestError {
 
 /** @param asked the lines of what is asked for */
 export function otherSlice(asked: readonly string[]): IngestError {
-  const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a store of its own is needed for ${listed(asked)}`
+  const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for ${listed(asked)}`
   return new LedgerStateError('slice_mismatch', message)
 }
 
 export function storeKeepsAll(): IngestError {
-  const message = 'the store keeps all of its ledger, and a slice is asked for: a slice needs a store of its own'
+  const message = 'the store keeps all of its ledger, and a slice is asked for: a slice needs its own store'
   return new LedgerStateError('slice_mismatch', message)
 }
 

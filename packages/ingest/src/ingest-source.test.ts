@@ -251,7 +251,7 @@ describe('signatures of validators', () => {
     return snapshot
   }
 
-  it('are kept with the newest version that they cover, and the next run goes on from there without a waypoint', async () => {
+  it('are kept with the newest version that they cover, and the next run continues from there without a waypoint', async () => {
     writeSigned('backup')
     const engine = await bed.open('store')
     await ingest(engine, bed.at('backup'), { waypoints: [waypoint], to: 50n })
@@ -269,7 +269,7 @@ describe('signatures of validators', () => {
     expect(signedRange(engine)).toMatchObject(range(signed.latestVersion))
   })
 
-  it('stay where they are when an unsigned source goes on', async () => {
+  it('stay where they are when an unsigned source continues', async () => {
     writeSigned('backup')
     const engine = await bed.open('store')
     await ingest(engine, bed.at('backup'), { waypoints: [waypoint], to: 50n })
@@ -278,7 +278,7 @@ describe('signatures of validators', () => {
     expect(signedRange(engine)).toMatchObject(range(50n))
   })
 
-  it('are wanted of what a store goes on with, and nothing of it is committed without', async () => {
+  it('are wanted of what a store continues with, and nothing of it is committed without', async () => {
     writeSigned('backup')
     writeBackup(new SyntheticChain({ blocks: 60, signers: validatorsOf(1) }), bed.at('forged'))
     writeEndings(bed.at('forged'), endings.map(signedLedgerInfo))

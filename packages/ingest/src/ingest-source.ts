@@ -52,11 +52,11 @@ export interface IngestOptions {
   readonly assumeEmptyBase?: boolean | undefined
   /**
    * Keeps the transactions of the versions that write, where the source carries them: `KeptTransaction` of core. A store that keeps
-   * them goes on without being asked. False by default.
+   * them continues without being asked. False by default.
    */
   readonly keepTransactions?: boolean | undefined
   /**
-   * Keeps a slice of the ledger in a store that is empty. A store that keeps a slice goes on with it also without this option;
+   * Keeps a slice of the ledger in a store that is empty. A store that keeps a slice continues with it also without this option;
    * with another slice than its own it is refused.
    */
   readonly only?: SliceOptions | undefined

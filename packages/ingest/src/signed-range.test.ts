@@ -83,7 +83,7 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
 const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => BigInt(epoch))
 
 describe('a store', () => {
-  it('keeps the ends of epochs that vouch for it, and goes on with those of the next ingest', async () => {
+  it('keeps the ends of epochs that vouch for it, and continues with those of the next ingest', async () => {
     const engine = createMemoryEngine()
     const part = writeChain('part', shared)
     await ingest(engine, part, { waypoints: [waypoint] })
@@ -179,13 +179,13 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion, epoch: signed.epoch })
   })
 
-  it.each(['the ends of epochs', 'a backup that ends within', 'a backup that goes on'])(
+  it.each(['the ends of epochs', 'a backup that ends within', 'a backup that continues'])(
     'that followed another ledger is contradicted by %s, takes nothing more, and is mended by cutting off',
     async (what) => {
       const engine = await bed.open('store')
       await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
       node.chain = fork
-      node.latest = Number(what === 'a backup that goes on' ? shared.latestVersion + 3n : fork.latestVersion)
+      node.latest = Number(what === 'a backup that continues' ? shared.latestVersion + 3n : fork.latestVersion)
       await ingest(engine, node.url)
       const before = engine.ledger!.latestVersion
       const location =

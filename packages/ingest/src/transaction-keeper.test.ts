@@ -70,7 +70,7 @@ describe('transactions', () => {
     },
   )
 
-  it('go on without being asked, from another source, and leave with the window', async () => {
+  it('continue without being asked, from another source, and leave with the window', async () => {
     writeBackup(chain, bed.at('backup'))
     const node = await startStandInNode(chain)
     const engine = await bed.open('store', { memoryTableBytes: 0 })

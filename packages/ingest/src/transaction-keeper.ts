@@ -15,7 +15,7 @@ const KEPT = new Uint8Array(0)
 export interface TransactionKeeperOptions {
   /** Whether the newest version of the store came with its transaction. */
   readonly isKept: boolean
-  /** Whether transactions are to be kept, where the source carries them. A store that keeps them goes on without being asked. */
+  /** Whether transactions are to be kept, where the source carries them. A store that keeps them continues without being asked. */
   readonly isAsked: boolean
   /** Whether the store has versions or a state. */
   readonly isEmpty: boolean

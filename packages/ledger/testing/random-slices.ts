@@ -249,7 +249,7 @@ export async function wholeOf(versions: readonly (readonly Write[])[]): Promise<
 
 /** How a slice is made of a ledger. */
 export interface SliceMaking {
-  /** Where the keeper is made anew out of the store, as after a restart. */
+  /** Place at which the keeper is made anew out of the store, as after a restart. */
   readonly resumesAt?: number | undefined
   /** How many versions are committed at once. */
   readonly batch?: number

@@ -27,7 +27,7 @@ export interface Signers {
   readonly power: SignedPower | undefined
   /** How many validators signed, of all; undefined where the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | undefined
-  /** A waypoint from which the next read may go on: of the newest end of an epoch that is believed. */
+  /** A waypoint from which the next read may continue: of the newest end of an epoch that is believed. */
   readonly waypoint: string | undefined
 }
 

@@ -70,7 +70,7 @@ describe('writeModule and readModule', () => {
     )
   })
 
-  it('refuse damaged and random binaries with an error of their own', () => {
+  it('refuse damaged and random binaries with their own error', () => {
     fc.assert(
       fc.property(arbitraryModule, fc.nat(), fc.nat(255), fc.uint8Array(), (module, at, byte, noise) => {
         const binary = writeModule(module)

@@ -39,7 +39,7 @@ describe.skipIf(CITUS_MISSING !== undefined)(`clients that know every answer, ${
     await clients.proceed()
   })
 
-  it('wait for a worker that is stopped, and go on', LONG, async () => {
+  it('wait for a worker that is stopped, and continue', LONG, async () => {
     cluster.halt('worker-2')
     try {
       await clients.fail()
@@ -49,7 +49,7 @@ describe.skipIf(CITUS_MISSING !== undefined)(`clients that know every answer, ${
     await clients.proceed()
   })
 
-  it('go on while a worker is added and shards move', LONG, async () => {
+  it('continue while a worker is added and shards move', LONG, async () => {
     await cluster.add('worker-3')
     await cluster.sql("SELECT rebalance_table_shards('ledger_state.entries', shard_transfer_mode := 'force_logical')")
     const moved = await cluster.sql(`SELECT FROM citus_shards WHERE nodeport = ${cluster.portOf('worker-3')}`)
@@ -57,7 +57,7 @@ describe.skipIf(CITUS_MISSING !== undefined)(`clients that know every answer, ${
     await clients.proceed()
   })
 
-  it('go on while a shard is split', LONG, async () => {
+  it('continue while a shard is split', LONG, async () => {
     const [shard] = await cluster.sql(`
       SELECT shardid, shardminvalue::int + 1000 AS point FROM pg_dist_shard
       WHERE logicalrelid = 'ledger_state.entries'::regclass LIMIT 1`)

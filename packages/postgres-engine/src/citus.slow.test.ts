@@ -14,7 +14,7 @@ let cluster: CitusCluster
 
 describe.skipIf(CITUS_MISSING !== undefined)(`the engine ${ON_CITUS}`, () => {
   beforeAll(async () => {
-    // Each connection to a worker is a part of its own in a commit.
+    // Each connection to a worker is a separate part in a commit.
     const settings = { 'citus.max_adaptive_executor_pool_size': '1' }
     cluster = await startCitus({ workers: 2, shards: 2, settings })
   }, 180_000)

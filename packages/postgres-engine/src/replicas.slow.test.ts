@@ -76,7 +76,7 @@ it('a replica is not believed where it lags, neither on values nor on their abse
     const { revisions } = await (await reader.snapshot()).history(keyOf(0), { limit: 1 })
     expect(revisions[0]?.version).toBe(version)
     await writer.prune(1n)
-    // For some milliseconds a reader may go on with the snapshot that it has.
+    // For some milliseconds a reader may continue with the snapshot that it has.
     await eventually(
       async () => (await reader.snapshot()).ledger?.oldestVersion === version,
       () => 'the prune to be seen',

@@ -143,10 +143,13 @@ export class KnowingClients {
     if (answer !== right) this.faults.push(`key ${key} at version ${version} is ${answer}, not ${right}`)
   }
 
-  /** Waits until commits and reads go on. */
+  /** Waits until commits and reads continue. */
   async proceed(): Promise<void> {
     const { commits, answers } = this
-    await this.#until(() => this.commits >= commits + 5 && this.answers >= answers + 20, 'commits and reads to go on')
+    await this.#until(
+      () => this.commits >= commits + 5 && this.answers >= answers + 20,
+      'commits and reads to continue',
+    )
   }
 
   /** Waits until something could not be read or written. */

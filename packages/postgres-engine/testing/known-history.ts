@@ -16,7 +16,7 @@ export class KnownHistory {
   readonly #writes = ALL_KEYS.map((): KnownWrite[] => [])
   readonly #versions: VersionWrites[] = []
 
-  /** A version from 0 on; each is a block of its own, and what it deletes is there. */
+  /** A version from 0 on; each is a separate block, and what it deletes is there. */
   versionAt(version: bigint): VersionWrites {
     while (this.#versions.length <= Number(version)) this.#append(BigInt(this.#versions.length))
     return this.#versions[Number(version)]!

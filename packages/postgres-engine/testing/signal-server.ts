@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Signals a PostgreSQL server and its sessions: each is a process in a group of its own, below the server. */
+/** Signals a PostgreSQL server and its sessions: each is a process in a separate group, below the server. */
 export function signalServer(pid: number, signal: NodeJS.Signals): void {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
   const pairs = stdout

@@ -74,7 +74,7 @@ async function closeFeed(): Promise<void> {
   await reader.close()
 }
 
-/** Versions that write, overwrite and delete, each a block of its own, as an ingest commits them. */
+/** Versions that write, overwrite and delete, each a separate block, as an ingest commits them. */
 async function commit(count: number, keepTransactions = false): Promise<void> {
   const next = source.ledger ? source.ledger.latestVersion + 1n : 0n
   const versions = Array.from({ length: count }, (_, at): LedgerVersion => {

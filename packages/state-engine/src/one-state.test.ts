@@ -29,7 +29,7 @@ interface Scene {
   readonly readers: readonly Actor[]
 }
 
-/** Runs the program from its second operation on, as the director lets the writer and its readers go on. */
+/** Runs the program from its second operation on, as the director lets the writer and its readers continue. */
 async function direct(
   memoryTableBytes: number,
   readers: readonly { readonly stopsAtSystemCalls: boolean }[],
@@ -50,7 +50,7 @@ async function direct(
   }
 }
 
-/** A reader that is stopped in the middle of a command while the writer goes on. */
+/** A reader that is stopped in the middle of a command while the writer continues. */
 class Delayed {
   readonly #reader: Actor
   readonly #writer: Actor
@@ -87,7 +87,7 @@ class Delayed {
   }
 }
 
-describe('readers that are stopped at any of their steps while the writer goes on', () => {
+describe('readers that are stopped at any of their steps while the writer continues', () => {
   /** A reader for each of its steps: those before it has its snapshot, and some while it reads. */
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
   const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
@@ -117,7 +117,7 @@ describe('readers that are stopped at any of their steps while the writer goes o
     }
   })
 
-  it.each(TABLES)('say the same if all go on by turns, with a table of %s bytes', TIMEOUT, async (table) => {
+  it.each(TABLES)('say the same if all continue by turns, with a table of %s bytes', TIMEOUT, async (table) => {
     const random = createRandom(SEED)
     for (let round = 0; round < (isSlowRun ? 6 : 2); round++) {
       await direct(table, [AT_CALLS, AT_CALLS, AT_CALLS], ({ writer, readers }) => {

@@ -164,7 +164,7 @@ describe('openStateEngine', () => {
     await again.close()
   })
 
-  it('merges all that was committed when it is asked to, while commits go on', async () => {
+  it('merges all that was committed when it is asked to, while commits continue', async () => {
     const engine = openStateEngine({ path: folder.path, durability: 'none' })
     await engine.merge()
     const versionOf = (version: number) =>

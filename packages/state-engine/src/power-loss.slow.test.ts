@@ -86,7 +86,7 @@ async function expectContinuing(path: string, { options, versionsPerCommit, reta
 async function imagesOf(runs: readonly RecordedRun[]): Promise<Image[]> {
   const images: Image[] = []
   for (const events of await recordInMemory(runs)) {
-    // Copied before the run goes on.
+    // Copied before the run continues.
     for (const { image } of powerLosses(events, random, 1)) images.push(foundImage(image))
   }
   return images

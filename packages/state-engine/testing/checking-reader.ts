@@ -1,4 +1,4 @@
-// Reads the known ledger in a process of its own until it is asked to stop, and checks every answer.
+// Reads the known ledger in a separate process until it is asked to stop, and checks every answer.
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom } from '@ledger-state/testing/random'
 import { openStateEngineReader } from '../src/index.js'

@@ -1,4 +1,4 @@
-// Opens stores in a process of its own, as a reader and as the writer, and prints what came of it: one line of JSON for each
+// Opens stores in a separate process, as a reader and as the writer, and prints what came of it: one line of JSON for each
 // store. Damaged stores may end the process by a signal, which must not end the tests. The first argument says what is done
 // with an open store: `check`; `use`, which reads of it what `info` and `get` do, and commits; or `read`, which reads the
 // histories of all keys as a reader.

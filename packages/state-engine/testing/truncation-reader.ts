@@ -1,4 +1,4 @@
-// Holds views in a process of its own beside a writer that truncates. Every version writes the same text, which no other
+// Holds views in a separate process beside a writer that truncates. Every version writes the same text, which no other
 // version of any branch writes, to all keys: a view that mixes branches, or changes, is found. Reports when it has seen enough.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'

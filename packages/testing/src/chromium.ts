@@ -19,7 +19,7 @@ export const CHROMIUM_ARGUMENTS: readonly string[] = chromium.args.filter(
 
 /**
  * The path of the executable. The package unpacks it into the folder of temporary files and takes a half-written file for a
- * whole one, so it is given a folder of its own, which gets its name once it is complete: several processes may ask at the same time.
+ * whole one, so it is given its own folder, which gets its name once it is complete: several processes may ask at the same time.
  */
 export async function chromiumPath(): Promise<string> {
   const folder = join(tmpdir(), `ledger-state-chromium-${packageVersion()}`)

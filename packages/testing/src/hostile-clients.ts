@@ -6,7 +6,7 @@ import { randomTypeTree } from './hostile-types.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface HostileOptions {
-  /** Where the node listens when a connection is opened. */
+  /** Address of the node when a connection is opened. */
   readonly address: () => { readonly host: string; readonly port: number }
   readonly seed: number
 }

@@ -23,7 +23,7 @@ export interface HostileProcess {
   stop(): Promise<HostileReport>
 }
 
-/** Runs a hostile client in a process of its own, so that making its requests costs nothing in this one. */
+/** Runs a hostile client in a separate process, so that making its requests costs nothing in this one. */
 export async function startHostileProcess(task: HostileTask): Promise<HostileProcess> {
   const child = fork(PROGRAM, [JSON.stringify(task)])
   await once(child, 'message')

@@ -1,4 +1,4 @@
-// A server that answers every request with the same answer, in a process of its own.
+// A server that answers every request with the same answer, in a separate process.
 // Arguments: `fastify` or `node:http`, and the answer as JSON. Sends its port to its parent.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// The members of a slice in memory, as an ingest takes them out of a store, in a process of its own. Argument: how many. Sends to its
+// The members of a slice in memory, as an ingest takes them out of a store, in a separate process. Argument: how many. Sends to its
 // parent by how many bytes the process grew, and how many nanoseconds a look at the set takes for a key outside.
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { encodeSliceRecord, memberKey, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'

@@ -1,4 +1,4 @@
-// A bucket over the folder of a backup, behind a link, in a process of its own. Arguments: the folder, milliseconds of a round trip, bytes that the
+// A bucket over the folder of a backup, behind a link, in a separate process. Arguments: the folder, milliseconds of a round trip, bytes that the
 // link carries in a second (0: all). Sends its port to its parent.
 import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { startShapedLink } from './shaped-link.ts'

@@ -1,4 +1,4 @@
-// A node's REST API over a ledger made for the bench, in a process of its own. Arguments: how keys come back, versions, milliseconds that each
+// A node's REST API over a ledger made for the bench, in a separate process. Arguments: how keys come back, versions, milliseconds that each
 // answer takes, most versions of a page. Sends its port to its parent. All items lie in one buffer, of which a page is a part,
 // so that it costs little CPU compared with what is measured.
 import { createServer } from 'node:http'

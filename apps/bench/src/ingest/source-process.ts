@@ -5,7 +5,7 @@ import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
 import type { KeyReturns } from '../workload/chain/key-population.ts'
 import type { LinkShape } from './shaped-link.ts'
 
-/** A source of ledger data in a process of its own. */
+/** A source of ledger data in a separate process. */
 export interface SourceProcess {
   readonly url: string
   /** CPU time of its process since the start, in microseconds; undefined where the system does not say. */

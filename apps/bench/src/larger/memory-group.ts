@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Where each version of control groups has the memory, and what the limit is called there. */
+/** Path of the memory in each version of control groups, and the name of its limit. */
 const HIERARCHIES = [
   { root: '/sys/fs/cgroup/memory', limit: 'memory.limit_in_bytes' },
   { root: '/sys/fs/cgroup', limit: 'memory.max' },

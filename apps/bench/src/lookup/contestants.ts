@@ -19,7 +19,7 @@ export interface Contestant {
 export interface Contestants {
   readonly all: readonly Contestant[]
   readonly plain: ReturnType<typeof openPlainLmdb>
-  /** Where each store is on disk. */
+  /** Path of each store on disk. */
   readonly folders: ReadonlyMap<StoreFolder, string>
   close(): Promise<void>
 }

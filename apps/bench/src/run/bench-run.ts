@@ -25,7 +25,7 @@ export interface BenchRunOptions {
   readonly keys: number | undefined
   /** Peers for `lookup`; undefined: all. */
   readonly peers: readonly PeerName[] | undefined
-  /** Where stores are kept for later runs; undefined: they are removed. */
+  /** Folder in which stores are kept for later runs; undefined: they are removed. */
   readonly storesFolder: string | undefined
   /** Minutes of `hostile` with all kinds of clients at the same time; undefined: one kind after the other. */
   readonly minutes: number | undefined

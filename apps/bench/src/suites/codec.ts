@@ -27,7 +27,7 @@ interface Case {
   readonly name: string
   readonly layout: Layout
   readonly value: unknown
-  // biome-ignore lint/suspicious/noExplicitAny: each case has a value type of its own
+  // biome-ignore lint/suspicious/noExplicitAny: each case has its own value type
   readonly mysten: BcsType<any, any>
   readonly aptosDecode: (from: Deserializer) => unknown
   // biome-ignore lint/suspicious/noExplicitAny: as above

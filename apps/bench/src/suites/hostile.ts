@@ -37,7 +37,7 @@ export const hostileSuite: Suite = {
       x: 'subject',
       logarithmic: true,
       caption:
-        'GET balance at 100 requests a second, by a client of its own; one reader, one hostile client at a time; median round.',
+        'GET balance at 100 requests a second, by a separate client; one reader, one hostile client at a time; median round.',
     },
   ],
   async run(run) {
@@ -65,7 +65,7 @@ async function measureAttacks(run: BenchRun, folder: string): Promise<void> {
   run.record({ ...common, metric: 'p50', rounds: undisturbed.map(({ p50 }) => p50) })
 }
 
-/** The attacks of a run. At the tiny scale three, which the seed chooses: each takes a node of its own and seconds of waiting. */
+/** The attacks of a run. At the tiny scale three, which the seed chooses: each takes its own node and seconds of waiting. */
 function attacksOf(run: BenchRun): readonly HostileAttack[] {
   const { length } = HOSTILE_ATTACK_NAMES
   const few = [0, 1, 2].map((at) => HOSTILE_ATTACK_NAMES[(run.seed + Math.floor((at * length) / 3)) % length]!)

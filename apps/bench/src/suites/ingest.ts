@@ -52,7 +52,7 @@ const SLICE_ONE_IN = 1_000
 interface Contender {
   readonly subject: string
   readonly role: Role
-  /** CPU time of the source where that is a process of its own, as `SourceProcess` has it. */
+  /** CPU time of the source where that is a separate process, as `SourceProcess` has it. */
   readonly sourceCpuTime?: () => number | undefined
   /** Subject whose rate in the same round this one's is divided by. */
   readonly comparedWith?: string
@@ -219,7 +219,7 @@ async function sizeOf(run: BenchRun, backup: string, slice: SliceSpec | undefine
   return { keys, superseded, state: databases.latest!.bytes + databases.large!.bytes, all }
 }
 
-/** Measures the memory that the members of a slice take, in a process of its own. */
+/** Measures the memory that the members of a slice take, in a separate process. */
 async function measureMembers(run: BenchRun): Promise<void> {
   const members = run.byScale({ tiny: 10_000, small: 1_000_000, medium: 10_000_000, large: 10_000_000 })
   run.step(`${members} members of a slice in memory`)

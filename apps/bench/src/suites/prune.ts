@@ -43,7 +43,7 @@ export const pruneSuite: Suite = {
   },
 }
 
-/** A merge goes on while the store is pruned: without waiting for it, its cost would be that of the prune. */
+/** A merge continues while the store is pruned: without waiting for it, its cost would be that of the prune. */
 async function mergesDone(path: string): Promise<void> {
   const files = () => readdirSync(path).filter((name) => name.startsWith('write-ahead-'))
   while (files().length > 1) await sleep(1)

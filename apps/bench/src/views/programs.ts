@@ -1,7 +1,7 @@
 import { parseAddress } from '@ledger-state/core'
 import { type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
 
-/** Where the module of the programs stands. */
+/** Address of the module of the programs. */
 export const PROGRAM_MODULE = { address: parseAddress('0x42'), name: 'programs' } as const
 
 const u64 = { kind: 'u64' } as const

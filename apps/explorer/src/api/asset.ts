@@ -5,7 +5,7 @@ export interface AssetFacts {
   readonly decimals: number
 }
 
-/** Where the facts of an asset stand: the CoinInfo of a coin, the Metadata of a fungible asset. */
+/** Resource that has the facts of an asset: the CoinInfo of a coin, the Metadata of a fungible asset. */
 export function assetFactsPath(asset: string): string {
   if (!asset.includes('::')) return `/accounts/${asset}/resource/0x1::fungible_asset::Metadata`
   const [address] = asset.split('::', 1)

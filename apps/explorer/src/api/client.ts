@@ -4,7 +4,7 @@ import type { StateHead } from './state-head.ts'
 export interface ApiAnswer {
   readonly text: string
   readonly head: StateHead | undefined
-  /** Where the next page begins. */
+  /** Start of the next page. */
   readonly cursor: string | undefined
   /** Whether all changes of the range of a history are known. */
   readonly isComplete: boolean

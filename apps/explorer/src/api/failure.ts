@@ -5,7 +5,7 @@ import type { StateHead } from './state-head.ts'
 export interface Failure {
   readonly kind: 'absent' | 'pruned' | 'future' | 'invalid' | 'overloaded' | 'unreachable' | 'failed'
   readonly message: string
-  /** Where the window begins, if it was asked for something before it. */
+  /** First version of the window, if it was asked for something before it. */
   readonly oldestVersion?: string | undefined
   /** A service that still has what was pruned here. */
   readonly archivalEndpoint?: string | undefined

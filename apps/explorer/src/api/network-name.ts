@@ -8,7 +8,7 @@ const NETWORKS: Readonly<Record<string, string>> = {
 /** The names of networks in the public page that shows transactions. */
 const PUBLIC_NETWORKS: Readonly<Record<string, string>> = { 1: 'mainnet', 2: 'testnet' }
 
-/** Where anybody can look at a transaction of a public network; undefined of other chains. */
+/** Page on which anybody can look at a transaction of a public network; undefined of other chains. */
 export function transactionHref(chainId: string, hash: string): string | undefined {
   const network = PUBLIC_NETWORKS[chainId]
   return network === undefined ? undefined : `https://explorer.aptoslabs.com/txn/${hash}?network=${network}`

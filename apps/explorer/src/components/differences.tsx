@@ -82,7 +82,7 @@ function AmountDifference({ difference: { path, before, after }, amounts }: Diff
   )
 }
 
-/** A path may go on in another line after its dots. */
+/** A path may continue in another line after its dots. */
 function breakable(path: string) {
   return path.split('.').map((name, at) => (
     <Fragment key={at}>

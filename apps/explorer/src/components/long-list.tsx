@@ -15,7 +15,7 @@ interface LongListProps {
   readonly row: (at: number) => ComponentChildren
   /** Asks for more; called when the end comes into sight. */
   readonly onEnd?: (() => void) | undefined
-  /** Whether it scrolls in a box of its own. */
+  /** Whether it scrolls in a separate box. */
   readonly isBoxed?: boolean
   readonly class?: string
 }

@@ -40,7 +40,7 @@ function SearchedUses({ type, at }: { readonly type: string; readonly at: string
       <div class="inline">
         {!isEnded && (
           <button type="button" onClick={isRunning ? search.stop : search.start}>
-            {isRunning ? 'Stop' : 'Go on'}
+            {isRunning ? 'Stop' : 'Continue'}
           </button>
         )}
         {keys > 0 && <progress aria-label="Part of all addresses" value={search.part} />}

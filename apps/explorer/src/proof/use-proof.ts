@@ -10,7 +10,7 @@ export type ProofRequest = Omit<ProofTask, 'answer' | 'url'> & { readonly reques
 
 const NOT_LOADED: ProofOutcome = { unavailable: 'the part of the page that verifies could not be loaded' }
 
-/** Asks for a value with its proof, and verifies it here; undefined while that goes on. */
+/** Asks for a value with its proof, and verifies it here; undefined while that continues. */
 export function useProof(asked: ProofRequest): ProofOutcome | undefined {
   const [known, setKnown] = useState<{ readonly of: string; readonly outcome: ProofOutcome } | undefined>(undefined)
   const name = JSON.stringify(asked)

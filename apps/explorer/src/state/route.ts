@@ -30,7 +30,7 @@ export interface CurveView {
   readonly point?: string | undefined
 }
 
-/** Where the types of a table come from: the account that holds it, or whoever looks. */
+/** Source of the types of a table: the account that holds it, or whoever looks. */
 export interface TableTypes {
   readonly holder?: string | undefined
   readonly keyType?: string | undefined

@@ -32,7 +32,7 @@ const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true,
 
 /**
  * The pages of a list, all of one state; at once where they are taken eagerly. A node that is lost or busy is asked again. After
- * the ledger grew the list is asked for again, unless somebody went on to later pages.
+ * the ledger grew the list is asked for again, unless somebody has asked for later pages.
  */
 export function usePages<Page, T>(
   request: ApiRequest,

@@ -6,7 +6,7 @@ import { cursorToAddressPart } from './address-part.ts'
 
 /** Uses of one page of the search. */
 const PAGE = 1_000
-/** The search pauses each time that it has found this many more uses; the user decides whether it goes on. */
+/** The search pauses each time that it has found this many more uses; the user decides whether it continues. */
 const USES_AT_ONCE = 1_000
 
 interface Progress {

@@ -28,7 +28,7 @@ export function useTypeUses(address: string | undefined): readonly Declaration[]
 
 const FIRST_USES = 40
 
-/** Where a type is used by the modules of its account. */
+/** Uses of a type by the modules of its account. */
 export function TypeUses({ type, uses }: { readonly type: string; readonly uses: readonly Declaration[] }) {
   const found = uses.filter(({ text }) => includesType(text, type))
   if (found.length === 0) return null

@@ -120,7 +120,7 @@ async function stallReader(bed: SoakBed, random: Random, then: NodeJS.Signals): 
   return kill(pid, then)
 }
 
-/** The next pages come broken, each in a way of its own. */
+/** The next pages come broken, each in another way. */
 function breakPages({ source }: SoakBed, random: Random): void {
   const count = 1 + random.below(MOST_BROKEN_PAGES)
   if (source.faults.length > 0) return

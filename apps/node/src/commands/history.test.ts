@@ -138,7 +138,7 @@ describe('history balance', () => {
     expect((await bed.start('info', '--data-dir', 'store').outcome()).stdout).toMatch(/^ *transactions +not kept$/m)
   })
 
-  it('prints why a balance cannot be read, and goes on behind it', async () => {
+  it('prints why a balance cannot be read, and continues behind it', async () => {
     const store = resourceKey(parseAddress(owner), parseStructTag(`0x1::coin::CoinStore<${BEAN}>`))
     const whole = new ByteWriter().u64(7n).bytes(new Uint8Array(97)).toBytes()
     const engine = openStateEngine({ path: bed.at('damaged') })

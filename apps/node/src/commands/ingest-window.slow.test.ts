@@ -48,7 +48,7 @@ const chunks = () =>
     .map(Number)
 
 describe('ingest --since', () => {
-  it('begins with the state and goes on to the end, signed; a second run fetches no metadata, and nothing large', async () => {
+  it('begins with the state and continues to the end, signed; a second run fetches no metadata, and nothing large', async () => {
     const first = await ingesting('store', '--since', String(BASE + 3)).outcome()
     expect([first.status, first.stderr]).toEqual([0, expect.stringMatching(/to fetch: \d+ objects, [\d.]+ KiB\n/)])
     expect(await bed.info('store')).toMatchObject({
@@ -64,7 +64,7 @@ describe('ingest --since', () => {
     expect(chunks()).toEqual([LAST - (LAST % CHUNK)])
   })
 
-  it('takes a date, and goes on with the same state when the same words mean another time', async () => {
+  it('takes a date, and continues with the same state when the same words mean another time', async () => {
     const date = new Date(LAST_MILLISECONDS + 1_000).toISOString()
     expect((await ingesting('store', '--since', date).outcome()).status).toBe(0)
     expect((await bed.info('store')).base_version).toBe(String(BASE))
@@ -176,7 +176,7 @@ describe('ingest --keep-chunks', () => {
 })
 
 describe('ingest --since that is killed', () => {
-  it('goes on where it was, and fetches again only what was in flight', async () => {
+  it('continues where it was, and fetches again only what was in flight', async () => {
     const held = 15 * CHUNK
     bucket.faultOf = ({ key }) => (new RegExp(`/${held}-\\.chunk`).test(key) ? silence : undefined)
     const killed = ingesting('store', '--since', String(BASE))

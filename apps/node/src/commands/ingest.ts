@@ -1,9 +1,9 @@
 import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
-import { parseMoment } from '../config/moment.js'
 import { option, switchOption } from '../config/option.js'
 import { ingestSettings } from '../config/settings.js'
+import { parseWindowBound } from '../config/window-bound.js'
 import { fromAboveTo, fromWithSince, timeWithoutSince } from '../errors.js'
 import { ingestInto, notice, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
@@ -12,7 +12,7 @@ import { listenForStop } from '../terminal/stop-signal.js'
 
 const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseU64)
 const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --since also a time', (text) =>
-  parseMoment(text),
+  parseWindowBound(text),
 )
 const followOption = switchOption('follow', 'wait for the next versions of a node, until stopped')
 const dryRunOption = switchOption(
@@ -51,8 +51,8 @@ node.`,
     const until = input.get(toOption)
     const { window: since } = given.source
     if (from !== undefined && since) throw fromWithSince()
-    if (until && !('version' in until.moment) && !since) throw timeWithoutSince(until.words)
-    const to = until && 'version' in until.moment ? until.moment.version : undefined
+    if (until && !('version' in until.bound) && !since) throw timeWithoutSince(until.words)
+    const to = until && 'version' in until.bound ? until.bound.version : undefined
     if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
@@ -60,7 +60,7 @@ node.`,
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
     const words = [since?.words, until?.words].filter((part) => part !== undefined).join(' to ')
-    const window = since && { ...since, to: until?.moment, words, isRemembered: !isDryRun }
+    const window = since && { ...since, to: until?.bound, words, isRemembered: !isDryRun }
     const sourceFolder = sourceFolderOf(place, isDryRun)
     const source = await openToIngest(
       location,

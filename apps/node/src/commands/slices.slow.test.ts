@@ -53,7 +53,7 @@ describe('a slice', () => {
     expect(stderr).toContain(`--only-table ${PRICES}`)
   })
 
-  it('goes on without the option, refuses another slice with the command that makes a wider one, and is described by info', () => {
+  it('continues without the option, refuses another slice with the command that makes a wider one, and is described by info', () => {
     expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund')).toMatchObject({ status: 0 })
     const refused = bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund', '--only-account', '0xe1e')
     expect(refused.status).toBe(1)

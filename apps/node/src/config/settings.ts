@@ -6,7 +6,6 @@ import { parseTypePattern } from '@ledger-state/ledger'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
-import { parseMoment } from './moment.js'
 import { findNetwork } from './network.js'
 import {
   atOnce,
@@ -20,6 +19,7 @@ import {
   wholeNumber,
 } from './option.js'
 import { parseViewBudget, parseViewFilter } from './view-settings.js'
+import { parseWindowBound } from './window-bound.js'
 
 export interface ListenAddress {
   readonly host: string
@@ -143,7 +143,7 @@ export const settings = {
     'since',
     'VERSION|TIME',
     'of a backup, take the newest state at or before a version, a date (2026-10-01) or a time ago (30d), and what follows',
-    (text) => parseMoment(text),
+    (text) => parseWindowBound(text),
   ),
   fromNode: option(
     'from-node',
@@ -221,7 +221,7 @@ export const settings = {
     option(
       'follow',
       'URL',
-      'ingest the next versions of a node (…/v1), or of the feed of another one, in a process of its own',
+      'ingest the next versions of a node (…/v1), or of the feed of another one, in a separate process',
       remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
     ),
   ),
@@ -320,7 +320,7 @@ export const settings = {
   ),
   keepTransactions: switchOption(
     'keep-transactions',
-    'keep the transaction of each version that writes: hash, success, sender, entry function; a store that has them goes on by itself',
+    'keep the transaction of each version that writes: hash, success, sender, entry function; a store that has them continues by itself',
   ),
   checkpointTrees: defaultedOption(
     'checkpoint-trees',

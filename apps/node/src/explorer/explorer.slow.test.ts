@@ -193,7 +193,7 @@ describe('uses of a type in all accounts', () => {
     await shows(page, 'struct Harbour')
   })
 
-  it('are searched page after page of one state; it stops, goes on, and asks again', async () => {
+  it('are searched page after page of one state; it stops, continues, and asks again', async () => {
     const page = await bed.newPage()
     const asked: string[] = []
     let isBusy = false
@@ -213,10 +213,10 @@ describe('uses of a type in all accounts', () => {
     await begin(page)
     await shows(page, '2 uses; 2\u2009000 keys seen, 0.8 % of all addresses')
     await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
     isHeld = false
     isBusy = true
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     await shows(page, 'The node is busy; asking again')
     isBusy = false
     await shows(page, '5 uses; all 5\u2009000 keys seen')

@@ -50,7 +50,7 @@ describe('the proof of a value', () => {
     proven?.close()
   })
 
-  /** Runs with a page of its own, on which nothing may fail. */
+  /** Runs with its own page, on which nothing may fail. */
   async function onPage(run: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext(PHONE)
     const page = await context.newPage()

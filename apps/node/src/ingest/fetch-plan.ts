@@ -17,7 +17,7 @@ interface Planned {
   readonly freeBytes: number | undefined
 }
 
-/** Where a window goes. */
+/** Place into which a window goes. */
 export interface PlanPlace {
   /** Folder of the store; undefined where there is none. */
   readonly dataDir: string | undefined

@@ -85,7 +85,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     trees: { kept: input.get(settings.checkpointTrees), folder: input.get(settings.treeDir) },
     source: {
       keepFolder: input.get(settings.keepChunks),
-      window: since && { since: since.moment, words: since.words },
+      window: since && { since: since.bound, words: since.words },
       waypoints,
       unsigned,
       verify,
@@ -98,7 +98,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   }
 }
 
-/** Where a node serves the folder of `--serve-backup`. */
+/** Path at which a node serves the folder of `--serve-backup`. */
 function backupServedBy(node: string | undefined): string | undefined {
   return node && `${node.replace(/\/+$/, '')}/backup`
 }
@@ -141,7 +141,7 @@ function asStopped(error: unknown, stop: Stop): unknown {
 export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal' | 'only'> {
   readonly stop: Stop
   readonly slice?: SliceSettings | undefined
-  /** Where the source is, as it was given. */
+  /** Place of the source, as it was given. */
   readonly location: string
   /** Opens the source again, for a slice of a state. */
   readonly openAgain: () => Promise<LedgerSource>

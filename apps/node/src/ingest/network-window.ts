@@ -1,10 +1,10 @@
 import { type LedgerSource, type Network, openNetwork } from '@ledger-state/feed'
-import { parseMoment } from '../config/moment.js'
+import { parseWindowBound } from '../config/window-bound.js'
 
 /** What a node takes of the backups of its network, as one process hands it to another. */
 export interface NetworkWindow {
   readonly network: Network
-  /** Where the window begins, in the words of `--since`. */
+  /** Start of the window, in the words of `--since`. */
   readonly since: string
   readonly sourceFolder: string
   readonly keepFolder: string | undefined
@@ -21,6 +21,6 @@ export async function openNetworkWindow(
   onNotice: (message: string) => void,
   signal: AbortSignal,
 ): Promise<LedgerSource> {
-  const window = { since: parseMoment(since).moment, words: since }
+  const window = { since: parseWindowBound(since).bound, words: since }
   return await openNetwork(network, { ...options, hashSalt: network.hashSalt, window, onNotice, signal })
 }

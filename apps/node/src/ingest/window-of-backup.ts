@@ -9,7 +9,7 @@ import { expectSpace, planIngest, planText } from './fetch-plan.js'
 const SOURCES = 'sources'
 
 /**
- * Where sources keep what they need not ask for again; undefined for a store in a database.
+ * Folder in which sources keep what they need not ask for again; undefined for a store in a database.
  * @param isReadOnly whether no folder may be made
  */
 export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {

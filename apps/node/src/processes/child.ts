@@ -28,7 +28,7 @@ export async function aborted(signal: AbortSignal): Promise<undefined> {
 }
 
 export function tellSupervisor(message: ProcessMessage): void {
-  // Where the supervisor has ended, `disconnect` follows.
+  // `disconnect` follows if the supervisor has ended.
   if (process.connected) process.send?.(message, () => {})
 }
 

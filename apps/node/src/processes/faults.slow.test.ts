@@ -111,7 +111,7 @@ describe('a wrong bit in a write-ahead file', () => {
     const descriptor = openSync(file, 'r+')
     writeSync(descriptor, middle, 0, 1, statSync(file).size >> 1)
     closeSync(descriptor)
-    // Readers that have read the file before go on to answer.
+    // Readers that read the file before keep answering.
     await answersRightly(client)
     kill((await node.pidOf('writer'))!)
     await eventually(
@@ -201,7 +201,7 @@ describe('a node with a bad disk', () => {
     const { size } = statSync(file)
     let found = 0
     const rounds = 4
-    // What falls on pages that hold nothing changes nothing: it goes on until something was found.
+    // What falls on pages that hold nothing changes nothing: faults are added until one is found.
     for (let round = 0; round < rounds || found < 2; round++) {
       expect(round, 'rounds with damage that check does not find').toBeLessThan(rounds + 40)
       execFileSync('cp', [file, bed.at('sound.mdb')])
@@ -224,7 +224,7 @@ describe('a node with a bad disk', () => {
           () => 'requests',
         )
         await client.stop()
-        // Where the way to an entry is damaged it is not found: 404 for an item, and what is not there counts 0 in a
+        // An entry is not found if the way to it is damaged: 404 for an item, and what is not there counts 0 in a
         // balance. Whatever is found is right, by its checksum.
         expect(client.tally.wrong.filter((answer) => !/: 404 |^balance .*: 200 0, /.test(answer))).toEqual([])
       }

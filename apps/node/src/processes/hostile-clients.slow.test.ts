@@ -38,7 +38,7 @@ const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
 async function answerOf(path: string) {
-  // A connection of its own, as of a client that comes now.
+  // A separate connection, as of a client that comes now.
   return await fetch(`${node.address}${path}`, { headers: { connection: 'close' } }).then(
     async (response) => [path, response.status, await response.text()],
     (error: Error) => [path, error.cause, node.output.slice(-1_000)],

@@ -117,7 +117,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   // A server that does not listen starts its timers for slow requests only by this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
-    // Where descriptors have run out, the offer arrives without its connection.
+    // The offer arrives without its connection when descriptors have run out.
     const hasRoom = connection instanceof Socket && connections.size < maxConnections
     const inTime = process.hrtime.bigint() < takenBefore
     const type = stop.aborted ? 'stopping' : !hasRoom ? 'full' : inTime ? 'taken' : 'late'

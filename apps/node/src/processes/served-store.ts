@@ -20,7 +20,7 @@ export interface ServedStore extends MeasuredStore {
   /** Why it cannot be served as it should be; undefined where it can. */
   readonly fault: string | undefined
   ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
-  /** Where the proofs of reads come from. */
+  /** Source of the proofs of reads. */
   readonly proofs: StateProofs
   /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
   expectInPlace(): void

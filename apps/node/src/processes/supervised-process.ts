@@ -148,7 +148,7 @@ export class SupervisedProcess {
     let checkedAt = began
     const silence = setInterval(() => {
       const now = performance.now()
-      // Where this process was paused, it has yet to read what was reported meanwhile.
+      // After a pause this process has yet to read what was reported meanwhile.
       if (now - checkedAt > 2 * SILENCE_CHECK_MS) heardAt = now
       checkedAt = now
       if (now - heardAt < SILENCE_MS) return

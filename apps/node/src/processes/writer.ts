@@ -24,7 +24,7 @@ export interface WriterSettings {
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: boolean
-  /** What an empty store is to keep; undefined for everything. A store that has versions goes on with what it keeps. */
+  /** What an empty store is to keep; undefined for everything. A store that has versions continues with what it keeps. */
   readonly slice: SliceSettings | undefined
   /** What is ingested of the backups of a network before the node is followed, and again at intervals. */
   readonly window: NetworkWindow | undefined

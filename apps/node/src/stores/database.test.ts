@@ -154,7 +154,7 @@ describe('a store in a database', () => {
   )
 
   it.runIf(isSlowRun)(
-    'is copied into a folder, and a folder into it, and whoever filled it goes on with the copy',
+    'is copied into a folder, and a folder into it, and whoever filled it continues with the copy',
     async () => {
       await bed.fill('folder', 100, { retain: 35n })
       const url = await emptyStore()

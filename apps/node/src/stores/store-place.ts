@@ -2,7 +2,7 @@ import type { CommandInput } from '../config/command.js'
 import { settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 
-/** Where a store is: in a folder, or in a database. */
+/** Place of a store: a folder, or a database. */
 export type StorePlace = { readonly dataDir: string } | DatabasePlace
 
 export interface DatabasePlace {
@@ -14,7 +14,7 @@ export interface DatabasePlace {
 /** Options of commands that take either. */
 export const storeOptions = [settings.dataDir, settings.store]
 
-/** Where the store of a command is. @throws `usage` unless the input names one place */
+/** Finds the place of the store of a command. @throws `usage` unless the input names one place */
 export function storePlace(input: CommandInput, command: string): StorePlace {
   const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
   if (dataDir !== undefined && url !== undefined)
@@ -24,7 +24,7 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }
 
-/** Where the store of a command is that does not need one. @throws `usage` where the input names two places */
+/** Finds the place of the store of a command that does not need one. @throws `usage` where the input names two places */
 export function placeIfNamed(input: CommandInput): StorePlace | undefined {
   const isNamed = input.get(settings.dataDir) !== undefined || input.get(settings.store) !== undefined
   return isNamed ? storePlace(input, 'ingest') : undefined

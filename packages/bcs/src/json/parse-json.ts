@@ -29,7 +29,7 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
 }
 
-/** Where a value stands in a text: from the unit `start` on, before the unit `end`. */
+/** Range of a value in a text: from the unit `start` on, before the unit `end`. */
 export interface JsonRange {
   readonly start: number
   readonly end: number

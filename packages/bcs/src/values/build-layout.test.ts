@@ -66,7 +66,7 @@ describe('built layouts', () => {
     expect(JSON.parse(JSON.stringify(ship))).toEqual(ship)
   })
 
-  it('have a name and a form of their own where none is given', () => {
+  it('have a name and their own form where none is given', () => {
     expect(struct({ flag: bool() })).toEqual({
       kind: 'struct',
       name: 'struct',

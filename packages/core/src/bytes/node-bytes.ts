@@ -31,7 +31,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b)
 }
 
-/** Where `part` begins in `bytes` for the first time; -1 where it is not in them. */
+/** Offset of the first `part` in `bytes`; -1 if it is not in them. */
 export function indexOfBytes(bytes: Uint8Array, part: Uint8Array): number {
   return asBuffer(bytes).indexOf(part)
 }

@@ -173,9 +173,9 @@ async function* entriesOf(view: AsyncStateView, prefix: Uint8Array, options?: Sc
   } while (start !== undefined && left > 0)
 }
 
-/** A page that does not go on would be asked for for ever. */
+/** A page that does not continue the one before would be asked for again for ever. */
 function expectProgress(isFurther: boolean): void {
-  assert.ok(isFurther, 'a page does not go on from the page before')
+  assert.ok(isFurther, 'a page does not continue from the page before')
 }
 
 /** Whoever awaits it sees the failure; if nobody does, nobody needs to. */

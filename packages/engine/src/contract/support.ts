@@ -105,7 +105,7 @@ export function block(height: bigint): BlockInfo {
   return { height, epoch: height >> 2n, timestampUsec: 10n * height }
 }
 
-/** A version that is a block of its own. */
+/** A version that is a separate block. */
 export function version(number: bigint, ...writes: Write[]): VersionWrites {
   return { version: number, block: block(number), writes }
 }

@@ -239,7 +239,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     })
   }),
 
-  contractCase('goes on with lists of what is left', async (engine) => {
+  contractCase('continues with lists of what is left', async (engine) => {
     const keys = Array.from({ length: 600 }, (_, at) => bytes(`k${at}`))
     const all = keys.map((key): Write => [key, bytes('old')])
     for (const number of [0n, 1n, 2n, 3n]) await engine.commit([version(number, ...all)], CHAIN)

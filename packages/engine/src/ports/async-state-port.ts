@@ -36,7 +36,7 @@ export interface HistoryPage {
   readonly next: bigint | undefined
 }
 
-/** Where a search for writes begins, and which way it goes. */
+/** Version at which a search for writes begins, and its direction. */
 export type WriteSearch =
   /** Searches for the first write above a version, up to `last`. */
   | { readonly above: bigint; readonly last: bigint }
@@ -59,7 +59,7 @@ export interface AsyncStateView {
   load(keys: readonly Uint8Array[]): Promise<readonly (StateEntry | undefined)[]>
   /**
    * The entries of the version whose keys begin with a prefix, in the order of the keys' bytes, from `start` on, up to
-   * `limit` entries. A page may end before; `next` is then where to go on.
+   * `limit` entries. A page may end before; `next` is then where to continue.
    * @throws `version_pruned`
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Promise<ScanPage>
@@ -67,7 +67,7 @@ export interface AsyncStateView {
 
 /**
  * What one request sees: the ledger as it was when the snapshot was taken. What is committed later does not show; what is
- * pruned later is `version_pruned`. Once its newest versions are cut off, views of the others go on, and every other read
+ * pruned later is `version_pruned`. Once its newest versions are cut off, views of the others continue, and every other read
  * that may see a version that was cut off is `version_truncated`. It holds nothing on the servers, so that it need not be closed.
  */
 export interface AsyncStateSnapshot {
@@ -108,7 +108,7 @@ export interface AsyncState {
   /**
    * The newest state. No round if the newest state was learnt within the last few milliseconds (20 by default), as it is
    * with many reads at once; otherwise one, which all that wait in the same tick share. Never older than a state that this
-   * engine returned before, nor than a commit of its own.
+   * engine returned before, nor than its own commits.
    */
   snapshot(): Promise<AsyncStateSnapshot>
 }

@@ -138,7 +138,7 @@ export interface StateWriter extends StateEngineReader {
    * calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
    *
    * Whatever was asked for before and may see a version that was cut off is `version_truncated` from then on, even after
-   * another version was committed under its number; views of versions that are left go on. `LedgerInfo.truncations` distinguishes
+   * another version was committed under its number; views of versions that are left continue. `LedgerInfo.truncations` distinguishes
    * later versions of a number from earlier ones.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
    */

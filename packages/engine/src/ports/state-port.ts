@@ -40,7 +40,7 @@ export function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefine
   return isSameWindow && a.chainId === b.chainId && branchOf(a) === branchOf(b)
 }
 
-/** Where a scan starts, and how many entries it answers. */
+/** First key of a scan, and the number of entries that it answers. */
 export interface ScanOptions {
   /** The first key that may be answered, in the order of the keys' bytes; by default the prefix. */
   readonly start?: Uint8Array | undefined

@@ -40,7 +40,7 @@ export function valueToStored(value: Uint8Array, annotation?: Uint8Array): Uint8
   return stored
 }
 
-/** Where the value ends in a stored form that ends at `end`. */
+/** Offset at which the value ends in a stored form that ends at `end`. */
 export function storedValueEnd(bytes: Uint8Array, start: number, end: number): number {
   const last = end > start ? bytes[end - 1]! : 0
   return last < MARKS ? end : Math.max(start, end - 1 - (last - MARKS))

@@ -36,8 +36,8 @@ export const BEYOND_ASYNC_PORT: ReadonlySet<string> = new Set([
   'answers blocks of versions that were pruned',
   'answers after it was closed',
   'answers what was cut off from the branch of now: get',
-  'goes on with the history of another branch',
-  'goes on with the versions of another branch',
+  'continues with the history of another branch',
+  'continues with the versions of another branch',
   'ends a history early of which versions are cut off',
   'finds blocks that were cut off',
 ])

@@ -116,10 +116,10 @@ export const BROKEN_SNAPSHOTS: readonly BrokenAsyncEngine[] = [
       return overriding(view, { load })
     },
   })),
-  brokenSnapshot('goes on with the history of another branch', (snapshot, engine) => ({
+  brokenSnapshot('continues with the history of another branch', (snapshot, engine) => ({
     history: (...given) => snapshot.history(...given).catch(async () => (await engine.snapshot()).history(...given)),
   })),
-  brokenSnapshot('goes on with the versions of another branch', (snapshot, engine) => ({
+  brokenSnapshot('continues with the versions of another branch', (snapshot, engine) => ({
     versions: (...given) => snapshot.versions(...given).catch(async () => (await engine.snapshot()).versions(...given)),
   })),
   {

@@ -31,7 +31,7 @@ function answeringAnyway<T>(ask: () => T, again: () => T): T {
   }
 }
 
-/** Goes on in the branch of now after as many items. */
+/** Continues in the branch of now after as many items. */
 function* goingOn<T>(items: Iterable<T>, again: () => Iterable<T>): Generator<T> {
   let count = 0
   try {
@@ -151,13 +151,13 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
         () => engine.at().scan(...given),
       ),
   })),
-  broken('goes on with the history of another branch', (engine) => ({
+  broken('continues with the history of another branch', (engine) => ({
     history: (...given) =>
       goingOn(engine.history(...given), () => {
         return engine.history(...given)
       }),
   })),
-  broken('goes on with the versions of another branch', (engine) => ({
+  broken('continues with the versions of another branch', (engine) => ({
     versions: (...given) =>
       goingOn(engine.versions(...given), () => {
         return engine.versions(...given)

@@ -17,7 +17,7 @@ export async function firstFailure(
   return undefined
 }
 
-/** Opens a broken engine on a store of its own. */
+/** Opens a broken engine on a separate store. */
 export function openBroken({ breakEngine }: (typeof BROKEN_ENGINES)[number]) {
   const store = createMemoryStore()
   let openings = 0

@@ -180,7 +180,7 @@ describe('a backup in a bucket', () => {
 })
 
 describe('a transfer', () => {
-  it('goes on by a range where it was cut, and asks for the same object', async () => {
+  it('continues by a range where it was cut, and asks for the same object', async () => {
     await open()
     faulty(cutAfter(100_000), cutAfter(0), cutAfter(150_000))
     await readLarge()

@@ -45,7 +45,7 @@ async function readCredentials(path: string): Promise<Credentials> {
   throw unreadableCredentials(path, 'it is not a JSON object')
 }
 
-/** Where tokens are asked for, and with which fields. */
+/** URL at which tokens are asked for, and the fields of the request. */
 function toForm(path: string, credentials: Credentials): { readonly uri: string; fields(): Record<string, string> } {
   const text = (name: string): string => {
     const value = credentials[name]

@@ -24,7 +24,7 @@ interface Identity {
 }
 
 /**
- * Reads the bytes of an object, or of a range of it. A transfer that is cut goes on where it was: by `Range`, and by `If-Match`
+ * Reads the bytes of an object, or of a range of it. A transfer that is cut continues where it was: by `Range`, and by `If-Match`
  * where the server names an ETag. From a server that answers with the whole object nevertheless, what was had is left out.
  * @throws `source_failed`, also where the object is another one than it was; `invalid_backup` where there is none
  */
@@ -50,7 +50,7 @@ class ObjectTransfer {
   readonly #requests: BucketRequests
   readonly #object: WantedObject
   readonly #to: number
-  /** Where the bytes that are still wanted begin. */
+  /** Offset of the first byte that is still wanted. */
   #at: number
   #identity: Identity
   /**
@@ -68,7 +68,7 @@ class ObjectTransfer {
     this.isDone = from >= this.#end
   }
 
-  /** Where the bytes that are wanted end, as far as is known. */
+  /** Offset after the last byte that is wanted, as far as is known. */
   get #end(): number {
     const { bytes = Number.POSITIVE_INFINITY } = this.#identity
     return this.#isEncoded ? this.#to : Math.min(this.#to, bytes)
@@ -179,7 +179,7 @@ function identityOf(answer: BucketAnswer): Identity {
   }
 }
 
-/** Where in the object an answer begins. */
+/** Offset in the object at which an answer begins. */
 function startOf(answer: BucketAnswer): number {
   return answer.status === 206 ? (contentRange(answer)?.start ?? Number.POSITIVE_INFINITY) : 0
 }

@@ -7,7 +7,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /**
- * Where an answer leads that is to be followed: to the same server, or between regions of S3, which may name no place but the
+ * Target of an answer that redirects and is followed: to the same server, or between regions of S3, which may name no place but the
  * region. Undefined for everything else, so that no server can send this program to another one.
  */
 export function redirectTarget(url: string, headers: Headers): string | undefined {

@@ -11,7 +11,7 @@ import { cannotSpool } from '../errors.js'
 const FOLDER = /^fetching-(\d+)-/
 const LONGEST_USE_MS = 86_400_000
 
-/** Copies of objects in a folder of their own, each for as long as it is needed. What a killed process left is removed. */
+/** Copies of objects in a separate folder, each for as long as it is needed. What a killed process left is removed. */
 export class Spool {
   readonly #parent: string
   #folder: Promise<string> | undefined

@@ -94,7 +94,7 @@ export async function recognizeBackup(storage: BackupStorage): Promise<BackupKin
   return (await hasBackupFile(storage, TRANSACTION_MANIFEST)) ? 'transactions' : undefined
 }
 
-/** Metadata is in a folder of its own, or, in older backups and copies of them, next to the other folders. */
+/** Metadata is in a separate folder, or, in older backups and copies of them, next to the other folders. */
 async function metadataFiles(storage: BackupStorage): Promise<string[]> {
   for (const folder of [METADATA_FOLDER, '']) {
     const names: string[] = []

@@ -17,7 +17,7 @@ export interface ByteRange {
   readonly to?: number | undefined
 }
 
-/** Where a backup lies. Names never lead out of it; objects other than metadata never change once they are written. */
+/** Storage that holds a backup. Names never lead out of it; objects other than metadata never change once they are written. */
 export interface BackupStorage {
   /** The root, as messages name it. */
   readonly root: string

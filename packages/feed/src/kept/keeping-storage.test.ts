@@ -57,7 +57,7 @@ async function read(location: string, since: number | undefined, options: Source
 const large = () => server.requests.map(({ key }) => key).filter((key) => /-\.chunk|\.proof/.test(key))
 
 describe('a backup that is kept', () => {
-  it('is a backup of its own, which gives the same without the bucket', async () => {
+  it('is a separate backup, which gives the same without the bucket', async () => {
     const whole = await read('s3://bucket/e1', BASE, { keepFolder: kept })
     expect(readdirSync(kept, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.part'))).toEqual(
       [],

@@ -13,13 +13,13 @@ export interface Network {
   readonly hashSalt: string
   /** Ends of epochs, `version:hash`. The first of a known network is that of its genesis: it commits to each of its bytes. */
   readonly waypoints: readonly string[]
-  /** Where its backups lie, as sources are named; each is a mirror of the others, and the first is asked first. */
+  /** Its backups, as sources are named; each is a mirror of the others, and the first is asked first. */
   readonly backups?: readonly string[] | undefined
   /** URLs of the APIs of public nodes, each ending in `/v1`. */
   readonly nodes?: readonly string[] | undefined
 }
 
-/** Networks of the `aptos-networks` repository. Devnet has a chain id of its own after each of its resets. */
+/** Networks of the `aptos-networks` repository. Devnet has its own chain id after each of its resets. */
 export const KNOWN_NETWORKS: readonly Network[] = [mainnet, testnet, devnet]
 
 const MAX_CHAIN_ID = 255

@@ -20,7 +20,7 @@ export interface Prover {
 const PROVER_WORKER = threadModule('prover-worker', import.meta.url)
 
 /**
- * @param thread whether to prove in a thread of its own: 1.6 times as many versions a second on two cores. Not followed
+ * @param thread whether to prove in a separate thread: 1.6 times as many versions a second on two cores. Not followed
  *   where there is one core, nor in a bundle that lacks the thread's module.
  */
 export function createProver(hasher: LedgerHasher, thread = true): Prover {

@@ -73,7 +73,7 @@ function isMostlyZero(hash: Uint8Array): boolean {
   return zeros >= MOSTLY_ZERO
 }
 
-/** Where the info of a transaction begins, which was found before. */
+/** Offset at which the info of a transaction begins, which was found before. */
 export function infoStartAfter(bytes: Uint8Array, transactionEnd: number, hasAuxiliary: boolean): number {
   if (!hasAuxiliary) return transactionEnd
   return transactionEnd + (bytes[transactionEnd] === 0 ? 1 : 5)

@@ -5,7 +5,7 @@ import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-wind
 import type { ReadValue } from '../wire/ledger-clock.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
-/** Where ledger data comes from: possibly a state to begin with, then an ordered stream of versions. */
+/** Source of ledger data: possibly a state to begin with, then an ordered stream of versions. */
 export interface LedgerSource {
   /** What it was recognized as, for people. */
   readonly description: string
@@ -87,7 +87,7 @@ export interface Reading {
   readonly read?: ReadValue | undefined
   /** `mark` of a source, as of the newest version held, if one was kept. */
   readonly mark?: Uint8Array | undefined
-  /** What vouches for the newest version of the store that is signed: the source goes on from there. */
+  /** What vouches for the newest version of the store that is signed: the source continues from there. */
   readonly vouching?: Vouching | undefined
   /** Ends waiting for a live source; the stream then ends. */
   readonly signal?: AbortSignal | undefined
@@ -114,7 +114,7 @@ export interface StateBase {
 export interface StatePart {
   /** The version of an entry is that of the state where the source does not say which version wrote it. */
   readonly entries: readonly KeyedEntry[]
-  /** Where the next part begins. */
+  /** Place at which the next part begins. */
   readonly mark: Uint8Array
 }
 
@@ -153,7 +153,7 @@ export interface SourceOptions {
   readonly window?: WantedWindow | undefined
   /** Folder in which a source keeps what it need not ask for again, such as metadata, and copies while they are needed; by default the temporary folder has the copies alone. */
   readonly sourceFolder?: string | undefined
-  /** Folder in which the objects of a backup that are fetched are kept, as a backup of their own; by default they are not kept. */
+  /** Folder in which the objects of a backup that are fetched are kept, as a separate backup; by default they are not kept. */
   readonly keepFolder?: string | undefined
   /** Takes a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined

@@ -164,7 +164,7 @@ interface Proof extends StateProof {
 /** Finds out what vouches for the state of a chain. */
 type Vouch = (chainId: number | undefined) => Promise<Vouching | undefined>
 
-/** Where reading resumes. */
+/** Place at which reading resumes. */
 interface SnapshotMark {
   /** Index of the next entry. */
   readonly next: bigint

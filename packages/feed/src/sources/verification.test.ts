@@ -62,7 +62,7 @@ function flip(path: string, bit: number): void {
   writeFileSync(path, bytes)
 }
 
-/** Where the parts of a record begin in the chunk, which holds versions from 0 on. */
+/** Offsets of the parts of a record in the chunk, which holds versions from 0 on. */
 function placesOf(version: number) {
   let at = 0
   for (const { transaction, info, events, writeSet } of chain.records.slice(0, version)) {

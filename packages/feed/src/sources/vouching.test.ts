@@ -89,7 +89,7 @@ describe('a backup', () => {
     expect(state).toMatchObject({ vouching: vouched, error: undefined, notices: [] })
   })
 
-  it('goes on from what vouches for the store', async () => {
+  it('continues from what vouches for the store', async () => {
     const held = { ...vouched, waypoint: '7:the first', ending: waypointOf(1), epoch: 2n }
     expect(await readAll(write(chain).root, {}, held)).toMatchObject({
       vouching: { ...vouched, waypoint: '7:the first' },

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { type BucketServer, startBucketServer } from '../../testing/bucket-server.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
-import type { Moment, WantedWindow } from '../window/wanted-window.js'
+import type { WantedWindow, WindowBound } from '../window/wanted-window.js'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
 
@@ -45,7 +45,7 @@ afterEach(async () => {
   rmSync(sourceFolder, { recursive: true })
 })
 
-const window = (since: Moment, to?: Moment): WantedWindow => ({ since, to, words: `${Object.values(since)}` })
+const window = (since: WindowBound, to?: WindowBound): WantedWindow => ({ since, to, words: `${Object.values(since)}` })
 
 async function readWindow(wanted: WantedWindow, options: SourceOptions = {}, location = 's3://bucket/e1') {
   const source = await openSource(location, { thread: false, waypoints: [waypoint], window: wanted, ...options })
@@ -172,7 +172,7 @@ describe('a window of a backup', () => {
     expect(fetched().some((key) => key.includes('.meta'))).toBe(true)
   })
 
-  it('goes on with the state that it began with, although time has passed', async () => {
+  it('continues with the state that it began with, although time has passed', async () => {
     const wanted = { ...window({ timeUsec: made[4]!.timestampUsec! - 1n }), words: '30d' }
     expect(await readWindow(wanted, { sourceFolder })).toMatchObject({ base: OLDER })
     const later = { ...window({ timeUsec: made[4]!.timestampUsec! }), words: '30d' }

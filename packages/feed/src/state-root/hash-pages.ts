@@ -42,7 +42,7 @@ export async function hashPages(
     })
     underWay.add(done)
     void done.then(() => underWay.delete(done))
-    // Where files are slower than hashing, the leaves that wait for them are bounded, too.
+    // Bounds the leaves that wait for files, too, which may be slower than hashing.
     if (underWay.size > MOST_UNDER_WAY) await Promise.race(underWay)
   }
   let batch = new EntryBatch(BATCH_BYTES)

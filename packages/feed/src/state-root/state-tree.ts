@@ -192,7 +192,7 @@ class TreeFile implements StateTree {
   }
 }
 
-/** Where the leaves begin whose bit is 1, among leaves that agree in all bits before it. */
+/** Index of the first leaf whose bit is 1, among leaves that agree in all bits before it. */
 function middleOf(leaves: Buffer, first: number, end: number, bit: number): number {
   let middle = first
   while (middle < end && !isOne(leaves, bit + middle * LEAF_LENGTH * 8)) middle++

@@ -16,7 +16,7 @@ const MOST_LEAVES = 32
 /** Leaves are counted in 32 bits, and so are the nodes of a level. */
 export const MAX_TREE_KEYS: number = 2 ** 32 - 1
 
-/** Where the parts of a tree lie in its file. */
+/** Offsets of the parts of a tree in its file. */
 export interface TreeLayout {
   readonly depth: number
   /** Bytes of the whole file. */
@@ -33,7 +33,7 @@ export function depthOf(keys: number): number {
   return depth
 }
 
-/** Where the parts of a tree lie in its file. @param descriptionLength bytes of the salt and the checkpoint */
+/** Computes the offsets of the parts of a tree in its file. @param descriptionLength bytes of the salt and the checkpoint */
 export function layoutOf(keys: number, depth: number, descriptionLength: number): TreeLayout {
   const nodesAt = HEADER_LENGTH + descriptionLength
   const startsAt = nodesAt + (2 ** (depth + 1) - 1) * HASH_LENGTH

@@ -1,12 +1,12 @@
-/** A point of a ledger: a version, or the time of its blocks in microseconds. */
-export type Moment = { readonly version: bigint } | { readonly timeUsec: bigint }
+/** A bound of a wanted window: a version, or the time of its blocks in microseconds. */
+export type WindowBound = { readonly version: bigint } | { readonly timeUsec: bigint }
 
 /** The part of a backup that is wanted. */
 export interface WantedWindow {
-  /** Where the window begins: with the newest state at or before it. */
-  readonly since: Moment
+  /** Start of the window: the newest state at or before it. */
+  readonly since: WindowBound
   /** The last version, or the time of the last block. */
-  readonly to?: Moment | undefined
+  readonly to?: WindowBound | undefined
   /** The same in the words that it was asked for with. A choice is remembered by them: what `30d` is changes every second. */
   readonly words: string
   /** Whether the choice is remembered; true by default. */

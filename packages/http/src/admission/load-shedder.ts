@@ -10,8 +10,8 @@ export interface LoadLimits {
   readonly maxRequestsInFlight: number
   /**
    * Bytes of answers that are being built, and of those that were handed to their sockets and are not read yet, at one time.
-   * Where there is no room for more, an answer of which nothing is read is dropped; otherwise the request whose answer
-   * needs room is refused.
+   * If there is no room for more, an answer of which nothing is read is dropped; otherwise the request whose answer needs room is
+   * refused.
    */
   readonly maxAnswerBytes: number
   /** Delay of the event loop, in two samples in succession, above which new requests are refused. */

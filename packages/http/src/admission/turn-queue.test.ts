@@ -197,7 +197,7 @@ describe('TurnQueue', () => {
     expect(done).toEqual(['a', 'b'])
   })
 
-  it('gives a turn of its own to work that is resumed', async () => {
+  it('gives a separate turn to work that is resumed', async () => {
     const turns = new TurnQueue()
     const done: string[] = []
     turns.run(() => done.push('begun'))

@@ -137,7 +137,7 @@ describe('what a client keeps sending', () => {
     ['GET', '/v1', 200],
     ['PUT', '/v1', 405],
   ])(
-    'in the body of a request that was answered is read over, and the connection goes on: %s %s',
+    'in the body of a request that was answered is read over, and the connection continues: %s %s',
     async (method, path, status) => {
       await start({})
       const length = 4_000_000

@@ -194,7 +194,7 @@ describe('a module', () => {
     expect([statusCode, body]).toEqual([200, '{"bytecode":"0x0102","abi":null}'])
   })
 
-  it('has a name of its own kind', async () => {
+  it('is named by its own kind', async () => {
     const get = ask(await engineWith([1]))
     for (const name of ['_', '$', '1a', 'a-b', 'a::b', 'ä']) {
       expect((await get(`/accounts/${HOME}/module/${encodeURIComponent(name)}`)).statusCode, name).toBe(400)

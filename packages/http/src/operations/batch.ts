@@ -61,7 +61,7 @@ export function createBatchOperations(archivalEndpoint: string | undefined, find
     parameters: STATE_PARAMETERS,
     errors: BODY_ERRORS,
   } as const
-  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with a status of its own.`
+  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with its own status.`
   return [
     {
       ...shared,

@@ -288,7 +288,7 @@ describe('histories of values', () => {
     expect((await get('/tables/0x7/item/history', {}, { ...item, key: 'x' })).statusCode).toBe(400)
   })
 
-  it('go on behind what is not of the type that was asked for, and say so as the read does', async () => {
+  it('continue behind what is not of the type that was asked for, and say so as the read does', async () => {
     const engine = createMemoryEngine()
     const stored = [Uint8Array.of(1, 7), Uint8Array.of(2, 7), Uint8Array.of(0)]
     for (const [at, bytes] of stored.entries()) {

@@ -40,11 +40,11 @@ export interface OperationRequest {
    * @throws `overloaded` where all answers together would be too large
    */
   hold(bytes: number): void
-  /** Where an answer of many pieces is written, which counts what it takes. */
+  /** Writes an answer of many pieces, and counts what it takes. */
   openBody(): AnswerBytes
   /** How views run for this request. */
   readonly views: RequestViews
-  /** Where the proofs of reads come from; undefined where there are none. */
+  /** Source of the proofs of reads; undefined if there are none. */
   readonly proofs: StateProofs | undefined
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
@@ -90,7 +90,7 @@ export interface Answer {
   readonly isComplete?: boolean
   /** Further headers of this service: what follows `x-<word>-` in their names, and their values. */
   readonly facts?: Readonly<Partial<Record<FactName, string>>>
-  /** Where the next page begins; undefined where nothing follows. */
+  /** Start of the next page; undefined if nothing follows. */
   readonly cursor?: string | undefined
   /** A string is ASCII. */
   readonly body: string | Uint8Array

@@ -16,7 +16,7 @@ import type { Answer, JsonSchema, OperationRequest, Parameter } from './operatio
 import { parameterOf } from './request-parts.js'
 import type { ProofTree, StateProofs } from './state-proofs.js'
 
-/** Bytes of ends of epochs in one answer, about: the client goes on from the last of them. */
+/** Bytes of ends of epochs in one answer, about: the client continues from the last of them. */
 const MAX_ENDING_BYTES = 1 << 20
 
 /** How a request asks for a proof. */
@@ -32,7 +32,7 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     name: 'proof_from',
     in: 'query',
     description:
-      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. The client goes on from the last of them where that is not enough.',
+      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. The client continues from the last of them where that is not enough.',
     schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
   },
 ]

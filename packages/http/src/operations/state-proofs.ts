@@ -17,7 +17,7 @@ export interface EndingsAsked {
   readonly maxBytes: number
 }
 
-/** Where the proofs of reads come from. */
+/** Source of the proofs of reads. */
 export interface StateProofs {
   /** The word before the name of each hash; undefined where there is no tree. */
   readonly hashSalt: string | undefined

@@ -182,7 +182,7 @@ describe('POST /v1/view/history', () => {
     expect((await post(start, VALUE)).statusCode).toBe(404)
   })
 
-  it('ends a page where its runs have used up what one request may, and goes on from there', async () => {
+  it('ends a page where its runs have used up what one request may, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
     // One of these takes some 30 instructions.
     const post = ask(await viewLedger(0n, values), { viewBudget: { instructions: 60 } })

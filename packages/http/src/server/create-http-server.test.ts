@@ -333,7 +333,7 @@ describe('the server, sent broken HTTP,', () => {
       400,
     ],
     ['endless headers', `GET /v1 HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(40_000)}\r\n\r\n`, 431],
-  ])('refuses %s in JSON and goes on', async (_name, bytes, status) => {
+  ])('refuses %s in JSON and continues', async (_name, bytes, status) => {
     const { port } = await startServer()
     const { socket, received, closed } = openSocket(port)
     socket.write(bytes)

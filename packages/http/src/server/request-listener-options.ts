@@ -43,7 +43,7 @@ export interface RequestListenerOptions
   readonly leastGasEstimate?: bigint
   /** How far the ledger is signed, as `/v1/-/trust` says; by default nothing vouches for it. */
   readonly readTrust?: ReadTrust
-  /** Where the proofs of reads with `?proof=true` come from; by default there are none. */
+  /** Source of the proofs of reads with `?proof=true`; by default there are none. */
   readonly proofs?: StateProofs | undefined
   /** Formats that are answered with; both by default. */
   readonly output?: Readonly<Record<OutputFormat, boolean>>

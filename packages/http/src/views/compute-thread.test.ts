@@ -30,7 +30,7 @@ describe('createComputeThread', () => {
     expect(Buffer.from(hash!).toString('hex')).toBe(digest('a text'))
   })
 
-  it('refuses tasks that no native asks for, and goes on', async () => {
+  it('refuses tasks that no native asks for, and continues', async () => {
     thread = createComputeThread()
     await expect(thread.run({ name: 'format_disk', inputs: [] })).rejects.toThrow(RangeError)
     await expect(thread.run({ name: 'constructor', inputs: [] })).rejects.toThrow(RangeError)
@@ -46,7 +46,7 @@ describe('createComputeThread', () => {
     expect(results.every(([hash]) => hash!.length === 32)).toBe(true)
   })
 
-  it('lets this thread go on meanwhile', async () => {
+  it('lets this thread continue meanwhile', async () => {
     thread = createComputeThread()
     let isDone = false
     const running = thread.run(longTask()).then(() => {

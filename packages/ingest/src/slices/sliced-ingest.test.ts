@@ -122,7 +122,7 @@ describe('an ingest that keeps a slice', () => {
     const only = (address: string) => ({ only: { spec: parseSliceSpec({ accounts: [address] }) } })
     await ingestSource(store, listedSource(records.slice(0, 1)), only('0xa1'))
     await expect(ingestSource(store, listedSource(records), only('0xa2'))).rejects.toThrow(
-      'the store keeps another slice than is asked for, and what it left out cannot be added to it: a store of its own is needed for 0xa2',
+      'the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for 0xa2',
     )
     await ingestSource(store, listedSource(records), only('0xa1'))
     expect(store.ledger?.latestVersion).toBe(1n)

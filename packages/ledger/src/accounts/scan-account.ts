@@ -45,7 +45,7 @@ function isWanted(key: Uint8Array, wanted: 'modules' | 'resources'): boolean {
   return (key[pathKindAt(key)] === MODULE) === (wanted === 'modules')
 }
 
-/** Where keys of the next kind begin, of the same account and the same length of path. */
+/** First key of the next kind, of the same account and the same length of path. */
 function keyAfterKind(key: Uint8Array): Uint8Array {
   const kindAt = pathKindAt(key)
   const next = Uint8Array.from(key.subarray(0, kindAt + 1))
@@ -53,7 +53,7 @@ function keyAfterKind(key: Uint8Array): Uint8Array {
   return next
 }
 
-/** Where the kind of the path stands in the key of a module, resource or group. */
+/** Offset of the kind of the path in the key of a module, resource or group. */
 function pathKindAt(key: Uint8Array): number {
   const reader = new ByteReader(key, PATH_AT)
   reader.readLength()

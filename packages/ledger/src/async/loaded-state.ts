@@ -55,7 +55,7 @@ export class LoadedState implements StateReader {
     return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined
   }
 
-  /** Goes on with another snapshot. What was loaded of versions stays true. */
+  /** Continues with another snapshot. What was loaded of versions stays true. */
   moveTo(snapshot: AsyncStateSnapshot): void {
     this.#snapshot = snapshot
     this.#histories = new Map()

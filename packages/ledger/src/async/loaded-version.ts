@@ -64,7 +64,7 @@ export class LoadedVersion implements StateView {
     )
   }
 
-  /** What a run of the read began under a name, for the next run to go on with; the first run begins it. */
+  /** What a run of the read began under a name, for the next run to continue with; the first run begins it. */
   keep<T>(name: string, begin: () => T): T {
     if (this.#kept.has(name)) return this.#kept.get(name) as T
     const begun = begin()

@@ -15,7 +15,7 @@ interface AssetKeys extends NumberedAsset {
   readonly coinStore: Uint8Array | undefined
 }
 
-/** Where a balance is stored. */
+/** Place at which a balance is stored. */
 export interface BalanceKeys {
   /** State key of the coin store; a fungible asset has none. */
   readonly coinStore: Uint8Array | undefined

@@ -258,7 +258,7 @@ describe('the history of a balance', () => {
   })
 })
 
-it('a history goes on after a change that cannot be read, in either order and in pages', async () => {
+it('a history continues after a change that cannot be read, in either order and in pages', async () => {
   const versions = [coinStore(1n), Uint8Array.of(7), coinStore(2n), Uint8Array.of(8), Uint8Array.of(9), coinStore(3n)]
   const engine = await engineOf(
     0n,
@@ -274,7 +274,7 @@ it('a history goes on after a change that cannot be read, in either order and in
   expect(readInPages(list, { limit: 2, order: 'asc' }).map(seenOf)).toEqual(expected.toReversed())
 })
 
-it('a history of a member goes on after a group that cannot be read', async () => {
+it('a history of a member continues after a group that cannot be read', async () => {
   const store = primaryStoreAddress(OWNER, parseAddress('0xa'))
   const groups = [primaryStore(1n, 0), Uint8Array.of(3), primaryStore(2n, 0)]
   const id = { address: parseAddress('0x1'), name: 'fungible_asset' }

@@ -1,6 +1,6 @@
 import type { KeyedEntry } from '@ledger-state/core'
 
-/** Where a page of a listing begins and ends. */
+/** Start and end of a page of a listing. */
 export interface ListOptions {
   /** The state key at which the page begins, whether it is there or not: the `cursor` of the page before. */
   readonly start?: Uint8Array | undefined

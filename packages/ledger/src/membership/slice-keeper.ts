@@ -97,7 +97,7 @@ export class SliceKeeper {
     return keeper
   }
 
-  /** Goes on with the slice of a store. @param record under `SLICE_KEY`; `restore` takes what is under the other keys */
+  /** Continues with the slice of a store. @param record under `SLICE_KEY`; `restore` takes what is under the other keys */
   static resume(record: Uint8Array): SliceKeeper {
     return new SliceKeeper(decodeSliceRecord(record).types, undefined)
   }

@@ -20,7 +20,7 @@ export interface MemberListing extends Listing<ListedMember> {
   readonly scanned: number
 }
 
-/** Where a page of members begins and ends, and who is on it. */
+/** Start of a page of members and ends, and who is on it. */
 export interface ListMembersOptions extends ListOptions {
   /** Lists those alone whose writes are kept since this version, or a later one. There is no index: see `MemberListing`. */
   readonly since?: bigint | undefined

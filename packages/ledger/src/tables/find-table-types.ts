@@ -17,7 +17,7 @@ export interface FoundTableTypes {
   readonly foundInItem: { readonly handle: Uint8Array; readonly key: Uint8Array } | undefined
 }
 
-/** Goes on from one state key to the next, so that the caller can let others have their turn in between. */
+/** Continues from one state key to the next, so that the caller can let others have their turn in between. */
 export type TableTypesSearch = Generator<void, FoundTableTypes | undefined>
 
 /** State keys of resources and of table items that one search looks at. */

@@ -23,7 +23,7 @@ function transactionOf(version: bigint): KeptTransaction {
   return { kind: 'user', hash, isSuccess: version % 3n !== 0n, sender, entryFunction: '0x1::coin::transfer' }
 }
 
-/** A block of its own, which writes `own` beside the state. */
+/** A separate block, which writes `own` beside the state. */
 function versionOf(version: bigint, ...own: Write[]): VersionWrites {
   const block = { height: version, epoch: 0n, timestampUsec: version }
   return { version, block, writes: [[Uint8Array.of(0, Number(version % 5n)), Uint8Array.of(1)], ...own] }

@@ -8,7 +8,7 @@ import { scanFrom } from '../listings/scan-from.js'
 import { declarationsWith } from './declarations-with.js'
 import { type StructName, tagNames } from './tag-names.js'
 
-/** Where a type is used: by a resource of it, or with it as an argument; or by declarations of a module. */
+/** Use of a type: by a resource of it, or with it as an argument; or by declarations of a module. */
 export type TypeUse =
   | { readonly kind: 'resource'; readonly address: Uint8Array; readonly tag: StructTag }
   | {

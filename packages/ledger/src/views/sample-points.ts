@@ -24,7 +24,7 @@ export interface SamplePoint {
   readonly version: bigint
   /** Time of a point, where the point is a time. */
   readonly timestampUsec: bigint | undefined
-  /** Where a page that begins with this point starts. */
+  /** Version at which a page that begins with this point starts. */
   readonly cursor: bigint
 }
 

@@ -185,7 +185,7 @@ describe('the history of a view', () => {
     expect(versions.size).toBe(trace.keys.size)
   })
 
-  it('goes on to where it began to be read, while the ledger grows between its pages', async () => {
+  it('ends where its first page said, while the ledger grows between its pages', async () => {
     const versions = Array.from({ length: 30 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at >> 1)]])
     const engine = await viewLedger(0n, versions)
     const ledger = createLedger(engine)
@@ -335,7 +335,7 @@ describe('the history of a view', () => {
     expect(runs).toBe(1)
   })
 
-  it('refuses to go on below a prune, and across a truncation', async () => {
+  it('refuses to continue below a prune, and across a truncation', async () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
     const engine = await viewLedger(0n, values)
     const state = createLedger(engine).at()

@@ -1,7 +1,7 @@
 import type { ComputeTask } from '../compute-task.js'
 import { STATUS } from './status.js'
 
-/** Where a fault arose. */
+/** Place at which a fault arose. */
 export interface FaultPlace {
   /** 64 hex digits. */
   readonly address: string

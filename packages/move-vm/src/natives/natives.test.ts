@@ -381,7 +381,7 @@ describe.skipIf(!hasSharedData).each([
     expect(resolve(['u64'], ['u64'], 'math64', 'max')).toBe(3)
     expect(resolve(['u64'], [], 'event', 'emit')).toBe(2)
     expect(resolve(['u64'], [], 'object', 'exists_at')).toBe(2)
-    // Type arguments are those that fit; one that cannot be inferred is a fault of its own.
+    // Type arguments are those that fit; one that cannot be inferred is a separate fault.
     const some = { name: 'some', typeArguments: [bed.type('u8')] }
     expect(resolve(['u8'], ['0x1::option::Option<u8>'], 'option', 'some')).toMatchObject(some)
     expect(resolve(['u8'], ['0x1::option::Option<u16>'], 'option', 'some')).toBe(3)

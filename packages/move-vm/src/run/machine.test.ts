@@ -459,7 +459,7 @@ describe('a run', () => {
   state.set(resourceKey(parseAddress('0x42'), parseStructTag('0x42::m::R')), u64(5))
   const expected = 20n * 21n + 5n * 20n
 
-  it('stops after each instruction and goes on, counting the same', () => {
+  it('stops after each instruction and continues, counting the same', () => {
     const whole = callView(createVm(), state, 'm::sum', [u64(20)], { turn: 1_000_000 })
     const pieces = callView(createVm(), state, 'm::sum', [u64(20)], { turn: 1 })
     expect(numberOf(whole)).toBe(expected)

@@ -53,7 +53,7 @@ const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as con
 /** Bytes that an element counts as. */
 const SLOT_BYTES = 8
 
-/** Bytes that are copied or compared in the time of one instruction. They shorten a turn, and have a budget of their own. */
+/** Bytes that are copied or compared in the time of one instruction. They shorten a turn, and have their own budget. */
 const BYTES_PER_STEP = 64
 
 type Integer = number | bigint
@@ -73,7 +73,7 @@ class Frame {
   readonly code: CompiledFunction
   /** Code offset of the next instruction. */
   at = 0
-  /** Where its locals begin. */
+  /** Index of its first local. */
   readonly base: number
   readonly entry: Entry
 
@@ -86,7 +86,7 @@ class Frame {
 }
 
 /**
- * Runs functions. All that a run has is data in here, so that it can stop between any two instructions and go on later: no
+ * Runs functions. All that a run has is data in here, so that it can stop between any two instructions and continue later: no
  * call of Move is a call of JavaScript. An instruction that lacks keys has changed nothing when it stops.
  */
 export class Machine {
@@ -150,7 +150,7 @@ export class Machine {
   }
 
   /**
-   * Goes on with the copy or the comparison that the last instruction began. Returns how many instructions the turn has left
+   * Continues with the copy or the comparison that the last instruction began. Returns how many instructions the turn has left
    * after it; 0 where it is not finished.
    */
   #finishValues(instructions: number): number {

@@ -79,7 +79,7 @@ export class NativeCall implements NativeContext {
     return this.#native!
   }
 
-  /** Where faults of the native arise. */
+  /** Place at which faults of the native arise. */
   get place(): FaultPlace {
     const { module, loaded } = this.#running
     return { address: module.name.address, module: module.name.name, functionIndex: loaded.index, codeOffset: 0 }

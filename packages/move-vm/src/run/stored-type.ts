@@ -14,7 +14,7 @@ import { VmFault } from '../faults/vm-fault.js'
 const TAG_COST = { node: 100, most: 5_000 } as const
 const NO_ADDRESS = new Uint8Array(32)
 
-/** Where resources of a type are stored. */
+/** Place at which resources of a type are stored. */
 export interface StoredType {
   /** Canonical text of the type, by which groups name their members. */
   readonly text: string

@@ -56,7 +56,7 @@ export class World {
   #environment: Environment | undefined
   /** The modules that define structs, by the ids of the types. */
   readonly #definers: (ModuleInstance | undefined)[] = []
-  /** Where structs are stored, by the ids of the types. */
+  /** Places of stored structs, by the ids of the types. */
   readonly #stored: (StoredType | undefined)[] = []
 
   constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
@@ -252,7 +252,7 @@ export class World {
     return module
   }
 
-  /** Where values of a struct are stored. @throws VmFault; LackingKeys, StaleWorld */
+  /** Finds the place at which values of a struct are stored. @throws VmFault; LackingKeys, StaleWorld */
   storedType(type: StructType): StoredType {
     const { definition } = this.structOf(type)
     const known = this.#stored[type.id]

@@ -4,7 +4,7 @@ import type { Meter } from '../budget/meter.js'
 export const SLICE_BYTES = 1 << 16
 
 /**
- * What is left of work on a value that is done in slices. The parts that were begun last, the innermost ones, go on first, so
+ * What is left of work on a value that is done in slices. The parts that were begun last, the innermost ones, continue first, so
  * that there are never more than the value has levels.
  */
 export class UnfinishedParts<Parts> {
@@ -39,7 +39,7 @@ export class UnfinishedParts<Parts> {
     this.#deferred.push(parts)
   }
 
-  /** The next parts to go on with; undefined where the slice is spent, or nothing is left. */
+  /** The next parts to continue with; undefined where the slice is spent, or nothing is left. */
   take(): Parts | undefined {
     return this.isSliceSpent ? undefined : this.#parts.pop()
   }

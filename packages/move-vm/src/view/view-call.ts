@@ -26,7 +26,7 @@ export type ViewOutcome =
   | { readonly kind: 'results'; readonly results: readonly ViewResult[]; readonly usage: ViewUsage }
   | { readonly kind: 'fault'; readonly fault: ViewFault; readonly usage: ViewUsage }
 
-/** Where a run stands. */
+/** State of a run. */
 export type ViewProgress =
   | ViewOutcome
   /** It has used up the instructions of this turn: `advance` again. */

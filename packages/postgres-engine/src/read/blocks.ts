@@ -61,7 +61,7 @@ export function createBlocks(servers: Servers): Blocks {
   return {
     async at(asked) {
       const { row, answer } = await at(asked)
-      // Where a block ends may depend on any later version.
+      // The end of a block may depend on any later version.
       expectNotCut(asked.ledger.latestVersion, asked.ledger, answer)
       const { oldestVersion } = answer
       if (!row || asked.version < oldestVersion) throw versionPruned(asked.version, oldestVersion)

@@ -205,7 +205,7 @@ async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, la
     writes += Number(row.writes)
     bytes += Number(row.bytes)
     const version = BigInt(row.version)
-    // The writes of the last version that was read may go on.
+    // The writes of the last version that was read may continue.
     if (writes >= most || bytes > PAGE_BYTES) return version > first ? version - 1n : first
   }
   return last

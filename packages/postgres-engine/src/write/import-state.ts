@@ -110,7 +110,7 @@ class ServerImport implements StateImport {
         (head) => head.importNumber === this.#number && head.importCount === count,
       )
     } catch (error) {
-      // Where a worker of Citus refuses a duplicate key, its error does not have the code that PostgreSQL gives it.
+      // The error of a worker of Citus that refuses a duplicate key does not have the code that PostgreSQL gives it.
       if (isLedgerStateError(error, 'store_failed') && (await this.#hasAny(rows))) throw duplicateKey(this.version)
       throw error
     }

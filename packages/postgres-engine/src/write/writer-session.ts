@@ -119,7 +119,7 @@ export class WriterSession {
       } catch (error) {
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
-      // The last attempts have time left, and fail for a reason of their own.
+      // The last attempts have time left, and fail for their own reason.
       await pauseFor(Math.min(backoff.next(), left() / 2))
     }
   }

@@ -6,7 +6,7 @@ import { HASH_LENGTH } from './hash-bytes.js'
 /** Word before the name of each kind of hash. The Aptos networks use this one; forks may use another. */
 export const DEFAULT_HASH_SALT = 'APTOS::'
 
-/** What is hashed: each kind of hash has a seed of its own. */
+/** What is hashed: each kind of hash has its own seed. */
 export type HashName =
   | 'Transaction'
   | 'TransactionInfo'
@@ -39,7 +39,7 @@ export class LedgerHasher {
     this.salt = salt
   }
 
-  /** 32 bytes, in an array of their own. */
+  /** 32 bytes, in a separate array. */
   hash(name: HashName, bytes: Uint8Array): Uint8Array {
     const seeded = this.#seed(name)
     if (bytes.length > ONE_SHOT_BYTES) {

@@ -69,7 +69,7 @@ export function readOutcome(
   return { hash, isSuccess: bytes[infoStart + STATUS_AT] === STATUS_SUCCESS }
 }
 
-/** Where the status that begins at `at` ends, if three hashes can follow; undefined where none begins. */
+/** Offset at which the status that begins at `at` ends, if three hashes can follow; undefined where none begins. */
 function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefined {
   let next: number | undefined = at + 1
   const status = bytes[at]!

@@ -49,7 +49,7 @@ export class EpochHistory {
   }
 
   /**
-   * The waypoint of the newest ending that is believed. Whoever trusts it can go on from there. Undefined before an ending is
+   * The waypoint of the newest ending that is believed. Whoever trusts it can continue from there. Undefined before an ending is
    * believed.
    */
   get newestWaypoint(): string | undefined {

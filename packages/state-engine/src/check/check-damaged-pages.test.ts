@@ -43,7 +43,7 @@ describe('a flipped bit', () => {
     const paths = below.map((page) => stores.copy((file) => changeByte(file, page * PAGE_BYTES + 18, 0x42)))
     const errors = openElsewhere(paths, 'read').flatMap(({ error }) => error ?? [])
     for (const error of errors)
-      expect(error).toMatch(/^store_corrupt: the store is damaged: LMDB cannot go on: .* check/)
+      expect(error).toMatch(/^store_corrupt: the store is damaged: LMDB cannot continue: .* check/)
     expect(errors.length).toBeGreaterThan(0)
   })
 

@@ -38,7 +38,7 @@ export class GenerationWriter {
   #pairs: number
   #payloadBytes: number
 
-  /** Goes on where the merge under way was left; takes the ledger record before it. */
+  /** Continues where the merge under way was left; takes the ledger record before it. */
   constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord, merging: Generation | undefined) {
     this.#store = store
     this.#builder = builder

@@ -50,7 +50,7 @@ describe('a MergeReadAhead', () => {
     await store.root.close()
   })
 
-  /** Goes on from place to place, as a merge does whose slices have this number of keys. */
+  /** Continues from place to place, as a merge does whose slices have this number of keys. */
   async function mergeBy(keys: KeysInOrder, most: number): Promise<void> {
     const readAhead = new MergeReadAhead(store, keys)
     for (let place = 0; place < keys.count; ) {

@@ -15,7 +15,7 @@ import type { KeysInOrder } from './merge-read-ahead.js'
 /** Writes of one key that are merged at once: some milliseconds of work. */
 const PART_ENTRIES = 1_024
 
-/** Where a merge stands: the place of a key in their order, and how many of its entries are not merged. */
+/** Progress of a merge: the place of a key in their order, and how many of its entries are not merged. */
 interface Position {
   readonly key: number
   readonly entriesLeft: number
@@ -39,7 +39,7 @@ export class SegmentMerge {
   readonly #builder: RecordBuilder
   readonly #segment: Segment
   readonly #walFile: number
-  /** Where the last transaction that was committed ended. */
+  /** Progress at which the last transaction that was committed ended. */
   #committed: Position = { key: 0, entriesLeft: 0 }
   #position = this.#committed
   /** Entries of the current key, the newest first. */

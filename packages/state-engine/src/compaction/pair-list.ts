@@ -20,7 +20,7 @@ export class PairList {
   readonly end: number[] = []
   /** Id of a large value or a bundle. The length of the value is in `end`. */
   readonly largeId: number[] = []
-  /** Where the frame of a packed value begins. */
+  /** Offset at which the frame of a packed value begins. */
   readonly frame: number[] = []
 
   clear(): void {

@@ -127,7 +127,7 @@ describe.runIf(isSlowRun)('an engine under a steady load', () => {
     expect((await engine.check()).problems).toEqual([])
     await engine.close()
     const store = openLmdbStore({ path: folder.path, readOnly: true })
-    // What is longer has a page of its own.
+    // What is longer has its own page.
     const lengths = [...store.latestByStoredKey.getRange({ start: undefined, end: undefined })]
       .map(({ key, value }) => key.length + value.length + NODE_OVERHEAD)
       .filter((length) => length < 2_000)

@@ -1,4 +1,4 @@
-/** Steps of the engine at which tests end the process, abort the work, or let other threads and processes go on. */
+/** Steps of the engine at which tests end the process, abort the work, or let other threads and processes continue. */
 export type Failpoint =
   | 'commit: began'
   | 'commit: appended'

@@ -11,7 +11,10 @@ const DAMAGE =
 /** Converts an error of LMDB: to `store_corrupt` where it reports damage. */
 export function toDamage(cause: unknown): unknown {
   if (!(cause instanceof Error) || isLedgerStateError(cause) || !DAMAGE.test(cause.message)) return cause
-  return storeCorrupt(`LMDB cannot go on: ${cause.message.replace(/MDB_\w+: /, '').trim()}; a check says where`, cause)
+  return storeCorrupt(
+    `LMDB cannot continue: ${cause.message.replace(/MDB_\w+: /, '').trim()}; a check says where`,
+    cause,
+  )
 }
 
 export interface ReadMethods {

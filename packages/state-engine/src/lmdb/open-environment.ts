@@ -44,7 +44,7 @@ export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }:
     overlappingSync: false,
     noReadAhead: !readAhead,
   }
-  // A class of its own for each call.
+  // A separate class for each call.
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass
   if (readOnly) DatabaseClass.prototype.transactionSync = inReadTransaction
   reportDamage(DatabaseClass.prototype)

@@ -13,7 +13,7 @@ export interface ReadOptions {
   readonly transaction?: ReadTransaction
 }
 
-/** Both ends are required, if only as undefined: lmdb-js replaces an omitted one by a key of its own making. */
+/** Both ends are required, if only as undefined: lmdb-js replaces an omitted one by a key that it makes. */
 export interface RangeOptions<K> extends ReadOptions {
   readonly start: K | undefined
   /** Exclusive. */

@@ -12,7 +12,7 @@ import { KeyOrder } from './key-order.js'
 /** No entry. */
 export const NONE = -1
 
-/** Where a key that is looked for is copied to, in order to be compared. */
+/** Buffer into which a key that is looked for is copied, to be compared. */
 const PROBE = new Uint8Array(MAX_KEY_LENGTH)
 const PROBE_VIEW = new DataView(PROBE.buffer)
 

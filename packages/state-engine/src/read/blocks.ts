@@ -68,7 +68,7 @@ function newestInTable({ table }: ReadSnapshot, version: bigint): BlockEntry | u
   return undefined
 }
 
-/** Where the first block above a version begins. */
+/** Version at which the first block above a version begins. */
 function nextInTable({ table }: ReadSnapshot, version: bigint): bigint | undefined {
   for (const { blocks } of table.segments) {
     const found = blocks.oldestAbove(version)

@@ -50,7 +50,7 @@ export class Lookup {
   #writtenLow = 0
   readonly #store: LmdbStore
   readonly #record = new SharedRecord()
-  /** lmdb-js decompresses records of the run into a buffer of their own. */
+  /** lmdb-js decompresses records of the run into a separate buffer. */
   readonly #runRecord = new SharedRecord()
   readonly #transposed = new TransposedPair()
 

@@ -15,7 +15,7 @@ import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, StoredFences } from './run-lists.js'
 
-/** Where a cursor is. Revisions of the table are newer than the newest that is merged; those of the run are older. */
+/** Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the run are older. */
 type Place = TablePlace | RunPlace | typeof LATEST | undefined
 
 interface TablePlace {
@@ -45,7 +45,7 @@ interface MergedRecord {
   readonly version: bigint
   readonly flags: number
   readonly fences: StoredFences
-  /** Where the value begins, or the reference to it. */
+  /** Offset of the value, or of the reference to it. */
   readonly valueAt: number
 }
 

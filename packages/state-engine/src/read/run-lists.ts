@@ -36,7 +36,7 @@ export class StoredFences {
     return this.#record.view.getBigUint64(this.#at + FENCE_LENGTH * place)
   }
 
-  /** Where the interval of a fence ends. */
+  /** Version at which the interval of a fence ends. */
   endAt(place: number): bigint {
     return place + 1 < this.count ? this.firstAt(place + 1) : this.#end
   }

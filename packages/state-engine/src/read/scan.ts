@@ -38,7 +38,7 @@ export function* keyPages(
     const { options, table } = snapshot()
     const merged = mergedKeys(store, prefix, begin, count, options)
     const sources = [merged]
-    // Where many long keys were read at once, as many are taken of each segment, so that the page does not end early.
+    // Takes as many of each segment as were read at once if those were many long keys, so that the page does not end early.
     const most = Math.max(count, merged.keys.length)
     for (const segment of table.segments) sources.push(segmentKeys(segment, prefix, begin, most))
     const page = mergeSources(sources)

@@ -17,9 +17,9 @@ import { PAGE_PIECE_LENGTH } from './large-values.js'
 export interface PackedBytes {
   /** Id of the bundle. */
   readonly id: number
-  /** Where the frame begins in the bundle. */
+  /** Offset of the frame in the bundle. */
   readonly frame: number
-  /** Where the value begins in the frame. */
+  /** Offset of the value in the frame. */
   readonly start: number
   /** Length of the value. */
   readonly length: number

@@ -76,7 +76,7 @@ export function pairKind({ view }: SharedRecord, pair: number): number {
   return view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) & 3
 }
 
-/** Where the value of a pair, or the reference to it, starts in the record. */
+/** Offset in the record of the value of a pair, or of the reference to it. */
 export function pairStart(record: SharedRecord, pair: number): number {
   const valuesAt = PAIRS_AT + PAIR_LENGTH * runCount(record)
   return pair === 0 ? valuesAt : valuesAt + (record.view.getUint16(PAIRS_AT + PAIR_LENGTH * pair - 2) >> 2)

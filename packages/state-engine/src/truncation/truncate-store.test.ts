@@ -118,7 +118,7 @@ describe('a truncation', () => {
     await engine.close()
   })
 
-  it('lets a reader with a table of its own answer for what is left, before and after its work is done', async () => {
+  it('lets a reader with its own table answer for what is left, before and after its work is done', async () => {
     withFastClock()
     const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
     for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)

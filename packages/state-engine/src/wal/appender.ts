@@ -60,7 +60,7 @@ export interface FollowingFile {
 interface PlacedRecord {
   /** The segment without it. */
   readonly before: Checkpoint
-  /** Where it ends. */
+  /** Position at which it ends. */
   readonly end: LogPosition
   /** The head of the segment once it counts. */
   readonly head: CommitHead

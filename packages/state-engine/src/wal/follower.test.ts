@@ -29,7 +29,7 @@ describe('a reader of a write-ahead file', () => {
     for (let at = before; at < whole.length; at++) {
       expect(reader.ledger?.latestVersion).toBe(2n)
       appendFileSync(join(path, FILE), whole.subarray(at, at + 1))
-      // As if the next read took a snapshot of its own.
+      // As if the next read took a separate snapshot.
       const other = openStateEngineReader({ path })
       expect(other.ledger?.latestVersion).toBe(at + 1 < whole.length ? 2n : 3n)
       await other.close()

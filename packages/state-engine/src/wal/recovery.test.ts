@@ -48,7 +48,7 @@ const flip = (file: string, at: number, bit: number) => (path: string) => {
   writeFileSync(join(path, file), content)
 }
 
-/** Opens the store, as a reader and as the writer, and goes on with it. */
+/** Opens the store, as a reader and as the writer, and continues with it. */
 async function expectLatest(path: string, latest: number): Promise<void> {
   const reader = openStateEngineReader({ path })
   expect(Number(reader.ledger!.latestVersion)).toBe(latest)

@@ -116,7 +116,7 @@ export class RandomHistory {
     }
   }
 
-  /** Goes on after the newest version of the model. */
+  /** Continues after the newest version of the model. */
   follow(): void {
     const { latestVersion, latestBlock } = this.model.ledger!
     this.#next = latestVersion + 1n
@@ -145,7 +145,7 @@ export class RandomHistory {
     await this.reopen()
   }
 
-  /** Asks a reader of its own instead of the writer. */
+  /** Asks a separate reader instead of the writer. */
   async compareReader(version: bigint): Promise<void> {
     const reader = this.parts.openReader()
     try {

@@ -4,11 +4,11 @@ import { firstVersion } from './inputs.ts'
 import { historySteps } from './steps.ts'
 
 const MOST_STEPS = 10
-/** Every commit is merged at once; each is a segment of its own; a few are a segment; none is merged. */
+/** Every commit is merged at once; each is a separate segment; a few are a segment; none is merged. */
 const tableBytes = fc.constantFrom(0, 1, 30_000, undefined)
 
 export interface HistoryRun {
-  /** Gives each history a store of its own, whose memtable takes this many bytes. */
+  /** Gives each history its own store, whose memtable takes this many bytes. */
   parts(memoryTableBytes: number | undefined): HistoryParts
   /** Removes the store of a history. */
   close(): void

@@ -45,7 +45,7 @@ export class Actor {
     this.go(steps)
   }
 
-  /** Goes on until the actor comes to a step for the nth time, or is done. */
+  /** Continues until the actor comes to a step for the nth time, or is done. */
   go(steps = Number.POSITIVE_INFINITY): void {
     const shared = this.#shared
     shared[SHARED.steps] = Math.min(steps, 2 ** 31 - 1)

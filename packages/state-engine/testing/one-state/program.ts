@@ -11,7 +11,7 @@ export type Op =
   | { readonly kind: 'prune'; readonly retain: number }
   /** Closes the store, perhaps in the middle of a truncation, and opens it again. */
   | { readonly kind: 'reopen' }
-  /** Lets work in the background go on. */
+  /** Lets work in the background continue. */
   | { readonly kind: 'turns'; readonly count: number }
 
 const commit = (versions: number): Op => ({ kind: 'commit', versions })

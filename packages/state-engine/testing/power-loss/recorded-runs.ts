@@ -1,4 +1,4 @@
-// Does runs that are recorded, one after the other, each in a folder of its own. Prints which one begins, each step that the
+// Does runs that are recorded, one after the other, each in a separate folder. Prints which one begins, each step that the
 // engine comes to, and what it acknowledges.
 import type { Failpoint } from '../../src/failpoints/failpoints.ts'
 import { runSteps } from '../truncated-ledger.ts'

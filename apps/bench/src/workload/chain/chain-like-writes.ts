@@ -56,7 +56,7 @@ export function* chainLikeBlocks(returns: KeyReturns, seed = 1): Generator<Chain
   for (;;) yield maker.next()
 }
 
-/** Records of one kind, each under a key of its own. */
+/** Records of one kind, each under its own key. */
 class Kind {
   readonly #shapes: readonly KeyedShape[]
   readonly #counts = new WriteCounts()

@@ -25,7 +25,7 @@ import {
   u64,
 } from './record-shape.ts'
 
-/** Records of one type, each under a key of its own. */
+/** Records of one type, each under its own key. */
 export interface KeyedShape {
   readonly key: RecordShape
   readonly value: RecordShape

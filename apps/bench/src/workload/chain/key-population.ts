@@ -8,7 +8,7 @@ import type { Random } from '@ledger-state/testing/random'
  * 1.7 % (1,178 keys in 69,212 writes).
  *
  * `spreading`: 17 %, as in the measurements that the design of segments follows from, 138,148 keys in 831,552 writes. No chain is
- * known that goes on making as many keys, so sizes that follow from it are at the upper end.
+ * known that keeps making as many keys, so sizes that follow from it are at the upper end.
  *
  * In both, a key that comes back is the n-th known one of its kind as often as 1 ÷ n says (Zipf), which is assumed. With `spreading`
  * 51,517 writes, about what fills a memtable of 8 MB, are then of 0.44 as many keys late in a ledger of 831,552 writes; the design

@@ -54,7 +54,7 @@ export function u64(value: bigint): Field {
   return { length: 8, initial }
 }
 
-/** An address of its own for each record; fields with one salt have the same. */
+/** A separate address for each record; fields with one salt have the same. */
 export function addressOf(salt: number): Field {
   return oneOfAddresses(salt, Number.MAX_SAFE_INTEGER)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { parseMoment } from './moment.js'
+import { parseWindowBound } from './window-bound.js'
 
 const NOW = Date.parse('2026-11-25T12:00:00Z')
 const usec = (time: string) => ({ timeUsec: BigInt(Date.parse(time)) * 1_000n })
 
-describe('parseMoment', () => {
+describe('parseWindowBound', () => {
   it.each([
     ['0', { version: 0n }],
     ['18446744073709551615', { version: 18446744073709551615n }],
@@ -16,8 +16,8 @@ describe('parseMoment', () => {
     ['2026-10-01', usec('2026-10-01T00:00:00Z')],
     ['2026-10-01T06:30', usec('2026-10-01T06:30:00Z')],
     ['2026-10-01T06:30:01.5+02:00', usec('2026-10-01T04:30:01.500Z')],
-  ])('reads %s', (text, moment) => {
-    expect(parseMoment(` ${text}`, NOW)).toEqual({ moment, words: text })
+  ])('reads %s', (text, bound) => {
+    expect(parseWindowBound(` ${text}`, NOW)).toEqual({ bound, words: text })
   })
 
   it.each([
@@ -31,6 +31,6 @@ describe('parseMoment', () => {
     '18446744073709551616',
     '1.5h',
   ])('refuses %j', (text) => {
-    expect(() => parseMoment(text, NOW)).toThrow(/is not a version, a date|18446744073709551616/)
+    expect(() => parseWindowBound(text, NOW)).toThrow(/is not a version, a date|18446744073709551616/)
   })
 })
