@@ -303,13 +303,16 @@ function notReading(count: number, prepare: () => Buffer): Attack {
   }
 }
 
+/** Strangers have other addresses than the client that is measured. Systems other than Linux have one loopback address. */
+const OTHER_ADDRESS = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {}
+
 async function withConnection(
   { host, port }: ReturnType<HostileOptions['address']>,
   { ends }: HostileTally,
   stop: AbortSignal,
   use: (socket: Socket) => Promise<string>,
 ): Promise<void> {
-  const socket = connect({ host, port, noDelay: true })
+  const socket = connect({ host, port, noDelay: true, ...(host === '127.0.0.1' && OTHER_ADDRESS) })
   // Errors also come after the promise that waits for them has been settled.
   socket.on('error', () => {})
   let end: string

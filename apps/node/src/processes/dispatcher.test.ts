@@ -11,12 +11,12 @@ afterEach(() => {
 })
 
 /** A connection as the acceptor has it. */
-async function acceptedConnection(): Promise<Socket> {
+async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
   const server = createServer({ pauseOnConnect: true })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const accepted = once(server, 'connection')
-  const client = connect((server.address() as { port: number }).port, '127.0.0.1')
+  const client = connect({ port: (server.address() as { port: number }).port, host: '127.0.0.1', localAddress })
   client.on('error', () => {})
   undo.push(
     () => void server.close(),
@@ -55,5 +55,21 @@ describe('a dispatcher', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(offers).toEqual(['first'])
     expect(dispatcher.refused).toBe(0)
+  })
+  // Systems other than Linux have one loopback address.
+  it.runIf(process.platform === 'linux')('gives a client its turn before the many connections of another', async () => {
+    const offers: { readonly id: number; readonly address: string | undefined }[] = []
+    const reader: Taker = {
+      isUp: true,
+      offer: ({ offer }, { remoteAddress }) => void offers.push({ id: offer, address: remoteAddress }),
+    }
+    const dispatcher = new Dispatcher([reader])
+    undo.push(() => dispatcher.close())
+    for (let count = 0; count < 20; count++) dispatcher.dispatch(await acceptedConnection('127.0.0.2'))
+    const offeredBefore = offers.length
+    expect(offeredBefore).toBeLessThan(20)
+    dispatcher.dispatch(await acceptedConnection())
+    for (const { id } of offers.splice(0, 2)) dispatcher.heed(reader, { type: 'taken', offer: id })
+    expect(offers.slice(-2).map(({ address }) => address)).toEqual(['127.0.0.2', '127.0.0.1'])
   })
 })

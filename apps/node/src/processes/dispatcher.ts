@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer, ReaderReply } from './messages.js'
+import { WaitingConnections } from './waiting-connections.js'
 
 /** A connection that no reader has taken for this long is closed. */
 export const PATIENCE_MS = 10_000
@@ -9,10 +10,10 @@ export const MOST_PENDING = 8_192
 const OFFER_MS = 400
 
 /**
- * Most offers to one reader at a time. More would wait in its channel, which passes one connection after the other,
- * and expire.
+ * Most offers to one reader at a time. Its channel passes one connection in each turn of its event loop: what was offered before
+ * delays a connection by a turn each, whoever it comes from.
  */
-const MOST_OFFERS = 16
+const MOST_OFFERS = 4
 
 /** A reader, as the dispatcher sees it. */
 export interface Taker {
@@ -25,23 +26,26 @@ export interface Taker {
 /** A connection on its way to a reader. */
 interface Pending {
   readonly connection: Socket
+  /** Of the client. */
+  readonly address: string
   readonly fullTakers: Set<Taker>
   /** Undefined while it waits for a reader that can take it. */
   offer: { readonly id: number; readonly taker: Taker; readonly expiry: NodeJS.Timeout } | undefined
 }
 
 /**
- * Gives each connection to one of several readers, in turn. The supervisor keeps its own descriptor until a reader says
- * that it has taken the connection: where the reader ends or stalls before that, another one gets the connection. A
- * reader takes no offer that has expired by the clock, so that no connection has two readers.
+ * Gives each connection to one of several readers, in turn; where they are busy, the addresses of clients have turns. The
+ * supervisor keeps its own descriptor until a reader says that it has taken the connection: where the reader ends or stalls
+ * before that, another one gets the connection. A reader takes no offer that has expired by the clock, so that no connection
+ * has two readers.
  */
 export class Dispatcher {
   /** Connections that were closed because no reader took them. */
   refused = 0
   readonly #takers: readonly Taker[]
   readonly #pending = new Set<Pending>()
-  /** Pending connections in the order in which they came. */
-  readonly #waiting = new Set<Pending>()
+  /** Pending connections that no reader is offered. */
+  readonly #waiting = new WaitingConnections<Pending>()
   readonly #offers = new Map<number, Pending>()
   readonly #openOffers = new Map<Taker, number>()
   /** Those that let an offer expire and have not replied since, and those that are stopping. */
@@ -55,14 +59,12 @@ export class Dispatcher {
   }
 
   dispatch(connection: Socket): void {
-    if (this.#pending.size >= this.#mostPending) {
-      this.refused++
-      connection.destroy()
-      return
-    }
-    const pending: Pending = { connection, fullTakers: new Set(), offer: undefined }
+    const { remoteAddress: address = '' } = connection
+    const pending: Pending = { connection, address, fullTakers: new Set(), offer: undefined }
     this.#pending.add(pending)
     this.#waiting.add(pending)
+    if (this.#pending.size > this.#mostPending) this.#refuse(this.#waiting.newestOfTheMost()!)
+    if (!this.#pending.has(pending)) return
     const patience = setTimeout(() => this.#refuse(pending), PATIENCE_MS)
     connection.once('close', () => {
       clearTimeout(patience)
@@ -127,7 +129,7 @@ export class Dispatcher {
     }
     // After one more look at what has come in: where this process was paused, the reader's reply waits to be read.
     pending.offer = { id, taker, expiry: setTimeout(() => setImmediate(expire), 2 * OFFER_MS) }
-    this.#waiting.delete(pending)
+    this.#waiting.take(pending)
     this.#offers.set(id, pending)
     this.#openOffers.set(taker, (this.#openOffers.get(taker) ?? 0) + 1)
     const takenBefore = process.hrtime.bigint() + BigInt(OFFER_MS) * 1_000_000n
