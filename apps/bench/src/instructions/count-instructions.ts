@@ -8,8 +8,8 @@ import type { OperationName } from './operations.ts'
 
 const TARGET = fileURLToPath(new URL('./target.ts', import.meta.url))
 const VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
-/** One thread, and no decision of the compiler that depends on time: two runs differ by less than one in a thousand. */
-const NODE = [process.execPath, '--single-threaded', '--predictable']
+/** One thread, and no decision of the compiler that depends on time or chance. */
+const NODE = [process.execPath, '--single-threaded', '--predictable', '--hash-seed=1', '--random-seed=1']
 const WARM_UP_COUNT = 100
 
 export interface CountOptions {

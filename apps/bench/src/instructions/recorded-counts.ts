@@ -9,8 +9,8 @@ export interface RecordedCounts {
 }
 
 const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
-/** Two runs of the same code differ by less than one in a hundred; those of a write by up to four (50,688 and 52,597 were seen). */
-const TOLERANCE = 0.05
+/** Two runs of the same code differ by less than one in a hundred; those of a write by up to three, since its system calls end at other times. */
+const TOLERANCE = 0.04
 
 export function readRecordedCounts(): RecordedCounts {
   return JSON.parse(readFileSync(FILE, 'utf8')) as RecordedCounts
