@@ -26,7 +26,7 @@ export interface Taker {
 /** A connection on its way to a reader. */
 interface Pending {
   readonly connection: Socket
-  /** Of the client. */
+  /** IP address of the client; empty where it has left already. */
   readonly address: string
   readonly fullTakers: Set<Taker>
   /** Undefined while it waits for a reader that can take it. */

@@ -31,7 +31,7 @@ describe('connections that wait', () => {
     expect([...waiting]).toEqual([])
   })
 
-  it('of an address go on with the turn of the next address when there is room again', () => {
+  it('are taken by turns also where there is room for a few at a time', () => {
     const waiting = waitingOf('a1 a2 a3 b1 b2')
     expect(takeSome(waiting, 1)).toBe('a1')
     waiting.add({ address: 'c', name: 'c1' })
