@@ -207,6 +207,7 @@ class Ingest {
       const entries = slice ? slice.keep(part, this.#source.position) : part.entries
       if (entries.length > 0) await this.#atPlace(() => state.add(entries, markOfImport(part.mark, slice?.digest)))
       this.#counters.addState(part)
+      this.#options.observer?.onSourceProgress(this.#source.progress)
       this.#options.progress?.update(this.#counters, this.#source.progress)
       if (this.#isStopped) return
     }

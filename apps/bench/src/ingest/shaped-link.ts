@@ -26,17 +26,17 @@ export async function startShapedLink(target: number, shape: LinkShape): Promise
     freeAt = Math.max(freeAt, performance.now()) + (bytes / bytesPerSecond) * 1_000
     return freeAt
   }
-  const listener = createServer({ noDelay: true }, (client) => {
-    const server = connect({ port: target, host: '127.0.0.1', noDelay: true })
+  const listener = createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
+    const server = connect({ port: target, host: '127.0.0.1', noDelay: true, allowHalfOpen: true })
     for (const [one, other] of [
       [client, server],
       [server, client],
     ] as const) {
       sockets.add(one)
       one.on('error', () => {})
-      one.on('close', () => {
+      one.on('close', (hadError) => {
         sockets.delete(one)
-        other.destroy()
+        if (hadError) other.destroy()
       })
     }
     const openedAt = performance.now() + roundTripMs
@@ -53,9 +53,10 @@ export async function startShapedLink(target: number, shape: LinkShape): Promise
   }
 }
 
-/** Writes what one socket receives to another, each piece when it is due; those moments must not go backwards. */
+/** Writes what one socket receives to another, each piece and the end when it is due; those moments must not go backwards. */
 function passOn(from: Socket, to: Socket, dueAfter: (bytes: number) => number): void {
-  const underWay: { readonly piece: Buffer; readonly due: number }[] = []
+  /** An end is a piece that is undefined. */
+  const underWay: { readonly piece: Buffer | undefined; readonly due: number }[] = []
   let bytes = 0
   const wait = (): void => {
     setTimeout(deliver, Math.max(0, underWay[0]!.due - performance.now()))
@@ -63,16 +64,21 @@ function passOn(from: Socket, to: Socket, dueAfter: (bytes: number) => number): 
   const deliver = (): void => {
     while (underWay.length > 0 && underWay[0]!.due <= performance.now()) {
       const { piece } = underWay.shift()!
+      if (!piece) return void to.end()
       bytes -= piece.length
       to.write(piece)
     }
     if (bytes < WINDOW_BYTES) from.resume()
     if (underWay.length > 0) wait()
   }
+  const carry = (piece?: Buffer): void => {
+    underWay.push({ piece, due: dueAfter(piece?.length ?? 0) })
+    if (underWay.length === 1) wait()
+  }
   from.on('data', (piece: Buffer) => {
     bytes += piece.length
-    underWay.push({ piece, due: dueAfter(piece.length) })
     if (bytes >= WINDOW_BYTES) from.pause()
-    if (underWay.length === 1) wait()
+    carry(piece)
   })
+  from.on('end', () => carry())
 }

@@ -29,6 +29,7 @@ import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
+import { CLEARED_LINE } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
@@ -183,7 +184,7 @@ export async function ingestInto(
     const engine = await openWriter(place, { compressHistory: true, memoryTableBytes })
     let isIngested = false
     try {
-      const progress = createIngestProgress(process.stderr, 'ingesting')
+      const progress = createIngestProgress(process.stderr, 'ingesting', reopen ? undefined : source)
       const only = slice && sliceOptionsOf(slice, place, options.openAgain)
       const how = { ...options, only, signal: stop.signal, progress, onNotice: notice }
       const ingesting = reopen ? followSource(engine, source, reopen, how) : ingestSource(engine, source, how)
@@ -239,7 +240,7 @@ export async function proveSource(
   { stop, ...range }: { readonly from: bigint | undefined; readonly to: bigint | undefined; readonly stop: Stop },
 ): Promise<void> {
   const began = performance.now()
-  const progress = createIngestProgress(process.stderr, 'proving')
+  const progress = createIngestProgress(process.stderr, 'proving', source)
   const verified = await verifySource(source, { ...range, signal: stop.signal, progress }).catch((error: unknown) => {
     throw asStopped(error, stop)
   })
@@ -267,5 +268,6 @@ function durationSince(began: number): string {
 }
 
 export function notice(message: string): void {
-  process.stderr.write(`${message}\n`)
+  // A line of progress may be on the terminal.
+  process.stderr.write(`${process.stderr.isTTY ? CLEARED_LINE : ''}${message}\n`)
 }

@@ -31,16 +31,18 @@ export function createWriterMetrics(processName: string): WriterMetrics {
     registers,
   })
   const dropped = counter('pruned_entries', 'Superseded values and forgotten deletions that were dropped.')
-  const left = new Gauge({
-    name: 'ledger_state_source_versions_left',
-    help: 'Versions that the followed node has and this store has not committed yet.',
-    registers,
-  })
-  const fetched = new Gauge({
-    name: 'ledger_state_source_fetched_bytes',
-    help: 'Bytes that came out of the backup that is ingested, since the process began.',
-    registers,
-  })
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name: `ledger_state_${name}`, help, registers })
+  const versionsLeft = gauge(
+    'source_versions_left',
+    'Versions that the source, a backup or the followed node, has and this store has not committed yet.',
+  )
+  const entriesLeft = gauge(
+    'source_entries_left',
+    'Entries of the state that the backup begins with and this store has not imported yet.',
+  )
+  const fetched = counter('source_fetched_bytes', 'Bytes that came out of backups at a distance.')
+  /** The count of the backup that is open now begins with 0. */
+  let fetchedBefore = 0
   const observer: IngestObserver = {
     onCommit(done) {
       commits.observe(done.seconds)
@@ -53,8 +55,15 @@ export function createWriterMetrics(processName: string): WriterMetrics {
       dropped.inc(done.entries)
     },
     onSourceProgress(progress) {
-      if (progress.unit === 'versions') left.set(Math.max(0, progress.total - progress.done))
-      if (progress.fetchedBytes !== undefined) fetched.set(progress.fetchedBytes)
+      const { unit, total, done, fetchedBytes } = progress
+      if (unit === 'entries') entriesLeft.set(Math.max(0, total - done))
+      if (unit === 'versions') {
+        entriesLeft.set(0)
+        versionsLeft.set(Math.max(0, total - done))
+      }
+      if (fetchedBytes === undefined) return
+      fetched.inc(fetchedBytes < fetchedBefore ? fetchedBytes : fetchedBytes - fetchedBefore)
+      fetchedBefore = fetchedBytes
     },
   }
   return { registry, observer }

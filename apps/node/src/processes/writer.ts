@@ -6,6 +6,7 @@ import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { followSource, type IngestOptions, ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
+import { createLoggedProgress } from '../ingest/ingest-progress.js'
 import { type NetworkWindow, openNetworkWindow } from '../ingest/network-window.js'
 import { sliceOptionsOf } from '../ingest/slice-options.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
@@ -137,7 +138,7 @@ async function ingestBackup(
   try {
     const source = await opening
     try {
-      await ingestSource(engine, source, how)
+      await ingestSource(engine, source, { ...how, progress: createLoggedProgress(log, source) })
     } finally {
       await source.close()
     }

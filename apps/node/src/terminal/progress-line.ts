@@ -1,7 +1,8 @@
-import { performance } from 'node:perf_hooks'
-
 const TERMINAL_INTERVAL_MS = 200
 const LOG_INTERVAL_MS = 10_000
+
+/** Leaves a terminal at the beginning of its line, with nothing on it. */
+export const CLEARED_LINE = '\r\u001b[K'
 
 export interface ProgressLine {
   /** Shows the text that is made for the seconds since the beginning, unless the text before is too young. */
@@ -25,11 +26,12 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       if (now < next) return
       next = now + interval
       const line = text((now - began) / 1_000)
-      stream.write(stream.isTTY ? `\r\u001b[K${line}` : `${line}\n`)
+      // A line that is wrapped could not be rewritten.
+      stream.write(stream.isTTY ? `${CLEARED_LINE}${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`)
       drawn = stream.isTTY
     },
     finish() {
-      if (drawn) stream.write('\r\u001b[K')
+      if (drawn) stream.write(CLEARED_LINE)
       drawn = false
     },
   }
