@@ -1,4 +1,4 @@
-// The backup service of a node over a made-up chain, by the endpoints of the reference.
+// The backup service of a node, by the endpoints of the reference: over a made-up chain, or over whatever a test has.
 import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -17,27 +17,27 @@ export interface BackupService {
   close(): Promise<void>
 }
 
+/** The body of an answer by the endpoint and the words after it; undefined where the node does not have it: the body then ends abruptly. */
+export type AnswerOfService = (endpoint: string, words: readonly string[], oldest: number) => Buffer | undefined | 404
+
 export async function startBackupService(chain: SyntheticChain, format: 'V0' | 'V1' = 'V1'): Promise<BackupService> {
   const endings = chain.endings().map(signedLedgerInfo)
 
-  /** Undefined where the node does not have it: the body then ends abruptly. */
-  function bodyOf(path: string): Buffer | undefined | 404 {
-    const [endpoint, ...words] = path.slice(1).split('/')
+  function answer(endpoint: string, words: readonly string[], oldest: number): Buffer | undefined | 404 {
     const [a = 0, b = 0, c = 0] = words.map(Number)
-    const writer = new ByteWriter()
     switch (endpoint) {
       case 'db_state':
-        return Buffer.from(writer.u8(1).u64(chain.epoch).u64(chain.latestVersion).toBytes())
+        return nodeState(chain.epoch, chain.latestVersion)
       case 'epoch_ending_ledger_infos':
         return framed(endings.slice(a, b))
       case 'transactions':
-        return a < service.oldest ? undefined : framed(chain.records.slice(a, a + b).map((_, at) => record(a + at)))
+        return a < oldest ? undefined : framed(chain.records.slice(a, a + b).map((_, at) => record(a + at)))
       case 'transaction_range_proof': {
         const { left, right } = chain.rangeSiblings(a, b)
         return Buffer.concat([hashList(left), hashList(right), chain.ledgerInfo()])
       }
       case 'state_item_count':
-        return Buffer.from(writer.u64(BigInt(chain.stateLeaves(a).length)).toBytes())
+        return Buffer.from(new ByteWriter().u64(BigInt(chain.stateLeaves(a).length)).toBytes())
       case 'state_snapshot_chunk': {
         const leaves = chain.stateLeaves(a).slice(b, b + c)
         return framed(leaves.map(({ bcsKey, stateValue }) => Buffer.concat([bcsKey, stateValue])))
@@ -59,13 +59,23 @@ export async function startBackupService(chain: SyntheticChain, format: 'V0' | '
     return Buffer.concat([transaction, Uint8Array.from(auxiliary), info, events, writeSet])
   }
 
+  return await serveBackup(answer)
+}
+
+/** The answer of `db_state`. */
+export function nodeState(epoch: bigint, version: bigint): Buffer {
+  return Buffer.from(new ByteWriter().u8(1).u64(epoch).u64(version).toBytes())
+}
+
+export async function serveBackup(answer: AnswerOfService): Promise<BackupService> {
   const counts = new Map<string, number>()
   const server = createServer((request, response) => {
     const path = request.url!
     const before = counts.get(path) ?? 0
     counts.set(path, before + 1)
     service.paths.push(path)
-    const body = bodyOf(path)
+    const [endpoint, ...words] = path.slice(1).split('/')
+    const body = answer(endpoint!, words, service.oldest)
     if (body === 404) return response.writeHead(404).end()
     const fault = service.faultOf(path, before)
     if (fault) return fault(response, body ?? Buffer.alloc(0))
@@ -90,7 +100,7 @@ export async function startBackupService(chain: SyntheticChain, format: 'V0' | '
   return service
 }
 
-function framed(records: readonly Uint8Array[]): Buffer {
+export function framed(records: readonly Uint8Array[]): Buffer {
   return Buffer.concat(
     records.flatMap((bytes) => {
       const length = Buffer.alloc(4)

@@ -1,10 +1,13 @@
 // Windows of a backup in a bucket, ingested by the real program: what is fetched, what is refused, and what is left after a kill.
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { bytesToHexDigits, isOwnKey } from '@ledger-state/core'
 import { type BucketServer, htmlPage, silence, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { openStateEngineReader } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -172,7 +175,48 @@ describe('ingest --keep-chunks', () => {
     expect([second.status, second.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
     expect(await bed.digest('other')).toBe(await bed.digest('store'))
     expect(await bed.info('other')).toMatchObject({ signed_version: String(LAST) })
+    await expectSliceOfWindow(ofNode)
   })
+
+  /** Starts a node that takes its window from another node, and keeps a slice of it, pruned. */
+  async function expectSliceOfWindow(ofNode: readonly string[]): Promise<void> {
+    const account = `0x${'40'.repeat(32)}`
+    const part = ['--only-account', account, '--only-table', account, '--retain', '20']
+    const { output, program } = await bed.serve('start', ...ofNode, '--data-dir', bed.at('part'), ...part)
+    expect(output).toMatch(/to fetch: \d+ objects/)
+    // A window begins with a block.
+    const oldest = chain.expected.findLast(({ version, block }) => block && version <= BigInt(LAST - 19))!.version
+    const wanted = [String(oldest), String(LAST)]
+    let seen: unknown
+    await eventually(
+      async () => {
+        const { oldest_ledger_version, ledger_version } = await bed.info('part')
+        seen = [oldest_ledger_version, ledger_version]
+        return isDeepStrictEqual(seen, wanted)
+      },
+      () => `versions ${wanted}, not ${seen}: ${program.output}`,
+    )
+    expect(await program.stop()).toBe(0)
+    expect(await bed.info('part')).toMatchObject({ base_version: String(BASE), signed_version: String(LAST) })
+    const [kept, whole] = [await newestOf('part'), await newestOf('store')]
+    const isAsked = (key: string): boolean => key.slice(2).startsWith(account.slice(2))
+    const asked = [...whole].filter(([key]) => isAsked(key))
+    expect(asked.length).toBeGreaterThan(2)
+    expect([...kept].filter(([key]) => isAsked(key))).toEqual(asked)
+    expect(kept.size).toBeLessThan(whole.size / 2)
+    for (const [key, value] of kept) expect(whole.get(key), key).toBe(value)
+  }
+
+  /** The keys and values of the newest version of a store. */
+  async function newestOf(store: string): Promise<ReadonlyMap<string, string>> {
+    const engine = openStateEngineReader({ path: bed.at(store) })
+    const found = new Map<string, string>()
+    for (const { key, value } of engine.at(engine.ledger!.latestVersion).scan(new Uint8Array(0))) {
+      if (!isOwnKey(key)) found.set(bytesToHexDigits(key), bytesToHexDigits(value))
+    }
+    await engine.close()
+    return found
+  }
 })
 
 describe('ingest --since that is killed', () => {

@@ -130,7 +130,7 @@ describe('the progress of an ingest', () => {
 
   it('is a line of the log each minute, in fields', () => {
     const lines: Record<string, unknown>[] = []
-    const log = pino({ base: undefined, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) })
+    const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(JSON.parse(line)) })
     const { source, at } = sourceAt(ofVersions(0, 0))
     const progress = createLoggedProgress(log, source)
     for (let second = 1; second <= 120; second++) {

@@ -181,8 +181,10 @@ export class ServiceStorage implements BackupStorage {
   }
 
   async #transactionManifest({ first }: ServiceName): Promise<Buffer> {
-    const last = min((await this.#nodeState()).version, first + STRETCH_VERSIONS - 1n)
-    this.#format ??= this.#findFormat(first)
+    const { version: newest } = await this.#nodeState()
+    const last = min(newest, first + STRETCH_VERSIONS - 1n)
+    // A node has its newest version, and may have pruned the first one of a stretch.
+    this.#format ??= this.#findFormat(newest)
     const format = await this.#format
     const chunks: object[] = []
     for (let from = first; from <= last; from += CHUNK_VERSIONS) {

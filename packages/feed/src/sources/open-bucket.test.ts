@@ -1,5 +1,5 @@
 // Backups in a bucket, read as sources: whatever fails on the way, they are what the same backups in a folder are.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
@@ -191,6 +191,32 @@ describe('a backup in a bucket', () => {
       message: expect.stringMatching(/was stopped$/),
     })
     expect(filesIn(temporary)).toBe(0)
+  })
+})
+
+describe('a chunk of a bucket', () => {
+  it('that the manifest names and the bucket lacks is named after all that precedes it', async () => {
+    await serve()
+    const name = readdirSync(root()).find((one) => one.startsWith('transaction_36-'))!
+    const lost = join(root(), name, '36-.chunk')
+    renameSync(lost, join(folder, 'lost'))
+    try {
+      await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: expect.stringMatching(/lacks s3:\/\/bucket\/e1\/transaction_36-.*\/36-\.chunk/),
+      })
+    } finally {
+      renameSync(join(folder, 'lost'), lost)
+    }
+  })
+
+  it('that is listed and gone is named', async () => {
+    await serve()
+    server.faultOf = ({ key }) => (key.endsWith('/36-.chunk') ? busy(404) : undefined)
+    await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
+      code: 'invalid_backup',
+      message: expect.stringMatching(/36-\.chunk, though it is listed or named in a manifest/),
+    })
   })
 })
 

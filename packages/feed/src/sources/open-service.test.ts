@@ -1,13 +1,20 @@
 // The backup service of a node, read as a backup: what it gives is what a backup in a folder gives.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { LedgerHasher } from '@ledger-state/proof'
+import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BackupService, startBackupService } from '../../testing/backup-service.ts'
+import { type BackupService, framed, nodeState, serveBackup, startBackupService } from '../../testing/backup-service.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { signedLedgerInfo, waypointHash, writeEndings } from '../../testing/synthetic-epochs.ts'
+import type { BackupStorage } from '../files/backup-storage.js'
+import { FolderStorage } from '../files/folder-storage.js'
+import { readRecords } from '../files/record-file.js'
+import { ServiceStorage } from '../service/service-storage.js'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
+import { TrustedEpochs } from './trusted-epochs.js'
 
 const chain = new SyntheticChain({ blocks: 30, signers: true })
 const made = chain.endings()
@@ -102,6 +109,13 @@ describe('the backup service of a node', () => {
     })
   })
 
+  it('is asked for its newest version first, whose format is that of all', async () => {
+    service = await startBackupService(chain)
+    await read(at(), BASE)
+    const first = service.paths.find((path) => path.startsWith('/transactions/'))
+    expect(first).toBe(`/transactions/${LAST}/1`)
+  })
+
   it('is not taken for one where something else answers', async () => {
     service = await startBackupService(chain)
     await expect(read(`${at()}/v1`)).rejects.toMatchObject({
@@ -109,5 +123,38 @@ describe('the backup service of a node', () => {
       message: expect.stringMatching(/\/v1\/db_state answered 404: it is not the backup service of a node/),
     })
     await expect(read(`backup+http://user:secret@127.0.0.1:1`)).rejects.toThrow(/user name or password/)
+  })
+})
+
+describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped without ../shared)', () => {
+  const root = sharedPath('data/epochs/chain-a')
+  const salt = 'DIEM::'
+
+  async function believed(storage: BackupStorage) {
+    try {
+      const epochs = await TrustedEpochs.open(storage, new LedgerHasher(salt), [
+        readFileSync(join(root, 'waypoint.txt'), 'utf8').trim(),
+      ])
+      return { vouching: await epochs.believeAll(), endings: epochs.takeEndings() }
+    } finally {
+      await storage.close()
+    }
+  }
+
+  it('gives the ends of epochs that its folder gives, with signatures that hold', async () => {
+    const epochOf = (name: string) => Number(/^epoch_ending_(\d+)-/.exec(name)![1])
+    const folders = readdirSync(root).filter((name) => name.startsWith('epoch_ending_'))
+    const infos: Buffer[] = []
+    for (const name of folders.sort((a, b) => epochOf(a) - epochOf(b))) {
+      for await (const records of readRecords(join(root, name, `${epochOf(name)}-.chunk.gz`))) infos.push(...records)
+    }
+    service = await serveBackup((endpoint, [first, end]) => {
+      if (endpoint === 'db_state') return nodeState(BigInt(infos.length), 39_954n)
+      return endpoint === 'epoch_ending_ledger_infos' ? framed(infos.slice(Number(first), Number(end))) : 404
+    })
+    const ofFolder = await believed(new FolderStorage(root))
+    expect(ofFolder.vouching.epoch).toBe(64n)
+    const ofService = new ServiceStorage(service.url, { hashSalt: salt, sourceFolder: temporary })
+    expect(await believed(ofService)).toEqual(ofFolder)
   })
 })
