@@ -83,8 +83,13 @@ function epochStateBytes({ epoch, validators }: NonNullable<MadeLedgerInfo['next
   return writer.toBytes()
 }
 
+/** A key takes some 5 ms, and each end of an epoch has those of all its validators twice. */
+const publicKeys = new Map<bigint, Uint8Array>()
+
 export function publicKeyOf(secret: bigint): Uint8Array {
-  return bls12_381.G1.Point.BASE.multiply(secret).toBytes()
+  const key = publicKeys.get(secret) ?? bls12_381.G1.Point.BASE.multiply(secret).toBytes()
+  publicKeys.set(secret, key)
+  return key
 }
 
 export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {

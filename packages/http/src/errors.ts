@@ -369,9 +369,10 @@ export function noProofsKept(): RequestError {
   return new LedgerStateError('operation_disabled', 'no proof can be had here: this service keeps no signed checkpoint')
 }
 
-export function endingNotKept(version: bigint, end: bigint): RequestError {
-  const why = `no epoch that is kept, and comes before the ledger info of version ${end}, ends at version ${version}`
-  return invalidPart('parameter `proof_from`', why)
+/** @param before the version of the ledger info that the end of the epoch has to come before */
+export function endingNotKept(parameter: 'proof_from' | 'from', version: bigint, before?: bigint): RequestError {
+  const early = before === undefined ? '' : `, and comes before the ledger info of version ${before},`
+  return invalidPart(`parameter \`${parameter}\``, `no epoch that is kept${early} ends at version ${version}`)
 }
 
 export function notABoolean(text: string): RequestError {

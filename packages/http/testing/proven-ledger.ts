@@ -2,12 +2,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import { ByteReader, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { computeStateRoot, openStateTree, type StateTree, writeStateTree } from '@ledger-state/feed'
 import { madeCheckpoint } from '@ledger-state/feed/testing/made-checkpoint'
-import { madeEndings, signedLedgerInfo, validatorsOf, waypointHash } from '@ledger-state/feed/testing/synthetic-epochs'
+import {
+  type MadeValidator,
+  madeEndings,
+  signedLedgerInfo,
+  validatorsOf,
+  waypointHash,
+} from '@ledger-state/feed/testing/synthetic-epochs'
 import { ABILITY, type StructDefinition, writeModule } from '@ledger-state/move-module'
+import { readLedgerInfo } from '@ledger-state/proof'
 import {
   moduleKey,
   noteToAnnotation,
@@ -78,8 +85,6 @@ const writes: Write[] = [
 ]
 
 const endings = madeEndings(EPOCH)
-const block = { height: 0n, epoch: BigInt(EPOCH), timestampUsec: 5n }
-
 /** The waypoint of the end of an epoch. */
 export function waypointOf(epoch: number): string {
   return `${endings[epoch]!.version}:${waypointHash(endings[epoch]!)}`
@@ -92,33 +97,64 @@ export interface ProvenLedger {
   close(): void
 }
 
-/** @param signers those of the four validators who sign; all by default */
-export async function createProvenLedger(signers: typeof VALIDATORS = VALIDATORS): Promise<ProvenLedger> {
+/** Who signs the ends of epochs, and the checkpoint. */
+export interface SignedEpochs {
+  /** Ends of epochs from that of the genesis on, with signatures. */
+  readonly endings: readonly Uint8Array[]
+  /** The validators of the epoch after them. */
+  readonly validators: readonly MadeValidator[]
+  readonly signers: readonly MadeValidator[]
+  readonly checkpoint: bigint
+}
+
+/** Four epochs, whose four validators all sign. */
+const FOUR_EPOCHS: SignedEpochs = {
+  get endings() {
+    return endings.map(signedLedgerInfo)
+  },
+  validators: VALIDATORS,
+  signers: VALIDATORS,
+  checkpoint: CHECKPOINT,
+}
+
+/** @param signed by default four epochs, whose four validators all sign */
+export async function createProvenLedger(signed: Partial<SignedEpochs> = {}): Promise<ProvenLedger> {
+  const { endings: signedEndings, validators, signers, checkpoint: version } = { ...FOUR_EPOCHS, ...signed }
+  const epoch = BigInt(signedEndings.length)
+  const ends = signedEndings.map((bytes) => readLedgerInfo(new ByteReader(bytes)).version)
+  const block = { height: 0n, epoch, timestampUsec: 5n }
   const engine = createMemoryEngine()
-  await engine.commit([{ version: CHECKPOINT, block, writes }], { chainId: 4n })
+  await engine.commit([{ version, block, writes }], { chainId: 4n })
   const folder = mkdtempSync(join(tmpdir(), 'proven-'))
   const pages = () => [[...engine.at().scan(new Uint8Array(0))]]
   const { root: stateRoot } = await computeStateRoot(pages(), { spillFolder: folder, threads: 0 })
   const checkpoint = madeCheckpoint({
-    version: CHECKPOINT,
-    end: END,
+    version,
+    end: version + (END - CHECKPOINT),
     stateRoot,
-    epoch: BigInt(EPOCH),
+    epoch,
     nextEpoch: undefined,
-    validators: VALIDATORS,
+    validators,
     signers,
   })
   await writeStateTree(pages(), { folder, checkpoint, threads: 0 })
-  const tree = openStateTree(folder, CHECKPOINT)!
+  const tree = openStateTree(folder, version)!
   const next = { ...block, height: 1n }
-  await engine.commit([{ version: CHECKPOINT + 1n, block: next, writes: [] }], { chainId: 4n })
+  await engine.commit([{ version: version + 1n, block: next, writes: [] }], { chainId: 4n })
   const proofs: StateProofs = {
     hashSalt: tree.hashSalt,
-    versions: [CHECKPOINT],
-    at: (version) => (version === CHECKPOINT ? tree : undefined),
-    async endings({ version, lastEpoch }) {
-      const from = endings.findIndex((ending) => ending.version === version && ending.epoch <= lastEpoch)
-      return from < 0 ? undefined : endings.slice(from, Number(lastEpoch) + 1).map(signedLedgerInfo)
+    versions: [version],
+    at: (asked) => (asked === version ? tree : undefined),
+    async endings({ version: first = ends[0], lastEpoch, maxBytes }) {
+      const from = ends.findIndex((end, at) => end === first && at <= lastEpoch)
+      let bytes = 0
+      const fits = ({ length }: Uint8Array, at: number) => {
+        const isFirst = at === 0
+        const hasRoom = bytes <= maxBytes
+        bytes += length
+        return isFirst || hasRoom
+      }
+      return from < 0 ? undefined : signedEndings.slice(from, Number(lastEpoch) + 1).filter(fits)
     },
   }
   return {

@@ -35,6 +35,7 @@ describe.each([0, 5, 31, 33])('readEndingRange of a store from epoch %i on', (fi
         range(from, 79),
       )
     }
+    expect(epochsOf(await readEndingRange(engine, { ...ALL, version: undefined }))).toEqual(range(first, 79))
     expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, lastEpoch: 50n }))).toEqual(range(40, 50))
   })
 

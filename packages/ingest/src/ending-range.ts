@@ -8,8 +8,8 @@ const STRIDE = 32n
 
 /** Some of the ends of epochs that a store keeps. */
 export interface EndingRange {
-  /** Version of the first. */
-  readonly version: bigint
+  /** Version of the first; undefined for the oldest that is kept. */
+  readonly version: bigint | undefined
   /** The epoch of the last, at most. */
   readonly lastEpoch: bigint
   /** Bytes after which no further ending is added. */
@@ -29,7 +29,7 @@ export async function readEndingRange(
 ): Promise<Uint8Array[] | undefined> {
   const { load, first } = await openEndings(engine)
   if (first === undefined || lastEpoch < first) return undefined
-  const epoch = await findEpoch(load, first, lastEpoch, version)
+  const epoch = version === undefined ? first : await findEpoch(load, first, lastEpoch, version)
   if (epoch === undefined) return undefined
   const found: Uint8Array[] = []
   let bytes = 0

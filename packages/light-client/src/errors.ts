@@ -28,6 +28,11 @@ export function proofRefused(status: number, text: string): LightClientError {
   return invalidAnswer(`the node answered ${status}: ${clip(text)}`)
 }
 
+export function endingsRefused(why: string, cause?: unknown): LightClientError {
+  const message = `the answer is not a list of ends of epochs: ${why}`
+  return new LedgerStateError('invalid_answer', message, {}, { cause })
+}
+
 export function answerDiffers(proven: string, answered: string): LightClientError {
   const message = `the proof is one of ${clip(proven)}, but the answer says ${clip(answered)}`
   return new LedgerStateError('answer_differs', message)

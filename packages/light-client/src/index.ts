@@ -1,6 +1,7 @@
-export type { Signers, Trust } from './check-signatures.js'
+export type { ReachedEpoch, ReadEndings, Signers, Trust } from './check-signatures.js'
 export type { LightClientErrorCode } from './errors.js'
 export type { ReadProof } from './proven-modules.js'
 export type { ReadQuestion } from './question.js'
+export { readEndingsFrom } from './read-endings.js'
 export { readProofFrom } from './read-proof.js'
 export { type VerifiedRead, type VerifyOptions, verifyRead } from './verify-read.js'

@@ -180,7 +180,7 @@ describe('verifyRead', () => {
       [validators.slice(2), 'untrusted'],
       [[], 'untrusted'],
     ] as const) {
-      const some = await createProvenLedger(signers)
+      const some = await createProvenLedger({ signers })
       const other = listenerOf(some)
       const { payload } = await inject(other, { url: `/v1/accounts/0xcafe?${AT}&proof_from=${waypoint}` })
       const work = verifyRead(payload, { question: { kind: 'account', address: '0xcafe' }, waypoint })

@@ -48,7 +48,7 @@ export async function verifyRead(answer: unknown, options: VerifyOptions): Promi
   const { stateRoot, ledgerInfo } = checkStateProof(hasher, proof)
   const found = proof.checkpoint.version
   if (version !== undefined && found !== version) throw wrongVersion(found, version)
-  const signers = checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
+  const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
   const modules = new ProvenModules(hasher, { version: found, stateRoot }, readProof)
   const lookup = await modules.with((getModule) => lookUp(question, getModule))
   if (!isSameBytes(proof.stateKey, lookup.stateKey)) throw wrongStateKey(proof.stateKey, lookup.stateKey)

@@ -63,6 +63,7 @@ export const DEMO_REQUESTS: RequestExamples = {
   info: { target: '/v1/info' },
   trust: { target: '/v1/-/trust' },
   get_slice: { target: '/v1/-/slice' },
+  get_epoch_endings: { target: '/v1/-/epoch_endings' },
   estimate_gas_price: { target: '/v1/estimate_gas_price' },
   healthy: { target: '/v1/-/healthy' },
 }

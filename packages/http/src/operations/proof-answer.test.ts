@@ -162,6 +162,33 @@ describe('?proof=true', () => {
     expect((await ask(`/accounts/0xcafe?${AT}&proof_from=7`)).text).toContain('is not a waypoint')
   })
 
+  it('has those that follow elsewhere, in both formats, from the oldest where no waypoint is named', async () => {
+    const bytesOf = (from: number) =>
+      proven.proofs.endings({ version: BigInt(from * 10), lastEpoch: 9n, maxBytes: 1e6 })
+    for (const [query, from] of [
+      ['', 0],
+      [`?from=${waypointOf(0)}`, 0],
+      [`?from=${encodeURIComponent(waypointOf(EPOCH - 1))}`, EPOCH - 1],
+    ] as const) {
+      const expected = (await bytesOf(from))!
+      expect(expected).toHaveLength(EPOCH - from)
+      const { text } = await ask(`/-/epoch_endings${query}`)
+      expect(JSON.parse(text)).toEqual({ epoch_endings: expected.map(bytesToHex) })
+      const reader = new ByteReader((await ask(`/-/epoch_endings${query}`, undefined, 'application/x-bcs')).bytes)
+      expect(reader.readLength()).toBe(expected.length)
+      for (const ending of expected) expect(bytesToHex(reader.readByteString())).toBe(bytesToHex(ending))
+      reader.expectEnd()
+    }
+    const unknown = await ask(`/-/epoch_endings?from=7:${'0'.repeat(64)}`)
+    expect([unknown.status, unknown.text]).toEqual([
+      400,
+      expect.stringContaining('parameter `from`: no epoch that is kept ends at version 7'),
+    ])
+    expect((await ask('/-/epoch_endings?from=7')).text).toContain('is not a waypoint')
+    const without = await askerOf({ proofs: undefined })('/-/epoch_endings')
+    expect([without.status, without.text]).toEqual([200, '{"epoch_endings":[]}'])
+  })
+
   it('names the nearest version with a tree, and says where there is none', async () => {
     for (const query of ['proof=true', `proof=true&ledger_version=${CHECKPOINT + 1n}`]) {
       const { status, text } = await ask(`/accounts/0xcafe?${query}`)

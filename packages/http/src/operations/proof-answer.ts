@@ -12,12 +12,10 @@ import {
 import { encodeStateValue } from '@ledger-state/type-tag'
 import { endingNotKept, noProofsKept, notABoolean, proofNotKept } from '../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
+import { MAX_ENDING_BYTES } from './epoch-endings.js'
 import type { Answer, JsonSchema, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import type { ProofTree, StateProofs } from './state-proofs.js'
-
-/** Bytes of ends of epochs in one answer, about: the client continues from the last of them. */
-const MAX_ENDING_BYTES = 1 << 20
 
 /** How a request asks for a proof. */
 export const PROOF_PARAMETERS: readonly Parameter[] = [
@@ -32,7 +30,7 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     name: 'proof_from',
     in: 'query',
     description:
-      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. The client continues from the last of them where that is not enough.',
+      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. `GET /v1/-/epoch_endings` has those that follow where that is not enough.',
     schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
   },
 ]
@@ -143,7 +141,7 @@ async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, versi
   const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
   if (version === end) return []
   const found = await proofs.endings({ version, lastEpoch: epoch - 1n, maxBytes: MAX_ENDING_BYTES })
-  if (!found) throw endingNotKept(version, end)
+  if (!found) throw endingNotKept('proof_from', version, end)
   return found
 }
 

@@ -9,8 +9,8 @@ export interface ProofTree {
 
 /** Which ends of epochs are asked for. */
 export interface EndingsAsked {
-  /** Version of the first. */
-  readonly version: bigint
+  /** Version of the first; undefined for the oldest that is kept. */
+  readonly version: bigint | undefined
   /** The epoch of the last, at most. */
   readonly lastEpoch: bigint
   /** Bytes after which no further one is added. */

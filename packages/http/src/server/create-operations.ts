@@ -7,6 +7,7 @@ import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
 import { createBatchOperations } from '../operations/batch.js'
 import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
+import { getEpochEndings } from '../operations/epoch-endings.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
 import {
@@ -62,6 +63,7 @@ export function createOperations(
     getNodeInfo,
     createTrustOperation(readTrust),
     getSlice,
+    getEpochEndings,
     createGasPriceOperation(leastGasEstimate),
     createHealthOperation(headerWord),
   ]

@@ -1,0 +1,68 @@
+import { ByteWriter, bytesToHex } from '@ledger-state/core'
+import { versionOfWaypoint } from '@ledger-state/proof'
+import { endingNotKept } from '../errors.js'
+import { chooseFormat } from '../protocol/accept.js'
+import { CONTENT_TYPE } from '../protocol/media-types.js'
+import type { Operation, OperationRequest } from './operation.js'
+import { parameterOf } from './request-parts.js'
+
+/** Bytes after which an answer has no further end of an epoch: the client asks again, from the last one. */
+export const MAX_ENDING_BYTES = 1 << 20
+
+/** The ends of epochs that lead from a waypoint to the validators of now, in as many answers as they need. */
+export const getEpochEndings: Operation = {
+  id: 'get_epoch_endings',
+  method: 'GET',
+  path: '/v1/-/epoch_endings',
+  negotiates: true,
+  tag: 'General',
+  summary: 'Get ends of epochs',
+  description:
+    'Ledger infos with signatures that end epochs, in order: about 1 MiB of them. They begin with that of the waypoint; whoever verified them asks again with the waypoint of the last one, until an answer has no other than that. In BCS the answer is a vector of byte strings.',
+  parameters: [
+    {
+      name: 'from',
+      in: 'query',
+      description: 'A waypoint `version:hash` of the end of an epoch; by default the oldest end that is kept.',
+      schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
+    },
+  ],
+  success: {
+    json: {
+      type: 'object',
+      required: ['epoch_endings'],
+      properties: {
+        epoch_endings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
+      },
+    },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
+  errors: [400, 403, 500, 503],
+  async handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    request.expectOutput(format, 'Get ends of epochs')
+    const { ledger } = request.pin(undefined)
+    // As bytes, and as they are sent.
+    request.hold((format === 'json' ? 3 : 2) * MAX_ENDING_BYTES)
+    const endings = await endingsOf(request, ledger.latestBlock.epoch)
+    return { ledger, contentType: CONTENT_TYPE[format], body: format === 'json' ? toJson(endings) : toBcs(endings) }
+  },
+}
+
+/** @throws `invalid_request` where no epoch that is kept ends at the version that is asked for */
+async function endingsOf({ query, proofs }: OperationRequest, lastEpoch: bigint): Promise<readonly Uint8Array[]> {
+  const version = parameterOf(query, 'from', versionOfWaypoint)
+  const found = await proofs?.endings({ version, lastEpoch, maxBytes: MAX_ENDING_BYTES })
+  if (!found && version !== undefined) throw endingNotKept('from', version)
+  return found ?? []
+}
+
+function toJson(endings: readonly Uint8Array[]): string {
+  return JSON.stringify({ epoch_endings: endings.map(bytesToHex) })
+}
+
+function toBcs(endings: readonly Uint8Array[]): Uint8Array {
+  const writer = new ByteWriter().uleb128(endings.length)
+  for (const ending of endings) writer.byteString(ending)
+  return writer.toBytes()
+}

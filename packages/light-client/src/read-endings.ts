@@ -1,0 +1,32 @@
+import { ByteReader, clip, isLedgerStateError } from '@ledger-state/core'
+import type { ReadEndings } from './check-signatures.js'
+import { endingsRefused } from './errors.js'
+
+/**
+ * Reads ends of epochs from a node, about 1 MiB of them at a time.
+ * @param url of its API, ending in `/v1`
+ * @param fetch as runtimes have it; the reads throw `invalid_answer` where the node refuses them
+ */
+export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadEndings {
+  return async (waypoint) => {
+    const response = await fetch(`${url}/-/epoch_endings?from=${waypoint}`, {
+      headers: { accept: 'application/x-bcs' },
+    })
+    if (!response.ok) throw endingsRefused(`the node answered ${response.status}: ${clip(await response.text())}`)
+    return readEndings(new Uint8Array(await response.arrayBuffer()))
+  }
+}
+
+/** @throws `invalid_answer` */
+function readEndings(body: Uint8Array): Uint8Array[] {
+  try {
+    const reader = new ByteReader(body)
+    const endings: Uint8Array[] = []
+    for (let rest = reader.readLength(); rest > 0; rest--) endings.push(reader.readByteString())
+    reader.expectEnd()
+    return endings
+  } catch (error) {
+    if (isLedgerStateError(error)) throw endingsRefused(error.message, error)
+    throw error
+  }
+}
