@@ -11,7 +11,7 @@ import { readEndingsFrom } from './read-endings.js'
 import { verifyRead } from './verify-read.js'
 
 const EPOCHS = 1_010
-/** So many that an answer has some 450 ends of epochs. */
+/** An answer has some 450 ends of epochs with this number of validators. */
 const VALIDATORS = 24
 
 const epochs = manyEpochs(EPOCHS, VALIDATORS)
