@@ -27,6 +27,8 @@ import {
 import type { StateProofs } from '../src/operations/state-proofs.ts'
 
 export const HOME = parseAddress('0xcafe')
+/** Has resources, and no account: all of them can be listed. */
+const LISTED = parseAddress('0xfeed')
 export const TABLE = parseAddress('0x7ab1e')
 /** The epoch that signed, and the versions of the checkpoint and of its ledger info. */
 export const EPOCH = 4
@@ -79,6 +81,8 @@ const writes: Write[] = [
   [resourceKey(HOME, parseStructTag('0xcafe::game::Score')), pair(3n, 4n), annotation],
   [resourceGroupKey(HOME, parseStructTag(GROUP)), groupOf([['0xcafe::game::Member', pair(5n, 6n)]])],
   [resourceKey(HOME, parseStructTag('0x1::account::Account')), accountBytes],
+  [resourceKey(LISTED, parseStructTag('0xcafe::game::Score')), pair(3n, 4n)],
+  [resourceGroupKey(LISTED, parseStructTag(GROUP)), groupOf([['0xcafe::game::Member', pair(5n, 6n)]])],
   ...Array.from({ length: 20 }, (_, at): Write => {
     return [tableItemKey(TABLE, key(BigInt(at))), pair(BigInt(at), 9n), at % 2 === 0 ? annotation : undefined] as Write
   }),

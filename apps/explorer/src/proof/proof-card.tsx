@@ -1,54 +1,110 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 import { useId, useState } from 'preact/hooks'
-import type { Trust } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
 import { networkName } from '../api/network-name.ts'
-import { formatMicroseconds } from '../state/amount.ts'
-import type { Believed } from './proof-task.ts'
+import { formatMicroseconds, groupDigits } from '../state/amount.ts'
+import type { ProofPlace } from './proof-place.tsx'
+import type { Believed, Reached } from './proof-task.ts'
+import type { ProofsOfList } from './proofs-of-list.ts'
 import { isSameJson } from './shown.ts'
 import { chooseWaypoint, isWaypoint, type TrustedWaypoint, trustedWaypoint } from './trusted-waypoint.ts'
-import { type ProofOutcome, useProof } from './use-proof.ts'
+import { type ProofOutcome, type ProofRequest, useProof } from './use-proof.ts'
 
-interface ProofCardProps {
+interface ProvenValue {
   readonly question: ReadQuestion
   readonly request: ApiRequest
   /** The value that is shown, as JSON; null where none is. */
   readonly shown: string | null
-  readonly version: string
-  readonly chainId: string
-  readonly trust: Trust
+  readonly place: ProofPlace
 }
 
 /** Who signed the value, and whom the visitor trusts for that. */
-export function ProofCard({ question, request, shown, version, chainId, trust }: ProofCardProps) {
-  const trusted = trustedWaypoint(chainId, trust.waypoint, version)
+export function ProofCard(value: ProvenValue) {
+  const trusted = trustedAt(value.place)
   if (!trusted) return null
-  const { waypoint } = trusted
   return (
     <div class="proof">
-      <Verified
-        key={waypoint}
-        asked={{ question, request, version, waypoint, hashSalt: trust.hash_salt }}
-        shown={shown}
-      />
-      <TrustedFacts trusted={trusted} chainId={chainId} />
+      <Verified key={trusted.waypoint} asked={requestOf(value, trusted)} shown={value.shown} />
+      <TrustedFacts trusted={trusted} chainId={value.place.chainId} />
     </div>
   )
 }
 
-interface VerifiedProps {
-  readonly asked: Parameters<typeof useProof>[0]
-  readonly shown: string | null
+/** What of a list is proven, and whom the visitor trusts for that. */
+export function ProvenListCard({ place, what }: { readonly place: ProofPlace; readonly what: string }) {
+  const trusted = trustedAt(place)
+  if (!trusted) return null
+  return (
+    <div class="proof">
+      <p class="hint">{what} That the list is whole is not proven.</p>
+      <TrustedFacts trusted={trusted} chainId={place.chainId} />
+    </div>
+  )
 }
 
-function Verified({ asked, shown }: VerifiedProps) {
-  const outcome = useProof(asked)
-  const isBelieved = outcome && 'believed' in outcome && isSameJson(shown, outcome.believed.json)
+/** Who signed an entry of a list. The first ones that come into sight are verified, others when somebody asks. */
+export function EntryCard({ proofs, ...value }: ProvenValue & { readonly proofs: ProofsOfList }) {
+  const [, askedFor] = useState(false)
+  const trusted = trustedAt(value.place)
+  if (!trusted) return null
+  const asked = requestOf(value, trusted)
+  const name = `${trusted.waypoint} ${asked.request.path} ${asked.request.body ?? ''}`
+  if (proofs.admits(name)) {
+    return (
+      <div class="proof">
+        <Verified key={name} asked={asked} shown={value.shown} known={[proofs, name]} />
+      </div>
+    )
+  }
+  const ask = (): void => {
+    proofs.ask(name)
+    askedFor(true)
+  }
+  return (
+    <p class="proof hint">
+      Not verified yet.{' '}
+      <button type="button" onClick={ask}>
+        Verify it
+      </button>
+    </p>
+  )
+}
+
+function trustedAt({ chainId, trust, version }: ProofPlace): TrustedWaypoint | undefined {
+  return trustedWaypoint(chainId, trust.waypoint, version)
+}
+
+function requestOf({ question, request, place }: ProvenValue, { waypoint }: TrustedWaypoint): ProofRequest {
+  return { question, request, version: place.version, waypoint, hashSalt: place.trust.hash_salt }
+}
+
+interface VerifiedProps {
+  readonly asked: ProofRequest
+  readonly shown: string | null
+  /** Where the outcome is kept, for when the value comes into sight again. */
+  readonly known?: readonly [ProofsOfList | undefined, string]
+}
+
+function Verified({ asked, shown, known: [proofs, name] = NOWHERE }: VerifiedProps) {
+  const { outcome, reached } = useProof(asked, proofs?.outcomeOf(name))
+  if (outcome) proofs?.keep(name, outcome)
+  const isBelieved = outcome && 'believed' in outcome && isSameJson(shown, outcome.believed.json, asked.question)
   if (outcome && !isBelieved) return <NotBelieved outcome={outcome} />
   return (
     <p role="status">
-      {outcome && 'believed' in outcome ? <Signed believed={outcome.believed} /> : 'Verifying the proof…'}
+      {outcome && 'believed' in outcome ? <Signed believed={outcome.believed} /> : <Verifying reached={reached} />}
     </p>
+  )
+}
+
+const NOWHERE: readonly [undefined, string] = [undefined, '']
+
+function Verifying({ reached }: { readonly reached: Reached | undefined }) {
+  if (!reached || reached.epoch === reached.lastEpoch) return <>Verifying the proof…</>
+  return (
+    <>
+      Verifying the proof… epoch {groupDigits(reached.epoch)} of {groupDigits(reached.lastEpoch)}
+    </>
   )
 }
 

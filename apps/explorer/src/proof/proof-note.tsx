@@ -1,11 +1,8 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
-import { useEffect, useState } from 'preact/hooks'
-import type { Trust } from '../api/answers.ts'
 import type { ApiRequest, Result } from '../api/client.ts'
-import { groupDigits } from '../state/amount.ts'
-import { goTo, route } from '../state/location.ts'
-import { useAnswer } from '../state/use-answer.ts'
-import { nearestVersion, shownJson, shownVersion } from './shown.ts'
+import { ProvenElsewhere, useProofPlace } from './proof-place.tsx'
+import { shownJson, shownVersion } from './shown.ts'
+import { useLoaded } from './use-loaded.ts'
 
 interface ProofNoteProps {
   readonly question: ReadQuestion
@@ -17,33 +14,14 @@ interface ProofNoteProps {
 
 /** Who signed a value that is shown, verified in the browser. Nothing is drawn where the node gives no proofs. */
 export function ProofNote({ question, request, answer }: ProofNoteProps) {
-  const asked = useAnswer<Trust>({ path: '/-/trust' })
+  const place = useProofPlace(answer && shownVersion(request.at, answer))
   const shown = answer && shownJson(question, answer)
-  if (!answer || shown === undefined || !asked || 'failure' in asked) return null
-  const nearestTo = shownVersion(request.at, answer)
-  const { proof_versions: versions } = asked.value
-  const nearest = nearestVersion(versions, nearestTo)
-  if (nearest === undefined) return null
-  if (nearest !== nearestTo) {
-    return (
-      <p class="proof hint">
-        Not proven at this version.{' '}
-        <button type="button" onClick={() => goTo({ ...route.value, at: nearest })}>
-          Look at version {groupDigits(nearest)}
-        </button>{' '}
-        which validators signed
-      </p>
-    )
-  }
-  const chainId = asked.answer.head?.chainId ?? ''
-  return <LazyProof {...{ question, request, shown, chainId, version: nearest, trust: asked.value }} />
+  if (!place || shown === undefined) return null
+  if ('nearest' in place) return <ProvenElsewhere nearest={place.nearest} />
+  return <LazyProof {...{ question, request, shown, place }} />
 }
 
-/** What verifies is loaded where there is something to verify. */
 function LazyProof(props: Parameters<typeof import('./proof-card.tsx').ProofCard>[0]) {
-  const [loaded, setLoaded] = useState<typeof import('./proof-card.tsx') | undefined>(undefined)
-  useEffect(() => {
-    import('./proof-card.tsx').then(setLoaded, () => {})
-  }, [])
+  const loaded = useLoaded(() => import('./proof-card.tsx'))
   return loaded ? <loaded.ProofCard {...props} /> : null
 }

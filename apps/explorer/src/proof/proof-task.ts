@@ -24,3 +24,13 @@ export interface Believed {
 }
 
 export type ProofResult = { readonly believed: Believed } | { readonly refused: string }
+
+/** An epoch whose validators are verified, of those up to the one that signed. */
+export interface Reached {
+  readonly epoch: string
+  readonly lastEpoch: string
+  /** The waypoint to go on from. */
+  readonly waypoint: string
+}
+
+export type ProofMessage = { readonly reached: Reached } | { readonly result: ProofResult }

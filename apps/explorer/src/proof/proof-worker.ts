@@ -1,18 +1,31 @@
-// Verifies one answer, outside of the thread that draws: each end of an epoch takes some 30 ms.
-import { readProofFrom, verifyRead } from '@ledger-state/light-client'
-import type { ProofResult, ProofTask } from './proof-task.ts'
+// Verifies answers, outside of the thread that draws: each end of an epoch takes some 30 ms.
+import { type ReadProof, readEndingsFrom, readProofFrom, verifyRead } from '@ledger-state/light-client'
+import type { ProofMessage, ProofResult, ProofTask } from './proof-task.ts'
+
+/** Modules that are remembered with their proofs: the entries of a list mostly need the same few. */
+const MOST_MODULES = 64
+
+const modules = new Map<string, Promise<unknown>>()
 
 addEventListener('message', async ({ data }: MessageEvent<ProofTask>) => {
-  postMessage(await check(data))
+  send({ result: await check(data) })
 })
 
+function send(message: ProofMessage): void {
+  postMessage(message)
+}
+
 async function check({ answer, question, version, waypoint, hashSalt, url }: ProofTask): Promise<ProofResult> {
+  const fetchHere = fetch.bind(globalThis)
   try {
     const { bytes, json, signers, timestampUsec } = await verifyRead(answer, {
       question,
       waypoint,
       version: BigInt(version),
-      readProof: readProofFrom(url, fetch.bind(globalThis)),
+      readProof: remembering(readProofFrom(url, fetchHere)),
+      readEndings: readEndingsFrom(url, fetchHere),
+      onReached: ({ epoch, lastEpoch, waypoint: reached }) =>
+        send({ reached: { epoch: String(epoch), lastEpoch: String(lastEpoch), waypoint: reached } }),
       ...(hashSalt !== null && { hashSalt }),
     })
     if (bytes && json === undefined) return { refused: 'the proven bytes cannot be decoded' }
@@ -26,5 +39,19 @@ async function check({ answer, question, version, waypoint, hashSalt, url }: Pro
     }
   } catch (error) {
     return { refused: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Remembers what was read; it is verified each time. What failed is asked for again. */
+function remembering(read: ReadProof): ReadProof {
+  return (stateKey, version) => {
+    const name = `${version} ${stateKey}`
+    const known = modules.get(name)
+    if (known) return known
+    const asked = read(stateKey, version)
+    asked.catch(() => modules.delete(name))
+    if (modules.size >= MOST_MODULES) modules.delete(modules.keys().next().value!)
+    modules.set(name, asked)
+    return asked
   }
 }

@@ -38,11 +38,20 @@ describe('what a view shows', () => {
   })
 
   it('is the proven value in any spacing, and no other one', () => {
-    expect(isSameJson('{"a":[1,"2"]}', '{ "a": [1, "2"] }')).toBe(true)
-    expect(isSameJson('{"a":[1,2]}', '{"a":[1,"2"]}')).toBe(false)
-    expect(isSameJson(null, null)).toBe(true)
-    expect(isSameJson(null, '{}')).toBe(false)
-    expect(isSameJson('null', null)).toBe(false)
+    const isSame = (shown: string | null, proven: string | null) => isSameJson(shown, proven, { kind: 'resource' })
+    expect(isSame('{"a":[1,"2"]}', '{ "a": [1, "2"] }')).toBe(true)
+    expect(isSame('{"a":[1,2]}', '{"a":[1,"2"]}')).toBe(false)
+    expect(isSame(null, null)).toBe(true)
+    expect(isSame(null, '{}')).toBe(false)
+    expect(isSame('null', null)).toBe(false)
+  })
+
+  it('is an account that never sent anything where none is stored', () => {
+    const isSame = (shown: string | null, proven: string | null) => isSameJson(shown, proven, { kind: 'account' })
+    expect(isSame('{"sequence_number":"0"}', null)).toBe(true)
+    expect(isSame('{"sequence_number":"1"}', null)).toBe(false)
+    expect(isSame('{"sequence_number":"0"}', '{"sequence_number":"1"}')).toBe(false)
+    expect(isSame(null, null)).toBe(true)
   })
 })
 

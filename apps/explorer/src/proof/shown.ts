@@ -27,8 +27,14 @@ export function nearestVersion(versions: readonly string[], to: string | undefin
   return versions.reduce<string | undefined>(closer, undefined)
 }
 
-/** Whether a view shows what is proven. Both are JSON of one value, in whichever spacing. */
-export function isSameJson(shown: string | null, proven: string | null): boolean {
+/**
+ * Whether a view shows what is proven. Both are JSON of one value, in whichever spacing. On chains that store nothing for a new
+ * account, one that is proven to be absent is shown as an account that never sent anything.
+ */
+export function isSameJson(shown: string | null, proven: string | null, { kind }: Pick<ReadQuestion, 'kind'>): boolean {
+  if (kind === 'account' && shown !== null && proven === null) {
+    return (JSON.parse(shown) as { readonly sequence_number?: unknown }).sequence_number === '0'
+  }
   if (shown === null || proven === null) return shown === proven
   return shown === JSON.stringify(JSON.parse(proven))
 }

@@ -1,6 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiRequest, askText } from '../api/client.ts'
-import type { ProofResult, ProofTask } from './proof-task.ts'
+import { followedFrom, keepFollowed } from './followed-waypoint.ts'
+import type { ProofMessage, ProofResult, ProofTask, Reached } from './proof-task.ts'
+import { ProofTurns } from './proof-turns.ts'
 
 /** What came of a proof; the node may have none from a waypoint that it does not know. */
 export type ProofOutcome = ProofResult | { readonly unavailable: string }
@@ -8,40 +10,88 @@ export type ProofOutcome = ProofResult | { readonly unavailable: string }
 /** A read whose answer is to be proven. The waypoint is none of the address that is read. */
 export type ProofRequest = Omit<ProofTask, 'answer' | 'url'> & { readonly request: ApiRequest }
 
-const NOT_LOADED: ProofOutcome = { unavailable: 'the part of the page that verifies could not be loaded' }
-
-/** Asks for a value with its proof, and verifies it here; undefined while that continues. */
-export function useProof(asked: ProofRequest): ProofOutcome | undefined {
-  const [known, setKnown] = useState<{ readonly of: string; readonly outcome: ProofOutcome } | undefined>(undefined)
-  const name = JSON.stringify(asked)
-  useEffect(() => {
-    const stop = new AbortController()
-    const show = (outcome: ProofOutcome): void => {
-      if (!stop.signal.aborted) setKnown({ of: name, outcome })
-    }
-    verify(asked, stop.signal).then(show, () => show(NOT_LOADED))
-    return () => stop.abort()
-  }, [name])
-  return known?.of === name ? known.outcome : undefined
+/** What is known of a proof: what came of it, or how far the epochs are followed. */
+export interface ProofState {
+  readonly outcome?: ProofOutcome
+  readonly reached?: Reached
 }
 
-async function verify({ request, ...rest }: ProofRequest, signal: AbortSignal): Promise<ProofOutcome> {
-  const proven = `${request.path}${request.path.includes('?') ? '&' : '?'}proof=true&proof_from=${rest.waypoint}`
+const NOT_LOADED: ProofOutcome = { unavailable: 'the part of the page that verifies could not be loaded' }
+const TURNS = new ProofTurns()
+
+/**
+ * Asks for a value with its proof, and verifies it here, one proof after the other.
+ * @param known what came of the same proof before
+ */
+export function useProof(asked: ProofRequest, known?: ProofOutcome): ProofState {
+  const [state, setState] = useState<ProofState & { readonly of: string }>({ of: '' })
+  const name = JSON.stringify(asked, (_, value) => (value instanceof Uint8Array ? [...value] : value))
+  useEffect(() => {
+    if (known) return undefined
+    const stop = new AbortController()
+    const show = (next: ProofState): void => {
+      if (!stop.signal.aborted) setState({ of: name, ...next })
+    }
+    TURNS.take(() => verify(asked, stop.signal, (reached) => show({ reached })), stop.signal).then(
+      (outcome) => show({ outcome }),
+      () => show({ outcome: NOT_LOADED }),
+    )
+    return () => stop.abort()
+  }, [name, known === undefined])
+  if (known) return { outcome: known }
+  return state.of === name ? state : {}
+}
+
+async function verify(
+  { request, ...rest }: ProofRequest,
+  signal: AbortSignal,
+  onReached: (reached: Reached) => void,
+): Promise<ProofOutcome> {
+  const trusted = rest.waypoint
+  const waypoint = followedFrom(trusted, rest.version)
+  const proven = `${request.path}${request.path.includes('?') ? '&' : '?'}proof=true&proof_from=${waypoint}`
   const result = await askText({ ...request, path: proven, at: rest.version }, signal)
   if ('failure' in result) return { unavailable: result.failure.message }
-  return await inWorker({ ...rest, answer: result.value, url: `${window.location.origin}/v1` }, signal)
+  const task = { ...rest, waypoint, answer: result.value, url: `${window.location.origin}/v1` }
+  return await inWorker(task, signal, (reached) => {
+    keepFollowed(trusted, reached.waypoint)
+    onReached(reached)
+  })
 }
 
-function inWorker(task: ProofTask, signal: AbortSignal): Promise<ProofOutcome> {
-  return new Promise((resolve) => {
-    const worker = new Worker(new URL('./proof-worker.ts', import.meta.url), { type: 'module' })
-    const end = (outcome: ProofOutcome): void => {
-      worker.terminate()
+/** The worker of the last proof, which remembers modules. */
+let idle: Worker | undefined
+
+function inWorker(task: ProofTask, signal: AbortSignal, onReached: (reached: Reached) => void): Promise<ProofOutcome> {
+  return new Promise((resolve, reject) => {
+    const worker = idle ?? new Worker(new URL('./proof-worker.ts', import.meta.url), { type: 'module' })
+    idle = undefined
+    const heard = new AbortController()
+    const end = (outcome: ProofOutcome, isUsable: boolean): void => {
+      heard.abort()
+      if (isUsable) idle = worker
+      else worker.terminate()
       resolve(outcome)
     }
-    worker.addEventListener('message', ({ data }: MessageEvent<ProofResult>) => end(data))
-    worker.addEventListener('error', () => end(NOT_LOADED))
-    signal.addEventListener('abort', () => worker.terminate())
+    const listen = { signal: heard.signal }
+    worker.addEventListener(
+      'message',
+      ({ data }: MessageEvent<ProofMessage>) => {
+        if ('reached' in data) onReached(data.reached)
+        else end(data.result, true)
+      },
+      listen,
+    )
+    worker.addEventListener('error', () => end(NOT_LOADED, false), listen)
+    signal.addEventListener(
+      'abort',
+      () => {
+        heard.abort()
+        worker.terminate()
+        reject(signal.reason)
+      },
+      listen,
+    )
     worker.postMessage(task)
   })
 }

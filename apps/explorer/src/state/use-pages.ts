@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { type ApiRequest, ask, readsLatest, requestPath } from '../api/client.ts'
+import { type ApiAnswer, type ApiRequest, ask, readsLatest, requestPath } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
-import type { StateHead } from '../api/state-head.ts'
 import { keepFresh } from './keep-fresh.ts'
 
 export interface Pages<T> {
@@ -11,14 +10,15 @@ export interface Pages<T> {
   readonly isLoading: boolean
   readonly isComplete: boolean
   readonly failure: Failure | undefined
+  /** The first page, of whose state all pages speak; undefined until it is there. */
+  readonly first: ApiAnswer | undefined
 }
 
 interface Loaded<T> {
   readonly items: readonly T[]
   readonly cursor: string | undefined
   readonly isComplete: boolean
-  /** State of the first page: all pages speak of it. */
-  readonly head: StateHead | undefined
+  readonly first: ApiAnswer | undefined
 }
 
 interface Shown<T> {
@@ -28,7 +28,7 @@ interface Shown<T> {
   readonly failure?: Failure
 }
 
-const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true, head: undefined }
+const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true, first: undefined }
 
 /**
  * The pages of a list, all of one state; at once where they are taken eagerly. A node that is lost or busy is asked again. After
@@ -51,14 +51,14 @@ export function usePages<Page, T>(
     const loadPage = async (before: Loaded<T>, signal: AbortSignal): Promise<Loaded<T> | Failure> => {
       const { cursor } = before
       const path = cursor === undefined ? request.path : withParameter(request.path, 'start', cursor)
-      const result = await ask<Page>({ ...request, path, at: request.at ?? before.head?.version }, signal)
+      const result = await ask<Page>({ ...request, path, at: request.at ?? before.first?.head?.version }, signal)
       if ('failure' in result) return result.failure
       const { answer, value } = result
       return {
         items: before.items.length === 0 ? itemsOf(value) : [...before.items, ...itemsOf(value)],
         cursor: answer.cursor,
         isComplete: answer.isComplete,
-        head: before.head ?? answer.head,
+        first: before.first ?? answer,
       }
     }
     const fresh = keepFresh({
@@ -96,6 +96,7 @@ export function usePages<Page, T>(
     isLoading,
     isComplete: loaded.isComplete,
     failure,
+    first: loaded.first,
   }
 }
 

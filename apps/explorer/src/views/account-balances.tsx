@@ -9,6 +9,7 @@ import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
+import { useProofPlace } from '../proof/proof-place.tsx'
 import { formatAmount, groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
@@ -49,6 +50,7 @@ export function AccountBalances({ address }: { readonly address: string }) {
         ]}
       />
       <OtherAsset address={address} />
+      <BalancesUnproven address={address} />
       {isKnown && (
         <LongList
           label="Balances of the account"
@@ -116,6 +118,17 @@ function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
         {balance && 'value' in balance && formatAmount(balance.value, known?.decimals ?? 0)}
       </div>
     </div>
+  )
+}
+
+/** A balance is a sum that the node makes. Nothing is drawn where the node gives no proofs of anything. */
+function BalancesUnproven({ address }: { readonly address: string }) {
+  if (!useProofPlace(route.value.at)) return null
+  return (
+    <p class="proof hint">
+      Balances are not proven: the node adds up what several values hold. What is stored at this address is, value by
+      value, under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
+    </p>
   )
 }
 

@@ -6,6 +6,7 @@ import { Link } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { EntryProof, type ProvenList, ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { route } from '../state/location.ts'
 import { useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -18,6 +19,7 @@ const ROW_HEIGHT = 50
 export function AccountResources({ address }: { readonly address: string }) {
   const request = { path: `/accounts/${encodeURIComponent(address)}/resources?limit=${PAGE}`, at: route.value.at }
   const pages = usePages<readonly Resource[], Resource>(request, (page) => page)
+  const list = useProvenList(request.at, pages.first)
   const [filter, setFilter] = useState('')
   /** Which resources somebody opened or closed. */
   const opened = useRef(new Map<string, boolean>())
@@ -25,6 +27,7 @@ export function AccountResources({ address }: { readonly address: string }) {
   return (
     <section aria-label="Resources">
       <ForPrograms requests={[request]} />
+      <ProvenListNote list={list} what="Each resource is verified in this browser when it is opened." />
       {pages.items.length > 5 && (
         <input
           type="text"
@@ -48,6 +51,7 @@ export function AccountResources({ address }: { readonly address: string }) {
               key={resource.type}
               address={address}
               resource={resource}
+              list={list}
               isOpenAtFirst={opened.current.get(resource.type) ?? shown.length <= FEW}
               onToggle={(isOpen) => opened.current.set(resource.type, isOpen)}
             />
@@ -66,14 +70,15 @@ export function AccountResources({ address }: { readonly address: string }) {
 interface ResourceCardProps {
   readonly address: string
   readonly resource: Resource
+  readonly list: ProvenList
   readonly isOpenAtFirst: boolean
   readonly onToggle: (isOpen: boolean) => void
 }
 
-function ResourceCard({ address, resource: { type, data }, isOpenAtFirst, onToggle }: ResourceCardProps) {
+function ResourceCard({ address, resource: { type, data }, list, isOpenAtFirst, onToggle }: ResourceCardProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst)
   const amounts = useAmounts(isOpen ? type : undefined, address, data)
-  const history = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}/history`
+  const path = `/accounts/${encodeURIComponent(address)}/resource/${encodeURIComponent(type)}`
   return (
     <details
       class="card"
@@ -91,8 +96,9 @@ function ResourceCard({ address, resource: { type, data }, isOpenAtFirst, onTogg
       {isOpen && (
         <>
           <ValueTree value={data} holder={address} amounts={amounts} />
+          <EntryProof list={list} question={{ kind: 'resource', address, type }} request={{ path }} value={data} />
           <p>
-            <LastChange path={history} /> · <Link view={{ name: 'resource', address, type }}>History</Link>
+            <LastChange path={`${path}/history`} /> · <Link view={{ name: 'resource', address, type }}>History</Link>
           </p>
         </>
       )}

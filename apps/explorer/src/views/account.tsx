@@ -5,6 +5,7 @@ import { CopyButton } from '../components/copy-button.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { ProofNote } from '../proof/proof-note.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { ACCOUNT_TABS, type AccountTab } from '../state/route.ts'
@@ -23,7 +24,8 @@ const TAB_TITLES: Readonly<Record<AccountTab, string>> = {
 
 export function AccountView({ address, tab }: { readonly address: string; readonly tab: AccountTab }) {
   const { at } = route.value
-  const account = useAnswer<Account>({ path: `/accounts/${encodeURIComponent(address)}`, at })
+  const request = { path: `/accounts/${encodeURIComponent(address)}`, at }
+  const account = useAnswer<Account>(request)
   const failure = account && 'failure' in account && account.failure.kind !== 'absent' ? account.failure : undefined
   return (
     <>
@@ -36,6 +38,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
       )}
       {account && 'failure' in account && account.failure.kind === 'absent' && <WhatIsThere address={address} />}
       {failure && <FailureNotice failure={failure} />}
+      <ProofNote question={{ kind: 'account', address }} request={request} answer={account} />
       <LazyObjectFacts address={address} at={at} />
       {!failure && (
         <>

@@ -21,10 +21,9 @@ interface TableItemProps {
 
 /** One item of a table, with its history. */
 export function TableItem({ handle, types, keyType, valueType, itemKey }: TableItemProps) {
-  const table = `/tables/${encodeURIComponent(handle)}`
-  const body = `{"key_type":${JSON.stringify(keyType)},"value_type":${JSON.stringify(valueType)},"key":${itemKey}}`
-  const request = { path: `${table}/item`, at: route.value.at, body }
-  const history = { path: `${table}/item/history?limit=20`, body }
+  const { path, body } = itemRequest(handle, keyType, valueType, itemKey)
+  const request = { path, at: route.value.at, body }
+  const history = { path: `${path}/history?limit=20`, body }
   const answer = useAnswer<unknown>(request)
   const amounts = useAmounts(valueType, undefined, undefined)
   return (
@@ -49,6 +48,12 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
       <ValueHistory request={history} type={valueType} holder={undefined} />
     </section>
   )
+}
+
+/** How one item is asked for. @param itemKey as JSON */
+export function itemRequest(handle: string, keyType: string, valueType: string, itemKey: string) {
+  const body = `{"key_type":${JSON.stringify(keyType)},"value_type":${JSON.stringify(valueType)},"key":${itemKey}}`
+  return { path: `/tables/${encodeURIComponent(handle)}/item`, body }
 }
 
 /** A key that is not JSON is refused by the node; nothing is shown of it. */

@@ -1,3 +1,4 @@
+import { hexToBytes } from '@ledger-state/core'
 import { useState } from 'preact/hooks'
 import type { TableItem as ListedItem, TablePage } from '../api/answers.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
@@ -9,11 +10,12 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { EntryProof, EntryUnproven, type ProvenList, ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { goTo, route } from '../state/location.ts'
 import type { TableTypes } from '../state/route.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
 import { usePages } from '../state/use-pages.ts'
-import { TableItem } from './table-item.tsx'
+import { itemRequest, TableItem } from './table-item.tsx'
 
 interface TableViewProps {
   readonly handle: string
@@ -36,6 +38,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
     request,
     (page) => [{ page, item: undefined }, ...page.items.map((item) => ({ page, item }))],
   )
+  const list = useProvenList(request.at, pages.first)
   const found = pages.items[0]?.page
   const items = pages.items.flatMap(({ item }) => item ?? [])
   const [keyType, valueType] = [found?.key_type ?? types.keyType, found?.value_type ?? types.valueType]
@@ -62,12 +65,24 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
         <TableItem handle={handle} types={types} keyType={keyType} valueType={valueType} itemKey={itemKey} />
       ) : (
         <>
+          <ProvenListNote
+            list={list}
+            what="The first items that come into sight are verified in this browser, others when you say so."
+          />
           <LongList
             label="Items of the table"
             count={items.length}
             rowHeight={ROW_HEIGHT}
             onEnd={pages.more}
-            row={(index) => <ItemCard handle={handle} types={types} item={items[index]!} amounts={amounts} />}
+            row={(index) => (
+              <ItemCard
+                handle={handle}
+                types={{ ...types, keyType, valueType }}
+                item={items[index]!}
+                amounts={amounts}
+                list={list}
+              />
+            )}
           />
           {!pages.isLoading && !pages.failure && items.length === 0 && (
             <p class="empty">No items at this version. A handle that no table has looks the same.</p>
@@ -84,9 +99,10 @@ interface ItemCardProps {
   readonly types: TableTypes
   readonly item: ListedItem
   readonly amounts: Amounts | undefined
+  readonly list: ProvenList
 }
 
-function ItemCard({ handle, types, item, amounts }: ItemCardProps) {
+function ItemCard({ handle, types, item, amounts, list }: ItemCardProps) {
   return (
     <article class="card item-of-table">
       <div>
@@ -94,12 +110,29 @@ function ItemCard({ handle, types, item, amounts }: ItemCardProps) {
       </div>
       <div>
         <ValueTree value={item.value ?? item.raw_value} depth={2} holder={types.holder} amounts={amounts} />
+        <ItemProof handle={handle} types={types} item={item} list={list} />
       </div>
       {item.key !== undefined && (
         <Link view={{ name: 'table', handle, types, key: JSON.stringify(item.key) }}>History</Link>
       )}
     </article>
   )
+}
+
+function ItemProof({ handle, types, item, list }: Omit<ItemCardProps, 'amounts'>) {
+  const { keyType, valueType } = types
+  if (item.key !== undefined && item.value !== undefined && keyType && valueType) {
+    const question = { kind: 'table_item', handle, keyType, valueType, key: item.key } as const
+    const request = itemRequest(handle, keyType, valueType, JSON.stringify(item.key))
+    return <EntryProof list={list} question={question} request={request} value={item.value} />
+  }
+  if (item.raw_key === undefined || item.raw_value === undefined) {
+    return <EntryUnproven list={list} why="the types of its key and value are not known both." />
+  }
+  const question = { kind: 'raw_table_item', handle, key: hexToBytes(item.raw_key) } as const
+  const body = JSON.stringify({ key: item.raw_key })
+  const request = { path: `/tables/${encodeURIComponent(handle)}/raw_item`, body }
+  return <EntryProof list={list} question={question} request={request} value={item.raw_value} />
 }
 
 /** The types of a table stand in the account that holds it, or are named by whoever looks. */

@@ -120,6 +120,52 @@ describe('the proof of a value', () => {
     }
   })
 
+  it('is verified of an account, of resources that are opened, and of items in sight, one after the other', async () => {
+    await onPage(async (page) => {
+      let [running, most] = [0, 0]
+      await page.route('**/v1/**proof=true**', async (route) => {
+        const isEntry = route.request().url().includes('proof_from')
+        if (isEntry) most = Math.max(most, ++running)
+        const response = await route.fetch()
+        if (isEntry) running--
+        await route.fulfill({ response })
+      })
+      await page.goto(address + at('/account/0xfeed/resources'))
+      await page.getByText(`That there is no value is ${HOLDS}`).waitFor()
+      await page.getByText('Each resource is verified in this browser when it is opened').waitFor()
+      // That there is no account, and both resources, which are open as they are few.
+      await page.getByText(HOLDS).nth(2).waitFor()
+      expect(await excessWidth(page)).toBe(0)
+      expect(await accessibilityFindings(page)).toEqual([])
+      await page.goto(address + at('/account/0xcafe'))
+      await page.getByText(HOLDS).waitFor()
+      await page.getByText('Balances are not proven').waitFor()
+      await page.goto(address + at('/table/0x7ab1e?key_type=u64&value_type=0xcafe::game::Score'))
+      await page.getByText(HOLDS).nth(3).waitFor()
+      expect(await page.getByText(REFUSED).count()).toBe(0)
+      expect(await excessWidth(page)).toBe(0)
+      expect(most).toBe(1)
+      await page.goto(address + at('/table/0x7ab1e?key_type=u64&value_type=0xcafe::game::Score', CHECKPOINT + 1n))
+      await page.getByText('Not proven at this version').waitFor()
+      expect(await page.getByText(HOLDS).count()).toBe(0)
+    })
+  })
+
+  it('is refused in a list beside another value, there alone', async () => {
+    await onPage(async (page) => {
+      await page.route('**/v1/accounts/*/resources**', async (route) => {
+        const response = await route.fetch()
+        await route.fulfill({ response, body: (await response.text()).replace('"second":"4"', '"second":"5"') })
+      })
+      await page.goto(address + at('/account/0xfeed/resources'))
+      const alert = page.getByRole('alert').filter({ hasText: REFUSED })
+      await alert.waitFor()
+      expect(await alert.textContent()).toContain('the node showed another one')
+      await page.getByText(HOLDS).nth(1).waitFor()
+      expect(await alert.count()).toBe(1)
+    })
+  })
+
   it('begins at the waypoint that the visitor chooses, which the browser keeps', async () => {
     await onPage(async (page) => {
       await page.goto(address + at(SCORE))

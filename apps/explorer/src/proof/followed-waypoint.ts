@@ -1,0 +1,52 @@
+import { isWaypoint } from './trusted-waypoint.ts'
+
+const STORED_AS = 'followed-waypoints'
+/** Waypoints that this browser follows from, at most: one for each chain that somebody looks at. */
+const MOST_KEPT = 16
+
+/**
+ * Where to go on from: the newest end of an epoch that this browser verified from a trusted waypoint, if it comes before the version
+ * whose signers are asked for; else the trusted waypoint itself.
+ */
+export function followedFrom(trusted: string, version: string): string {
+  const kept = parseFollowed(read()).get(trusted)
+  return kept !== undefined && versionOf(kept) <= BigInt(version) ? kept : trusted
+}
+
+/** Keeps an end of an epoch that was verified from a trusted waypoint, if it is the newest one. */
+export function keepFollowed(trusted: string, reached: string): void {
+  const kept = parseFollowed(read())
+  const before = kept.get(trusted)
+  if (!isWaypoint(reached) || (before !== undefined && versionOf(before) >= versionOf(reached))) return
+  kept.delete(trusted)
+  const others = [...kept].slice(-(MOST_KEPT - 1))
+  try {
+    localStorage.setItem(STORED_AS, JSON.stringify(Object.fromEntries([...others, [trusted, reached]])))
+  } catch {
+    // A browser that keeps nothing follows from the trusted waypoint each time.
+  }
+}
+
+/** What was stored; whatever is not a waypoint is left out. */
+export function parseFollowed(text: string | null): Map<string, string> {
+  try {
+    const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)
+    return new Map(
+      stored.flatMap(([from, to]) => (isWaypoint(from) && isWaypoint(String(to)) ? [[from, String(to)]] : [])),
+    )
+  } catch {
+    return new Map()
+  }
+}
+
+function versionOf(waypoint: string): bigint {
+  return BigInt(waypoint.split(':')[0]!)
+}
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(STORED_AS)
+  } catch {
+    return null
+  }
+}
