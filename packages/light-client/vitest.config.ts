@@ -1,3 +1,3 @@
-import { portableVitestConfig } from '@ledger-state/testing/vitest-config'
+import { portableConfigWith } from '@ledger-state/testing/vitest-config'
 
-export default portableVitestConfig
+export default portableConfigWith({ recordedAnswers: new URL('testing/record-answers.ts', import.meta.url) })

@@ -7,15 +7,12 @@ import {
   EPOCH,
   HOME,
   type ProvenLedger,
-  pair,
   VALIDATORS,
   waypointOf,
 } from '@ledger-state/http/testing/proven-ledger'
 import { createLedger } from '@ledger-state/ledger'
 import {
-  type Bls,
   computeWaypoint,
-  createPortableBls,
   jsonToStateProof,
   LedgerHasher,
   readLedgerInfo,
@@ -24,10 +21,11 @@ import {
   stateProofToJson,
 } from '@ledger-state/proof'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { encodeStateValue, tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Case, cases, itemQuestion, resource } from '../testing/proven-cases.ts'
+import { rememberingBls } from '../testing/remembering-bls.ts'
 import type { ReadQuestion } from './question.js'
 import { readAnswer } from './read-answer.js'
 import { readProofFrom } from './read-proof.js'
@@ -71,66 +69,6 @@ const fetchHere = (async (url: string, { body }: { readonly body: string }) => {
 }) as unknown as typeof globalThis.fetch
 
 const readProof = readProofFrom('http://node/v1', fetchHere)
-
-const itemBody = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })
-const itemQuestion = (key: string): ReadQuestion => ({
-  kind: 'table_item',
-  handle: '0x7ab1e',
-  keyType: 'u64',
-  valueType: '0xcafe::game::Score',
-  key,
-})
-const resource = (name: string, address = '0xcafe') =>
-  ({ kind: 'resource', address, type: `0xcafe::game::${name}` }) as const
-const rawKey = Uint8Array.of(3, 0, 0, 0, 0, 0, 0, 0)
-const stateKey = tableItemKey(new Uint8Array([...new Uint8Array(29), 7, 0xab, 0x1e]), rawKey)
-
-interface Case {
-  readonly question: ReadQuestion
-  readonly url: string
-  readonly body?: unknown
-  readonly bytes: Uint8Array | undefined
-  readonly json?: unknown
-}
-
-const cases: readonly Case[] = [
-  {
-    question: itemQuestion('3'),
-    url: '/tables/0x7ab1e/item',
-    body: itemBody('3'),
-    bytes: pair(3n, 9n),
-    json: { first: '3', second: '9' },
-  },
-  { question: itemQuestion('77'), url: '/tables/0x7ab1e/item', body: itemBody('77'), bytes: undefined },
-  {
-    question: { kind: 'raw_table_item', handle: '0x7ab1e', key: rawKey },
-    url: '/tables/0x7ab1e/raw_item',
-    body: { key: bytesToHex(rawKey) },
-    bytes: pair(3n, 9n),
-    json: bytesToHex(pair(3n, 9n)),
-  },
-  {
-    question: resource('Score'),
-    url: '/accounts/0xcafe/resource/0xcafe::game::Score',
-    bytes: pair(3n, 4n),
-    json: { first: '3', second: '4' },
-  },
-  {
-    question: resource('Member'),
-    url: '/accounts/0xcafe/resource/0xcafe::game::Member',
-    bytes: pair(5n, 6n),
-    json: { first: '5', second: '6' },
-  },
-  { question: resource('Missing'), url: '/accounts/0xcafe/resource/0xcafe::game::Missing', bytes: undefined },
-  { question: resource('Member', '0xbeef'), url: '/accounts/0xbeef/resource/0xcafe::game::Member', bytes: undefined },
-  { question: { kind: 'account', address: '0xbeef' }, url: '/accounts/0xbeef', bytes: undefined },
-  {
-    question: { kind: 'state_value', stateKey },
-    url: '/experimental/state_values/raw',
-    body: { key: bytesToHex(Uint8Array.of(1, ...stateKey.subarray(1, 33), 8, ...rawKey)) },
-    bytes: encodeStateValue({ value: pair(3n, 9n), metadata: undefined }),
-  },
-]
 
 async function answerTo({ url, body }: Case, accept?: string): Promise<Buffer> {
   return await request(`${url}?${AT}`, body, accept)
@@ -263,24 +201,6 @@ describe('verifyRead', () => {
     },
   )
 })
-
-/** Checks each statement once: a million changes do not touch the signatures. */
-function rememberingBls(): Bls {
-  const bls = createPortableBls()
-  const known = new Map<string, boolean>()
-  return {
-    verifyAll(statements) {
-      const name = JSON.stringify(
-        statements.map(({ message, publicKeys, signature }) => [message, ...publicKeys, signature].map(bytesToHex)),
-      )
-      const before = known.get(name)
-      if (before !== undefined) return before
-      const answer = bls.verifyAll(statements)
-      known.set(name, answer)
-      return answer
-    },
-  }
-}
 
 /** The parts of a proof that are bytes, by where they stand in its JSON. */
 function partsOf(proof: StateProofJson): (readonly string[])[] {

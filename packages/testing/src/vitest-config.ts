@@ -1,9 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { accessSync, constants, globSync, readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
+import { SOURCE_OPTIONS } from './source-process.ts'
 
 /** Condition under which the packages of the workspace export their sources: tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
@@ -111,9 +113,27 @@ function project(name: Runtime, conditions: string[]) {
  * Configuration of a package that runs on any runtime: every test runs with what is written for Node, and with what
  * is portable. The slow run adds a browser. `RUNTIMES=one` leaves one of the first two out for each file.
  */
-export const portableVitestConfig = defineConfig(async () => {
-  const projects = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
-  if (!isSlowRun) return { test: { passWithNoTests: MAY_HAVE_NONE, projects } }
-  const { browserProject } = await import('./browser-project.ts')
-  return { test: { passWithNoTests: true, projects: [...projects, await browserProject(BROWSER_CONDITIONS)] } }
-})
+export const portableVitestConfig = portableConfigWith({})
+
+/** The same, of tests that `inject` what a program printed as JSON before they ran: a browser has no part in making it. */
+export function portableConfigWith(printed: Readonly<Record<string, URL>>) {
+  return defineConfig(async () => {
+    const ofNode = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]
+    const ofBrowser = isSlowRun ? [await (await import('./browser-project.ts')).browserProject(BROWSER_CONDITIONS)] : []
+    const provide = Object.fromEntries(Object.entries(printed).map(([name, script]) => [name, printedBy(script)]))
+    const projects = [...ofNode, ...ofBrowser].map((one) => ({
+      ...one,
+      test: { ...one.test, ...provideAlso(one, provide) },
+    }))
+    return { test: { ...(isSlowRun && { passWithNoTests: true }), projects } }
+  })
+}
+
+function provideAlso({ test }: { readonly test: object }, provide: object) {
+  return { provide: { ...('provide' in test ? (test.provide as object) : {}), ...provide } }
+}
+
+function printedBy(script: URL): unknown {
+  const words = [...SOURCE_OPTIONS, fileURLToPath(script)]
+  return JSON.parse(execFileSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 2 ** 28 }))
+}
