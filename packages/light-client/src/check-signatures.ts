@@ -21,7 +21,7 @@ export interface Trust {
   readonly bls?: Bls | undefined
   /** Reads the ends of epochs that an answer leaves out, as one answer has about 1 MiB of them. */
   readonly readEndings?: ReadEndings | undefined
-  /** Called with each epoch that is reached before the one that signed: whoever keeps its waypoint goes on from there. */
+  /** Called with each epoch that is reached before the one that signed: whoever keeps its waypoint continues from there. */
   readonly onReached?: ((reached: ReachedEpoch) => void) | undefined
 }
 

@@ -81,7 +81,7 @@ function requestOf({ question, request, place }: ProvenValue, { waypoint }: Trus
 interface VerifiedProps {
   readonly asked: ProofRequest
   readonly shown: string | null
-  /** Where the outcome is kept, for when the value comes into sight again. */
+  /** The list that keeps the outcome, and its name there, for when the value comes into sight again. */
   readonly known?: readonly [ProofsOfList | undefined, string]
 }
 

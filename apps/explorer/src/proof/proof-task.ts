@@ -29,7 +29,7 @@ export type ProofResult = { readonly believed: Believed } | { readonly refused: 
 export interface Reached {
   readonly epoch: string
   readonly lastEpoch: string
-  /** The waypoint to go on from. */
+  /** The waypoint to continue from. */
   readonly waypoint: string
 }
 
