@@ -5,7 +5,7 @@ const STORED_AS = 'followed-waypoints'
 const MOST_KEPT = 16
 
 /**
- * Where to go on from: the newest end of an epoch that this browser verified from a trusted waypoint, if it comes before the version
+ * The waypoint to continue from: the newest end of an epoch that this browser verified from a trusted waypoint, if it comes before the version
  * whose signers are asked for; else the trusted waypoint itself.
  */
 export function followedFrom(trusted: string, version: string): string {
