@@ -1,8 +1,20 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, type KeyedEntry, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import {
+  bytesToHex,
+  isLedgerStateError,
+  type KeyedEntry,
+  parseAddress,
+  type VersionWrites,
+  type Write,
+} from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
-import type { LedgerSource } from '@ledger-state/feed'
-import { createLedger, parseSliceSpec } from '@ledger-state/ledger'
+import { type LedgerSource, openSource } from '@ledger-state/feed'
+import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { createLedger, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
 import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
 import { expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
 import {
@@ -136,6 +148,46 @@ describe('an ingest that keeps a slice', () => {
     const spec = parseSliceSpec({ tables: [`0x${Buffer.from(OUTER_TABLES[0]!).toString('hex')}`] })
     const failure = ingestSource(createMemoryEngine(), stateSource(engine, 0n, []), { only: { spec } })
     await expect(failure).rejects.toThrow('the source has to be opened again')
+  })
+})
+
+describe('a slice of a backup in a bucket', () => {
+  it('is that of the same backup in a folder, although its state is read several times', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bucket-slice-'))
+    const chain = new SyntheticChain({ blocks: 60 })
+    const version = chain.records.findLastIndex(({ info }, at) => at < 150 && info[9] === 0 && info[106] === 1)
+    const snapshot = relative(folder, writeBackup(chain, folder, { snapshot: { version, chunk: 15 } }))
+    const bucket = await startBucketServer(folder, { isConstant: true })
+    const ingested = async (root: string, spec: SliceSpec) => {
+      const engine = createMemoryEngine()
+      const open = () => openSource(`${root}/${snapshot}`, { thread: false })
+      for (const [at, source] of [await open(), await openSource(root, { thread: false })].entries()) {
+        await ingestSource(engine, source, at === 0 ? { only: { spec, reopen: open, folder } } : {})
+        await source.close()
+      }
+      const entries = [...engine.at().scan(new Uint8Array(0))]
+      return {
+        ledger: engine.ledger,
+        entries: entries.map(({ key, value }) => `${bytesToHex(key)} ${bytesToHex(value)}`),
+      }
+    }
+    try {
+      const tables = [
+        ...new Set(
+          chain.stateLeaves(version).flatMap(({ key }) => (key[0] === 1 ? [bytesToHex(key.subarray(1, 33))] : [])),
+        ),
+      ]
+      const spec = parseSliceSpec({ tables: tables.slice(0, 1) })
+      const kept = await ingested(folder, spec)
+      expect(kept.ledger!.latestVersion).toBe(BigInt(chain.latestVersion))
+      expect(kept.entries.length).toBeGreaterThan(10)
+      expect(await ingested(bucket.url, spec)).toEqual(kept)
+      const chunks = bucket.requests.filter(({ key }) => key.startsWith(`${snapshot}/`) && key.includes('chunk'))
+      expect(chunks.some(({ before }) => before > 0)).toBe(true)
+    } finally {
+      await bucket.close()
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 
