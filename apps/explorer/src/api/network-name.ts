@@ -14,8 +14,11 @@ export function transactionHref(chainId: string, hash: string): string | undefin
   return network === undefined ? undefined : `https://explorer.aptoslabs.com/txn/${hash}?network=${network}`
 }
 
-/** The name of a network, with the id of its chain; the id alone where it has no name. */
-export function networkName(chainId: string): string {
-  const name = NETWORKS[chainId]
+/**
+ * The name of a network, with the id of its chain; the id alone where it has no name.
+ * @param said what the operator of the node calls it, where people have no name for its chain
+ */
+export function networkName(chainId: string, said?: string | null): string {
+  const name = NETWORKS[chainId] ?? said ?? undefined
   return name === undefined ? `Chain ${chainId}` : `${name} (chain ${chainId})`
 }

@@ -1,12 +1,9 @@
 import type { Trust } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
-import { useAnswer } from '../state/use-answer.ts'
 
-/** How far validators signed the ledger, in the words of `ledger-state info`. Nothing is drawn before that is known. */
-export function SignedFact() {
-  const asked = useAnswer<Trust>({ path: '/-/trust' })
-  if (!asked || 'failure' in asked) return null
-  const { waypoint, signed_version: version, contradicted_version: contradicted } = asked.value
+/** How far validators signed the ledger, in the words of `ledger-state info`. */
+export function SignedFact({ trust }: { readonly trust: Trust }) {
+  const { waypoint, signed_version: version, contradicted_version: contradicted } = trust
   return (
     <div>
       <dt>Signed</dt>
@@ -15,7 +12,7 @@ export function SignedFact() {
       ) : (
         <dd title={`from the waypoint ${waypoint}`}>
           to version {groupDigits(version)}
-          {signersOf(asked.value)}
+          {signersOf(trust)}
         </dd>
       )}
       {contradicted !== null && (

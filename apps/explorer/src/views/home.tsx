@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Slice } from '../api/answers.ts'
+import type { Slice, Trust } from '../api/answers.ts'
 import { networkName } from '../api/network-name.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -22,10 +22,12 @@ export function HomeView() {
   const head = newest.value
   const asked = useAnswer<Slice>({ path: '/-/slice?limit=1' })
   const slice = asked && !('failure' in asked) ? asked.value : undefined
+  const askedTrust = useAnswer<Trust>({ path: '/-/trust' })
+  const trust = askedTrust && !('failure' in askedTrust) ? askedTrust.value : undefined
   if (!head) return newestFailure.value ? <FailureNotice failure={newestFailure.value} /> : <Loading />
   return (
     <>
-      <h1>{networkName(head.chainId)}</h1>
+      <h1>{networkName(head.chainId, trust?.network)}</h1>
       <WindowBar head={head} />
       <dl class="facts">
         <Fact
@@ -35,7 +37,7 @@ export function HomeView() {
         <Fact name="Block" value={groupDigits(head.height)} />
         <Fact name="Epoch" value={groupDigits(head.epoch)} />
         {head.timestampUsec !== '0' && <Fact name="Age of the newest block" value={formatAge(ageSeconds.value)} />}
-        <SignedFact />
+        {trust && <SignedFact trust={trust} />}
         {slice?.asked && <SliceFact asked={slice.asked} />}
       </dl>
       {slice?.asked && <LazyMembers head={head} outside={slice.outside ?? ''} />}

@@ -79,6 +79,8 @@ describe('start --network --since', () => {
       base_version: String(base),
       signed_version: String(signedAtFirst),
     })
+    const trust = await (await fetch(`${address}/v1/-/trust`)).json()
+    expect(trust).toMatchObject({ network: 'mine', signed_version: String(signedAtFirst) })
     const early = await fetch(`${address}/v1/accounts/0x1/resources?ledger_version=1`)
     expect([early.status, await early.text()]).toEqual([410, expect.stringContaining(node.url)])
     // The backup catches up.

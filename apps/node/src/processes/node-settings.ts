@@ -100,6 +100,7 @@ export function nodeSettings(
       leastGasEstimate: input.get(settings.leastGasEstimate),
       output,
       archivalEndpoint: input.get(settings.archivalEndpoint) ?? node,
+      network: input.get(settings.network)?.name,
       forward,
       forwardBodyLimitBytes: input.get(settings.forwardBodyLimit),
       forwardAnswerLimitBytes: input.get(settings.forwardAnswerLimit),

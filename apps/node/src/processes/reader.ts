@@ -20,6 +20,8 @@ export interface ReaderSettings {
   readonly leastGasEstimate: number
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
+  /** Name of the network; undefined where none was named. */
+  readonly network: string | undefined
   /** What is forwarded, and to which node; undefined if nothing is. */
   readonly forward: ForwardSettings | undefined
   readonly forwardBodyLimitBytes: number

@@ -9,7 +9,7 @@ const WAYPOINT = `0:${'ab'.repeat(32)}`
 
 async function trustOf(signed: SignedState | undefined, contradicted?: LedgerTrust['contradicted']) {
   const ledger = createLedger(await createOneItemEngine())
-  const listener = createRequestListener({ ledger, readTrust: () => ({ signed, contradicted }) })
+  const listener = createRequestListener({ ledger, network: 'devnet', readTrust: () => ({ signed, contradicted }) })
   const { statusCode, payload } = await inject(listener, { url: '/v1/-/trust' })
   expect(statusCode).toBe(200)
   return JSON.parse(payload) as Record<string, unknown>
@@ -20,6 +20,7 @@ describe('GET /v1/-/trust', () => {
     const power = { signed: 80n, total: 90n }
     expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 8n, power })).toEqual({
       ledger_version: '0',
+      network: 'devnet',
       waypoint: WAYPOINT,
       signed_version: '0',
       signed_epoch: '8',
@@ -33,7 +34,7 @@ describe('GET /v1/-/trust', () => {
   })
 
   it('is null where nothing vouches for the ledger, and of power where the waypoint itself does', async () => {
-    const { ledger_version: version, proof_versions: proven, ...facts } = await trustOf(undefined)
+    const { ledger_version: version, network: _, proof_versions: proven, ...facts } = await trustOf(undefined)
     expect([version, proven]).toEqual(['0', []])
     expect(new Set(Object.values(facts))).toEqual(new Set([null]))
     expect(await trustOf({ waypoint: WAYPOINT, version: 0n, epoch: 0n, power: undefined })).toMatchObject({

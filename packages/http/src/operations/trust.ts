@@ -31,8 +31,11 @@ const POWER_OR_NULL = { type: ['string', 'null'], description: 'A decimal text o
 
 const NOTHING: LedgerTrust = { signed: undefined, contradicted: undefined }
 
-/** @param readTrust by default nothing vouches for any ledger */
-export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Operation {
+/**
+ * @param readTrust by default nothing vouches for any ledger
+ * @param network name of the network; undefined if the ledger's has none
+ */
+export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, network?: string): Operation {
   return {
     id: 'trust',
     method: 'GET',
@@ -48,6 +51,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
         type: 'object',
         required: [
           'ledger_version',
+          'network',
           'waypoint',
           'signed_version',
           'signed_epoch',
@@ -60,6 +64,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
         ],
         properties: {
           ledger_version: { $ref: '#/components/schemas/U64' },
+          network: { type: ['string', 'null'], description: 'Name of the network that the operator of the node gave.' },
           waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
           signed_version: U64_OR_NULL,
           signed_epoch: U64_OR_NULL,
@@ -86,6 +91,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING): Oper
       const version = signed && signed.version > ledger.latestVersion ? ledger.latestVersion : signed?.version
       const body = JSON.stringify({
         ledger_version: String(ledger.latestVersion),
+        network: network ?? null,
         waypoint: signed?.waypoint ?? null,
         signed_version: text(version),
         signed_epoch: text(signed?.epoch),

@@ -37,6 +37,7 @@ export function createOperations(
   archivalEndpoint: string | undefined,
   leastGasEstimate: bigint,
   readTrust: ReadTrust | undefined,
+  network: string | undefined,
 ): Operation[] {
   const operations: Operation[] = [
     getTableItem,
@@ -61,7 +62,7 @@ export function createOperations(
     getTypeUses,
     getLedgerInfo,
     getNodeInfo,
-    createTrustOperation(readTrust),
+    createTrustOperation(readTrust, network),
     getSlice,
     getEpochEndings,
     createGasPriceOperation(leastGasEstimate),

@@ -43,6 +43,8 @@ export interface RequestListenerOptions
   readonly leastGasEstimate?: bigint
   /** How far the ledger is signed, as `/v1/-/trust` says; by default nothing vouches for it. */
   readonly readTrust?: ReadTrust
+  /** Name of the ledger's network, as `/v1/-/trust` says it; by default it has none. */
+  readonly network?: string | undefined
   /** Source of the proofs of reads with `?proof=true`; by default there are none. */
   readonly proofs?: StateProofs | undefined
   /** Formats that are answered with; both by default. */

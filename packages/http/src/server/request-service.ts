@@ -61,7 +61,13 @@ export class RequestService {
     const { chainHeaders } = this.context
     if (ledger.info) chainHeaders.of(ledger.info)
     const asyncLedger = ledger.kind === 'async' ? ledger : undefined
-    const operations = createOperations(headerWord, archivalEndpoint, leastGasEstimate, options.readTrust)
+    const operations = createOperations(
+      headerWord,
+      archivalEndpoint,
+      leastGasEstimate,
+      options.readTrust,
+      options.network,
+    )
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
     const limits = limitsOf(options)
     this.#held = new HeldRequests(limits, ledger)
