@@ -81,12 +81,19 @@ describe('start --network --since', () => {
     })
     const trust = await (await fetch(`${address}/v1/-/trust`)).json()
     expect(trust).toMatchObject({ network: 'mine', signed_version: String(signedAtFirst) })
+    const signedOnly = await bed.serve('serve', '--data-dir', bed.at('store'), '--require-signed')
+    const served = async () => (await (await fetch(`${signedOnly.address}/v1`)).json()) as { ledger_version: string }
+    expect(await served()).toMatchObject({ ledger_version: String(signedAtFirst) })
     const early = await fetch(`${address}/v1/accounts/0x1/resources?ledger_version=1`)
     expect([early.status, await early.text()]).toEqual([410, expect.stringContaining(node.url)])
     // The backup catches up.
     writeBackup(chain, root(), { chunk: 20, first: Number(signedAtFirst) + 1 })
     writeAllEndings([0, epochs])
     await storeReaches(program, chain.latestVersion, 'signed_version')
+    await eventually(
+      async () => (await served()).ledger_version === String(chain.latestVersion),
+      () => `what is signed now: ${signedOnly.program.output}`,
+    )
     // The node is still followed.
     chain.extend(5)
     node.latest = Number(chain.latestVersion)
