@@ -10,4 +10,5 @@ beforeAll(async () => {
 
 afterAll(() => server.close())
 
-describe('the engine on PostgreSQL', () => testContractOn(() => server.url()))
+describe('the engine on PostgreSQL', () =>
+  testContractOn(() => server.url(), 180_000, { patienceMs: 60_000, writePatienceMs: 120_000 }))

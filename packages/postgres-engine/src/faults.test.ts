@@ -12,6 +12,7 @@ import {
   openPostgresEngineReader,
   type PostgresEngine,
   type PostgresEngineReader,
+  type PostgresReaderOptions,
   type PostgresWriterOptions,
 } from './open-postgres-engine.js'
 
@@ -39,15 +40,18 @@ afterEach(async () => {
   await proxy.close()
 })
 
+/** For the answers of a server that is well, on a loaded machine. */
+const PATIENT = { patienceMs: 60_000 }
+
 async function open(options: Partial<PostgresWriterOptions> = {}): Promise<PostgresEngine> {
-  const engine = await openPostgresEngine({ url, ...options })
+  const engine = await openPostgresEngine({ url, ...PATIENT, ...options })
   opened.push(engine)
   return engine
 }
 
-async function openReader(readerUrl = url): Promise<PostgresEngineReader> {
+async function openReader(options: Partial<PostgresReaderOptions> = {}): Promise<PostgresEngineReader> {
   // It asks for the head each time, so that it sees what another engine committed at once.
-  const reader = await openPostgresEngineReader({ url: readerUrl, headMaxAgeMs: 0 })
+  const reader = await openPostgresEngineReader({ url, headMaxAgeMs: 0, ...PATIENT, ...options })
   opened.push(reader)
   return reader
 }
@@ -173,7 +177,7 @@ describe.runIf(isSlowRun)('a server that hangs', () => {
   it('is unavailable within the patience of a reader, and serves again by itself', async () => {
     const engine = await open()
     await engine.commit(versionsFrom(0n, 3), CHAIN)
-    const reader = await openReader()
+    const reader = await openReader({ patienceMs: 2_000 })
     const view = (await reader.snapshot()).at()
     server.halt()
     try {
