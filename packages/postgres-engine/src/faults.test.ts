@@ -193,6 +193,20 @@ describe.runIf(isSlowRun)('a server that hangs', () => {
   })
 })
 
+describe('a server that is slow to answer', () => {
+  it('is waited for by a writer that opens the store, longer than one that refuses connections', async () => {
+    proxy.hold()
+    const opening = open({ patienceMs: 100 })
+    // Longer than the patience.
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    proxy.flow()
+    await (await opening).commit(versionsFrom(0n, 1), CHAIN)
+    proxy.refuse()
+    expect(await failure(open({ patienceMs: 100 }))).toBe('unavailable')
+    proxy.accept()
+  })
+})
+
 describe('two writers', () => {
   it('are refused while one has the store open', async () => {
     await open()

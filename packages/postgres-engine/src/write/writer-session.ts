@@ -14,7 +14,7 @@ export interface WriterSessionOptions {
   readonly create: boolean
   /** Ends the session of another writer. */
   readonly takeOver: boolean
-  /** Patience for connecting. */
+  /** Patience for a server that refuses connections; one that is slow to accept them is waited for longer. */
   readonly patienceMs: number
   /** Patience for a piece of work, all attempts together. */
   readonly writePatienceMs: number
@@ -24,6 +24,8 @@ export interface WriterSessionOptions {
 
 const PAUSES = { firstMs: 50, longestMs: 1_000 }
 const LOCK_PAUSES = { firstMs: 20, longestMs: 100 }
+/** A busy server takes seconds to accept a connection, and an ingest of days should not fail for that. */
+const SLOW_CONNECT_MS = 10_000
 /** The session of a writer that ended may hold its lock a little longer. */
 const LOCK_PATIENCE_MS = 1_000
 
@@ -42,6 +44,7 @@ WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bi
 export class WriterSession {
   readonly #options: WriterSessionOptions
   readonly #link: Link
+  readonly #connectMs: number
   #epoch: bigint | undefined
   #backend: { readonly pid: number; readonly start: string } | undefined
   #head: Head | undefined
@@ -54,6 +57,8 @@ export class WriterSession {
 
   constructor(options: WriterSessionOptions) {
     this.#options = options
+    const { patienceMs, writePatienceMs } = options
+    this.#connectMs = Math.max(patienceMs, Math.min(SLOW_CONNECT_MS, writePatienceMs))
     this.#link = new Link({ server: options.server, isPipelined: false, greet: (client) => this.#greet(client) })
   }
 
@@ -72,8 +77,8 @@ export class WriterSession {
 
   /** Takes the lock and a new epoch. @throws `store_locked`, `store_missing`, `store_format`, … */
   async open(): Promise<void> {
-    const { create, server, patienceMs } = this.#options
-    if (create) await createSchema(server, patienceMs)
+    const { create, server } = this.#options
+    if (create) await createSchema(server, this.#connectMs)
     await this.inTurn(async () => {})
   }
 
@@ -114,7 +119,7 @@ export class WriterSession {
       if (this.#deposed) throw this.#deposed
       const left = () => until - performance.now()
       try {
-        const client = await this.#link.connect(Math.min(left(), this.#options.patienceMs))
+        const client = await this.#link.connect(this.#connectMs)
         return await this.#link.within(left(), () => work(client))
       } catch (error) {
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
