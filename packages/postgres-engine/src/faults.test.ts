@@ -40,7 +40,7 @@ afterEach(async () => {
   await proxy.close()
 })
 
-/** For the answers of a server that is well, on a loaded machine. */
+/** A server that is well takes longer than 2 s on a loaded machine. */
 const PATIENT = { patienceMs: 60_000 }
 
 async function open(options: Partial<PostgresWriterOptions> = {}): Promise<PostgresEngine> {
