@@ -4,7 +4,7 @@ import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
 /** Patience in milliseconds, below the time limit of a test, so that a poll that fails says what it saw last. */
-const POLL_PATIENCE_MS = 45_000
+const POLL_PATIENCE_MS = isSlowRun ? 240_000 : 45_000
 
 export default mergeConfig(vitestConfig, {
   test: {
