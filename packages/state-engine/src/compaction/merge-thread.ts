@@ -5,6 +5,8 @@ import { RecordBuilder } from '../bytes/record.js'
 import { LEDGER_KEY, openLmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
 import { KeyHash } from '../memtable/key-hash.js'
+import type { Segment } from '../memtable/segment.js'
+import type { SegmentMemory } from '../memtable/segment-memory.js'
 import { decodeLedgerRecord } from '../records/ledger-record.js'
 import { WalReader } from '../wal/reader.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
@@ -19,6 +21,7 @@ const TRANSACTION_MS = 50
 const WANTED_MS = 8
 
 interface FileMerge {
+  readonly segment: Segment
   readonly merge: SegmentMerge
   readonly readAhead: MergeReadAhead
   /** The place in the order of keys up to which the records were read ahead. */
@@ -34,6 +37,8 @@ const store = gate.pass(() =>
 const builder = new RecordBuilder()
 const repacker = new LatestRepacker(store)
 let current: FileMerge | undefined
+/** The memory of the segment that was merged last. */
+let spare: SegmentMemory | undefined
 
 /** Reads the sealed file that is merged next. Returns undefined if it is merged. @throws `store_corrupt` */
 function beginMerge(fileNumber: number): FileMerge | undefined {
@@ -41,7 +46,8 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
   const { walFile, nextCommit, ledger, logEnd } = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   if (walFile > fileNumber) return undefined
   const options = { folder: path, storeId: store.storeId, fileNumber, firstCommit: nextCommit, logEnd }
-  const reader = new WalReader({ ...options, blockBefore: ledger.latestBlock }, new KeyHash())
+  const reader = new WalReader({ ...options, blockBefore: ledger.latestBlock }, new KeyHash(), spare)
+  spare = undefined
   try {
     reader.read()
   } finally {
@@ -50,7 +56,7 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
   if (!reader.isSealed) throw new Error(`${reader.path} is not sealed`)
   for (const _ of reader.segment.sortInSteps()) gate.expectOpen()
   const merge = new SegmentMerge(store, builder, reader.segment, fileNumber + 1)
-  return { merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
+  return { segment: reader.segment, merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
 }
 
 /** Returns whether the file is merged. */
@@ -83,7 +89,10 @@ async function work(request: MergeRequest): Promise<MergeReply> {
     case 'transact': {
       const isMerged = !current || transact(current)
       const progress = current?.merge.progress ?? 1
-      if (isMerged) current = undefined
+      if (isMerged) {
+        spare = current?.segment.takeMemory()
+        current = undefined
+      }
       return { isMerged, progress }
     }
   }

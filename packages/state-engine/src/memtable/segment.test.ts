@@ -11,6 +11,7 @@ import { applyTruncation, payloadLength, putCommit, putTruncation, truncationLen
 import { fingerprintOf } from './fingerprint.js'
 import { Memtable } from './memtable.js'
 import { NONE, Segment } from './segment.js'
+import { allocateSegment } from './segment-memory.js'
 
 /** `segment.slow.test.ts` runs these tests, too. */
 const RUNS = isSlowRun ? 300 : 25
@@ -266,8 +267,7 @@ describe('Segment', () => {
 
   it('copies nothing as it is filled with as much as it made room for, and finds all of it', () => {
     const table = new Memtable()
-    const segment = new Segment(3, table.hash)
-    segment.makeRoomFor(2 ** 20)
+    const segment = new Segment(3, table.hash, allocateSegment(2 ** 20))
     const arena = segment.bytes
     const empty = segment.byteSize
     const keyOf = (at: number) => Buffer.from(`key ${at}`)

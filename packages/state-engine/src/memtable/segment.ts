@@ -8,6 +8,7 @@ import { fingerprintOf } from './fingerprint.js'
 import { grown } from './grown.js'
 import type { KeyHash } from './key-hash.js'
 import { KeyOrder } from './key-order.js'
+import { allocateSegment, allocateSlots, ENTRY_FIELDS, KEY_FIELDS, type SegmentMemory } from './segment-memory.js'
 
 /** No entry. */
 export const NONE = -1
@@ -37,22 +38,17 @@ export interface Checkpoint {
 // An entry: where it begins in the arena · its version, counted from the first of the segment · the entry of the same key
 // before it · an older one to jump to · how many of the key there are before it. Jumps have the lengths of a skew binary
 // number, so that any older entry is a logarithmic number of steps away (Myers, 1983).
-const ENTRY_FIELDS = 5
 const START = 0
 const VERSION = 1
 const OLDER = 2
 const JUMP = 3
 const RANK = 4
 // A key: its newest entry · its hash.
-const KEY_FIELDS = 2
 const NEWEST = 0
 const HASH = 1
 
-const FIRST_SLOTS = 64
-const FIRST_BYTES = 4_096
-/** Half of the slots are filled by keys with values of about 100 bytes. */
-const BYTES_PER_SLOT = 64
 const MAX_OFFSET = 0x7fff_ffff
+const NO_MEMORY = allocateSegment(0)
 
 /**
  * The commits of one write-ahead file in memory: its bytes as they are (the arena), and an index of its writes by key and
@@ -66,7 +62,7 @@ export class Segment {
   /** Truncations in its file, the oldest first. */
   truncations: readonly Truncation[] = []
   /** The arena: the file from its beginning. Replaced by a larger one as commits are added. */
-  bytes: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES)
+  bytes: Buffer = NO_MEMORY.bytes
   view = new DataView(this.bytes.buffer)
   /** How much of the arena is used. */
   length = 0
@@ -76,42 +72,43 @@ export class Segment {
   #firstLow = 0
   #versionCount = 0
   #entryCount = 0
-  #entries = new Int32Array(ENTRY_FIELDS * 16)
+  #entries = NO_MEMORY.entries
   #keyCount = 0
-  #keys = new Int32Array(KEY_FIELDS * 16)
-  /** Open addressing: of each slot the number of its key, and some bits of the hash; a tag of 0 is an empty slot. */
-  #slots = new Int32Array(FIRST_SLOTS)
-  #tags = new Uint8Array(FIRST_SLOTS)
-  /** A bit is set for the fingerprint of each key: 16 to 32 bits a key. */
-  #filter = new Int32Array(FIRST_SLOTS / 4)
+  #keys = NO_MEMORY.keys
+  #slots = NO_MEMORY.slots
+  #tags = NO_MEMORY.tags
+  #filter = NO_MEMORY.filter
   #order = new KeyOrder(this)
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  /** Makes room for as much as the segment before has: this one is likely to become as large. */
-  constructor(fileNumber: number, hash: KeyHash, before?: Segment) {
+  /** @param memory replaced by larger memory as commits are added */
+  constructor(fileNumber: number, hash: KeyHash, memory: SegmentMemory = allocateSegment()) {
     this.fileNumber = fileNumber
     this.#hash = hash
-    if (before) this.#makeRoom(before.length, before.#entries.length, before.#keys.length, before.#slots.length)
+    this.#use(memory)
   }
 
-  /**
-   * Makes room, in an empty segment, for this number of bytes and for an ordinary number of keys in them: growing later
-   * copies all that there is, in one turn. The system gives memory only to pages that are written.
-   */
-  makeRoomFor(bytes: number): void {
-    const slots = Math.max(this.#slots.length, 2 ** Math.floor(Math.log2(bytes / BYTES_PER_SLOT + 1)))
-    this.#makeRoom(bytes, (slots / 2) * ENTRY_FIELDS, (slots / 2) * KEY_FIELDS, slots)
+  #use({ bytes, entries, keys, slots, tags, filter }: SegmentMemory): void {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer)
+    this.#entries = entries
+    this.#keys = keys
+    this.#slots = slots
+    this.#tags = tags
+    this.#filter = filter
   }
 
-  #makeRoom(bytes: number, entries: number, keys: number, slots: number): void {
-    this.reserve(bytes)
-    if (entries > this.#entries.length) this.#entries = new Int32Array(entries)
-    if (keys > this.#keys.length) this.#keys = new Int32Array(keys)
-    if (slots <= this.#slots.length) return
-    this.#slots = new Int32Array(slots)
-    this.#tags = new Uint8Array(slots)
-    this.#filter = new Int32Array(slots / 4)
+  /** Takes the memory away, for another segment. Nothing may use this segment afterwards: it has no entries. */
+  takeMemory(): SegmentMemory {
+    const { bytes } = this
+    const [entries, keys, slots] = [this.#entries, this.#keys, this.#slots]
+    const [tags, filter] = [this.#tags.fill(0), this.#filter.fill(0)]
+    this.#use(NO_MEMORY)
+    this.#entryCount = 0
+    this.#keyCount = 0
+    this.#forgetOrder()
+    return { bytes, entries, keys, slots, tags, filter }
   }
 
   get entryCount(): number {
@@ -402,9 +399,10 @@ export class Segment {
   }
 
   #growSlots(): void {
-    this.#slots = new Int32Array(2 * this.#slots.length)
-    this.#tags = new Uint8Array(this.#slots.length)
-    this.#filter = new Int32Array(this.#slots.length / 4)
+    const { slots, tags, filter } = allocateSlots(2 * this.#slots.length)
+    this.#slots = slots
+    this.#tags = tags
+    this.#filter = filter
     for (let key = 0; key < this.#keyCount; key++) this.#putSlot(key, this.#keys[KEY_FIELDS * key + HASH]!)
   }
 

@@ -5,6 +5,7 @@ import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
 import { type LmdbStore, toStoreError, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
+import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
 import { type LogFilePosition, type LogPosition, NO_POSITION } from '../records/log-position.js'
 import { AppendFile, listWriteAheadFiles, type Written, writeAheadPath } from './append-file.js'
 import { readBootId } from './boot-id.js'
@@ -27,6 +28,9 @@ import {
   truncationLength,
 } from './put-payload.js'
 import { putRecordHeader, RECORD_HEADER_LENGTH } from './record.js'
+
+/** The memory of a segment is used again if its arena has at most this many times the bytes that a segment is to have. */
+const MOST_REUSED = 2
 
 /** The file that commits are appended to. */
 export interface ActiveFile {
@@ -85,6 +89,8 @@ export class WalAppender {
   readonly #segmentBytes: number
   readonly #bootId = readBootId()
   #active: ActiveFile | undefined
+  /** The segment that was merged last, which nothing reads any more. */
+  #merged: Segment | undefined
   #nextCommit: number
   #placed: PlacedRecord[] = []
   /** Why nothing can be written any more. */
@@ -271,9 +277,15 @@ export class WalAppender {
     this.table.dropBelow(walFile)
   }
 
-  /** Forgets the files below a number, which are merged, and removes them. Resolves when they are removed. */
-  async dropBelow(fileNumber: number): Promise<void> {
+  /**
+   * Forgets the files below a number, which are merged, and removes them. Resolves when they are removed.
+   * @param forgetReads ends the reads under way: the next segment overwrites the memory of what they found
+   */
+  async dropBelow(fileNumber: number, forgetReads: () => void): Promise<void> {
+    const merged = this.table.segments.findLast((segment) => segment.fileNumber < fileNumber)
     this.table.dropBelow(fileNumber)
+    forgetReads()
+    this.#merged = merged
     await this.#removeBelow(fileNumber)
   }
 
@@ -306,6 +318,14 @@ export class WalAppender {
     this.#active = undefined
   }
 
+  /** The memory of the segment that was merged last, or new memory. */
+  #takeMemory(): SegmentMemory {
+    const merged = this.#merged
+    this.#merged = undefined
+    const most = MOST_REUSED * this.#segmentBytes
+    return merged && merged.bytes.length <= most ? merged.takeMemory() : allocateSegment(this.#segmentBytes)
+  }
+
   get #isDurable(): boolean {
     return this.#store.durability !== 'none'
   }
@@ -318,8 +338,8 @@ export class WalAppender {
       const start = startPosition(bytes, firstCommit)
       const marked = { ...start, bootId: this.#bootId }
       const file = await AppendFile.create(path, fileNumber, bytes, this.#isDurable)
-      const segment = new Segment(fileNumber, this.table.hash, before?.segment)
-      segment.makeRoomFor(Math.max(this.#segmentBytes, bytes.length))
+      const segment = new Segment(fileNumber, this.table.hash, this.#takeMemory())
+      segment.reserve(bytes.length)
       bytes.copy(segment.bytes)
       segment.length = bytes.length
       return { file, segment, end: start, synced: start, marked, nextMark: 1 }
@@ -344,13 +364,13 @@ export class WalAppender {
   async #write(start: number): Promise<Written> {
     const { file, segment, synced, marked } = this.#active!
     const { path } = this.#store
-    try {
-      // The next sync takes the mark along.
-      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
-    } catch (failure) {
-      return { end: start, failure: toStoreError(path, failure) }
-    }
-    const { end, failure } = await file.write(segment.bytes, start, segment.length)
+    const isMarked = marked?.length === synced.length && marked.bootId === this.#bootId
+    // At once: each waits for a thread of the pool. The next sync takes the mark along.
+    const [[mark], { end, failure }] = await Promise.all([
+      Promise.allSettled([isMarked ? undefined : this.#mark(synced)]),
+      file.write(segment.bytes, start, segment.length),
+    ])
+    if (mark.status === 'rejected') return { end: start, failure: toStoreError(path, mark.reason) }
     return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
   }
 

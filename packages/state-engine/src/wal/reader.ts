@@ -3,6 +3,7 @@ import type { BlockInfo } from '@ledger-state/core'
 import { commitsMissing, writeAheadDamaged } from '../errors.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
+import type { SegmentMemory } from '../memtable/segment-memory.js'
 import type { LogFilePosition, LogPosition } from '../records/log-position.js'
 import { writeAheadPath } from './append-file.js'
 import { readBootId } from './boot-id.js'
@@ -69,12 +70,16 @@ export class WalReader {
   #damage: Error | undefined
   #isSealed = false
 
-  /** Reads nothing but the header. Throws what the system says, such as ENOENT. @throws `store_corrupt` */
-  constructor(options: WalReaderOptions, hash: KeyHash) {
+  /**
+   * Reads nothing but the header.
+   * @param memory what the segment uses
+   * @throws `store_corrupt`, or what the system says, such as ENOENT
+   */
+  constructor(options: WalReaderOptions, hash: KeyHash, memory?: SegmentMemory) {
     const { folder, storeId, fileNumber, firstCommit, before } = options
     const file = writeAheadPath(folder, fileNumber)
     this.path = options.copyOf ?? file
-    this.segment = new Segment(fileNumber, hash)
+    this.segment = new Segment(fileNumber, hash, memory)
     this.#hash = hash
     this.#options = options
     this.#seed = recordSeed(storeId, fileNumber)

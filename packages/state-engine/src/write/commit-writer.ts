@@ -218,9 +218,9 @@ export class CommitWriter {
   }
 
   async #dropMerged(fileNumber: number): Promise<void> {
-    const { log, atFailpoint } = this.#parts
+    const { log, reads, atFailpoint } = this.#parts
     atFailpoint('merge: done')
-    await log.dropBelow(fileNumber)
+    await log.dropBelow(fileNumber, () => reads.forgetSnapshot())
     atFailpoint('merge: file removed')
   }
 }
