@@ -5,13 +5,16 @@ import { versionPruned } from '@ledger-state/engine'
 import { TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
 import {
   type Change,
+  firstVersionOf,
   formatTimestamp,
   type History,
   type HistoryOptions,
   type LedgerState,
+  lastVersionOf,
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
+import type { CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
 import { fromAboveTo, fromAfterTo } from '../errors.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
@@ -48,13 +51,6 @@ export const csvOption = switchOption('csv', 'print CSV in place of JSON lines')
 /** Each page reads the store anew, so that a reader of the output who takes long keeps no old pages of the store in use. */
 const PAGE_CHANGES = 256
 
-/** A version and a time are not compared: which block the time has is known to the store alone. */
-export function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
-  if (!from || !to) return
-  if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
-  if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
-}
-
 export interface AskedRange {
   readonly from: bigint | undefined
   readonly to: bigint
@@ -62,6 +58,35 @@ export interface AskedRange {
   readonly oldestVersion: bigint
   /** Whether the store has transactions of the window. */
   readonly hasTransactions: boolean
+}
+
+/**
+ * The range that `--from` and `--to` give, in a store. Warns on standard error where changes at its beginning are missing.
+ * @param isComplete whether no change from a version on is missing in the history that is printed
+ */
+export async function readAskedRange(
+  store: LedgerReader,
+  input: CommandInput,
+  isComplete: (state: LedgerState, from: bigint | undefined) => boolean,
+): Promise<AskedRange> {
+  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
+  expectOrdered(fromMoment, toMoment)
+  const { complete, ...asked } = await store.read((ledger) => {
+    const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
+    const from = fromMoment && firstVersionOf(ledger, fromMoment)
+    const { version: to, hasTransactions } = state
+    const { oldestVersion } = state.ledger
+    return { from, to, oldestVersion, hasTransactions, complete: isComplete(state, from) }
+  })
+  if (!complete) process.stderr.write(notComplete(asked.oldestVersion))
+  return asked
+}
+
+/** A version and a time are not compared: which block the time has is known to the store alone. */
+function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
+  if (!from || !to) return
+  if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
+  if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
 }
 
 /**
@@ -124,6 +149,6 @@ export async function writeToReader(pieces: AsyncIterable<string>): Promise<void
   }
 }
 
-export function notComplete(oldestVersion: bigint): string {
+function notComplete(oldestVersion: bigint): string {
   return `warning: the history is not complete: what was written before version ${oldestVersion} is not known\n`
 }

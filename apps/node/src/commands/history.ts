@@ -2,12 +2,10 @@ import { parseAddress } from '@ledger-state/core'
 import { quoteCsv, transactionMember } from '@ledger-state/http'
 import {
   type Change,
-  firstVersionOf,
   type History,
   type HistoryOptions,
   isUnreadable,
   type LedgerState,
-  lastVersionOf,
   parseAsset,
 } from '@ledger-state/ledger'
 import { parseStructTag } from '@ledger-state/type-tag'
@@ -18,13 +16,12 @@ import { storeOptions, storePlace } from '../stores/store-place.js'
 import {
   type AskedRange,
   csvOption,
-  expectOrdered,
   fromOption,
   limitOption,
   momentToCsv,
-  notComplete,
   orderOption,
   type PrintedChange,
+  readAskedRange,
   readPages,
   toOption,
   transactionCells,
@@ -110,19 +107,10 @@ const ofValues = {
 }
 
 async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>): Promise<void> {
-  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
-  expectOrdered(fromMoment, toMoment)
   const order = input.get(orderOption)
   const store = await openLedger(storePlace(input, 'history'))
   try {
-    const asked = await store.read((ledger) => {
-      const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
-      const from = fromMoment && firstVersionOf(ledger, fromMoment)
-      const { complete } = subject.open(state, { from })
-      const { hasTransactions, ledger: pinned } = state
-      return { to: state.version, from, oldestVersion: pinned.oldestVersion, hasTransactions, complete }
-    })
-    if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
+    const asked = await readAskedRange(store, input, (state, from) => subject.open(state, { from }).complete)
     const open = (state: LedgerState, options: HistoryOptions) =>
       subject.open(state, { from: asked.from, order, ...options })
     const present = (change: Change<T>, state: LedgerState) => ({

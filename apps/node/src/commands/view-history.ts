@@ -1,9 +1,7 @@
 import { quoteCsv, transactionMember, viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
-  firstVersionOf,
   type LedgerState,
-  lastVersionOf,
   parseInterval,
   type ViewAnswer,
   type ViewHistoryOptions,
@@ -17,13 +15,12 @@ import { createProgressLine } from '../terminal/progress-line.js'
 import {
   type AskedRange,
   csvOption,
-  expectOrdered,
   fromOption,
   limitOption,
   momentToCsv,
-  notComplete,
   orderOption,
   type PrintedChange,
+  readAskedRange,
   readPages,
   toOption,
   transactionCells,
@@ -62,29 +59,15 @@ export function namesOfHistoryOptions(input: CommandInput): readonly string[] {
 
 /** Prints each change of the answer of a view, or its answers at points in time, as lines of JSON or CSV. */
 export async function printViewHistory(store: LedgerReader, request: ViewRequest, input: CommandInput): Promise<void> {
-  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
-  expectOrdered(fromMoment, toMoment)
   const everyUsec = input.get(everyOption)
   const options: ViewHistoryOptions = {
     order: input.get(orderOption),
     sample: everyUsec === undefined ? undefined : { everyUsec },
     ignoresClock: input.get(ignoreClockOption),
   }
-  const asked = await store.read((ledger) => {
-    const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
-    const from = fromMoment && firstVersionOf(ledger, fromMoment)
-    const { complete } = state.viewHistory(request, { from })
-    const { hasTransactions, ledger: pinned } = state
-    return {
-      to: state.version,
-      from,
-      oldestVersion: pinned.oldestVersion,
-      // No transaction made a point in time.
-      hasTransactions: hasTransactions && !options.sample,
-      complete,
-    }
-  })
-  if (!asked.complete) process.stderr.write(notComplete(asked.oldestVersion))
+  const range = await readAskedRange(store, input, (state, from) => state.viewHistory(request, { from }).complete)
+  // No transaction made a point in time.
+  const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
     state.viewHistory(request, { from: asked.from, ...options, ...page })
   const present = (change: Change<ViewAnswer>, state: LedgerState) => ({

@@ -1,10 +1,9 @@
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { answerWithProof, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './proof-answer.js'
 import { parseAskedState } from './request-parts.js'
 import { resourceToJson } from './resource-formats.js'
+import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './state-read.js'
 
 export const getAccountResource: Operation = {
   id: 'get_account_resource',
@@ -39,20 +38,14 @@ export const getAccountResource: Operation = {
     const asked = parseAskedState(request.query)
     const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get account resource')
-    if (proof) {
-      return answerWithProof(request, proof, {
-        format,
-        asked,
-        keyOf: (state) => state.resourceStateKey(address, type),
-        read(state) {
-          const resource = state.readResource(address, type)
-          return { bytes: resource.bytes, toJson: () => resourceToJson(resource) }
-        },
-      })
-    }
-    const state = request.pin(asked)
-    const resource = state.readResource(address, type)
-    const body = format === 'json' ? Buffer.from(resourceToJson(resource)) : resource.bytes
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+    return answerRead(request, proof, {
+      format,
+      asked,
+      keyOf: (state) => state.resourceStateKey(address, type),
+      read(state) {
+        const resource = state.readResource(address, type)
+        return { bytes: resource.bytes, toJson: () => resourceToJson(resource) }
+      },
+    })
   },
 }

@@ -2,11 +2,10 @@ import { bytesToHex } from '@ledger-state/core'
 import type { Account } from '@ledger-state/ledger'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './account-parts.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { answerWithProof, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './proof-answer.js'
 import { parseAskedState } from './request-parts.js'
+import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './state-read.js'
 
 const ACCOUNT = parseStructTag('0x1::account::Account')
 
@@ -32,21 +31,15 @@ export const getAccount: Operation = {
     const asked = parseAskedState(request.query)
     const proof = parseAskedProof(request)
     request.expectOutput(format, 'Get account')
-    if (proof) {
-      return answerWithProof(request, proof, {
-        format,
-        asked,
-        keyOf: () => resourceKey(address, ACCOUNT),
-        read(state) {
-          const account = state.readAccount(address)
-          return { bytes: account.bytes, toJson: () => accountToJson(account) }
-        },
-      })
-    }
-    const state = request.pin(asked)
-    const account = state.readAccount(address)
-    const body = format === 'json' ? accountToJson(account) : account.bytes
-    return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+    return answerRead(request, proof, {
+      format,
+      asked,
+      keyOf: () => resourceKey(address, ACCOUNT),
+      read(state) {
+        const account = state.readAccount(address)
+        return { bytes: account.bytes, toJson: () => accountToJson(account) }
+      },
+    })
   },
 }
 

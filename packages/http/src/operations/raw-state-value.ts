@@ -1,12 +1,10 @@
 import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { decodeStateKey, encodeStateValue, readStateKey } from '@ledger-state/type-tag'
-import { onlyBcsOffered, stateKeyInvalid } from '../errors.js'
-import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
+import { stateKeyInvalid } from '../errors.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
-import { answerWithProof, hexValue, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import { expectJsonContentType, parseAskedState, parseJsonBody, stringMember } from './request-parts.js'
+import { answerRead, chooseRawFormat, hexValue, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 
 const TYPE = 'RawStateValueRequest'
 const WHAT = 'Get raw state value'
@@ -29,22 +27,14 @@ export const getRawStateValue: Operation = {
     const text = stringMember(parseJsonBody(request.body, TYPE, READ_LIMITS), 'key', TYPE)
     const asked = parseAskedState(request.query)
     const proof = parseAskedProof(request)
-    if (proof) {
-      const format = chooseFormat(request.accept, 'bcs')
-      request.expectOutput(format, WHAT)
-      const key = parseStateKey(text)
-      return answerWithProof(request, proof, {
-        format,
-        asked,
-        keyOf: () => key,
-        read: (state) => hexValue(encodeStateValue(state.readStateValue(key))),
-      })
-    }
-    if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered(WHAT)
-    request.expectOutput('bcs', WHAT)
-    const state = request.pin(asked)
-    const body = encodeStateValue(state.readStateValue(parseStateKey(text)))
-    return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body }
+    const format = chooseRawFormat(request, proof, WHAT)
+    const key = parseStateKey(text)
+    return answerRead(request, proof, {
+      format,
+      asked,
+      keyOf: () => key,
+      read: (state) => hexValue(encodeStateValue(state.readStateValue(key))),
+    })
   },
 }
 

@@ -1,15 +1,12 @@
 import { tableItemKey } from '@ledger-state/type-tag'
-import { onlyBcsOffered } from '../errors.js'
-import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
-import { answerWithProof, hexValue, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
   parseAskedState,
   parseRawTableItemBody,
 } from './request-parts.js'
+import { answerRead, chooseRawFormat, hexValue, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
 
 export const getRawTableItem: Operation = {
@@ -31,19 +28,11 @@ export const getRawTableItem: Operation = {
     const { key } = parseRawTableItemBody(request.body)
     const asked = parseAskedState(request.query)
     const proof = parseAskedProof(request)
-    if (proof) {
-      const format = chooseFormat(request.accept, 'bcs')
-      request.expectOutput(format, 'Get raw table item')
-      return answerWithProof(request, proof, {
-        format,
-        asked,
-        keyOf: () => tableItemKey(handle, key),
-        read: (state) => hexValue(state.readRawTableItem(handle, key)),
-      })
-    }
-    if (acceptsOnlyJson(request.accept)) throw onlyBcsOffered('Get raw table item')
-    request.expectOutput('bcs', 'Get raw table item')
-    const state = request.pin(asked)
-    return { ledger: state.ledger, contentType: CONTENT_TYPE.bcs, body: state.readRawTableItem(handle, key) }
+    return answerRead(request, proof, {
+      format: chooseRawFormat(request, proof, 'Get raw table item'),
+      asked,
+      keyOf: () => tableItemKey(handle, key),
+      read: (state) => hexValue(state.readRawTableItem(handle, key)),
+    })
   },
 }

@@ -1,7 +1,5 @@
 import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
-import { answerWithProof, PROOF_PARAMETERS, parseAskedProof } from './proof-answer.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
@@ -9,6 +7,7 @@ import {
   parseTableItemBody,
   parseTypeMember,
 } from './request-parts.js'
+import { answerRead, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 
 export const TABLE_HANDLE_PARAMETER = {
   name: 'table_handle',
@@ -42,23 +41,14 @@ export const getTableItem: Operation = {
     request.expectOutput(format, 'Get table item')
     const keyType = parseTypeMember(request, 'key_type', body.keyType)
     const valueType = parseTypeMember(request, 'value_type', body.valueType)
-    if (proof) {
-      return answerWithProof(request, proof, {
-        format,
-        asked,
-        keyOf: (state) => state.tableItemStateKey({ handle, keyType, key: body.key }),
-        read(state) {
-          const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
-          return { bytes: item.bytes, toJson: () => item.toJsonUtf8() }
-        },
-      })
-    }
-    const state = request.pin(asked)
-    const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
-    return {
-      ledger: state.ledger,
-      contentType: CONTENT_TYPE[format],
-      body: format === 'json' ? item.toJsonUtf8() : item.bytes,
-    }
+    return answerRead(request, proof, {
+      format,
+      asked,
+      keyOf: (state) => state.tableItemStateKey({ handle, keyType, key: body.key }),
+      read(state) {
+        const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
+        return { bytes: item.bytes, toJson: () => item.toJsonUtf8() }
+      },
+    })
   },
 }

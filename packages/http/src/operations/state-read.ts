@@ -10,7 +10,8 @@ import {
   writeStateProof,
 } from '@ledger-state/proof'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import { endingNotKept, noProofsKept, notABoolean, proofNotKept } from '../errors.js'
+import { endingNotKept, noProofsKept, notABoolean, onlyBcsOffered, proofNotKept } from '../errors.js'
+import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
 import { MAX_ENDING_BYTES } from './epoch-endings.js'
 import type { Answer, JsonSchema, OperationRequest, Parameter } from './operation.js'
@@ -67,8 +68,20 @@ export function hexValue(bytes: Uint8Array): ReadValue {
   return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
 }
 
-/** A read of which a proof is asked for. */
-export interface ProvenRead {
+/** The format of a value that has no JSON form, except beside its proof. @throws what says that only BCS is offered */
+export function chooseRawFormat(
+  request: OperationRequest,
+  proof: AskedProof | undefined,
+  operation: string,
+): OutputFormat {
+  if (!proof && acceptsOnlyJson(request.accept)) throw onlyBcsOffered(operation)
+  const format = proof ? chooseFormat(request.accept, 'bcs') : 'bcs'
+  request.expectOutput(format, operation)
+  return format
+}
+
+/** A read of a value of the state. */
+export interface StateRead {
   readonly format: OutputFormat
   readonly asked: Moment | undefined
   /** The state key in database form that the value is stored under. */
@@ -86,13 +99,26 @@ const NOT_THERE = [
 ] as const
 
 /**
- * The answer of a read with its proof.
+ * The answer of a read, with its proof where one is asked for.
  * @throws `proof_not_kept` where the version has no tree, `operation_disabled` where no version has one
  */
-export function answerWithProof(
+export function answerRead(
+  request: OperationRequest,
+  proof: AskedProof | undefined,
+  read: StateRead,
+): Answer | Promise<Answer> {
+  if (proof) return answerWithProof(request, proof, read)
+  const { format } = read
+  const state = request.pin(read.asked)
+  const value = read.read(state)
+  const body = format === 'json' ? value.toJson() : value.bytes
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+}
+
+function answerWithProof(
   request: OperationRequest,
   { from }: AskedProof,
-  { format, asked, keyOf, read }: ProvenRead,
+  { format, asked, keyOf, read }: StateRead,
 ): Answer | Promise<Answer> {
   const { proofs } = request
   const state = request.pin(asked)
