@@ -1,6 +1,7 @@
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
+import type { SegmentMemory } from '../memtable/segment-memory.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { WalReader } from './reader.js'
@@ -11,6 +12,8 @@ export class WalFollower {
   readonly #store: LmdbStore
   readonly #atFailpoint: AtFailpoint
   #files: WalReader[] = []
+  /** The memory of the segment that was dropped last. */
+  #spare: SegmentMemory | undefined
 
   constructor(store: LmdbStore, atFailpoint: AtFailpoint) {
     this.#store = store
@@ -38,6 +41,7 @@ export class WalFollower {
 
   close(): void {
     this.#dropBelow(Number.POSITIVE_INFINITY)
+    this.#spare = undefined
   }
 
   #open({ nextCommit, ledger, logEnd }: LedgerRecord, fileNumber: number, before?: WalReader): boolean {
@@ -52,7 +56,8 @@ export class WalFollower {
       logEnd,
     }
     try {
-      const file = new WalReader(options, this.table.hash)
+      const file = new WalReader(options, this.table.hash, this.#spare)
+      this.#spare = undefined
       this.#files.push(file)
       this.table.push(file.segment)
       this.#atFailpoint('read: file opened')
@@ -64,7 +69,11 @@ export class WalFollower {
   }
 
   #dropBelow(fileNumber: number): void {
-    while (this.#files.length > 0 && this.#files[0]!.segment.fileNumber < fileNumber) this.#files.shift()!.close()
     this.table.dropBelow(fileNumber)
+    while (this.#files.length > 0 && this.#files[0]!.segment.fileNumber < fileNumber) {
+      const file = this.#files.shift()!
+      file.close()
+      this.#spare = file.segment.takeMemory()
+    }
   }
 }
