@@ -1,41 +1,34 @@
 // The source and the package of a module, and what differs between two versions of it, on the genesis of devnet.
 import { parseAddress } from '@ledger-state/core'
-import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
 import { writeModule } from '@ledger-state/move-module'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { moduleKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CommandBed } from '../../testing/command-bed.ts'
+import { BrowserBed } from '../../testing/browser-bed.ts'
 
 const FRAMEWORK = parseAddress('0x1')
 
 describe.skipIf(!hasSharedData)('the source of a module (skipped without ../shared)', () => {
-  let bed: CommandBed
-  let browser: Browser
+  let bed: BrowserBed
   let address: string
   beforeAll(async () => {
-    bed = new CommandBed()
-    const engine = openStateEngine({ path: bed.at('store') })
-    await ingestSource(engine, await openSource(sharedPath('data/genesis/devnet.genesis.blob')))
-    const { chainId } = engine.ledger!
-    const block = { height: 1n, epoch: 2n, timestampUsec: 1_700_000_000_000_000n }
-    const types = [{ kind: 'struct', name: 'Added', abilities: 0, typeParameters: [], fields: [] }] as const
-    const changed = writeModule({ version: 6, address: FRAMEWORK, name: 'bcs', structs: types })
-    await engine.commit([{ version: 1n, block, writes: [[moduleKey(FRAMEWORK, 'bcs'), changed]] }], { chainId })
-    await engine.close()
-    browser = await openBrowser()
-    address = (await bed.serve('serve', '--data-dir', 'store')).address
+    bed = await BrowserBed.open()
+    address = await bed.serveStore(async (engine) => {
+      await ingestSource(engine, await openSource(sharedPath('data/genesis/devnet.genesis.blob')))
+      const { chainId } = engine.ledger!
+      const block = { height: 1n, epoch: 2n, timestampUsec: 1_700_000_000_000_000n }
+      const types = [{ kind: 'struct', name: 'Added', abilities: 0, typeParameters: [], fields: [] }] as const
+      const changed = writeModule({ version: 6, address: FRAMEWORK, name: 'bcs', structs: types })
+      await engine.commit([{ version: 1n, block, writes: [[moduleKey(FRAMEWORK, 'bcs'), changed]] }], { chainId })
+    })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bed.close()
-  })
+  afterAll(() => bed?.close())
 
   it('stands beside its package, with colours', async () => {
-    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
     await page.goto(`${address}/module/0x1/coin?at=0`)
     await page.getByText('Source and package').click()
     await page.getByText('AptosFramework').waitFor()
@@ -48,7 +41,7 @@ describe.skipIf(!hasSharedData)('the source of a module (skipped without ../shar
   })
 
   it('is compared with another version, and so are the declarations', async () => {
-    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
     await page.goto(`${address}/module/0x1/bcs`)
     await page.getByText('Compare with another version').click()
     const compare = async (text: string) => {

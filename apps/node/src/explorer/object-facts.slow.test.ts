@@ -1,30 +1,24 @@
 // Objects of the page as what they are: an asset of the demonstration, and a collection with a token on the genesis of devnet.
 import { ByteWriter, parseAddress } from '@ledger-state/core'
-import { accessibilityFindings, type Browser, openBrowser, type Page } from '@ledger-state/explorer/testing/browser'
+import { accessibilityFindings, type Page } from '@ledger-state/explorer/testing/browser'
 import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceGroupKey, writeStructTag } from '@ledger-state/type-tag'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { CommandBed } from '../../testing/command-bed.ts'
+import { BrowserBed } from '../../testing/browser-bed.ts'
 
-let bed: CommandBed
-let browser: Browser
+let bed: BrowserBed
 beforeAll(async () => {
-  bed = new CommandBed()
-  browser = await openBrowser()
+  bed = await BrowserBed.open()
 })
 afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
+  for (const context of bed.browser.contexts()) await context.close()
 })
-afterAll(async () => {
-  await browser?.close()
-  await bed.close()
-})
+afterAll(() => bed?.close())
 
 async function open(url: string): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
+  const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
   await page.goto(url)
   return page
 }
@@ -64,31 +58,30 @@ describe.skipIf(!hasSharedData)('on the genesis of devnet (skipped without ../sh
 
   let address: string
   beforeAll(async () => {
-    const engine = openStateEngine({ path: bed.at('store') })
-    await ingestSource(engine, await openSource(sharedPath('data/genesis/devnet.genesis.blob')))
-    const collection = new ByteWriter().bytes(CREATOR)
-    for (const value of ['Ships of the harbour', 'Fleet', 'https://harbour.example/fleet']) text(collection, value)
-    const supply = events(events(new ByteWriter().u64(3n).u64(10n).u64(3n))).toBytes()
-    const token = new ByteWriter().bytes(COLLECTION).u64(1n)
-    for (const value of ['A barge', 'Barge 1', 'https://harbour.example/1']) text(token, value)
-    await engine.commit(
-      [
-        {
-          version: 1n,
-          block: { height: 1n, epoch: 2n, timestampUsec: 1_700_000_000_000_000n },
-          writes: [
-            object(COLLECTION, [
-              ['0x4::collection::Collection', events(collection).toBytes()],
-              ['0x4::collection::FixedSupply', supply],
-            ]),
-            object(TOKEN, [['0x4::token::Token', events(token).toBytes()]]),
-          ],
-        },
-      ],
-      { chainId: engine.ledger!.chainId },
-    )
-    await engine.close()
-    address = (await bed.serve('serve', '--data-dir', 'store')).address
+    address = await bed.serveStore(async (engine) => {
+      await ingestSource(engine, await openSource(sharedPath('data/genesis/devnet.genesis.blob')))
+      const collection = new ByteWriter().bytes(CREATOR)
+      for (const value of ['Ships of the harbour', 'Fleet', 'https://harbour.example/fleet']) text(collection, value)
+      const supply = events(events(new ByteWriter().u64(3n).u64(10n).u64(3n))).toBytes()
+      const token = new ByteWriter().bytes(COLLECTION).u64(1n)
+      for (const value of ['A barge', 'Barge 1', 'https://harbour.example/1']) text(token, value)
+      await engine.commit(
+        [
+          {
+            version: 1n,
+            block: { height: 1n, epoch: 2n, timestampUsec: 1_700_000_000_000_000n },
+            writes: [
+              object(COLLECTION, [
+                ['0x4::collection::Collection', events(collection).toBytes()],
+                ['0x4::collection::FixedSupply', supply],
+              ]),
+              object(TOKEN, [['0x4::token::Token', events(token).toBytes()]]),
+            ],
+          },
+        ],
+        { chainId: engine.ledger!.chainId },
+      )
+    })
   }, 120_000)
 
   it('a token leads to its collection, which names its creator and how many there are', async () => {

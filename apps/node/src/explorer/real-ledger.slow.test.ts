@@ -1,8 +1,8 @@
 // The page in a real browser, on the genesis of mainnet.
-import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CommandBed } from '../../testing/command-bed.ts'
+import { BrowserBed } from '../../testing/browser-bed.ts'
 
 /** Each view, and a text that stands in it once it is drawn. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
@@ -17,21 +17,16 @@ const VIEWS: readonly (readonly [path: string, text: string])[] = [
 ]
 
 describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
-  let bed: CommandBed
-  let browser: Browser
+  let bed: BrowserBed
   beforeAll(async () => {
-    bed = new CommandBed()
-    browser = await openBrowser()
+    bed = await BrowserBed.open()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bed.close()
-  })
+  afterAll(() => bed?.close())
 
   it('draws each view in two widths, without findings of axe', async () => {
     const { address } = await bed.serve('start', '--from', sharedPath('data/genesis/mainnet.genesis.blob'))
     for (const width of [1_440, 360]) {
-      const page = await browser.newPage({ viewport: { width, height: 900 }, locale: 'en-US' })
+      const page = await bed.browser.newPage({ viewport: { width, height: 900 }, locale: 'en-US' })
       const faults: string[] = []
       page.on('pageerror', (error) => faults.push(String(error)))
       page.on('request', (request) => {

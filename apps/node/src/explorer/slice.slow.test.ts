@@ -1,33 +1,26 @@
 // What the page shows of a store that keeps a slice, on the demonstration ledger.
-import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { ingestSource } from '@ledger-state/ingest'
 import { parseSliceSpec } from '@ledger-state/ledger'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CommandBed } from '../../testing/command-bed.ts'
+import { BrowserBed } from '../../testing/browser-bed.ts'
 import { HARBOUR } from '../demo/demo-addresses.js'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 
 describe('the home of a store that keeps a slice', () => {
-  let bed: CommandBed
-  let browser: Browser
+  let bed: BrowserBed
   let address: string
   beforeAll(async () => {
-    bed = new CommandBed()
-    const engine = openStateEngine({ path: bed.at('store') })
+    bed = await BrowserBed.open()
     const spec = parseSliceSpec({ accounts: [HARBOUR], types: ['0x1::fungible_asset::Supply'] })
-    await ingestSource(engine, openDemoLedger(), { only: { spec } })
-    await engine.close()
-    browser = await openBrowser()
-    address = (await bed.serve('serve', '--data-dir', 'store')).address
+    address = await bed.serveStore(async (engine) => {
+      await ingestSource(engine, openDemoLedger(), { only: { spec } })
+    })
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bed.close()
-  })
+  afterAll(() => bed?.close())
 
   it('says what was asked for, who belongs to it, and what lies outside', async () => {
-    const page = await browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
     await page.goto(address)
     await page.getByText('a slice: what belongs to 1 account, 1 type').waitFor()
     await page.getByText('Outside: other accounts, objects and tables').waitFor()

@@ -1,29 +1,23 @@
 // The form of a view function in a real browser, on the genesis of devnet, and its history, on a ledger with views of its own.
 import type { Write } from '@ledger-state/core'
-import { accessibilityFindings, type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
+import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
-import { openStateEngine } from '@ledger-state/state-engine'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { resourceKey } from '@ledger-state/type-tag'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { CommandBed } from '../../testing/command-bed.ts'
+import { BrowserBed } from '../../testing/browser-bed.ts'
 
 describe.skipIf(!hasSharedData)('the form of a view function (skipped without ../shared)', () => {
-  let bed: CommandBed
-  let browser: Browser
+  let bed: BrowserBed
   let address: string
   beforeAll(async () => {
-    bed = new CommandBed()
-    browser = await openBrowser()
+    bed = await BrowserBed.open()
     address = (await bed.serve('start', '--from', sharedPath('data/genesis/devnet.genesis.blob'))).address
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bed.close()
-  })
+  afterAll(() => bed?.close())
 
   it('is reached from its module, calls the function, and leaves the call in the address of the page', async () => {
-    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
     await page.goto(`${address}/module/0x1/coin`)
     await page.locator('a[href="/view/0x1::coin::name"]').click()
     const form = page.getByRole('form', { name: 'Call' })
@@ -40,7 +34,7 @@ describe.skipIf(!hasSharedData)('the form of a view function (skipped without ..
   })
 
   it('takes arguments by their types, and opens again from its address in a narrow window', async () => {
-    const page = await browser.newPage({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
     await page.goto(`${address}/view/0x1::account::exists_at`)
     const form = page.getByRole('form', { name: 'Call' })
     await form.getByLabel('argument 1: address').fill('0x1')
@@ -55,7 +49,7 @@ describe.skipIf(!hasSharedData)('the form of a view function (skipped without ..
   })
 
   it('says what is wrong with a call', async () => {
-    const page = await browser.newPage({ locale: 'en-US' })
+    const page = await bed.browser.newPage({ locale: 'en-US' })
     const shown = async (call: string, text: string) => {
       await page.goto(`${address}/view/${call}`)
       await page.getByText(text).first().waitFor()
@@ -69,29 +63,18 @@ describe.skipIf(!hasSharedData)('the form of a view function (skipped without ..
 })
 
 describe('the history of a view function', () => {
-  let bed: CommandBed
-  let browser: Browser
+  let bed: BrowserBed
   let address: string
   beforeAll(async () => {
-    bed = new CommandBed()
-    const engine = openStateEngine({ path: bed.at('store') })
+    bed = await BrowserBed.open()
     const key = resourceKey(HOLDERS[0]!, HELD)
-    await commitViewLedger(
-      engine,
-      0n,
-      Array.from({ length: 40 }, (_, at): Write[] => [[key, u64((at >> 1) * 1_000)]]),
-    )
-    await engine.close()
-    browser = await openBrowser()
-    address = (await bed.serve('serve', '--data-dir', 'store')).address
+    const writes = Array.from({ length: 40 }, (_, at): Write[] => [[key, u64((at >> 1) * 1_000)]])
+    address = await bed.serveStore((engine) => commitViewLedger(engine, 0n, writes))
   })
-  afterAll(async () => {
-    await browser?.close()
-    await bed.close()
-  })
+  afterAll(() => bed?.close())
 
   it('is a curve and a list under its form, whose versions the page goes to', async () => {
-    const page = await browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
+    const page = await bed.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
     await page.goto(`${address}/view/0x42::main::value?arguments=%5B%220xa1%22%5D`)
     const history = page.getByRole('region', { name: 'History' })
     await history.getByText('21 changes').waitFor()
@@ -106,7 +89,7 @@ describe('the history of a view function', () => {
   })
 
   it('has calls that are watched side by side, at one version, and are kept by the browser', async () => {
-    const context = await browser.newContext({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
+    const context = await bed.browser.newContext({ viewport: { width: 360, height: 760 }, locale: 'en-US' })
     const page = await context.newPage()
     for (const call of ['main::value?arguments=%5B%220xa1%22%5D', 'main::parity_of_time?arguments=%5B%5D']) {
       await page.goto(`${address}/view/0x42::${call}`)
