@@ -90,6 +90,20 @@ export function diskTooSmall(dataDir: string, neededBytes: number, freeBytes: nu
   return new LedgerStateError('disk_too_small', message)
 }
 
+/** The disk cannot hold the snapshot that a slice is taken of. */
+export function noRoomForSnapshot(folder: string, neededBytes: number, freeBytes: number): ProgramError {
+  const message = `the disk of ${folder} has ${formatBytes(freeBytes)} free, and the snapshot that the slice is taken of needs ${formatBytes(neededBytes)} there meanwhile: nothing was fetched`
+  return new LedgerStateError('disk_too_small', message)
+}
+
+export function replicaOfSlice(url: string): ProgramError {
+  return usageError(`the node at ${url} keeps a slice itself: a replica of it, without --only, has the same slice`)
+}
+
+export function folderOfOthers(folder: string): ProgramError {
+  return usageError(`${folder} belongs to another user: TMPDIR names another temporary folder`)
+}
+
 export function fromAfterTo(): ProgramError {
   return usageError('the time of --from is after that of --to')
 }

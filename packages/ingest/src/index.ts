@@ -15,6 +15,7 @@ export { type IngestObserver, type IngestOptions, ingestSource } from './ingest-
 export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 export { type RejectedVersions, rejectUnsigned } from './reject-unsigned.js'
 export type { SliceOptions } from './slices/slice-filter.js'
+export { ingestSliceOfStore, type SliceOfStoreOptions } from './slices/slice-of-store.js'
 export {
   measureMember,
   readSliceLines,

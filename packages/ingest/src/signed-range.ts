@@ -64,7 +64,7 @@ async function keepAgreed(writer: AsyncStateWriter, mark: CommitMark, agreed: Si
   await replaceMark(writer, { ...mark, signed })
 }
 
-/** A truncation at the newest version cuts nothing off. */
-async function replaceMark(writer: AsyncStateWriter, mark: CommitMark): Promise<void> {
+/** Gives a store another mark. A truncation at the newest version cuts nothing off. */
+export async function replaceMark(writer: AsyncStateWriter, mark: CommitMark): Promise<void> {
   await writer.truncateTo(writer.ledger!.latestVersion, { mark: encodeCommitMark(mark) })
 }

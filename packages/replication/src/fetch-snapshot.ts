@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
 import { FailureStreak, FETCH_ENCODINGS, parseRetryAfter } from '@ledger-state/feed'
@@ -17,10 +17,21 @@ const LONGEST_PAUSE_MS = 30_000
 /** What is asked for, in this order; `check` is that of the whole snapshot. */
 type Stage = 'index' | 'manifest' | 'files' | 'check'
 
+/** What is known of a snapshot before it is fetched. */
+export interface BegunSnapshot {
+  readonly bytes: number
+  /** Bytes that are not there yet. */
+  readonly missing: number
+  /** Whether the other node keeps a slice of its ledger. */
+  readonly isSlice: boolean
+}
+
 /** Who receives the progress of a snapshot, the pause after a failure, and a signal that stops it. */
 export interface FetchSnapshotOptions {
   /** Stops between two pieces; the next call resumes. */
   readonly signal?: AbortSignal | undefined
+  /** Called before the first file is fetched, or the rest of it; what it throws ends the call. */
+  readonly onBegin?: ((begun: BegunSnapshot) => Promise<void>) | undefined
   /** Called with the bytes that are there, and those of the whole snapshot. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
   /** Called when all is there and is being checked, with the records checked so far. */
@@ -52,6 +63,7 @@ class SnapshotFetch {
   /** Failures in a row of each stage. */
   readonly #streaks: Readonly<Record<Stage, FailureStreak>>
   #stage: Stage = 'index'
+  #isSlice = false
 
   constructor(url: string, path: string, options: FetchSnapshotOptions) {
     this.#url = url
@@ -68,6 +80,7 @@ class SnapshotFetch {
     for (;;) {
       try {
         const snapshot = await this.#begin()
+        await this.#options.onBegin?.(this.#begun(snapshot))
         this.#stage = 'files'
         if (!(await this.#fetchFiles(snapshot))) return false
         this.#stage = 'check'
@@ -80,6 +93,15 @@ class SnapshotFetch {
         await this.#streaks[this.#stage].add(error, signal)
       }
     }
+  }
+
+  #begun({ files }: Snapshot): BegunSnapshot {
+    const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+    const held = files.reduce((sum, { name }) => {
+      const path = join(this.#folder, name)
+      return sum + (existsSync(path) ? statSync(path).size : 0)
+    }, 0)
+    return { bytes, missing: Math.max(0, bytes - held), isSlice: this.#isSlice }
   }
 
   /** Answers whether all files are there: false where the signal stopped it. */
@@ -102,8 +124,9 @@ class SnapshotFetch {
     this.#stage = 'index'
     const { status, text } = await this.#askText('', 'GET')
     if (status !== 200) throw snapshotRefused(this.#url, status, text.slice(0, 200))
-    const index = tryJson(text) as { readonly format?: unknown } | null | undefined
+    const index = tryJson(text) as { readonly format?: unknown; readonly slice?: unknown } | null | undefined
     if (index?.format !== 'ledger-feed') throw notAFeed(this.#url, text.slice(0, 100))
+    this.#isSlice = index.slice !== undefined
     this.#streaks.index.end()
     this.#stage = 'manifest'
     const snapshot = await this.#beginSnapshot()

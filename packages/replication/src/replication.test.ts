@@ -14,7 +14,7 @@ import {
   type VersionWrites,
 } from '@ledger-state/core'
 import { type LedgerSource, type LedgerVersion, openSource } from '@ledger-state/feed'
-import { type IngestOptions, ingestSource } from '@ledger-state/ingest'
+import { decodeCommitMark, type IngestOptions, ingestSliceOfStore, ingestSource } from '@ledger-state/ingest'
 import {
   type LmdbEngineReader,
   openStateEngine,
@@ -24,7 +24,7 @@ import {
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFeedListener, type FeedListener } from './feed-listener.js'
-import { fetchSnapshot } from './fetch-snapshot.js'
+import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
 
 const CHAIN = 4
 const KEYS = 40
@@ -153,6 +153,29 @@ async function isCaughtUp(...stores: readonly StateEngine[]): Promise<void> {
   )
 }
 
+/** A store of one of the tables, out of a snapshot of the source. */
+async function openSlicedReplica(name: string): Promise<StateEngine> {
+  const path = join(folder, `${name} whole`)
+  const begun: BegunSnapshot[] = []
+  expect(await fetchSnapshot(url, path, { onBegin: async (snapshot) => void begun.push(snapshot) })).toBe(true)
+  expect(begun).toEqual([{ bytes: begun[0]!.bytes, missing: begun[0]!.bytes, isSlice: false }])
+  const whole = openStateEngineReader({ path })
+  const slice = openStateEngine({ path: join(folder, name), durability: 'none' })
+  replicas.push(slice)
+  const only = { spec: { accounts: [], tables: [HANDLES[0]], types: [] } }
+  await ingestSliceOfStore(slice, whole, { only, description: 'snapshot' })
+  await whole.close()
+  return slice
+}
+
+/** A feed that has seen all that became of the store. */
+async function openFeedAnew(): Promise<void> {
+  const { port } = server.address() as AddressInfo
+  await closeFeed()
+  await openFeed(port)
+}
+
+const items = (engine: StateEngine, at: number) => [...engine.at().scan(itemKey(HANDLES[at]!))]
 const everything = (engine: StateEngine) =>
   [...engine.at().scan(new Uint8Array(0))].map(({ key, value }) => [key.toString(), value.toString()])
 
@@ -165,12 +188,46 @@ describe('a replica', () => {
     await commit(25)
     await isCaughtUp(slice)
     await following.stop()
-    const items = (engine: StateEngine, at: number) => [...engine.at().scan(itemKey(HANDLES[at]!))]
     expect(items(slice, 0)).toEqual(items(source, 0))
     expect(items(source, 0).length).toBe(5)
     expect(items(slice, 1)).toEqual([])
     expect([...slice.at().scan(Buffer.from('key'))]).toEqual([])
     expect(slice.ledger).toEqual(source.ledger)
+  })
+
+  it('of a part of its source takes that out of a snapshot, and computes the hash of everything from there on', async () => {
+    await source.prune(12n)
+    await openFeedAnew()
+    const slice = await openSlicedReplica('slice')
+    for (let round = 0; round < 3; round++) {
+      const following = follow(slice)
+      await commit(25)
+      await isCaughtUp(slice)
+      await following.stop()
+      expect(decodeCommitMark(slice.mark).wholeHash).toEqual(decodeCommitMark(source.mark).writesHash)
+      await slice.prune(20n)
+    }
+    expect(items(slice, 0)).toEqual(items(source, 0))
+    expect(items(slice, 1)).toEqual([])
+  })
+
+  it('of a part of its source stops where a write differs that it does not keep', async () => {
+    const slice = await openSlicedReplica('slice')
+    const version = slice.ledger!.latestVersion + 1n
+    const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+    const outside = (value: string): VersionWrites => ({
+      version,
+      block,
+      writes: [[Buffer.from('key of nobody'), Buffer.from(value)]],
+    })
+    const forged = { ...listOf([outside('forged')]), isStore: true }
+    await ingestSource(slice, forged)
+    await ingestSource(source, listOf([outside('right')]))
+    await commit(3)
+    const held = decodeCommitMark(slice.mark)
+    await expect(follow(slice).ended).rejects.toMatchObject({ code: 'ledger_fork' })
+    expect(slice.ledger!.latestVersion).toBe(version)
+    expect(decodeCommitMark(slice.mark)).toEqual(held)
   })
 
   it('begins with a snapshot, and then holds what its source holds, commit by commit', async () => {

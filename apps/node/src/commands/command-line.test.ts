@@ -64,6 +64,10 @@ describe('the command line', () => {
     [['serve', '--store', 'secret'], /^--store: the value is not a URL such as postgres:/],
     [['serve', '--store', 'postgres://user:secret@h/'], /^--store: the URL names no database/],
     [['serve', '--store', 'postgres://h/d', '--replica-of', 'http://h'], /--replica-of is for stores in a folder/],
+    [
+      ['serve', '--store', 'postgres://h/d', '--serve-feed', ':1', '--only-account', '0x1'],
+      /--serve-feed is for stores/,
+    ],
     [['info', '--store', 'postgres://h/d', '--forecast'], /--forecast counts the bytes of a folder/],
     [['serve', '--data-dir', 'x', '--no-such-option'], /no-such-option/],
     [['serve', '--data-dir'], /--data-dir lacks its DIR/],
@@ -107,10 +111,6 @@ describe('the command line', () => {
         'x',
       ],
       /the time of --from is after that of --to/,
-    ],
-    [
-      ['serve', '--data-dir', 'x', '--replica-of', 'http://a:1', '--only-account', '0x1'],
-      /--replica-of begins with a copy of the whole store\. A slice of it: ingest its source with --only/,
     ],
     [['get', 'balance', '0xzz', '0xa', '--data-dir', 'x'], /ADDRESS: /],
     [['get', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],

@@ -1,6 +1,8 @@
 import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
+import { sliceSettings } from '../config/slice-settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
+import { beginSlicedReplica } from '../ingest/begin-sliced-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -20,13 +22,16 @@ and the log names the settings that have changed and take effect at the next res
     'ledger-state serve --data-dir data/mainnet --follow https://node.example/v1 --retain 10000000 --readers 4',
     'ledger-state serve --store postgres://user@db.example/ledger --readers 4',
     'ledger-state serve --data-dir data/replica --replica-of http://node-a:8090',
+    'ledger-state serve --data-dir data/slice --replica-of http://node-a:8090 --only-account 0xcafe',
   ],
   async run(input) {
     const place = storePlace(input, 'serve')
     const node = nodeSettings(input, place)
     const stop = listenForStop()
     const replicaOf = input.get(settings.replicaOf)
-    if (replicaOf !== undefined && 'dataDir' in place) await beginReplica(replicaOf, place.dataDir, stop)
+    const slice = sliceSettings(input)
+    if (replicaOf !== undefined && slice) await beginSlicedReplica(replicaOf, place, slice, stop)
+    else if (replicaOf !== undefined && 'dataDir' in place) await beginReplica(replicaOf, place.dataDir, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), place),

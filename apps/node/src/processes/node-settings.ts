@@ -146,9 +146,10 @@ export function nodeSettings(
   }
 }
 
-/** Replication copies the files of a folder. @throws `usage` */
+/** Replication copies the files of a folder; a slice of them goes into any store. @throws `usage` */
 function expectFolderNotNeeded(input: CommandInput): void {
   for (const option of [settings.replicaOf, settings.serveFeed]) {
+    if (option === settings.replicaOf && sliceSettings(input)) continue
     if (input.get<unknown>(option) !== undefined)
       throw usageError(`--${option.name} is for stores in a folder; the servers of --store replicate by themselves`)
   }
@@ -159,9 +160,5 @@ function followedUrl(input: CommandInput): string | undefined {
   const [follow, replicaOf] = [input.get(settings.follow), input.get(settings.replicaOf)]
   if (follow !== undefined && replicaOf !== undefined)
     throw usageError('--follow and --replica-of name two sources: a store has one')
-  if (replicaOf !== undefined && sliceSettings(input))
-    throw usageError(
-      '--replica-of begins with a copy of the whole store. A slice of it: ingest its source with --only, then serve that store with --follow and the same address',
-    )
   return follow ?? replicaOf
 }

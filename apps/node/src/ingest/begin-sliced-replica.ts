@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { StateEngineReader } from '@ledger-state/engine'
+import { ingestSliceOfStore } from '@ledger-state/ingest'
+import { fetchSnapshot } from '@ledger-state/replication'
+import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
+import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, stoppedBy } from '../errors.js'
+import { openReader } from '../stores/open-reader.js'
+import { openWriter } from '../stores/open-writer.js'
+import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
+import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+import type { Stop } from '../terminal/stop-signal.js'
+import { freeBytesAt } from './disk-space.js'
+import { createIngestProgress } from './ingest-progress.js'
+
+/** The snapshot of the whole store, in the folder of the slice, until the slice has its part. */
+const WHOLE = 'whole'
+
+/**
+ * Begins a store with the slice of a snapshot of the source, unless it holds versions already. Resumes where it was cut short.
+ * @throws `stopped`; `source_failed`, `store_corrupt`, `slice_mismatch`, `slice_unbounded`, `disk_too_small`
+ */
+export async function beginSlicedReplica(
+  url: string,
+  place: StorePlace,
+  slice: SliceSettings,
+  stop: Stop,
+): Promise<void> {
+  const folder = folderOfWhole(url, place)
+  if (!existsSync(folder) && (await holdsVersions(place))) return
+  makeFolder(folder, place)
+  if (!existsSync(join(folder, STORE_FILE))) await fetchWhole(url, folder, stop)
+  if (!stop.signal.aborted) await takePart(url, place, folder, slice, stop)
+  const signal = stop.by()
+  if (signal) throw stoppedBy(signal, 'the same command resumes the slice')
+  rmSync(folder, { recursive: true })
+}
+
+function folderOfWhole(url: string, place: StorePlace): string {
+  if ('dataDir' in place) return join(place.dataDir, WHOLE)
+  const digest = createHash('sha256')
+    .update(`${nameOfPlace(place)} ${url}`)
+    .digest('hex')
+  return join(tmpdir(), `ledger-state-${digest.slice(0, 16)}`)
+}
+
+/** @throws `usage` where somebody else has made the temporary folder: what is in it would be believed */
+function makeFolder(folder: string, place: StorePlace): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const user = process.getuid?.()
+  if ('url' in place && user !== undefined && statSync(folder).uid !== user) throw folderOfOthers(folder)
+}
+
+async function holdsVersions(place: StorePlace): Promise<boolean> {
+  try {
+    const reader = await openReader(place)
+    const { ledger } = reader
+    await reader.close()
+    return ledger !== undefined
+  } catch (error) {
+    if (isLedgerStateError(error, 'store_missing')) return false
+    throw error
+  }
+}
+
+async function fetchWhole(url: string, folder: string, stop: Stop): Promise<void> {
+  const progress = createProgressLine(process.stderr)
+  const began = performance.now()
+  try {
+    notice(`a slice of the node at ${url}: a snapshot of all of it is kept in ${folder} meanwhile, and then removed`)
+    await fetchSnapshot(url, folder, {
+      signal: stop.signal,
+      onNotice: notice,
+      async onBegin({ bytes, missing, isSlice }) {
+        const free = await freeBytesAt(folder)
+        notice(`the snapshot has ${formatBytes(bytes)}; ${formatBytes(free)} are free`)
+        if (isSlice || missing > free) rmSync(folder, { recursive: true })
+        if (isSlice) throw replicaOfSlice(url)
+        if (missing > free) throw noRoomForSnapshot(folder, missing, free)
+      },
+      onProgress: (bytes, total) =>
+        progress.update(() => {
+          const share = formatShare(bytes, total, (performance.now() - began) / 1_000)
+          return `fetching the snapshot: ${formatBytes(bytes)} of ${formatBytes(total)}, ${share}`
+        }),
+      onCheck: (records) => progress.update(() => `checking the snapshot: ${formatCount(records)} records`),
+    })
+  } finally {
+    progress.finish()
+  }
+}
+
+async function takePart(
+  url: string,
+  place: StorePlace,
+  folder: string,
+  slice: SliceSettings,
+  { signal }: Stop,
+): Promise<void> {
+  const whole: StateEngineReader = openStateEngineReader({ path: folder, readAhead: true })
+  try {
+    const engine = await openWriter(place, { compressHistory: true })
+    try {
+      await ingestSliceOfStore(engine, whole, {
+        only: { spec: sliceSpecOf(slice), folder },
+        description: `snapshot of ${url}`,
+        keepTransactions: true,
+        signal,
+        onNotice: notice,
+        progress: createIngestProgress(process.stderr, 'slicing', undefined),
+      })
+    } finally {
+      await engine.close()
+    }
+  } finally {
+    await whole.close()
+  }
+}
+
+function notice(message: string): void {
+  process.stderr.write(`${message}\n`)
+}

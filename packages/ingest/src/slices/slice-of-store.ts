@@ -1,0 +1,95 @@
+import { SLICE_KEY } from '@ledger-state/core'
+import {
+  type AsyncStateWriter,
+  engineToAsync,
+  noLedger,
+  type StateEngineReader,
+  type StateWriter,
+} from '@ledger-state/engine'
+import { type CommitMark, decodeCommitMark, type SignedRange } from '../commit-mark.js'
+import { CountedIngest, type IngestCounters } from '../counters.js'
+import { sourceKeepsSlice } from '../errors.js'
+import { type IngestOptions, ingestWith } from '../ingest-source.js'
+import { replaceMark } from '../signed-range.js'
+import type { SliceOptions } from './slice-filter.js'
+import { storeToSource } from './store-source.js'
+
+/** How a slice of a store is made. */
+export interface SliceOfStoreOptions extends Omit<IngestOptions, 'only' | 'from' | 'to' | 'assumeEmptyBase'> {
+  readonly only: Omit<SliceOptions, 'reopen'>
+  /** Name of the store that is sliced, for messages. */
+  readonly description: string
+}
+
+/**
+ * Fills an empty store with a slice of another that keeps all: the state at its oldest version, and the versions after it. What the
+ * other store says of all its writes goes over with it: their hash, which a feed of the same store is compared with from then on, how
+ * far they are signed, and where their source stands. The same call resumes where it was cut short.
+ * @throws `no_ledger`, `slice_mismatch`, `slice_unbounded`, and errors of the stores
+ * @example
+ * ```ts
+ * import { createMemoryEngine } from '@ledger-state/engine'
+ * import { ingestSliceOfStore } from '@ledger-state/ingest'
+ * import { parseSliceSpec } from '@ledger-state/ledger'
+ *
+ * const whole = createMemoryEngine()
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * await whole.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
+ * const slice = createMemoryEngine()
+ * const only = { spec: parseSliceSpec({ accounts: ['0xcafe'] }) }
+ * await ingestSliceOfStore(slice, whole, { only, description: 'another store' })
+ * console.log(slice.ledger?.latestVersion) // 0n
+ * ```
+ */
+export async function ingestSliceOfStore(
+  engine: StateWriter | AsyncStateWriter,
+  whole: StateEngineReader,
+  { only, description, ...options }: SliceOfStoreOptions,
+): Promise<IngestCounters> {
+  if (!whole.ledger) throw noLedger()
+  if (whole.at().get(SLICE_KEY)) throw sourceKeepsSlice(description)
+  const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
+  const open = () => storeToSource(whole, description)
+  const { oldestVersion, latestVersion } = whole.ledger
+  const ofWhole = decodeCommitMark(whole.mark)
+  const counters = new CountedIngest(writer.ledger?.latestVersion)
+  // A pause at the newest signed version, so that the mark that the slice has there is known.
+  const signed = ofWhole.signed?.version ?? latestVersion
+  for (const to of signed >= oldestVersion && signed < latestVersion ? [signed, latestVersion] : [latestVersion]) {
+    const held = writer.ledger?.latestVersion
+    if (held === undefined || held < to) {
+      const how = { ...options, to, only: { ...only, reopen: async () => open() }, assumeEmptyBase: true }
+      await ingestWith(writer, open(), how, counters)
+    }
+    if (options.signal?.aborted) return counters
+    if (writer.ledger?.latestVersion === to) await adoptMark(writer, ofWhole, to, latestVersion)
+  }
+  return counters
+}
+
+/** Has a slice say what the whole store says of all its writes up to a version. */
+async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: bigint, latest: bigint): Promise<void> {
+  const { writesHash, signed } = decodeCommitMark((await writer.snapshot()).mark)
+  if (version === latest) {
+    const range = whole.signed && { ...whole.signed, resume: resumeOf(whole.signed, signed) }
+    await replaceMark(writer, { ...whole, writesHash, wholeHash: whole.writesHash, signed: range })
+  } else if (version === whole.signed?.version) {
+    const { resume, ...range } = whole.signed
+    const { source, writesHash: wholeHash } = resume ?? {}
+    await replaceMark(writer, {
+      isUnproven: whole.isUnproven,
+      source,
+      writesHash,
+      wholeHash,
+      signed: range,
+      contradicted: undefined,
+    })
+  }
+}
+
+/** What the mark of a slice had at the newest signed version. @param held of the slice; it was ingested up to there, and paused */
+function resumeOf({ version, resume }: SignedRange, held: SignedRange | undefined): SignedRange['resume'] {
+  if (!resume) return undefined
+  const own = held?.version === version ? held.resume?.writesHash : undefined
+  return { source: resume.source, writesHash: own, wholeHash: resume.writesHash }
+}

@@ -1,0 +1,61 @@
+import { Buffer } from 'node:buffer'
+import type { KeyedEntry } from '@ledger-state/core'
+import type { StateEngineReader } from '@ledger-state/engine'
+import type { LedgerSource, LedgerVersion, Reading, StateBase, StatePart } from '@ledger-state/feed'
+
+const ENTRIES_OF_PART = 2_000
+
+/** The window of a store as a source: the state at its oldest version, and the versions after it. Closing it leaves the store open. */
+export function storeToSource(store: StateEngineReader, description: string): LedgerSource {
+  const { chainId, oldestVersion, oldestBlock, latestVersion } = store.ledger!
+  const length = Number(latestVersion - oldestVersion)
+  let newest: bigint | undefined
+  const base: StateBase = {
+    version: oldestVersion,
+    complete: store.base?.complete === true,
+    parts: (after) => partsOf(store, oldestVersion, after),
+    describe: () => ({ chainId: Number(chainId), block: oldestBlock, mark: undefined }),
+  }
+  return {
+    description,
+    chainId: Number(chainId),
+    base,
+    get position() {
+      return newest === undefined ? description : `${description}, version ${newest}`
+    },
+    mark: undefined,
+    get progress() {
+      return {
+        done: newest === undefined ? 0 : Number(newest - oldestVersion),
+        total: length,
+        unit: 'versions' as const,
+      }
+    },
+    async *versions({ version = 0n, signal }: Reading = {}): AsyncGenerator<LedgerVersion> {
+      const first = version > oldestVersion ? version : oldestVersion + 1n
+      if (first > latestVersion) return
+      for (const record of store.versions(first, latestVersion)) {
+        if (signal?.aborted) return
+        newest = record.version
+        yield record
+      }
+    },
+    async close() {},
+  }
+}
+
+async function* partsOf(
+  store: StateEngineReader,
+  version: bigint,
+  after: Uint8Array | undefined,
+): AsyncGenerator<StatePart> {
+  let entries: KeyedEntry[] = []
+  const toPart = (): StatePart => ({ entries, mark: entries.at(-1)!.key })
+  for (const entry of store.at(version).scan(new Uint8Array(0), { start: after })) {
+    if (after && Buffer.compare(entry.key, after) === 0) continue
+    if (entries.push(entry) < ENTRIES_OF_PART) continue
+    yield toPart()
+    entries = []
+  }
+  if (entries.length > 0) yield toPart()
+}
