@@ -26,6 +26,8 @@ export interface TaskCost {
   /** Pages of 4 KiB. */
   readonly pagesRead: number
   readonly bytesWritten: number
+  /** How long commits took, of a task that commits. */
+  readonly commitMilliseconds?: { readonly p99: number; readonly p999: number; readonly longest: number }
 }
 
 const IMPORT_ENTRIES = 10_000
@@ -68,6 +70,7 @@ async function fill(path: string, keys: number): Promise<TaskCost> {
 async function update(path: string, keys: number, writes: number, seed: number): Promise<TaskCost> {
   const engine = openStateEngine({ path, durability: 'ordered', compressHistory: true })
   const drawn = drawnKeys(keys, writes, seed)
+  const times: number[] = []
   const cost = await costOf(async () => {
     let version = engine.ledger!.latestVersion
     for (let from = 0; from < writes; from += WRITES_OF_VERSION) {
@@ -75,13 +78,17 @@ async function update(path: string, keys: number, writes: number, seed: number):
       const ofVersion = new Set(drawn.subarray(from, from + WRITES_OF_VERSION))
       const block = { height: version, epoch: 0n, timestampUsec: version }
       const put = [...ofVersion].map((number) => [evenKey(number, keys), evenValue(number + seed)] as const)
+      const began = performance.now()
       await engine.commit([{ version, block, writes: put }], CHAIN)
+      times.push(performance.now() - began)
     }
     await engine.merge()
     return writes
   })
   await engine.close()
-  return cost
+  times.sort((a, b) => a - b)
+  const share = (of: number) => times[Math.ceil(of * times.length) - 1]!
+  return { ...cost, commitMilliseconds: { p99: share(0.99), p999: share(0.999), longest: share(1) } }
 }
 
 async function prune(path: string): Promise<TaskCost> {

@@ -20,8 +20,8 @@ export const largerSuite: Suite = {
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.5e9, diskBytes: 0.1e9 },
-      small: { minutes: 3, memoryBytes: 0.8e9, diskBytes: 1e9 },
-      medium: { minutes: 15, memoryBytes: 0.8e9, diskBytes: 5e9 },
+      small: { minutes: 5, memoryBytes: 0.8e9, diskBytes: 1e9 },
+      medium: { minutes: 25, memoryBytes: 0.8e9, diskBytes: 5e9 },
       large: { minutes: 120, memoryBytes: 0.8e9, diskBytes: 45e9 },
     })[scale],
   charts: [
@@ -67,12 +67,19 @@ async function measure(run: BenchRun, group: MemoryGroup, keys: number): Promise
   const count = run.byScale({ tiny: 200, small: 3_000, medium: 3_000, large: 3_000 })
   const times = (keys * KEY_BYTES) / MEMORY_BYTES
   const title = `${keys} keys: ${times < 0.1 ? 'a small part' : times.toFixed(1)} of the memory`
-  const record = (subject: string, cost: TaskCost, role: 'ours' | 'floor' = 'ours', of = title) => {
+  const record = (subject: string, costs: readonly TaskCost[], role: 'ours' | 'floor' = 'ours', of = title) => {
     const common = { title: of, subject, role, at: { keys, ...(role === 'ours' && { plotted: 'yes' }) } } as const
-    run.record({ ...common, metric: 'time', unit: 'µs', rounds: cost.microseconds })
-    run.record({ ...common, metric: 'CPU time', unit: 'µs', rounds: cost.cpuMicroseconds })
-    run.record({ ...common, metric: 'pages read', unit: '', rounds: cost.pagesRead })
-    run.record({ ...common, metric: 'written to the disk', unit: 'B', rounds: cost.bytesWritten })
+    const add = (metric: string, unit: string, figureOf: (cost: TaskCost) => number | undefined) => {
+      const rounds = costs.map(figureOf).filter((value) => value !== undefined)
+      if (rounds.length > 0) run.record({ ...common, metric, unit, rounds })
+    }
+    add('time', 'µs', ({ microseconds }) => microseconds)
+    add('CPU time', 'µs', ({ cpuMicroseconds }) => cpuMicroseconds)
+    add('pages read', '', ({ pagesRead }) => pagesRead)
+    add('written to the disk', 'B', ({ bytesWritten }) => bytesWritten)
+    add('p99 of a commit', 'ms', ({ commitMilliseconds }) => commitMilliseconds?.p99)
+    add('p99.9 of a commit', 'ms', ({ commitMilliseconds }) => commitMilliseconds?.p999)
+    add('longest commit', 'ms', ({ commitMilliseconds }) => commitMilliseconds?.longest)
   }
   const runOne = async (task: Parameters<typeof runTask>[1], threads = THREADS) => {
     run.throwIfInterrupted()
@@ -81,21 +88,26 @@ async function measure(run: BenchRun, group: MemoryGroup, keys: number): Promise
     return await runTask(group, task, threads)
   }
   run.step(`${keys} keys: filling the store`)
-  record('an entry of a state, imported in order', (await runOne({ kind: 'fill', path, keys }))[0]!)
+  record('an entry of a state, imported in order', await runOne({ kind: 'fill', path, keys }))
   run.step(`${keys} keys: ${writes} writes, and the same without reading ahead`)
   // The first time, pages that were filled in order split.
   await runOne({ kind: 'update', path, keys, writes, seed: run.seed })
   const update = { kind: 'update', path, keys, writes } as const
-  const [without] = await runOne({ ...update, seed: run.seed + 1 }, FEWEST_THREADS)
-  record('a write with its merge, nothing read ahead', without!, 'floor', `${title}, writes`)
-  record('a write with its merge', (await runOne({ ...update, seed: run.seed + 2 }))[0]!, 'ours', `${title}, writes`)
+  const without: TaskCost[] = []
+  const ahead: TaskCost[] = []
+  for (let round = 0; round < run.byScale({ tiny: 1, small: 3, medium: 3, large: 1 }); round++) {
+    without.push(...(await runOne({ ...update, seed: run.seed + 2 * round + 1 }, FEWEST_THREADS)))
+    ahead.push(...(await runOne({ ...update, seed: run.seed + 2 * round + 2 })))
+  }
+  record('a write with its merge, nothing read ahead', without, 'floor', `${title}, writes`)
+  record('a write with its merge', ahead, 'ours', `${title}, writes`)
   run.step(`${keys} keys: look-ups`)
   for (const at of ['newest', 'past'] as const) {
     const [cold, warm] = await runOne({ kind: 'read', path, keys, at, count, seed: run.seed, writes })
-    record(`a look-up, ${at}, nothing in memory`, cold!)
-    record(`the same look-up, ${at}, again`, warm!)
+    record(`a look-up, ${at}, nothing in memory`, [cold!])
+    record(`the same look-up, ${at}, again`, [warm!])
   }
   run.step(`${keys} keys: pruning`)
-  record('a superseded value that is pruned', (await runOne({ kind: 'prune', path, keys }))[0]!)
+  record('a superseded value that is pruned', await runOne({ kind: 'prune', path, keys }))
   run.removeFolder('larger')
 }

@@ -8,7 +8,7 @@ export interface MeasuredStore {
   readonly freePages: number
 }
 
-export const MEASURED: MeasuredStore = { bytesPerWrite: 86, bytesPerKey: 533, freePages: 1.05 }
+export const MEASURED: MeasuredStore = { bytesPerWrite: 61, bytesPerKey: 533, freePages: 1.05 }
 
 /** Bytes of inner pages of the B-tree for each key: with these in memory, a look-up reads the disk once for each tree. */
 export const INNER_BYTES_PER_KEY = 20

@@ -27,7 +27,7 @@ import type { Environment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 /** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
-const LAYOUT_VERSION = 7
+const LAYOUT_VERSION = 8
 
 /** The data file in the folder of a store: a folder without it has no store. */
 export const STORE_FILE = 'state.mdb'

@@ -178,9 +178,9 @@ export class Lookup {
     this.#writtenHigh = pair.versionHigh
     this.#writtenLow = pair.versionLow
     this.#isOwn = false
-    this.#bytes = pair.value
-    this.#start = 0
-    this.#end = pair.valueLength
+    this.#bytes = pair.bytes
+    this.#start = pair.valueStart
+    this.#end = pair.valueEnd
     return PRESENT
   }
 

@@ -11,7 +11,7 @@ import { decodeChunk, type Pair, runLevel } from './run-record.js'
 import { beginCutTransposed, isTransposed, TransposedPair, toPlainChunk } from './transposed-chunk.js'
 
 const DOCS = new URL('../../../../docs/storage.md', import.meta.url)
-const EXAMPLE = '80 03 0000000000000005 000000 000000 000000 000201 616161 626262 636465'
+const EXAMPLE = '80 03 0000000000000005 0007 0301 0201 000000 6162 000201 636465'
 
 const folder = temporaryFolder()
 const COMPRESSED = {
@@ -78,7 +78,7 @@ it('a transposed chunk has what chunks that are not compressed have, each within
         output.appendChunks(pairList(pairs), fences)
         const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {
           const record = loadRun(store, run)
-          expect(record.length).toBeLessThanOrEqual(isTransposed(record) ? 4_000 : 1_900)
+          expect(record.length).toBeLessThanOrEqual(isTransposed(record) ? 4_014 : 1_900)
           const chunk = decodeChunk(toPlainChunk(record))
           expect(chunk[0]!.version).toBe(firstVersion)
           if (!isTransposed(record)) return chunk
@@ -89,7 +89,7 @@ it('a transposed chunk has what chunks that are not compressed have, each within
             for (const asked of [version, next - 1n]) {
               expect(transposed.find(record, ...halves(asked))).toBe(true)
               expect([transposed.versionHigh, transposed.versionLow]).toEqual(halves(version))
-              expect(Buffer.from(transposed.value.subarray(0, transposed.valueLength))).toEqual(value)
+              expect(Buffer.from(transposed.bytes.subarray(transposed.valueStart, transposed.valueEnd))).toEqual(value)
             }
           }
           return chunk
@@ -135,8 +135,42 @@ it('a transposed chunk is cut after any pair', () => {
   })
 })
 
-it('a transposed chunk is refused as damaged unless it has whole rows', () => {
-  const sound = '80 02 0000000000000001 0000 0000 0000 0001 4142 00000000'
+it('a transposed chunk stores columns once that are equal, unless saying so takes as much', () => {
+  const hexOf = (values: readonly string[]) => {
+    let hex = ''
+    withRun(COMPRESSED, 0, (store, output) => {
+      const pairs = values.map((value, at): Pair => ({ version: BigInt(at) << 24n, value: Buffer.from(value) }))
+      output.appendChunks(pairList(pairs), new MergedFences())
+      const chunk = loadRun(store, 0)
+      expect(decodeChunk(toPlainChunk(chunk))).toEqual(pairs)
+      hex = chunk.copy(0, chunk.length - 4).toString('hex')
+    })
+    return hex
+  }
+  const head = (count: string) => `80${count}0000000000000000`
+  // Of two rows, three columns that are equal are worth a stretch, and two are not.
+  expect(hexOf(['a___b', 'c___d'])).toBe(
+    `${head('02')}0009 0001 0301 0301 000000 5f5f5f 0001 6163 6264`.replaceAll(' ', ''),
+  )
+  expect(hexOf(['a__b', 'c__d'])).toBe(
+    `${head('02')}0008 0001 0304 000000 0001 6163 5f5f 5f5f 6264`.replaceAll(' ', ''),
+  )
+  expect(hexOf(['a__', 'c__'])).toBe(`${head('02')}0007 0001 0303 000000 0001 6163 5f5f 5f5f`.replaceAll(' ', ''))
+  expect(hexOf(['a_b', 'c_d', 'e_f'])).toBe(
+    `${head('03')}0007 0001 0303 000000 000101 616365 5f5f5f 626466`.replaceAll(' ', ''),
+  )
+  // A stretch has 255 columns of each kind at most.
+  const equal = '_'.repeat(300)
+  expect(hexOf([`a${equal}`, `c${equal}`])).toBe(
+    `${head('02')}0131 0001 0301 ff00 2d00 000000 ${'5f'.repeat(300)} 0001 6163`.replaceAll(' ', ''),
+  )
+  expect(hexOf(['ac'.repeat(150), 'ca'.repeat(150)])).toBe(
+    `${head('02')}0130 0001 03ff 002d 000000 0001 ${'61636361'.repeat(150)}`.replaceAll(' ', ''),
+  )
+})
+
+it('a transposed chunk is refused as damaged unless its parts take all of it', () => {
+  const sound = '80 02 0000000000000001 0005 0302 000000 0001 4142 00000000'
   expect(decodeChunk(toPlainChunk(chunkOf(sound)))).toEqual([
     { version: 1n, value: Buffer.from('A') },
     { version: 2n, value: Buffer.from('B') },
@@ -146,12 +180,22 @@ it('a transposed chunk is refused as damaged unless it has whole rows', () => {
     sound.replace('80 02', '80 03'),
     sound.replace('80 02', '80 ff'),
     sound.replace('4142', '41'),
-    '80 02 0000000000000001 0000 0000 0000 00000000',
-    '80 02 0000000000000001 00000000',
+    sound.replace('4142', '414243'),
+    sound.replace('0005', '0004'),
+    sound.replace('0005', '0006'),
+    sound.replace('0302', '0303'),
+    sound.replace('0302', '0402'),
+    sound.replace('0302', '0000'),
+    '80 02 0000000000000001 0003 0003 0000 0000 0001 00000000',
+    '80 02 0000000000000001 0000 00000000',
+    '80 02 0000000000000001 00 00000000',
+    // A row of 65,535 columns would be made of a few bytes.
+    `80 ff 0000000000000001 ffff ${'ff00'.repeat(257)} ${'00'.repeat(65_535)} 00000000`,
   ]
   for (const hex of damaged) {
     const corrupt = expect.objectContaining({ code: 'store_corrupt' })
-    expect(() => toPlainChunk(chunkOf(hex))).toThrow(corrupt)
+    expect(() => toPlainChunk(chunkOf(hex)), hex.slice(0, 80)).toThrow(corrupt)
     expect(() => new TransposedPair().find(chunkOf(hex), 0, 9)).toThrow(corrupt)
+    expect(() => beginCutTransposed(new RecordBuilder(), chunkOf(hex), 1)).toThrow(corrupt)
   }
 })

@@ -3,15 +3,20 @@ import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './run-record.js'
 
-// A chunk of the database `run` whose values have one length, in the form that compresses best:
-//   u8 128 | u8 m | u64 version of the first pair | byte 0 of m rows | byte 1 of m rows | … | u32 CRC
-//     row: u32 version less that of the pair before, 0 for the first | value
-// What does not change from pair to pair is a run of one byte.
+// A chunk of the database `run` whose values have one length, in the form that takes least:
+//   u8 128 | u8 m | u64 version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
+//     a row: u32 version less that of the pair before, 0 for the first | value
+//     a column: the bytes of the m rows at one place; equal where all of them are
+//     a stretch: u8 columns that are equal | u8 columns after them that are stored whole; as many as all columns take
+// A write changes few bytes of a value: most columns are equal.
 
-const ROWS_AT = 10
+const COLUMNS_AT = 10
+const STRETCHES_AT = 12
+const STRETCH_LENGTH = 2
+const LONGEST_STRETCH = 255
 const VERSION_LENGTH = 4
-/** A record of this length, if it does not compress, fills a page alone. */
-const MAX_LENGTH = 4_000
+/** Rows of this length, if no columns are equal, fill a page alone. */
+const MOST_ROWS_LENGTH = 3_986
 const U32 = 2 ** 32
 
 export function isTransposed({ bytes }: SharedRecord): boolean {
@@ -20,7 +25,7 @@ export function isTransposed({ bytes }: SharedRecord): boolean {
 
 /** How many pairs with values of a length a transposed chunk has at most. */
 export function mostTransposedPairs(valueLength: number): number {
-  return Math.floor((MAX_LENGTH - ROWS_AT - CHECKSUM_LENGTH) / (VERSION_LENGTH + valueLength))
+  return Math.floor(MOST_ROWS_LENGTH / (VERSION_LENGTH + valueLength))
 }
 
 /** Begins a chunk with rows that follow each other in some bytes. */
@@ -31,44 +36,84 @@ export function beginTransposed(
   firstLow: number,
   rows: Uint8Array,
 ): void {
-  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow)
-  transpose(rows, 0, count, rows.length / count, builder.room(rows.length))
+  const columns = rows.length / count
+  const stretches = stretchesOf(rows, count)
+  builder.begin().u8(TRANSPOSED).u8(count).u32(firstHigh).u32(firstLow).u16(columns)
+  for (let at = 0, from = 0; at < stretches.length; from = stretches[at + 1]!, at += 2) {
+    addStretch(builder, stretches[at]! - from, stretches[at + 1]! - stretches[at]!)
+  }
+  for (let at = 0, from = 0; at < stretches.length; from = stretches[at + 1]!, at += 2) {
+    builder.part(rows, from, stretches[at]!)
+  }
+  for (let at = 0; at < stretches.length; at += 2) {
+    const end = stretches[at + 1]!
+    const target = builder.room((end - stretches[at]!) * count)
+    for (let column = stretches[at]!, next = 0; column < end; column++) {
+      for (let place = column; place < rows.length; place += columns) target[next++] = rows[place]!
+    }
+  }
 }
 
-/** Begins a chunk with the first pairs of another. */
+/** The columns at which stretches that are stored whole begin and end, by turns; the last ends with the row. */
+function stretchesOf(rows: Uint8Array, count: number): number[] {
+  const columns = rows.length / count
+  const stretches: number[] = []
+  let end = 0
+  for (let column = 0; column <= columns; column++) {
+    const isLast = column === columns
+    if (!isLast && isEqualColumn(rows, column, columns)) continue
+    const next = isLast ? column : column + 1
+    const saved = (column - end) * (count - 1)
+    // Columns that are equal are not worth a stretch where it takes as much as they save.
+    if (stretches.length > 0 && saved <= STRETCH_LENGTH) stretches[stretches.length - 1] = next
+    else stretches.push(column, next)
+    end = next
+  }
+  return stretches
+}
+
+function isEqualColumn(rows: Uint8Array, column: number, columns: number): boolean {
+  const first = rows[column]
+  for (let place = column + columns; place < rows.length; place += columns) if (rows[place] !== first) return false
+  return true
+}
+
+function addStretch(builder: RecordBuilder, equal: number, whole: number): void {
+  for (; equal > LONGEST_STRETCH; equal -= LONGEST_STRETCH) builder.u8(LONGEST_STRETCH).u8(0)
+  builder.u8(equal)
+  for (; whole > LONGEST_STRETCH; whole -= LONGEST_STRETCH) builder.u8(LONGEST_STRETCH).u8(0)
+  builder.u8(whole)
+}
+
+/** Begins a chunk with the first pairs of another. @throws `store_corrupt` */
 export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord, left: number): void {
   const count = runCount(record)
-  const columns = rowLength(record)
-  builder.begin().u8(TRANSPOSED).u8(left).part(record.bytes, 2, ROWS_AT)
-  for (let column = 0; column < columns; column++) {
-    const at = ROWS_AT + column * count
-    builder.part(record.bytes, at, at + left)
-  }
+  const { wholeAt } = new ChunkParts().find(record)
+  builder.begin().u8(TRANSPOSED).u8(left).part(record.bytes, 2, wholeAt)
+  for (let at = wholeAt; at < record.length - CHECKSUM_LENGTH; at += count) builder.part(record.bytes, at, at + left)
 }
 
 /** The same chunk in the form of `run-record.ts`: the record itself, or a copy that has no checksum. @throws `store_corrupt` */
 export function toPlainChunk(record: SharedRecord): SharedRecord {
   if (!isTransposed(record)) return record
   const count = runCount(record)
-  const columns = rowLength(record)
-  const valueLength = columns - VERSION_LENGTH
-  const rows = new Uint8Array(columns * count)
-  transpose(record.bytes, ROWS_AT, columns, count, rows)
+  const row = new TransposedRow()
+  row.begin(record)
+  const valueLength = row.end - VERSION_LENGTH
   const valuesAt = PAIRS_AT + PAIR_LENGTH * count
   const plain = SharedRecord.over(new Uint8Array(valuesAt + valueLength * count + CHECKSUM_LENGTH))
   const { bytes, view } = plain
   bytes[0] = CHUNK_LEVEL
   bytes[1] = count
-  bytes.set(record.copy(2, ROWS_AT), 2)
-  const versions = new DataView(rows.buffer, rows.byteOffset)
+  bytes.set(record.copy(2, PAIRS_AT), 2)
   let version = 0
   for (let pair = 0; pair < count; pair++) {
     const at = PAIRS_AT + PAIR_LENGTH * pair
-    version += versions.getUint32(columns * pair)
+    version += row.step(record, pair)
     view.setUint32(at, version)
     view.setUint16(at + 4, (valueLength * (pair + 1)) << 2)
-    const row = columns * pair
-    bytes.set(rows.subarray(row + VERSION_LENGTH, row + columns), valuesAt + valueLength * pair)
+    row.take(record, pair)
+    bytes.set(row.bytes.subarray(VERSION_LENGTH, row.end), valuesAt + valueLength * pair)
   }
   return plain
 }
@@ -77,15 +122,27 @@ export function toPlainChunk(record: SharedRecord): SharedRecord {
 export class TransposedPair {
   versionHigh = 0
   versionLow = 0
-  /** The value, and what is left there of longer ones. */
-  value = new Uint8Array(256)
-  valueLength = 0
+  readonly #row = new TransposedRow()
+
+  /** The value is there from `valueStart` to `valueEnd`. */
+  get bytes(): Uint8Array {
+    return this.#row.bytes
+  }
+
+  get valueStart(): number {
+    return VERSION_LENGTH
+  }
+
+  get valueEnd(): number {
+    return this.#row.end
+  }
 
   /** Finds the newest pair at or below a version, in halves. Returns whether there is one. @throws `store_corrupt` */
   find(record: SharedRecord, high: number, low: number): boolean {
-    const { bytes, view } = record
+    const { view } = record
+    const row = this.#row
+    row.begin(record)
     const count = runCount(record)
-    const columns = rowLength(record)
     const firstHigh = view.getUint32(2)
     const firstLow = view.getUint32(6)
     const limit = (high - firstHigh) * U32 + (low - firstLow)
@@ -93,37 +150,105 @@ export class TransposedPair {
     let version = 0
     let pair = 0
     for (; pair + 1 < count; pair++) {
-      const at = ROWS_AT + pair + 1
-      const step =
-        bytes[at]! * 2 ** 24 + ((bytes[at + count]! << 16) | (bytes[at + 2 * count]! << 8) | bytes[at + 3 * count]!)
+      const step = row.step(record, pair + 1)
       if (version + step > limit) break
       version += step
     }
     this.versionHigh = firstLow + version < U32 ? firstHigh : firstHigh + 1
     this.versionLow = (firstLow + version) >>> 0
-    this.#take(bytes, ROWS_AT + VERSION_LENGTH * count + pair, count, columns - VERSION_LENGTH)
+    row.take(record, pair)
     return true
   }
+}
 
-  #take(bytes: Uint8Array, start: number, count: number, length: number): void {
-    if (length > this.value.length) this.value = new Uint8Array(2 * length)
-    const { value } = this
-    for (let place = 0, at = start; place < length; place++, at += count) value[place] = bytes[at]!
-    this.valueLength = length
+/** Takes one row after the other from a chunk. */
+class TransposedRow {
+  /** The row that was taken, and what is left there of longer ones. */
+  bytes = new Uint8Array(256)
+  /** The place after the row. */
+  end = 0
+  readonly #parts = new ChunkParts()
+  // Of each byte of a version: where that of the first row is, and how far that of the next one is from there.
+  readonly #versionAt = new Int32Array(VERSION_LENGTH)
+  readonly #versionStep = new Int32Array(VERSION_LENGTH)
+
+  /** Call it before the others. @throws `store_corrupt` */
+  begin(record: SharedRecord): void {
+    const { columns, equalAt, wholeAt } = this.#parts.find(record)
+    this.end = columns
+    if (columns > this.bytes.length) this.bytes = new Uint8Array(2 * columns)
+    const { bytes } = record
+    const count = runCount(record)
+    let equal = equalAt
+    let whole = wholeAt
+    for (let column = 0, stretch = STRETCHES_AT, left = 0; column < VERSION_LENGTH; ) {
+      for (left = bytes[stretch]!; left > 0 && column < VERSION_LENGTH; left--, column++)
+        this.#locate(column, equal++, 0)
+      for (left = bytes[stretch + 1]!; left > 0 && column < VERSION_LENGTH; left--, column++) {
+        this.#locate(column, whole, 1)
+        whole += count
+      }
+      stretch += STRETCH_LENGTH
+    }
+  }
+
+  #locate(column: number, at: number, step: number): void {
+    this.#versionAt[column] = at
+    this.#versionStep[column] = step
+  }
+
+  /** The version of a row, less that of the one before. */
+  step({ bytes }: SharedRecord, row: number): number {
+    const at = this.#versionAt
+    const step = this.#versionStep
+    return (
+      bytes[at[0]! + row * step[0]!]! * 2 ** 24 +
+      ((bytes[at[1]! + row * step[1]!]! << 16) |
+        (bytes[at[2]! + row * step[2]!]! << 8) |
+        bytes[at[3]! + row * step[3]!]!)
+    )
+  }
+
+  take(record: SharedRecord, row: number): void {
+    const source = record.bytes
+    const target = this.bytes
+    const count = runCount(record)
+    const { columns, equalAt, wholeAt } = this.#parts
+    let equal = equalAt
+    let whole = wholeAt + row
+    for (let column = 0, stretch = STRETCHES_AT; column < columns; stretch += STRETCH_LENGTH) {
+      for (let left = source[stretch]!; left > 0; left--) target[column++] = source[equal++]!
+      for (let left = source[stretch + 1]!; left > 0; left--, whole += count) target[column++] = source[whole]!
+    }
   }
 }
 
-/** Length of a version and a value. @throws `store_corrupt` */
-function rowLength(record: SharedRecord): number {
-  const length = (record.length - ROWS_AT - CHECKSUM_LENGTH) / runCount(record)
-  if (Number.isInteger(length) && length >= VERSION_LENGTH) return length
-  throw storeCorrupt('a chunk does not parse')
-}
+/** Finds the places of the parts of a chunk. */
+class ChunkParts {
+  columns = 0
+  equalAt = 0
+  wholeAt = 0
 
-/** Puts columns one after the other, of rows that follow each other in some bytes. */
-function transpose(source: Uint8Array, start: number, rows: number, columns: number, target: Uint8Array): void {
-  let next = 0
-  for (let column = 0; column < columns; column++) {
-    for (let row = 0, at = start + column; row < rows; row++, at += columns) target[next++] = source[at]!
+  /** @throws `store_corrupt` */
+  find(record: SharedRecord): this {
+    const { bytes, view } = record
+    const end = record.length - CHECKSUM_LENGTH
+    const columns = end < STRETCHES_AT ? 0 : view.getUint16(COLUMNS_AT)
+    let column = 0
+    let equal = 0
+    let at = STRETCHES_AT
+    for (; column < columns && at < end; at += STRETCH_LENGTH) {
+      equal += bytes[at]!
+      column += bytes[at]! + bytes[at + 1]!
+    }
+    const count = runCount(record)
+    const isRows = columns >= VERSION_LENGTH && count > 0 && count * columns <= MOST_ROWS_LENGTH
+    if (!isRows || column !== columns || at + equal + (columns - equal) * count !== end) {
+      throw storeCorrupt('a chunk does not parse')
+    }
+    this.columns = columns
+    this.equalAt = at
+    this.wholeAt = at + equal
+    return this
   }
 }
