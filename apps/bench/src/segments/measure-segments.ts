@@ -1,5 +1,6 @@
 // Measures the design of segments, which the engine does not have: docs/lab/segments.md. Takes CHAIN and WRITES, where CHAIN is
 // `spreading` or `returning` for made-up chains, or the folder of a backup, whose hash salt may follow.
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { VersionWrites } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import { createRandom } from '@ledger-state/testing/random'
@@ -11,6 +12,8 @@ import type { SegmentWrite } from './segment-block.ts'
 /** Writes of a memtable, half of 64 MiB: the final segments are merged of so large ones. */
 const TABLE_WRITES = 52_000
 const LOOK_UPS = 2_000
+/** The segments have level 6. */
+const DEFLATE_LEVELS = [1, 3, 6]
 
 const [chain = 'spreading', most = '840000', hashSalt] = process.argv.slice(2)
 await measure(await collectWrites(chain, Number(most)))
@@ -69,7 +72,10 @@ async function measure(writes: readonly SegmentWrite[]): Promise<void> {
     })
     say(`merged into ${merged.length}`, merged)
     console.log(`CPU of a write: merging ${(cpu / count).toFixed(1)} µs`)
-    if (merged.length === 1) measureLookUps(merged[0]!, writes)
+    if (merged.length === 1) {
+      measureFrames(merged[0]!)
+      measureLookUps(merged[0]!, writes)
+    }
   }
 }
 
@@ -91,6 +97,26 @@ function say(what: string, segments: readonly Segment[]): void {
     `${what}: ${segments.length} segments, ${writes} writes, ${keys} keys in all: ${((data + index + filter) / writes).toFixed(1)} B a write ` +
       `(data ${(data / writes).toFixed(1)}, index ${(index / writes).toFixed(2)}, filter ${(filter / writes).toFixed(2)}), frames of ${(data / frames).toFixed(0)} B`,
   )
+}
+
+/** Inflates all blocks and deflates them again: what of encoding, merging and look-ups is the codec of the frames. */
+function measureFrames({ blocks, writes }: Segment): void {
+  let columns: Buffer[] = []
+  const inflating = cpuOf(() => {
+    columns = blocks.map(({ frame }) => inflateRawSync(frame))
+  })
+  console.log(
+    `CPU of inflating a block: ${(inflating / blocks.length).toFixed(1)} µs, of a write ${(inflating / writes).toFixed(2)} µs`,
+  )
+  for (const level of DEFLATE_LEVELS) {
+    let bytes = 0
+    const deflating = cpuOf(() => {
+      for (const column of columns) bytes += deflateRawSync(column, { level, windowBits: 14 }).length
+    })
+    console.log(
+      `deflate, level ${level}: ${(deflating / writes).toFixed(2)} µs and ${(bytes / writes).toFixed(1)} B a write`,
+    )
+  }
 }
 
 /** Asks for writes that were drawn, and compares each answer. */
