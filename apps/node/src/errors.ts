@@ -66,6 +66,12 @@ export function widerSlice(error: LedgerStateError, command: string): LedgerStat
 }
 
 /** A proof of the whole state, of a store that keeps a part of it. */
+export function assumedBaseHasNoRoot(): ProgramError {
+  const message =
+    'this store began on an assumed empty base, and the root of a state follows from all that was written: what the source proved when it was ingested stands in ledger-state info'
+  return new LedgerStateError('state_root_unknown', message)
+}
+
 export function sliceHasNoRoot(): ProgramError {
   const message =
     'this store keeps a slice of its ledger, and the root of a state follows from all of it: what the source proved when it was ingested stands in ledger-state info'
@@ -161,6 +167,11 @@ export function noCheckpoint(store: string): ProgramError {
 
 export function sliceWithoutTree(store: string): ProgramError {
   const message = `${store} keeps a slice of its ledger: without the whole state there is no tree of it`
+  return new LedgerStateError('no_checkpoint', message)
+}
+
+export function assumedBaseWithoutTree(store: string): ProgramError {
+  const message = `${store} began on an assumed empty base: without what was written before there is no tree of its state`
   return new LedgerStateError('no_checkpoint', message)
 }
 

@@ -456,9 +456,18 @@ export function versionBeyondBackup(root: string, version: bigint, newest: bigin
   return new LedgerStateError('invalid_argument', `the backup in ${root} ends at version ${newest}, before ${version}`)
 }
 
-export function snapshotTooNew(root: string, version: bigint, oldest: bigint | undefined): FeedError {
-  const found = oldest === undefined ? 'it has no state' : `its oldest state is of version ${oldest}, which is newer`
-  const message = `the backup in ${root} cannot begin at version ${version}: ${found}, and its transactions do not begin with version 0`
+/** @param timeUsec of the oldest state, where the backup says it */
+export function snapshotTooNew(
+  root: string,
+  version: bigint,
+  oldest: bigint | undefined,
+  timeUsec: bigint | undefined,
+): FeedError {
+  const time = timeUsec === undefined ? '' : ` (${formatTime(timeUsec)})`
+  const found =
+    oldest === undefined ? 'it has no state' : `its oldest state is of version ${oldest}${time}, which is newer`
+  const choice = oldest === undefined ? 'begin with another backup' : 'begin there or later, or with another backup'
+  const message = `the backup in ${root} cannot begin at version ${version}: ${found}, and its transactions do not begin with version 0; ${choice}`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -512,6 +521,16 @@ export function serviceRefused(url: string, status: number, text: string): FeedE
 
 export function serviceShort(url: string, why: string): FeedError {
   const message = `${url} gave less than was asked for (${why}): the node may have pruned it`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function servicePruned(root: string, version: bigint, oldest: bigint): FeedError {
+  const message = `the node at ${root} has pruned version ${version} meanwhile: its transactions begin with version ${oldest} now; begin a new store with a later window, or read from a node that keeps more`
+  return new LedgerStateError('source_failed', message)
+}
+
+export function statePruned(root: string, version: bigint): FeedError {
+  const message = `the node at ${root} has pruned its state of version ${version} meanwhile; begin anew with a later window, or read from a node that keeps more`
   return new LedgerStateError('source_failed', message)
 }
 

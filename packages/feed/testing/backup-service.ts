@@ -12,19 +12,28 @@ export interface BackupService {
   readonly paths: string[]
   /** Gives an answer in its own way, and returns true. `before`: how often the path was asked for already. */
   faultOf: (path: string, before: number) => ((response: ServerResponse, body: Buffer) => void) | undefined
-  /** Oldest version whose transactions the node has. */
+  /** Oldest version whose transactions the node has, and oldest one whose state. */
   oldest: number
+  oldestState: number
   close(): Promise<void>
 }
 
-/** The body of an answer by the endpoint and the words after it; undefined where the node does not have it: the body then ends abruptly. */
-export type AnswerOfService = (endpoint: string, words: readonly string[], oldest: number) => Buffer | undefined | 404
+/**
+ * The body of an answer by the endpoint and the words after it, or a status. Undefined where the node does not have what it streams: the body then
+ * ends abruptly.
+ */
+export type AnswerOfService = (
+  endpoint: string,
+  words: readonly string[],
+  held: Pick<BackupService, 'oldest' | 'oldestState'>,
+) => Buffer | undefined | 404 | 500
 
 export async function startBackupService(chain: SyntheticChain, format: 'V0' | 'V1' = 'V1'): Promise<BackupService> {
   const endings = chain.endings().map(signedLedgerInfo)
 
-  function answer(endpoint: string, words: readonly string[], oldest: number): Buffer | undefined | 404 {
+  const answer: AnswerOfService = (endpoint, words, { oldest, oldestState }) => {
     const [a = 0, b = 0, c = 0] = words.map(Number)
+    if (endpoint.startsWith('state_') && a < oldestState) return endpoint === 'state_snapshot_chunk' ? undefined : 500
     switch (endpoint) {
       case 'db_state':
         return nodeState(chain.epoch, chain.latestVersion)
@@ -75,8 +84,8 @@ export async function serveBackup(answer: AnswerOfService): Promise<BackupServic
     counts.set(path, before + 1)
     service.paths.push(path)
     const [endpoint, ...words] = path.slice(1).split('/')
-    const body = answer(endpoint!, words, service.oldest)
-    if (body === 404) return response.writeHead(404).end()
+    const body = answer(endpoint!, words, service)
+    if (typeof body === 'number') return response.writeHead(body).end()
     const fault = service.faultOf(path, before)
     if (fault) return fault(response, body ?? Buffer.alloc(0))
     // The reference streams without a length.
@@ -91,6 +100,7 @@ export async function serveBackup(answer: AnswerOfService): Promise<BackupServic
     paths: [],
     faultOf: () => undefined,
     oldest: 0,
+    oldestState: 0,
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections()

@@ -4,7 +4,7 @@ import { bytesToHexDigits } from '@ledger-state/core'
 import { type AsyncStateReader, type StateEngineReader, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { computeStateRoot } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/ingest'
-import { emptyStore, otherStateRoot, sliceHasNoRoot, stateRootUnknown } from '../errors.js'
+import { assumedBaseHasNoRoot, emptyStore, otherStateRoot, sliceHasNoRoot, stateRootUnknown } from '../errors.js'
 import { formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { auditedStore, type OwnValue } from './audited-store.js'
@@ -23,7 +23,7 @@ export interface AuditOptions {
  * Computes the root of the newest audited state of a store and compares it with the one that the ledger has there. Says on
  * standard error how far it is.
  * @returns one line for people
- * @throws `no_ledger`; `state_root_unknown` where the store keeps no root, or a slice, `state_root_differs`; `version_pruned`
+ * @throws `no_ledger`; `state_root_unknown` where the store keeps no root, or a slice, or began on an assumed empty base, `state_root_differs`; `version_pruned`
  *   where the version is pruned meanwhile
  */
 export async function auditStateRoot(
@@ -33,6 +33,7 @@ export async function auditStateRoot(
 ): Promise<string> {
   const store = await auditedStore(engine)
   if (await store.isSlice()) throw sliceHasNoRoot()
+  if (!store.isComplete) throw assumedBaseHasNoRoot()
   const name = nameOfPlace(place)
   const { ledger } = store
   if (!ledger) throw emptyStore(name)

@@ -14,6 +14,8 @@ export interface OwnValue {
 export interface AuditedStore {
   readonly ledger: LedgerInfo | undefined
   readonly mark: Uint8Array | undefined
+  /** Whether it holds everything that existed at its base; false where an empty base was assumed. */
+  readonly isComplete: boolean
   /** The newest root of the state that was written up to a version. */
   newestRoot(last: bigint): Promise<OwnValue | undefined>
   /** Whether the store keeps a slice of its ledger: then it has no whole state. */
@@ -33,6 +35,7 @@ function auditedEngine(engine: StateEngineReader): AuditedStore {
   return {
     ledger: engine.ledger,
     mark: engine.mark,
+    isComplete: engine.base?.complete !== false,
     newestRoot: async (last) => {
       for (const { version, value } of engine.history(STATE_ROOT_KEY, { last })) {
         return value ? { version, value } : undefined
@@ -60,6 +63,7 @@ async function auditedSnapshot(engine: AsyncStateReader): Promise<AuditedStore> 
   return {
     ledger: snapshot.ledger,
     mark: snapshot.mark,
+    isComplete: snapshot.base?.complete !== false,
     newestRoot: async (last) => {
       const { revisions } = await snapshot.history(STATE_ROOT_KEY, { last, limit: 1 })
       const [newest] = revisions

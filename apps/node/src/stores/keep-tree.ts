@@ -10,7 +10,7 @@ import {
   writeStateTree,
 } from '@ledger-state/feed'
 import { bytesToCheckpoint } from '@ledger-state/proof'
-import { noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
+import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
@@ -55,6 +55,10 @@ export async function keepTree(
   const name = nameOfPlace(place)
   if (await store.isSlice()) {
     if (isAsked) throw sliceWithoutTree(name)
+    return undefined
+  }
+  if (!store.isComplete) {
+    if (isAsked) throw assumedBaseWithoutTree(name)
     return undefined
   }
   const held = await store.newestCheckpoint()

@@ -33,6 +33,8 @@ export interface BucketRequestOptions {
 export interface Failure {
   readonly why: string
   readonly retryAfterMs: number
+  /** Status of the answer, where there was one. */
+  readonly status?: number | undefined
 }
 
 /** An answer whose body is yet to be read. */
@@ -124,7 +126,7 @@ export class BucketRequests {
       }
       if (status !== 408 && status !== 429 && status < 500) return answer
       await answer.drop()
-      return { why: `status ${status}`, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
+      return { why: `status ${status}`, status, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
     } catch (error) {
       if (this.#ended.aborted) throw transferStopped(url)
       if (isLedgerStateError(error)) throw error

@@ -2,16 +2,17 @@ import { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { ByteReader, bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import { LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
-import { type BucketRequestOptions, BucketRequests, failureOf } from '../buckets/bucket-requests.js'
+import type { BucketRequestOptions } from '../buckets/bucket-requests.js'
 import { Spool } from '../buckets/spool.js'
-import { serviceEmpty, serviceFormatUnknown, serviceRefused, serviceShort } from '../errors.js'
+import { serviceEmpty, serviceFormatUnknown, servicePruned, statePruned } from '../errors.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { proveStateRoot } from '../proof/state-proof.js'
 import { readTransactionRecord } from '../proof/transaction-record.js'
 import { readStateRecord } from '../wire/state-record.js'
-import { RecordCount } from './record-count.js'
+import { firstHeld } from './first-held.js'
 import { METADATA_NAME, manifestOf, nameOf, parseName, type ServiceName, STRETCH_VERSIONS } from './service-names.js'
+import { type PrunedCheck, ServiceRequests } from './service-requests.js'
 
 /** Versions of a chunk: 46 MB of those of mainnet. */
 const CHUNK_VERSIONS = 20_000n
@@ -21,41 +22,48 @@ const CHUNK_ENTRIES = 100_000
 const VERSION_BYTES = 2_300
 const ENTRY_BYTES = 300
 
-const MOST_SMALL_BYTES = 64 * 1024 * 1024
-
 export interface ServiceStorageOptions extends BucketRequestOptions {
   readonly hashSalt?: string | undefined
   readonly sourceFolder?: string | undefined
 }
 
-/** The newest ledger info that a node has. */
-interface NodeState {
+/** The newest ledger info that a node has, or the end of an epoch. */
+interface EpochVersion {
   readonly epoch: bigint
   readonly version: bigint
 }
 
+/** What a node has not pruned. */
+interface Holdings {
+  readonly oldestVersion: bigint
+  /** The ends of epochs whose states it has, and all transactions after them. */
+  readonly states: readonly EpochVersion[]
+}
+
 /**
  * The backup service of a node, as the backup that its tools would write from it: names and manifests are made here, chunks and
- * proofs are what the node answers. It has no ranges, so a transfer that is cut begins anew.
+ * proofs are what the node answers. What it has pruned is not in that backup. It has no ranges, so a transfer that is cut begins anew.
  */
 export class ServiceStorage implements BackupStorage {
   readonly root: string
-  readonly #url: string
-  readonly #requests: BucketRequests
+  readonly #requests: ServiceRequests
   readonly #spool: Spool
   readonly #hasher: LedgerHasher
-  #state: Promise<NodeState> | undefined
+  #state: Promise<EpochVersion> | undefined
   #format: Promise<'V0' | 'V1'> | undefined
-  #ends: Promise<readonly { readonly epoch: bigint; readonly version: bigint }[]> | undefined
-  fetchedBytes = 0
+  #ends: Promise<readonly EpochVersion[]> | undefined
+  #held: Promise<Holdings> | undefined
 
   /** @param url of the service, without a slash at its end */
   constructor(url: string, options: ServiceStorageOptions) {
     this.root = `backup+${url}`
-    this.#url = url
-    this.#requests = new BucketRequests(options)
+    this.#requests = new ServiceRequests(url, options)
     this.#spool = new Spool(options.sourceFolder)
     this.#hasher = new LedgerHasher(options.hashSalt)
+  }
+
+  get fetchedBytes(): number {
+    return this.#requests.fetchedBytes
   }
 
   placeOf(name: string): string {
@@ -123,7 +131,30 @@ export class ServiceStorage implements BackupStorage {
       return
     }
     const { path, records } = await this.#endpointOf(parsed)
-    yield* records === undefined ? [await this.#small(path)] : this.#records(path, records)
+    const pruned = this.#prunedCheck(parsed)
+    if (records === undefined) yield await this.#requests.small(path, pruned)
+    else yield* this.#requests.records(path, records, pruned)
+  }
+
+  /** A node prunes while it is read. */
+  #prunedCheck({ kind, first, version }: ServiceName): PrunedCheck | undefined {
+    if (kind === 'transactions') {
+      return async () => {
+        if (await this.#holdsVersion(first)) return undefined
+        this.#held = undefined
+        return servicePruned(this.root, first, (await this.#holdings()).oldestVersion)
+      }
+    }
+    if (kind !== 'state') return undefined
+    return async () => ((await this.#holdsState(version!)) ? undefined : statePruned(this.root, version!))
+  }
+
+  async #holdsVersion(version: bigint): Promise<boolean> {
+    return await this.#requests.holds(`transactions/${version}/1`)
+  }
+
+  async #holdsState(version: bigint): Promise<boolean> {
+    return await this.#requests.holds(`state_item_count/${version}`)
   }
 
   async #endpointOf(name: ServiceName): Promise<{ readonly path: string; readonly records?: number }> {
@@ -149,9 +180,10 @@ export class ServiceStorage implements BackupStorage {
 
   async #metadata(): Promise<Buffer> {
     const { epoch, version } = await this.#nodeState()
+    const { oldestVersion, states } = await this.#holdings()
     const lines: object[] = []
-    for (let first = 0n; first <= version; first += STRETCH_VERSIONS) {
-      const last = min(version, first + STRETCH_VERSIONS - 1n)
+    for (let first = oldestVersion; first <= version; first = stretchOf(first) + STRETCH_VERSIONS) {
+      const last = min(version, stretchOf(first) + STRETCH_VERSIONS - 1n)
       const manifest = nameOf({ kind: 'transactions', part: 'manifest', first, last: 0n })
       lines.push({ TransactionBackup: { first_version: Number(first), last_version: Number(last), manifest } })
     }
@@ -162,7 +194,7 @@ export class ServiceStorage implements BackupStorage {
       const versions = { first_version: Number(ends[0]!.version), last_version: Number(ends.at(-1)!.version) }
       lines.push({ EpochEndingBackup: { ...epochs, ...versions, manifest } })
     }
-    for (const end of ends) {
+    for (const end of states) {
       const manifest = nameOf({ kind: 'state', part: 'manifest', ...end, first: 0n, last: 0n })
       lines.push({ StateSnapshotBackup: { epoch: Number(end.epoch), version: Number(end.version), manifest } })
     }
@@ -180,29 +212,35 @@ export class ServiceStorage implements BackupStorage {
     return kind === 'state' ? await this.#stateManifest(name) : await this.#transactionManifest(name)
   }
 
-  async #transactionManifest({ first }: ServiceName): Promise<Buffer> {
+  async #transactionManifest({ first: stretch }: ServiceName): Promise<Buffer> {
     const { version: newest } = await this.#nodeState()
-    const last = min(newest, first + STRETCH_VERSIONS - 1n)
-    // A node has its newest version, and may have pruned the first one of a stretch.
-    this.#format ??= this.#findFormat(newest)
-    const format = await this.#format
+    const { oldestVersion, states } = await this.#holdings()
+    const first = max(stretch, oldestVersion)
+    const last = min(newest, stretch + STRETCH_VERSIONS - 1n)
+    const format = await this.#knownFormat()
+    // What follows the oldest state is asked for by itself: what comes before it is what the node prunes next.
+    const oldestState = states[0]?.version ?? last
     const chunks: object[] = []
-    for (let from = first; from <= last; from += CHUNK_VERSIONS) {
-      const range = { kind: 'transactions', first: from, last: min(last, from + CHUNK_VERSIONS - 1n) } as const
+    for (let from = first; from <= last; ) {
+      const end = min(last, from - (from % CHUNK_VERSIONS) + CHUNK_VERSIONS - 1n)
+      const to = from <= oldestState ? min(end, oldestState) : end
+      const range = { kind: 'transactions', first: from, last: to } as const
       chunks.push({
-        first_version: Number(range.first),
-        last_version: Number(range.last),
+        first_version: Number(from),
+        last_version: Number(to),
         transactions: nameOf({ ...range, part: 'chunk' }),
         proof: nameOf({ ...range, part: 'proof' }),
         format,
       })
+      from = to + 1n
     }
     return json({ first_version: Number(first), last_version: Number(last), chunks })
   }
 
   async #stateManifest(name: ServiceName): Promise<Buffer> {
     const version = name.version!
-    const count = Number(new ByteReader(await this.#small(`state_item_count/${version}`)).readU64())
+    const counted = await this.#requests.small(`state_item_count/${version}`, this.#prunedCheck(name))
+    const count = Number(new ByteReader(counted).readU64())
     const proof = nameOf({ ...name, part: 'root' })
     const { stateRoot } = await proveStateRoot(await this.localFile(proof), version, this.#hasher)
     const chunks: object[] = []
@@ -219,8 +257,8 @@ export class ServiceStorage implements BackupStorage {
     return json({ ...facts, chunks, proof })
   }
 
-  async #nodeState(): Promise<NodeState> {
-    this.#state ??= this.#small('db_state').then((bytes) => {
+  async #nodeState(): Promise<EpochVersion> {
+    this.#state ??= this.#requests.small('db_state').then((bytes) => {
       const reader = new ByteReader(bytes)
       if (!reader.readBool()) throw serviceEmpty(this.root)
       return { epoch: reader.readU64(), version: reader.readU64() }
@@ -233,11 +271,11 @@ export class ServiceStorage implements BackupStorage {
     return await this.#ends
   }
 
-  async #readEnds(): Promise<readonly { readonly epoch: bigint; readonly version: bigint }[]> {
+  async #readEnds(): Promise<readonly EpochVersion[]> {
     const { epoch } = await this.#nodeState()
     if (epoch === 0n) return []
     const path = await this.localFile(nameOf({ kind: 'endings', part: 'chunk', first: 0n, last: epoch - 1n }))
-    const ends: { readonly epoch: bigint; readonly version: bigint }[] = []
+    const ends: EpochVersion[] = []
     for await (const records of readRecords(path)) {
       for (const record of records) {
         const info = readLedgerInfo(new ByteReader(record))
@@ -247,10 +285,32 @@ export class ServiceStorage implements BackupStorage {
     return ends
   }
 
+  async #holdings(): Promise<Holdings> {
+    this.#held ??= this.#findHoldings()
+    return await this.#held
+  }
+
+  async #findHoldings(): Promise<Holdings> {
+    // Of a node that cannot be read at all, that is to be said, and not what it has pruned.
+    await this.#knownFormat()
+    const { version: newest } = await this.#nodeState()
+    const oldestVersion = await firstHeld(newest, (version) => this.#holdsVersion(version))
+    const ends = await this.#endsOfEpochs()
+    const followed = ends.filter(({ version }) => version + 1n >= oldestVersion)
+    const first = await firstHeld(BigInt(followed.length), (at) => this.#holdsState(followed[Number(at)]!.version))
+    return { oldestVersion, states: followed.slice(Number(first)) }
+  }
+
+  /** The format of the newest version, which a node has: it may have pruned any other. */
+  async #knownFormat(): Promise<'V0' | 'V1'> {
+    this.#format ??= this.#nodeState().then(({ version }) => this.#findFormat(version))
+    return await this.#format
+  }
+
   /** Nothing says whether records have auxiliary info: the hash of the transaction decides. */
   async #findFormat(version: bigint): Promise<'V0' | 'V1'> {
     const pieces: Buffer[] = []
-    for await (const piece of this.#records(`transactions/${version}/1`, 1)) pieces.push(piece)
+    for await (const piece of this.#requests.records(`transactions/${version}/1`, 1)) pieces.push(piece)
     const record = Buffer.concat(pieces).subarray(4)
     for (const format of ['V1', 'V0'] as const) {
       try {
@@ -262,75 +322,6 @@ export class ServiceStorage implements BackupStorage {
     }
     throw serviceFormatUnknown(this.root, version)
   }
-
-  /** One answer that is complete, or asked for again. */
-  async #small(path: string): Promise<Buffer> {
-    const url = `${this.#url}/${path}`
-    const attempts = this.#requests.attempts(url)
-    for (;;) {
-      const answer = await this.#requests.ask(url, {})
-      if ('why' in answer) {
-        await attempts.failed(answer)
-        continue
-      }
-      const pieces: Uint8Array[] = []
-      let length = 0
-      try {
-        for await (const piece of answer.pieces()) {
-          pieces.push(piece)
-          length += piece.length
-          if (length > MOST_SMALL_BYTES) break
-        }
-      } catch (error) {
-        await attempts.failed(failureOf(error))
-        continue
-      }
-      const body = Buffer.concat(pieces)
-      if (answer.status !== 200) throw serviceRefused(url, answer.status, body.subarray(0, 500).toString())
-      this.fetchedBytes += length
-      return body
-    }
-  }
-
-  /** Records, as many as there have to be: what was given of an answer that is cut is skipped when it is asked for again. */
-  async *#records(path: string, expected: number): AsyncGenerator<Buffer, void> {
-    const url = `${this.#url}/${path}`
-    const attempts = this.#requests.attempts(url)
-    let given = 0
-    for (;;) {
-      const answer = await this.#requests.ask(url, {})
-      if ('why' in answer) {
-        await attempts.failed(answer)
-        continue
-      }
-      if (answer.status !== 200) {
-        await answer.drop()
-        throw serviceRefused(url, answer.status, '')
-      }
-      const count = new RecordCount()
-      let at = 0
-      let why = ''
-      try {
-        for await (const piece of answer.pieces()) {
-          count.add(piece)
-          const part = piece.subarray(Math.max(0, given - at))
-          at += piece.length
-          this.fetchedBytes += piece.length
-          if (part.length === 0) continue
-          given += part.length
-          yield Buffer.from(part.buffer, part.byteOffset, part.length)
-        }
-      } catch (error) {
-        why = failureOf(error).why
-      }
-      if (why === '' && count.isComplete && count.records === expected) return
-      const failure = why === '' ? `it ended after ${count.records} of ${expected} records` : why
-      if (count.records === 0 && why !== '' && given === 0) throw serviceShort(url, failure)
-      await attempts.failed({ why: failure, retryAfterMs: 0 }).catch((error: unknown) => {
-        throw isLedgerStateError(error, 'source_failed') ? serviceShort(url, failure) : error
-      })
-    }
-  }
 }
 
 function json(value: object): Buffer {
@@ -339,4 +330,13 @@ function json(value: object): Buffer {
 
 function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b
+}
+
+function max(a: bigint, b: bigint): bigint {
+  return a > b ? a : b
+}
+
+/** The first version of the stretch that holds a version. */
+function stretchOf(version: bigint): bigint {
+  return version - (version % STRETCH_VERSIONS)
 }

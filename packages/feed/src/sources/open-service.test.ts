@@ -1,16 +1,18 @@
 // The backup service of a node, read as a backup: what it gives is what a backup in a folder gives.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { serialize } from 'node:v8'
 import { LedgerHasher } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BackupService, framed, nodeState, serveBackup, startBackupService } from '../../testing/backup-service.ts'
+import { type BackupService, startBackupService } from '../../testing/backup-service.ts'
+import { serveFolder } from '../../testing/served-backup.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { signedLedgerInfo, waypointHash, writeEndings } from '../../testing/synthetic-epochs.ts'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { FolderStorage } from '../files/folder-storage.js'
-import { readRecords } from '../files/record-file.js'
 import { ServiceStorage } from '../service/service-storage.js'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
@@ -98,18 +100,95 @@ describe('the backup service of a node', () => {
     expect((await read(at(), BASE, options)).found).toEqual((await read(folder, BASE)).found)
   })
 
-  it('that has pruned what is wanted says so', async () => {
+  it('begins, without a window, with the first version that the node has not pruned', async () => {
     service = await startBackupService(chain)
-    service.oldest = LAST
-    await expect(read(at())).rejects.toMatchObject({
+    service.oldest = LAST - 3
+    const { found } = await read(at())
+    expect(found.map((record) => (record as { readonly version: bigint }).version)).toEqual(
+      [3, 2, 1, 0].map((before) => BigInt(LAST - before)),
+    )
+  })
+
+  it('gives a window from the oldest state that the node has on, also where nothing before it is left', async () => {
+    service = await startBackupService(chain)
+    service.oldest = BASE + 1
+    service.oldestState = BASE
+    expect((await read(at(), BASE)).found).toEqual((await read(folder, BASE)).found)
+    // A request for versions before would be refused.
+    expect(service.paths).toContain(`/transactions/${BASE + 1}/${LAST - BASE}`)
+    expect((await read(at(), Number(made[3]!.version) - 1)).found).toEqual((await read(folder, BASE)).found)
+  })
+
+  it.each([
+    ['transactions', { oldest: Number(made[1]!.version) + 2, oldestState: 0 }],
+    ['states', { oldest: 0, oldestState: Number(made[1]!.version) + 1 }],
+    ['both', { oldest: Number(made[1]!.version) + 2, oldestState: Number(made[0]!.version) }],
+  ])('refuses a window from before the oldest %s, and says which one can be had', async (pruned, held) => {
+    service = await startBackupService(chain)
+    Object.assign(service, held)
+    const since = Number(made[2]!.version) - 1
+    if (pruned === 'states') {
+      // All transactions are there: from the genesis on.
+      expect((await read(at(), since)).found.length).toBe(LAST + 1)
+      return
+    }
+    const time = new Date(Number(made[2]!.timestampUsec! / 1_000n)).toISOString().replaceAll('.', '\\.')
+    await expect(read(at(), since)).rejects.toMatchObject({
+      code: 'invalid_argument',
+      message: expect.stringMatching(
+        new RegExp(
+          `cannot begin at version ${since}: its oldest state is of version ${BASE} \\(${time}\\), .*; begin there or later, or`,
+        ),
+      ),
+    })
+    expect(service.paths.filter((path) => /snapshot_chunk|range_proof/.test(path))).toEqual([])
+  })
+
+  it('says what a node has left that prunes while it is read', async () => {
+    service = await startBackupService(chain)
+    service.oldestState = BASE
+    service.faultOf = (path) => {
+      if (!path.startsWith('/state_range_proof')) return undefined
+      service.oldest = BASE + 5
+      return undefined
+    }
+    await expect(read(at(), BASE)).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringMatching(
-        /\/transactions\/0\/\d+ gave less than was asked for \(.*\): the node may have pruned/,
+        new RegExp(
+          `^the node at .* has pruned version ${BASE + 1} meanwhile: its transactions begin with version ${BASE + 5} now; begin`,
+        ),
       ),
+    })
+    service.oldest = 0
+    service.faultOf = (path) => {
+      if (path.startsWith('/state_root_proof')) service.oldestState = LAST
+      return undefined
+    }
+    await expect(read(at(), BASE)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(new RegExp(`has pruned its state of version ${BASE} meanwhile; begin anew`)),
     })
   })
 
-  it('is asked for its newest version first, whose format is that of all', async () => {
+  it('is not taken to have pruned what it fails to give once', async () => {
+    service = await startBackupService(chain)
+    const failed = new Set<string>()
+    service.faultOf = (path, before) => {
+      const endpoint = path.split('/')[1]!
+      if (before > 0 || failed.has(endpoint)) return undefined
+      failed.add(endpoint)
+      return (response) => {
+        if (endpoint !== 'transactions') return response.writeHead(500).end()
+        response.writeHead(200).flushHeaders()
+        response.socket!.destroy()
+      }
+    }
+    expect((await read(at(), BASE, { onNotice: () => {} })).found).toEqual((await read(folder, BASE)).found)
+    expect([...failed]).toEqual(expect.arrayContaining(['transactions', 'state_item_count', 'state_root_proof']))
+  })
+
+  it('is asked for its newest version first: it has that, and its format is the one of all', async () => {
     service = await startBackupService(chain)
     await read(at(), BASE)
     const first = service.paths.find((path) => path.startsWith('/transactions/'))
@@ -128,7 +207,13 @@ describe('the backup service of a node', () => {
 
 describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped without ../shared)', () => {
   const root = sharedPath('data/epochs/chain-a')
+  const stretch = sharedPath('data/backup/transaction_1-.90bf')
   const salt = 'DIEM::'
+
+  const range = () => {
+    const [chunk, proof] = ['1-.chunk.gz', '1-20000.proof.gz'].map((name) => join(stretch, name)) as [string, string]
+    return { chunk, proof, first: 1, last: 20_000 }
+  }
 
   async function believed(storage: BackupStorage) {
     try {
@@ -142,19 +227,42 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
   }
 
   it('gives the ends of epochs that its folder gives, with signatures that hold', async () => {
-    const epochOf = (name: string) => Number(/^epoch_ending_(\d+)-/.exec(name)![1])
-    const folders = readdirSync(root).filter((name) => name.startsWith('epoch_ending_'))
-    const infos: Buffer[] = []
-    for (const name of folders.sort((a, b) => epochOf(a) - epochOf(b))) {
-      for await (const records of readRecords(join(root, name, `${epochOf(name)}-.chunk.gz`))) infos.push(...records)
-    }
-    service = await serveBackup((endpoint, [first, end]) => {
-      if (endpoint === 'db_state') return nodeState(BigInt(infos.length), 39_954n)
-      return endpoint === 'epoch_ending_ledger_infos' ? framed(infos.slice(Number(first), Number(end))) : 404
-    })
+    service = await serveFolder(root, range(), salt, 64)
     const ofFolder = await believed(new FolderStorage(root))
     expect(ofFolder.vouching.epoch).toBe(64n)
     const ofService = new ServiceStorage(service.url, { hashSalt: salt, sourceFolder: temporary })
     expect(await believed(ofService)).toEqual(ofFolder)
+  })
+
+  it('gives the transactions that its folder gives, in other chunks, proven and signed', async () => {
+    const backup = join(temporary, 'backup')
+    cpSync(root, backup, { recursive: true })
+    cpSync(stretch, join(backup, 'transaction_1-.90bf'), { recursive: true })
+    cpSync(sharedPath('data/backup/transaction_1-20000.meta.gz'), join(backup, 'metadata/transaction_1-20000.meta.gz'))
+    service = await serveFolder(root, range(), salt)
+
+    async function digestOf(location: string) {
+      const trusted = readFileSync(join(root, 'waypoint.txt'), 'utf8').trim()
+      const source = await openSource(location, { hashSalt: salt, waypoints: [trusted] })
+      const digest = createHash('sha256')
+      let [count, writes] = [0, 0]
+      for await (const { checkpoint: _, readTransaction, ...record } of source.versions()) {
+        digest.update(serialize({ ...record, transaction: readTransaction?.() }))
+        count++
+        writes += record.writes.length
+      }
+      const { vouching, mark } = source
+      await source.close()
+      return { digest: digest.digest('hex'), count, writes, vouching, mark }
+    }
+    const ofService = await digestOf(at())
+    expect(ofService).toMatchObject({ count: 20_000, writes: 69_212, vouching: { epoch: 33n } })
+    expect(ofService).toEqual(await digestOf(backup))
+    const asked = service.paths.filter((path) => /^\/transaction(s|_range_proof)\/\d+\/(?!1$)/.test(path))
+    expect(asked.sort()).toEqual([
+      '/transaction_range_proof/1/19999',
+      '/transaction_range_proof/20000/20000',
+      '/transactions/1/19999',
+    ])
   })
 })

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
+import { snapshotTooNew } from '../errors.js'
 import { type BackupContents, OBJECTS_AT_ONCE, readBackupMetadata, readManifest } from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
@@ -7,7 +8,7 @@ import { mapAhead } from '../files/map-ahead.js'
 import { EpochTimes } from '../window/epoch-times.js'
 import { measureSpeed } from '../window/link-speed.js'
 import { readRememberedWindow, rememberWindow } from '../window/remembered-window.js'
-import { type BackupWindow, selectWindow } from '../window/select-window.js'
+import { type BackupWindow, earliestBegin, selectWindow } from '../window/select-window.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
 import { openStateSnapshot } from './state-snapshot.js'
@@ -55,6 +56,10 @@ async function chooseWindow(
       : 'version' in since
         ? since.version
         : await times.lastEndAtOrBefore(since.timeUsec)
+  const earliest = earliestBegin(contents)
+  if (earliest === undefined || begin < earliest) {
+    throw snapshotTooNew(root, begin, earliest, earliest && (await times.timeOfEnd(earliest)))
+  }
   const window = selectWindow(root, contents, begin, toVersion)
   if (folder !== undefined && isRemembered && !isHeld) {
     await rememberWindow(folder, { root, words, base: window.base?.version.toString() ?? null })

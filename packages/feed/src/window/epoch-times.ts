@@ -58,6 +58,12 @@ export class EpochTimes {
     return end?.timeUsec === timeUsec ? end.version : next?.version
   }
 
+  /** The time of the version with which an epoch ended; undefined of another version. @throws `invalid_backup` */
+  async timeOfEnd(version: bigint): Promise<bigint | undefined> {
+    const at = this.#entries.findIndex((entry) => entry.firstVersion <= version && version <= entry.lastVersion)
+    return at < 0 ? undefined : (await this.#endsOf(at)).find((end) => end.version === version)?.timeUsec
+  }
+
   /** The last end at or before a time, and the one after it. */
   async #search(
     timeUsec: bigint,

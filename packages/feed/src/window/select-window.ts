@@ -1,4 +1,4 @@
-import { missingVersions, snapshotTooNew, versionBeyondBackup } from '../errors.js'
+import { missingVersions, versionBeyondBackup } from '../errors.js'
 import type { BackupContents } from '../files/backup-directory.js'
 import type { SnapshotEntry, TransactionBackupEntry } from '../files/backup-entries.js'
 
@@ -13,10 +13,19 @@ export interface BackupWindow {
   readonly lastVersion: bigint
 }
 
+/** The first version that a window of a backup can begin with; undefined where there is none. */
+export function earliestBegin({
+  transactions,
+  snapshots,
+}: Pick<BackupContents, 'transactions' | 'snapshots'>): bigint | undefined {
+  return transactions[0]?.firstVersion === 0n ? 0n : oldestSnapshot(snapshots)?.version
+}
+
 /**
  * Chooses the newest state at or before a version, and the transactions from it on.
  * @param root of the backup, for messages
- * @throws `invalid_backup` naming versions that are missing; `invalid_argument` where the backup begins later or ends earlier
+ * @param since not before `earliestBegin`
+ * @throws `invalid_backup` naming versions that are missing; `invalid_argument` where the backup ends earlier
  */
 export function selectWindow(
   root: string,
@@ -27,8 +36,6 @@ export function selectWindow(
   const newest = newestVersion(transactions, snapshots)
   if (since > newest) throw versionBeyondBackup(root, since, newest)
   const base = newestAtOrBefore(snapshots, since)
-  const beginsWithGenesis = transactions[0]?.firstVersion === 0n
-  if (!base && !beginsWithGenesis) throw snapshotTooNew(root, since, oldestSnapshot(snapshots)?.version)
   const firstVersion = base ? base.version + 1n : 0n
   const upTo = to === undefined || to > newest ? newest : to
   const wanted = transactions.filter((entry) => entry.lastVersion >= firstVersion && entry.firstVersion <= upTo)

@@ -1,0 +1,135 @@
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError } from '@ledger-state/core'
+import { type BucketRequestOptions, BucketRequests, type Failure, failureOf } from '../buckets/bucket-requests.js'
+import { serviceRefused, serviceShort } from '../errors.js'
+import { RecordCount } from './record-count.js'
+
+const MOST_SMALL_BYTES = 64 * 1024 * 1024
+
+/** What the service says of what it cannot give, of that which it answers at once. */
+const FAILED = 500
+
+/** How often it has to fail at the same thing before that counts as pruned: a request may also be cut by accident. */
+const FAILURES_OF_PRUNED = 2
+
+/** Says whether what was asked for is pruned by now, as an error. */
+export type PrunedCheck = () => Promise<Error | undefined>
+
+/**
+ * Requests to the backup service of a node. It says nothing of what it has pruned: it answers 500, or begins an answer and ends it
+ * before the first byte.
+ */
+export class ServiceRequests {
+  readonly #url: string
+  readonly #requests: BucketRequests
+  fetchedBytes = 0
+
+  constructor(url: string, options: BucketRequestOptions) {
+    this.#url = url
+    this.#requests = new BucketRequests(options)
+  }
+
+  close(): void {
+    this.#requests.close()
+  }
+
+  /** One answer that is complete, or asked for again. @throws what `pruned` gives; `source_failed` */
+  async small(path: string, pruned?: PrunedCheck): Promise<Buffer> {
+    const url = this.#urlOf(path)
+    const attempts = this.#requests.attempts(url)
+    for (;;) {
+      const answer = await this.#wholeAnswer(url)
+      if (!('why' in answer)) return answer.body
+      if (answer.status === FAILED) await throwPruned(pruned)
+      await attempts.failed(answer)
+    }
+  }
+
+  /** Whether the node has what is asked for: an answer with a body. */
+  async holds(path: string): Promise<boolean> {
+    const url = this.#urlOf(path)
+    const attempts = this.#requests.attempts(url)
+    for (let failures = 0; failures < FAILURES_OF_PRUNED; ) {
+      const answer = await this.#wholeAnswer(url)
+      if (!('why' in answer)) {
+        if (answer.body.length > 0) return true
+        failures++
+      } else if (answer.status === FAILED || answer.isCut) failures++
+      else await attempts.failed(answer)
+    }
+    return false
+  }
+
+  /**
+   * Records, as many as there have to be: what was given of an answer that is cut is skipped when it is asked for again.
+   * @throws what `pruned` gives; `source_failed`
+   */
+  async *records(path: string, expected: number, pruned?: PrunedCheck): AsyncGenerator<Buffer, void> {
+    const url = this.#urlOf(path)
+    const attempts = this.#requests.attempts(url)
+    let given = 0
+    for (;;) {
+      const answer = await this.#requests.ask(url, {})
+      if ('why' in answer) {
+        await attempts.failed(answer)
+        continue
+      }
+      if (answer.status !== 200) {
+        await answer.drop()
+        throw serviceRefused(url, answer.status, '')
+      }
+      const count = new RecordCount()
+      let at = 0
+      let why = ''
+      try {
+        for await (const piece of answer.pieces()) {
+          count.add(piece)
+          const part = piece.subarray(Math.max(0, given - at))
+          at += piece.length
+          this.fetchedBytes += piece.length
+          if (part.length === 0) continue
+          given += part.length
+          yield Buffer.from(part.buffer, part.byteOffset, part.length)
+        }
+      } catch (error) {
+        why = failureOf(error).why
+      }
+      if (why === '' && count.isComplete && count.records === expected) return
+      if (count.records < expected) await throwPruned(pruned)
+      const failure = why === '' ? `it ended after ${count.records} of ${expected} records` : why
+      await attempts.failed({ why: failure, retryAfterMs: 0 }).catch((error: unknown) => {
+        throw isLedgerStateError(error, 'source_failed') ? serviceShort(url, failure) : error
+      })
+    }
+  }
+
+  #urlOf(path: string): string {
+    return `${this.#url}/${path}`
+  }
+
+  /** @throws `source_failed` for a status that will not pass */
+  async #wholeAnswer(url: string): Promise<{ readonly body: Buffer } | (Failure & { readonly isCut?: boolean })> {
+    const answer = await this.#requests.ask(url, {})
+    if ('why' in answer) return answer
+    const pieces: Uint8Array[] = []
+    let length = 0
+    try {
+      for await (const piece of answer.pieces()) {
+        pieces.push(piece)
+        length += piece.length
+        if (length > MOST_SMALL_BYTES) break
+      }
+    } catch (error) {
+      return { ...failureOf(error), isCut: true }
+    }
+    const body = Buffer.concat(pieces)
+    if (answer.status !== 200) throw serviceRefused(url, answer.status, body.subarray(0, 500).toString())
+    this.fetchedBytes += length
+    return { body }
+  }
+}
+
+async function throwPruned(pruned: PrunedCheck | undefined): Promise<void> {
+  const error = await pruned?.()
+  if (error) throw error
+}
