@@ -50,6 +50,27 @@ const chunks = () =>
     .flatMap((key) => /transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1] ?? [])
     .map(Number)
 
+/** The keys and values of the newest version of a store. */
+async function newestOf(store: string): Promise<ReadonlyMap<string, string>> {
+  const engine = openStateEngineReader({ path: bed.at(store) })
+  const found = new Map<string, string>()
+  for (const { key, value } of engine.at(engine.ledger!.latestVersion).scan(new Uint8Array(0))) {
+    if (!isOwnKey(key)) found.set(bytesToHexDigits(key), bytesToHexDigits(value))
+  }
+  await engine.close()
+  return found
+}
+
+/** Compares a slice with the whole, by their newest versions: all of the account is there, less than half of the rest, and nothing else. */
+function expectSlice(kept: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>, account: string): void {
+  const isAsked = (key: string): boolean => key.slice(2).startsWith(account.slice(2))
+  const asked = [...whole].filter(([key]) => isAsked(key))
+  expect(asked.length).toBeGreaterThan(2)
+  expect([...kept].filter(([key]) => isAsked(key))).toEqual(asked)
+  expect(kept.size).toBeLessThan(whole.size / 2)
+  for (const [key, value] of kept) expect(whole.get(key), key).toBe(value)
+}
+
 describe('ingest --since', () => {
   it('begins with the state and continues to the end, signed; a second run fetches no metadata, and nothing large', async () => {
     const first = await ingesting('store', '--since', String(BASE + 3)).outcome()
@@ -148,6 +169,40 @@ describe('ingest --since', () => {
   })
 })
 
+describe('ingest --only FILE of a window in a bucket', () => {
+  it('keeps the part that the same window of a folder gives, fetches the state as often as it is read, and continues', async () => {
+    const account = `0x${'40'.repeat(32)}`
+    writeFileSync(bed.at('slice.txt'), `# one account, and its table\n${account}\ntable ${account}\n`)
+    const window = ['--since', String(BASE), '--waypoint', WAYPOINT]
+    const only = ['--only', bed.at('slice.txt')]
+    expect(bed.ingest(bed.at('bucket/e1'), 'whole', ...window).status).toBe(0)
+    expect(bed.ingest(bed.at('bucket/e1'), 'part of folder', ...window, ...only).status).toBe(0)
+    const { status, stderr } = await ingesting(
+      'part',
+      ...window.slice(0, 2),
+      ...only,
+      '--to',
+      String(LAST - 40),
+    ).outcome()
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
+    const readState = fetched().filter((key) => /state_epoch.*chunk/.test(key))
+    expect(readState.length).toBeGreaterThan(2 * new Set(readState).size - 1)
+    expect(readdirSync(bed.at('part/sources')).filter((name) => name.startsWith('fetching-'))).toEqual([])
+    // Which part is kept belongs to the store: the second run need not say it, and may not change it.
+    writeFileSync(bed.at('other.txt'), `0x${'41'.repeat(32)}\n`)
+    const other = await ingesting('part', ...window.slice(0, 2), '--only', bed.at('other.txt')).outcome()
+    expect([other.status, other.stderr]).toEqual([expect.any(Number), expect.stringMatching(/slice/)])
+    expect(other.status).not.toBe(0)
+    expect((await ingesting('part', ...window.slice(0, 2)).outcome()).status).toBe(0)
+    const [part, whole] = [await newestOf('part'), await newestOf('whole')]
+    expect(part).toEqual(await newestOf('part of folder'))
+    expectSlice(part, whole, account)
+    expect(await bed.info('part')).toMatchObject({ base_version: String(BASE), signed_version: String(LAST) })
+    const missing = await ingesting('none', ...window.slice(0, 2), '--only', bed.at('absent.txt')).outcome()
+    expect([missing.status, missing.stderr]).toEqual([2, expect.stringMatching(/^ledger-state: .*absent\.txt.*\n$/)])
+  })
+})
+
 describe('ingest --keep-chunks', () => {
   it('keeps a backup that a node serves to others, which need no bucket', async () => {
     const window = ['--since', String(BASE)]
@@ -198,24 +253,7 @@ describe('ingest --keep-chunks', () => {
     )
     expect(await program.stop()).toBe(0)
     expect(await bed.info('part')).toMatchObject({ base_version: String(BASE), signed_version: String(LAST) })
-    const [kept, whole] = [await newestOf('part'), await newestOf('store')]
-    const isAsked = (key: string): boolean => key.slice(2).startsWith(account.slice(2))
-    const asked = [...whole].filter(([key]) => isAsked(key))
-    expect(asked.length).toBeGreaterThan(2)
-    expect([...kept].filter(([key]) => isAsked(key))).toEqual(asked)
-    expect(kept.size).toBeLessThan(whole.size / 2)
-    for (const [key, value] of kept) expect(whole.get(key), key).toBe(value)
-  }
-
-  /** The keys and values of the newest version of a store. */
-  async function newestOf(store: string): Promise<ReadonlyMap<string, string>> {
-    const engine = openStateEngineReader({ path: bed.at(store) })
-    const found = new Map<string, string>()
-    for (const { key, value } of engine.at(engine.ledger!.latestVersion).scan(new Uint8Array(0))) {
-      if (!isOwnKey(key)) found.set(bytesToHexDigits(key), bytesToHexDigits(value))
-    }
-    await engine.close()
-    return found
+    expectSlice(await newestOf('part'), await newestOf('store'), account)
   }
 })
 
