@@ -33,10 +33,13 @@ let folder: string
 let notices: string[]
 let server: BucketServer | undefined
 let storage: BucketStorage | undefined
+/** Which store the bucket is like where a test does not choose. */
+let flavour: 's3' | 'gs'
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bucket-storage-'))
   notices = []
+  flavour = 's3'
   put('e1/state/plain', MANIFEST)
   put('e1/state/packed', gzipSync(MANIFEST))
   put('e1/state/suffixed.zst', zstdCompressSync(MANIFEST))
@@ -59,8 +62,8 @@ function put(name: string, content: string | Buffer): void {
 }
 
 async function open(options: BucketServerOptions = {}, how: BucketRequestOptions = {}): Promise<BucketStorage> {
-  server = await startBucketServer(folder, options)
-  return at('s3://bucket/e1', how)
+  server = await startBucketServer(folder, { flavour, ...options })
+  return at(`${flavour}://bucket/e1`, how)
 }
 
 function at(location: string, how: BucketRequestOptions = {}): BucketStorage {
@@ -179,278 +182,290 @@ describe('a backup in a bucket', () => {
   })
 })
 
-describe('a transfer', () => {
-  it('continues by a range where it was cut, and asks for the same object', async () => {
-    await open()
-    faulty(cutAfter(100_000), cutAfter(0), cutAfter(150_000))
-    await readLarge()
-    const requests = asked('state/large').map(({ headers }) => [headers.range, headers['if-match']])
-    expect(requests[0]).toEqual([undefined, undefined])
-    for (const [range, etag] of requests.slice(1)) {
-      expect([range, etag]).toEqual([expect.stringMatching(/^bytes=\d+-$/), expect.stringMatching(/^"[0-9a-f]{32}"$/)])
-    }
-    expect(notices.length).toBe(3)
-    expect(notices[0]).toMatch(/^GET \/bucket\/e1\/state\/large: .*; asking again in 0\.0 s$/)
+describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
+  beforeEach(() => {
+    flavour = kind
   })
 
-  it('is whole after any cuts', async () => {
-    await open()
-    const random = createRandom(7)
-    for (let round = 0; round < 10; round++) {
-      // More cuts than a row of failures may have: each makes progress.
-      server!.faultOf = ({ isListing }) => {
-        const bytes = random.below(60_000) + 1
-        return isListing ? undefined : [cutAfter(bytes), endAfter(bytes)][random.below(2)]
-      }
+  describe('a transfer', () => {
+    it('continues by a range where it was cut, and asks for the same object', async () => {
+      await open()
+      faulty(cutAfter(100_000), cutAfter(0), cutAfter(150_000))
       await readLarge()
-    }
-  })
-
-  it('leaves out what it had where the whole object is answered in place of a range', async () => {
-    await open()
-    faulty(cutAfter(100_000), withBody(LARGE), withBody(LARGE))
-    await readLarge()
-    server!.faultOf = () => withBody(Buffer.from('0123456789'))
-    expect(await read('state/digits', { from: 4, to: 6 })).toBe('45')
-  })
-
-  it('begins again where the answer is encoded, which cannot be entered', async () => {
-    await open()
-    const encoded = { 'content-encoding': 'gzip' }
-    const packed = gzipSync(LARGE)
-    const cut: Fault = (answer, response) => {
-      withBody(packed, encoded)(answer, response)
-      return cutAfter(packed.length / 2)(answer, response)
-    }
-    faulty(cut, withBody(packed, encoded))
-    await readLarge()
-    expect(asked('state/large').map(({ headers }) => headers.range)).toEqual([undefined, undefined])
-  })
-
-  it('ends with an error where it is cut eight times in a row', async () => {
-    await open()
-    faulty(...Array.from({ length: 8 }, () => cutAfter(0)))
-    await expect(read('state/large')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringMatching(/^GET http.*\/state\/large failed 8 times; the last time: /),
+      const requests = asked('state/large').map(({ headers }) => [headers.range, headers['if-match']])
+      expect(requests[0]).toEqual([undefined, undefined])
+      for (const [range, etag] of requests.slice(1)) {
+        expect([range, etag]).toEqual([
+          expect.stringMatching(/^bytes=\d+-$/),
+          expect.stringMatching(/^"[0-9a-f]{32}"$/),
+        ])
+      }
+      expect(notices.length).toBe(3)
+      expect(notices[0]).toMatch(/^GET \/bucket\/e1\/state\/large: .*; asking again in 0\.0 s$/)
     })
-  })
 
-  it('ends with an error where the object is longer or shorter than it was listed', async () => {
-    await open()
-    for (const by of [-1, 1]) {
-      server!.faultOf = ({ isListing }) => (isListing ? undefined : withLengthOff(by))
-      await expect(read('state/digits')).rejects.toMatchObject({
+    it('is whole after any cuts', async () => {
+      await open()
+      const random = createRandom(7)
+      for (let round = 0; round < 10; round++) {
+        // More cuts than a row of failures may have: each makes progress.
+        server!.faultOf = ({ isListing }) => {
+          const bytes = random.below(60_000) + 1
+          return isListing ? undefined : [cutAfter(bytes), endAfter(bytes)][random.below(2)]
+        }
+        await readLarge()
+      }
+    })
+
+    it('leaves out what it had where the whole object is answered in place of a range', async () => {
+      await open()
+      faulty(cutAfter(100_000), withBody(LARGE), withBody(LARGE))
+      await readLarge()
+      server!.faultOf = () => withBody(Buffer.from('0123456789'))
+      expect(await read('state/digits', { from: 4, to: 6 })).toBe('45')
+    })
+
+    it('begins again where the answer is encoded, which cannot be entered', async () => {
+      await open()
+      const encoded = { 'content-encoding': 'gzip' }
+      const packed = gzipSync(LARGE)
+      const cut: Fault = (answer, response) => {
+        withBody(packed, encoded)(answer, response)
+        return cutAfter(packed.length / 2)(answer, response)
+      }
+      faulty(cut, withBody(packed, encoded))
+      await readLarge()
+      expect(asked('state/large').map(({ headers }) => headers.range)).toEqual([undefined, undefined])
+    })
+
+    it('ends with an error where it is cut eight times in a row', async () => {
+      await open()
+      faulty(...Array.from({ length: 8 }, () => cutAfter(0)))
+      await expect(read('state/large')).rejects.toMatchObject({
         code: 'source_failed',
-        message: expect.stringContaining(
-          `/e1/state/digits is another object than it was (it has ${10 + by} bytes, it had 10)`,
-        ),
+        message: expect.stringMatching(/^GET http.*\/state\/large failed 8 times; the last time: /),
       })
-    }
-  })
+    })
 
-  it('ends with an error where more comes than was announced', async () => {
-    await open()
-    server!.faultOf = ({ isListing }) =>
-      isListing
-        ? undefined
-        : (answer, response) => {
-            response.writeHead(200)
-            response.end(Buffer.concat([answer.body, answer.body]))
+    it('ends with an error where the object is longer or shorter than it was listed', async () => {
+      await open()
+      for (const by of [-1, 1]) {
+        server!.faultOf = ({ isListing }) => (isListing ? undefined : withLengthOff(by))
+        await expect(read('state/digits')).rejects.toMatchObject({
+          code: 'source_failed',
+          message: expect.stringContaining(
+            `/e1/state/digits is another object than it was (it has ${10 + by} bytes, it had 10)`,
+          ),
+        })
+      }
+    })
+
+    it('ends with an error where more comes than was announced', async () => {
+      await open()
+      server!.faultOf = ({ isListing }) =>
+        isListing
+          ? undefined
+          : (answer, response) => {
+              response.writeHead(200)
+              response.end(Buffer.concat([answer.body, answer.body]))
+              return true
+            }
+      await expect(read('state/digits')).rejects.toThrow(/is another object than it was \(20 bytes came\)/)
+    })
+
+    it.each(['If-Match', 'its ETag alone'])(
+      'ends with an error where the object is changed, noticed by %s',
+      async (how) => {
+        await open()
+        server!.faultOf = ({ isListing, before, headers }) => {
+          if (isListing) return undefined
+          if (how !== 'If-Match') delete headers['if-match']
+          if (before > 0) return undefined
+          return (answer, response) => {
+            cutAfter(100_000)(answer, response)
+            put('e1/state/large', Buffer.from(LARGE).fill(1, 7, 8))
             return true
           }
-    await expect(read('state/digits')).rejects.toThrow(/is another object than it was \(20 bytes came\)/)
-  })
-
-  it.each(['If-Match', 'its ETag alone'])(
-    'ends with an error where the object is changed, noticed by %s',
-    async (how) => {
-      await open()
-      server!.faultOf = ({ isListing, before, headers }) => {
-        if (isListing) return undefined
-        if (how !== 'If-Match') delete headers['if-match']
-        if (before > 0) return undefined
-        return (answer, response) => {
-          cutAfter(100_000)(answer, response)
-          put('e1/state/large', Buffer.from(LARGE).fill(1, 7, 8))
-          return true
         }
-      }
-      await expect(readLarge()).rejects.toMatchObject({
-        code: 'source_failed',
-        message: expect.stringContaining('/e1/state/large is another object than it was (its ETag is not what it was)'),
-      })
-    },
-  )
-
-  it('ends with an error where the object is gone, or may not be read', async () => {
-    await open()
-    expect(await storage!.find('state/digits')).toBeDefined()
-    rmSync(join(folder, 'e1/state/digits'))
-    await expect(read('state/digits')).rejects.toMatchObject({
-      code: 'invalid_backup',
-      message: 'the backup lacks s3://bucket/e1/state/digits, though it is listed or named in a manifest',
-    })
-    faulty(undefined, (answer) => {
-      answer.status = 403
-    })
-    await expect(read('state/digits')).rejects.toThrow(
-      's3://bucket/e1/state/digits cannot be read without an account that may do so (status 403, NoSuchKey: ',
+        await expect(readLarge()).rejects.toMatchObject({
+          code: 'source_failed',
+          message: expect.stringContaining(
+            '/e1/state/large is another object than it was (its ETag is not what it was)',
+          ),
+        })
+      },
     )
-  })
 
-  it('is made again where the server says nothing', async () => {
-    await open({}, { silenceMs: 50 })
-    faulty(silence)
-    expect(await read('state/digits')).toBe('0123456789')
-    // A busy machine may take as long for the answer itself.
-    expect(notices[0]).toMatch(/digits: nothing came for 0\.05 s; asking again/)
-  })
-
-  it('is not given up while it trickles', async () => {
-    await open({}, { silenceMs: 1_000 })
-    faulty((answer, response) => {
-      response.writeHead(200, { ...answer.headers, 'content-length': '10' })
-      const trickle = (at: number) => response.write(answer.body.subarray(at, at + 1), () => setImmediate(next, at + 1))
-      const next = (at: number) => (at < 10 ? trickle(at) : response.end())
-      trickle(0)
-      return true
-    })
-    expect(await read('state/digits')).toBe('0123456789')
-    expect(notices).toEqual([])
-  })
-
-  it('and its pauses end when the storage is closed, or the caller stops it', async () => {
-    const stop = new AbortController()
-    await open({}, { signal: stop.signal, onNotice: () => stop.abort() })
-    faulty(busy(503, '100'))
-    await expect(read('state/digits')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringMatching(/digits was stopped$/),
-    })
-    at('s3://bucket/e1')
-    server!.faultOf = () => () => {
-      void storage!.close()
-      return true
-    }
-    await expect(read('state/digits')).rejects.toThrow(/was stopped$/)
-  })
-})
-
-describe('a busy server', () => {
-  it.each([
-    [429, '1', /status 429; asking again in 1\.0 s/],
-    [503, '2', /status 503; asking again in 2\.0 s/],
-    [500, undefined, /status 500; asking again in 0\.0 s/],
-  ])('that answers %i is asked again, as Retry-After %j says', async (status, retryAfter, notice) => {
-    await open()
-    const stop = new AbortController()
-    const onNotice = (text: string) => {
-      notices.push(text)
-      if (retryAfter) stop.abort()
-    }
-    at('s3://bucket/e1', { signal: stop.signal, onNotice })
-    server!.faultOf = ({ before }) => (before === 0 ? busy(status, retryAfter) : undefined)
-    const reading = read('state/digits')
-    if (retryAfter) await expect(reading).rejects.toThrow(/was stopped/)
-    else expect(await reading).toBe('0123456789')
-    expect(notices[0]).toMatch(notice)
-  })
-
-  it('is given up after eight answers in a row', async () => {
-    await open()
-    server!.faultOf = () => busy(503)
-    await expect(storage!.find('state/digits')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringMatching(/^GET .*list-type=2.* failed 8 times; the last time: status 503$/),
-    })
-  })
-})
-
-describe('a listing', () => {
-  it.each([cutAfter(300), endAfter(300), endAfter(50), endAfter(0)])(
-    'that is cut short is asked for again',
-    async (fault) => {
+    it('ends with an error where the object is gone, or may not be read', async () => {
       await open()
-      server!.faultOf = ({ before }) => (before === 0 ? fault : undefined)
-      expect((await list(storage!, 'state')).length).toBe(6)
-    },
-  )
+      expect(await storage!.find('state/digits')).toBeDefined()
+      rmSync(join(folder, 'e1/state/digits'))
+      await expect(read('state/digits')).rejects.toMatchObject({
+        code: 'invalid_backup',
+        message: `the backup lacks ${flavour}://bucket/e1/state/digits, though it is listed or named in a manifest`,
+      })
+      faulty(undefined, (answer) => {
+        answer.status = 403
+      })
+      await expect(read('state/digits')).rejects.toThrow(
+        `${flavour}://bucket/e1/state/digits cannot be read without an account that may do so (status 403, NoSuchKey: `,
+      )
+    })
 
-  it('of no bucket says that its name may have changed', async () => {
-    await open()
-    await expect(list(at('s3://buket/e1'), 'state')).rejects.toMatchObject({
-      code: 'invalid_argument',
-      message: `there is no bucket at ${server!.origin}/buket; its name may have changed: networks publish those of their backups`,
+    it('is made again where the server says nothing', async () => {
+      await open({}, { silenceMs: 50 })
+      faulty(silence)
+      expect(await read('state/digits')).toBe('0123456789')
+      // A busy machine may take as long for the answer itself.
+      expect(notices[0]).toMatch(/digits: nothing came for 0\.05 s; asking again/)
+    })
+
+    it('is not given up while it trickles', async () => {
+      await open({}, { silenceMs: 1_000 })
+      faulty((answer, response) => {
+        response.writeHead(200, { ...answer.headers, 'content-length': '10' })
+        const trickle = (at: number) =>
+          response.write(answer.body.subarray(at, at + 1), () => setImmediate(next, at + 1))
+        const next = (at: number) => (at < 10 ? trickle(at) : response.end())
+        trickle(0)
+        return true
+      })
+      expect(await read('state/digits')).toBe('0123456789')
+      expect(notices).toEqual([])
+    })
+
+    it('and its pauses end when the storage is closed, or the caller stops it', async () => {
+      const stop = new AbortController()
+      await open({}, { signal: stop.signal, onNotice: () => stop.abort() })
+      faulty(busy(503, '100'))
+      await expect(read('state/digits')).rejects.toMatchObject({
+        code: 'source_failed',
+        message: expect.stringMatching(/digits was stopped$/),
+      })
+      at(`${flavour}://bucket/e1`)
+      server!.faultOf = () => () => {
+        void storage!.close()
+        return true
+      }
+      await expect(read('state/digits')).rejects.toThrow(/was stopped$/)
     })
   })
 
-  it('that is denied says so', async () => {
-    await open()
-    server!.lists = false
-    await expect(list(storage!, 'state')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: `${server!.url} cannot be listed without an account that may do so (status 403, AccessDenied: Access Denied); a copy of the backup in a folder can be ingested, too`,
+  describe('a busy server', () => {
+    it.each([
+      [429, '1', /status 429; asking again in 1\.0 s/],
+      [503, '2', /status 503; asking again in 2\.0 s/],
+      [500, undefined, /status 500; asking again in 0\.0 s/],
+    ])('that answers %i is asked again, as Retry-After %j says', async (status, retryAfter, notice) => {
+      await open()
+      const stop = new AbortController()
+      const onNotice = (text: string) => {
+        notices.push(text)
+        if (retryAfter) stop.abort()
+      }
+      at(`${flavour}://bucket/e1`, { signal: stop.signal, onNotice })
+      server!.faultOf = ({ before }) => (before === 0 ? busy(status, retryAfter) : undefined)
+      const reading = read('state/digits')
+      if (retryAfter) await expect(reading).rejects.toThrow(/was stopped/)
+      else expect(await reading).toBe('0123456789')
+      expect(notices[0]).toMatch(notice)
+    })
+
+    it('is given up after eight answers in a row', async () => {
+      await open()
+      server!.faultOf = () => busy(503)
+      await expect(storage!.find('state/digits')).rejects.toMatchObject({
+        code: 'source_failed',
+        message: expect.stringMatching(/^GET .*list-type=2.* failed 8 times; the last time: status 503$/),
+      })
     })
   })
 
-  it.each([
-    [htmlPage, /answered a page in HTML in place of the listing/],
-    [withBody(Buffer.from('<?xml')), /failed 8 times; the last time: the listing cannot be read, or is cut short$/],
-    [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
-    [withBody(Buffer.from('{"items":[]}')), /answered {"items":\[\]} in place of the listing/],
-    [busy(400), /answered 400: SlowDown$/],
-  ])('is nothing else', async (fault, message) => {
-    await open()
-    server!.faultOf = () => fault
-    await expect(list(storage!, 'state')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringMatching(message),
+  describe('a listing', () => {
+    it.each([cutAfter(300), endAfter(300), endAfter(50), endAfter(0)])(
+      'that is cut short is asked for again',
+      async (fault) => {
+        await open()
+        server!.faultOf = ({ before }) => (before === 0 ? fault : undefined)
+        expect((await list(storage!, 'state')).length).toBe(6)
+      },
+    )
+
+    it('of no bucket says that its name may have changed', async () => {
+      await open()
+      await expect(list(at(`${flavour}://buket/e1`), 'state')).rejects.toMatchObject({
+        code: 'invalid_argument',
+        message: `there is no bucket at ${server!.origin}/buket; its name may have changed: networks publish those of their backups`,
+      })
+    })
+
+    it('that is denied says so', async () => {
+      await open()
+      server!.lists = false
+      await expect(list(storage!, 'state')).rejects.toMatchObject({
+        code: 'source_failed',
+        message: `${server!.url} cannot be listed without an account that may do so (status 403, AccessDenied: Access Denied); a copy of the backup in a folder can be ingested, too`,
+      })
+    })
+
+    it.each([
+      [htmlPage, /answered a page in HTML in place of the listing/],
+      [withBody(Buffer.from('<?xml')), /failed 8 times; the last time: the listing cannot be read, or is cut short$/],
+      [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
+      [withBody(Buffer.from('{"items":[]}')), /answered {"items":\[\]} in place of the listing/],
+      [busy(400), /answered 400: SlowDown$/],
+    ])('is nothing else', async (fault, message) => {
+      await open()
+      server!.faultOf = () => fault
+      await expect(list(storage!, 'state')).rejects.toMatchObject({
+        code: 'source_failed',
+        message: expect.stringMatching(message),
+      })
+    })
+
+    it('ends where a page leads to itself', async () => {
+      await open({ pageSize: 2 })
+      let page: Buffer | undefined
+      server!.faultOf = () => (answer) => {
+        page ??= answer.body
+        answer.body = page
+      }
+      await expect(list(storage!, 'state')).rejects.toThrow(/answered a page of the listing that does not lead on/)
     })
   })
 
-  it('ends where a page leads to itself', async () => {
-    await open({ pageSize: 2 })
-    let page: Buffer | undefined
-    server!.faultOf = () => (answer) => {
-      page ??= answer.body
-      answer.body = page
-    }
-    await expect(list(storage!, 'state')).rejects.toThrow(/answered a page of the listing that does not lead on/)
-  })
-})
-
-describe('a redirect', () => {
-  it('is followed on the same server', async () => {
-    await open()
-    put('e1/state/moved', '0123456789')
-    faulty(redirect(307, { location: '/bucket/e1/state/digits' }))
-    expect(await read('state/moved')).toBe('0123456789')
-  })
-
-  it.each([
-    [{ location: 'http://127.0.0.2/x' }, /leads to http:\/\/127\.0\.0\.2\/x: not followed/],
-    [{ location: 'file:///etc/hosts' }, /leads to file:\/\/\/etc\/hosts: not followed/],
-    [{ location: 'http://[' }, /leads to http:\/\/\[: not followed/],
-    [{}, /leads to another region: not followed/],
-    [{ location: '/bucket/e1/state/digits' }, /leads to \/bucket\/e1\/state\/digits, one of many: not followed/],
-  ])('to %j is not followed for ever, nor elsewhere', async (headers, message) => {
-    await open()
-    server!.faultOf = ({ isListing }) => (isListing ? undefined : redirect(302, headers as Record<string, string>))
-    await expect(read('state/digits')).rejects.toMatchObject({
-      code: 'source_failed',
-      message: expect.stringMatching(message),
+  describe('a redirect', () => {
+    it('is followed on the same server', async () => {
+      await open()
+      put('e1/state/moved', '0123456789')
+      faulty(redirect(307, { location: '/bucket/e1/state/digits' }))
+      expect(await read('state/moved')).toBe('0123456789')
     })
-    expect(asked('state/digits').length).toBeLessThanOrEqual(6)
-  })
 
-  it('is not followed with headers of the caller', async () => {
-    await open({}, { headers: { authorization: 'Bearer secret' } })
-    faulty(redirect(307, { location: '/bucket/e1/state/large' }))
-    const error = await read('state/digits').catch((thrown: LedgerStateError) => thrown)
-    expect(error).toBeInstanceOf(LedgerStateError)
-    expect(String(error)).toMatch(/: not followed/)
-    expect(String(error)).not.toMatch(/secret/)
-    expect(asked('state/digits')[0]!.headers.authorization).toBe('Bearer secret')
+    it.each([
+      [{ location: 'http://127.0.0.2/x' }, /leads to http:\/\/127\.0\.0\.2\/x: not followed/],
+      [{ location: 'file:///etc/hosts' }, /leads to file:\/\/\/etc\/hosts: not followed/],
+      [{ location: 'http://[' }, /leads to http:\/\/\[: not followed/],
+      [{}, /leads to another region: not followed/],
+      [{ location: '/bucket/e1/state/digits' }, /leads to \/bucket\/e1\/state\/digits, one of many: not followed/],
+    ])('to %j is not followed for ever, nor elsewhere', async (headers, message) => {
+      await open()
+      server!.faultOf = ({ isListing }) => (isListing ? undefined : redirect(302, headers as Record<string, string>))
+      await expect(read('state/digits')).rejects.toMatchObject({
+        code: 'source_failed',
+        message: expect.stringMatching(message),
+      })
+      expect(asked('state/digits').length).toBeLessThanOrEqual(6)
+    })
+
+    it('is not followed with headers of the caller', async () => {
+      await open({}, { headers: { authorization: 'Bearer secret' } })
+      faulty(redirect(307, { location: '/bucket/e1/state/large' }))
+      const error = await read('state/digits').catch((thrown: LedgerStateError) => thrown)
+      expect(error).toBeInstanceOf(LedgerStateError)
+      expect(String(error)).toMatch(/: not followed/)
+      expect(String(error)).not.toMatch(/secret/)
+      expect(asked('state/digits')[0]!.headers.authorization).toBe('Bearer secret')
+    })
   })
 })
