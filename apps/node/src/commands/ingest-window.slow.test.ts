@@ -1,5 +1,5 @@
 // Windows of a backup in a bucket, ingested by the real program: what is fetched, what is refused, and what is left after a kill.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -130,6 +130,18 @@ describe('ingest --since', () => {
     ])
     expect(fetched().filter((key) => key.includes('chunk') && !key.includes('epoch_ending'))).toEqual([])
     expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
+    const described = await ingesting('store', '--since', String(BASE), '--dry-run').outcome()
+    expect(described).toEqual({
+      status: 1,
+      stdout: expect.stringMatching(
+        /to fetch: [\s\S]*disk to be filled: about [\d.]+ TiB, of [\d.]+ .iB that are free\n$/,
+      ),
+      stderr: expect.stringMatching(
+        /^ledger-state: the disk of .* has .* free, and about [\d.]+ TiB will be filled: nothing.*\n$/,
+      ),
+    })
+    const passedOver = await ingesting('store', '--since', String(BASE), '--dry-run', '--no-check-disk').outcome()
+    expect([passedOver.status, passedOver.stderr]).toEqual([0, ''])
     // The forecast may be passed over; the manifest is wrong, however.
     const begun = await ingesting('store', '--since', String(BASE), '--no-check-disk').outcome()
     expect(begun.stderr).toMatch(/state_.*chunk/)
@@ -151,6 +163,34 @@ describe('ingest --since', () => {
     expect([outcome.status, outcome.stderr]).toEqual([status, expect.stringMatching(message)])
     expect(outcome.stderr.split('\n').length).toBe(2)
     expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
+  })
+
+  it('refuses a gap between stretches or chunks, and a state that is newer than asked for, and keeps what a store has', async () => {
+    const first = BASE + 1 - ((BASE + 1) % (4 * CHUNK))
+    const held = String(first + 4 * CHUNK - 1)
+    expect((await ingesting('store', '--since', String(BASE), '--to', held).outcome()).status).toBe(0)
+    const stretches = readdirSync(bed.at('bucket/e1/metadata')).filter((name) => name.startsWith('transaction_'))
+    const gone = stretches.find((name) => name.startsWith(`transaction_${first + 4 * CHUNK}-`))!
+    rmSync(bed.at(join('bucket/e1/metadata', gone)))
+    const gap = await ingesting('store', '--since', String(BASE)).outcome()
+    const missing = `lacks versions ${first + 4 * CHUNK} to ${first + 8 * CHUNK - 1}`
+    expect([gap.status, gap.stderr]).toEqual([1, expect.stringMatching(new RegExp(`^ledger-state: .*${missing}\n$`))])
+    const later = await ingesting('other', '--since', String(first + 8 * CHUNK)).outcome()
+    expect([later.status, later.stderr]).toEqual([1, expect.stringMatching(missing)])
+    for (const name of stretches.filter((name) => name.startsWith('transaction_0-'))) {
+      rmSync(bed.at(join('bucket/e1/metadata', name)))
+    }
+    const early = await ingesting('other', '--since', String(BASE - 1)).outcome()
+    expect([early.status, early.stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        new RegExp(
+          `cannot begin at version ${BASE - 1}: its oldest state is of version ${BASE} \\(2023.*Z\\), which is newer`,
+        ),
+      ),
+    ])
+    expect(existsSync(bed.at('other/data.mdb'))).toBe(false)
+    expect(await bed.info('store')).toMatchObject({ base_version: String(BASE), ledger_version: held })
   })
 
   it('names what answers in place of the bucket', async () => {

@@ -68,8 +68,7 @@ node.`,
       stop,
     )
     if (isDryRun && window) {
-      process.stdout.write(`${await describeWindow(source, { ...given, place })}\n`)
-      return
+      return await describeWindow(source, { ...given, place }, (text) => void process.stdout.write(`${text}\n`))
     }
     if (isDryRun) return await proveSource(source, { from, to, stop })
     await announceWindow(source, { ...given, place }, notice)

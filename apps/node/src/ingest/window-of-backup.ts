@@ -47,15 +47,20 @@ export async function announceWindow(
   }
 }
 
-/** Describes what a window of a backup would take, and closes the source. */
+/**
+ * Prints what a window of a backup would take, and closes the source.
+ * @throws `disk_too_small` after that, where the ingest would be refused
+ */
 export async function describeWindow(
   source: LedgerSource,
-  { place, retain }: Pick<BeforeWindow, 'place' | 'retain'>,
-): Promise<string> {
+  { place, retain, checkDisk }: BeforeWindow,
+  print: (text: string) => void,
+): Promise<void> {
   const dataDir = folderOf(place)
   try {
     const planned = await planIngest(source, { dataDir, held: await heldVersion(dataDir), retain }, true)
-    return planned ? planText(source, planned) : source.description
+    print(planned ? planText(source, planned) : source.description)
+    if (planned && checkDisk && dataDir !== undefined) expectSpace(planned, dataDir)
   } finally {
     await source.close()
   }
