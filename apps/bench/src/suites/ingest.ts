@@ -9,9 +9,9 @@ import type { VersionWrites } from '@ledger-state/core'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
 import type { SliceSpec } from '@ledger-state/ledger'
-import type { Role } from '@ledger-state/report/measure'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
+import { type Contender, type FirstCommit, measureContenders } from '../ingest/contenders.ts'
 import { createMainnetLikeLedger } from '../ingest/mainnet-like-ledger.ts'
 import { sampleSlice } from '../ingest/sample-slice.ts'
 import { startRemoteBackup, startRestNode } from '../ingest/source-process.ts'
@@ -49,16 +49,6 @@ const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyRe
 /** A slice keeps one of this many accounts and tables. */
 const SLICE_ONE_IN = 1_000
 
-interface Contender {
-  readonly subject: string
-  readonly role: Role
-  /** CPU time of the source where that is a separate process, as `SourceProcess` has it. */
-  readonly sourceCpuTime?: () => number | undefined
-  /** Subject whose rate in the same round this one's is divided by. */
-  readonly comparedWith?: string
-  run(folder: string): Promise<void>
-}
-
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
@@ -81,6 +71,7 @@ export const ingestSuite: Suite = {
   async run(run) {
     await measureBackup(run)
     await measureMainnetLike(run)
+    await measureLinks(run)
     for (const returns of KEY_RETURNS) await measureSize(run, returns)
     await measureMembers(run)
   },
@@ -111,10 +102,10 @@ async function measureBackup(run: BenchRun): Promise<void> {
     },
     { subject: 'ingest, verified', role: 'ours', run: (folder) => ingest(folder, location, options) },
   ]
-  await measureContenders(run, contenders, `a backup with ${writes} writes`, 'writes', writes)
+  await measureContenders(run, contenders, { title: `a backup with ${writes} writes`, metric: 'writes', count: writes })
 }
 
-/** Measures from a folder, from a bucket behind links, and from a node on the same machine, which answers at once or after a while. */
+/** Measures from a folder, and from a node on the same machine, which answers at once or after a while. */
 async function measureMainnetLike(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)
@@ -126,22 +117,10 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const nodes = await Promise.all(
     NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, 'spreading', node)) })),
   )
-  const buckets = await Promise.all(
-    LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(spreading, shape)) })),
-  )
   const slice = await sampleSlice(spreading, SLICE_ONE_IN)
   const contenders: Contender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
-    ...buckets.map(
-      ({ subject, url, cpuTime }): Contender => ({
-        subject,
-        role: 'ours',
-        sourceCpuTime: cpuTime,
-        comparedWith: FOLDER,
-        run: (folder) => ingest(folder, url, {}),
-      }),
-    ),
     {
       subject: 'slice of 0.1 %, verified',
       role: 'ours',
@@ -163,9 +142,40 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
     ),
   ]
   try {
-    await measureContenders(run, contenders, 'versions like those of mainnet', 'versions', versions)
+    const title = 'versions like those of mainnet'
+    await measureContenders(run, contenders, { title, metric: 'versions', count: versions })
   } finally {
-    for (const { stop } of [...nodes, ...buckets]) await stop()
+    for (const { stop } of nodes) await stop()
+  }
+}
+
+/** Measures from a bucket behind links beside the folder that it serves: more versions, as a link costs most when it is first used. */
+async function measureLinks(run: BenchRun): Promise<void> {
+  const versions = run.byScale({ tiny: 300, small: 20_000, medium: 120_000, large: 240_000 })
+  run.step(`making ${versions} versions for a bucket`)
+  const backup = run.folder('bucket')
+  writeBackup(createMainnetLikeLedger(versions, 'spreading'), backup)
+  const buckets = await Promise.all(
+    LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(backup, shape)) })),
+  )
+  const contenders: Contender[] = [
+    { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, backup, {}) },
+    ...buckets.map(
+      ({ subject, url, cpuTime }): Contender => ({
+        subject,
+        role: 'ours',
+        sourceCpuTime: cpuTime,
+        comparedWith: FOLDER,
+        run: (folder) => ingest(folder, url, {}),
+      }),
+    ),
+  ]
+  try {
+    const title = `${versions} versions, from a bucket`
+    await measureContenders(run, contenders, { title, metric: 'versions', count: versions, isSplit: true })
+  } finally {
+    for (const { stop } of buckets) await stop()
+    run.removeFolder('bucket')
   }
 }
 
@@ -237,47 +247,6 @@ async function measureMembers(run: BenchRun): Promise<void> {
   run.record({ ...common, metric: 'look at a key outside', unit: 'ns', rounds: nanoseconds })
 }
 
-async function measureContenders(
-  run: BenchRun,
-  contenders: readonly Contender[],
-  title: string,
-  metric: 'versions' | 'writes',
-  count: number,
-): Promise<void> {
-  const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
-  const costs = contenders.map(() => ({ rates: [] as number[], cpu: [] as number[], sourceCpu: [] as number[] }))
-  for (let round = -1; round < rounds; round++) {
-    run.step(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)
-    for (const [at, contender] of contenders.entries()) {
-      const folder = run.folder('ingest')
-      const sourceBefore = contender.sourceCpuTime?.()
-      const cpuBefore = process.cpuUsage()
-      const began = performance.now()
-      await contender.run(folder)
-      const seconds = (performance.now() - began) / 1_000
-      const { user, system } = process.cpuUsage(cpuBefore)
-      run.removeFolder('ingest')
-      if (round < 0) continue
-      costs[at]!.rates.push(count / seconds)
-      costs[at]!.cpu.push((user + system) / count)
-      if (sourceBefore !== undefined) costs[at]!.sourceCpu.push((contender.sourceCpuTime!()! - sourceBefore) / count)
-    }
-  }
-  const one = metric === 'writes' ? 'write' : 'version'
-  for (const [at, { subject, role, comparedWith }] of contenders.entries()) {
-    const { rates, cpu, sourceCpu } = costs[at]!
-    run.record({ title, subject, role, metric, unit: '1/s', better: 'higher', rounds: rates })
-    const other = costs[contenders.findIndex((one) => one.subject === comparedWith)]
-    if (other) {
-      const ratios = rates.map((rate, round) => rate / other.rates[round]!)
-      run.record({ title, subject, role, metric: `÷ ${comparedWith}`, unit: '', better: 'higher', rounds: ratios })
-    }
-    run.record({ title, subject, role, metric: `CPU time of a ${one}`, unit: 'µs', rounds: cpu })
-    if (sourceCpu.length === 0) continue
-    run.record({ title, subject, role, metric: `CPU time of a ${one} in the source`, unit: 'µs', rounds: sourceCpu })
-  }
-}
-
 function filesOf(location: string): string[] {
   if (!statSync(location).isDirectory()) return [location]
   return readdirSync(location, { recursive: true, withFileTypes: true })
@@ -285,7 +254,7 @@ function filesOf(location: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name))
 }
 
-async function readFiles(files: readonly string[]): Promise<void> {
+async function readFiles(files: readonly string[]): Promise<undefined> {
   for (const file of files) {
     const content = readFileSync(file)
     if (content[0] === 0x1f) await promisify(gunzip)(content)
@@ -306,7 +275,7 @@ async function readBatches(location: string, options: SourceOptions) {
 }
 
 /** Puts every entry that the engine keeps, under key ++ version. */
-async function putEntries(folder: string, batches: readonly VersionWrites[][]): Promise<void> {
+async function putEntries(folder: string, batches: readonly VersionWrites[][]): Promise<undefined> {
   const database = open<Buffer, Uint8Array>({
     path: join(folder, 'entries.mdb'),
     encoding: 'binary',
@@ -330,18 +299,30 @@ async function putEntries(folder: string, batches: readonly VersionWrites[][]): 
   await database.close()
 }
 
-async function putPlain(folder: string, batches: readonly VersionWrites[][]): Promise<void> {
+async function putPlain(folder: string, batches: readonly VersionWrites[][]): Promise<undefined> {
   const plain = openPlainLmdb(folder)
   for (const batch of batches) plain.ingest(batch)
   await plain.close()
 }
 
 /** @param slice what is kept; everything where it is undefined. A slice also keeps its transactions, as the program does. */
-async function ingest(folder: string, location: string, options: SourceOptions, slice?: SliceSpec): Promise<void> {
+async function ingest(
+  folder: string,
+  location: string,
+  options: SourceOptions,
+  slice?: SliceSpec,
+): Promise<FirstCommit | undefined> {
   const engine = openStateEngine({ path: folder, durability: 'none' })
   const source = await openSource(location, options)
   const only = slice && { spec: slice }
-  await ingestSource(engine, source, { assumeEmptyBase: true, only, keepTransactions: slice !== undefined })
+  let first: FirstCommit | undefined
+  const observer = {
+    onCommit: ({ versions }: { readonly versions: number }) => (first ??= { at: performance.now(), versions }),
+    onSourceProgress() {},
+    onPrune() {},
+  }
+  await ingestSource(engine, source, { assumeEmptyBase: true, only, keepTransactions: slice !== undefined, observer })
   await source.close()
   await engine.close()
+  return first
 }

@@ -1,0 +1,85 @@
+import type { Role } from '@ledger-state/report/measure'
+import type { BenchRun } from '../run/bench-run.ts'
+
+/** The first commit of an ingest: when it was durable, by `performance.now()`, and its versions. */
+export interface FirstCommit {
+  readonly at: number
+  readonly versions: number
+}
+
+export interface Contender {
+  readonly subject: string
+  readonly role: Role
+  /** CPU time of the source where that is a separate process, as `SourceProcess` has it. */
+  readonly sourceCpuTime?: () => number | undefined
+  /** Subject whose rate in the same round this one's is divided by. */
+  readonly comparedWith?: string
+  run(folder: string): Promise<FirstCommit | undefined>
+}
+
+interface Plan {
+  readonly title: string
+  readonly metric: 'versions' | 'writes'
+  /** What one run ingests. */
+  readonly count: number
+  /** Whether to measure the time until the first commit, and the rate after it, by themselves. */
+  readonly isSplit?: boolean
+}
+
+interface Costs {
+  readonly rates: number[]
+  readonly steadyRates: number[]
+  readonly startSeconds: number[]
+  readonly cpu: number[]
+  readonly sourceCpu: number[]
+}
+
+/** Lets contenders run in turns, and records what each took: rates, rates divided by those of the same round, CPU time. */
+export async function measureContenders(run: BenchRun, contenders: readonly Contender[], plan: Plan): Promise<void> {
+  const { count } = plan
+  const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
+  const all = contenders.map((): Costs => ({ rates: [], steadyRates: [], startSeconds: [], cpu: [], sourceCpu: [] }))
+  for (let round = -1; round < rounds; round++) {
+    run.step(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)
+    for (const [at, contender] of contenders.entries()) {
+      const folder = run.folder('ingest')
+      const sourceBefore = contender.sourceCpuTime?.()
+      const cpuBefore = process.cpuUsage()
+      const began = performance.now()
+      const first = await contender.run(folder)
+      const ended = performance.now()
+      const { user, system } = process.cpuUsage(cpuBefore)
+      run.removeFolder('ingest')
+      if (round < 0) continue
+      const costs = all[at]!
+      costs.rates.push((1_000 * count) / (ended - began))
+      costs.cpu.push((user + system) / count)
+      if (sourceBefore !== undefined) costs.sourceCpu.push((contender.sourceCpuTime!()! - sourceBefore) / count)
+      if (!plan.isSplit || !first) continue
+      costs.startSeconds.push((first.at - began) / 1_000)
+      if (first.versions < count) costs.steadyRates.push((1_000 * (count - first.versions)) / (ended - first.at))
+    }
+  }
+  for (const [at, contender] of contenders.entries()) {
+    const other = all[contenders.findIndex(({ subject }) => subject === contender.comparedWith)]
+    record(run, contender, plan, all[at]!, other)
+  }
+}
+
+function record(run: BenchRun, contender: Contender, plan: Plan, costs: Costs, other: Costs | undefined): void {
+  const { subject, role, comparedWith } = contender
+  const { title, metric } = plan
+  const one = metric === 'writes' ? 'write' : 'version'
+  const add = (metric: string, unit: string, rounds: readonly number[], better: 'higher' | 'lower' = 'lower') => {
+    if (rounds.length > 0) run.record({ title, subject, role, metric, unit, better, rounds })
+  }
+  const ratios = (rates: readonly number[], others: readonly number[] | undefined): number[] =>
+    others ? rates.map((rate, round) => rate / others[round]!) : []
+  add(metric, '1/s', costs.rates, 'higher')
+  add(`÷ ${comparedWith}`, '', ratios(costs.rates, other?.rates), 'higher')
+  add('until the first commit', 's', costs.startSeconds)
+  add(`${metric}, after it`, '1/s', costs.steadyRates, 'higher')
+  add(`÷ ${comparedWith}, after it`, '', ratios(costs.steadyRates, other?.steadyRates), 'higher')
+  add(`CPU time of a ${one}`, 'µs', costs.cpu)
+  add(`CPU time of a ${one} in the source`, 'µs', costs.sourceCpu)
+}
