@@ -313,15 +313,15 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
     })
 
     it('is made again where the server says nothing', async () => {
-      await open({}, { silenceMs: 50 })
+      // A listing on a busy machine takes less: eight failures in a row would be an error.
+      await open({}, { silenceMs: 1_000 })
       faulty(silence)
       expect(await read('state/digits')).toBe('0123456789')
-      // A busy machine may take as long for the answer itself.
-      expect(notices[0]).toMatch(/digits: nothing came for 0\.05 s; asking again/)
+      expect(notices).toContainEqual(expect.stringMatching(/digits: nothing came for 1 s; asking again/))
     })
 
     it('is not given up while it trickles', async () => {
-      await open({}, { silenceMs: 1_000 })
+      await open({}, { silenceMs: 10_000 })
       faulty((answer, response) => {
         response.writeHead(200, { ...answer.headers, 'content-length': '10' })
         const trickle = (at: number) =>
