@@ -13,7 +13,7 @@ const dist = join(root, 'dist')
 const threads = globSync('*/src/**/*-{worker,thread}.ts', { cwd: packages })
   .map((path) => join(packages, path))
   .filter((path) => /\b(parentPort\b|serveJobs\()/.test(readFileSync(path, 'utf8')))
-const processes = ['reader', 'writer', 'feed-server', 'check-process'].map((name) =>
+const processes = ['reader', 'writer', 'feed-server', 'check-process', 'tree-process'].map((name) =>
   join(root, 'src/processes', `${name}.ts`),
 )
 

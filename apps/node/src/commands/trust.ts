@@ -11,6 +11,7 @@ import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
 const keptOption = defaultedOption('keep', 'N', 'trees that are kept, the newest ones', '1', wholeNumber(1, 100))
@@ -65,7 +66,9 @@ the signed one, as \`check --state-root\` does. A node that runs finds it by its
       const { ledger } = engine.kind === 'sync' ? engine : await engine.snapshot()
       if (!ledger) throw emptyStore(nameOfPlace(place))
       const folder = treeFolderOf(place, input.get(settings.treeDir))
-      const options = { kept: input.get(keptOption), folder, hashSalt: readHashSalt(input), signal: stop.signal }
+      const kept = input.get(keptOption)
+      const line = createProgressLine(process.stderr)
+      const options = { kept, folder, hashSalt: readHashSalt(input), line, signal: stop.signal }
       process.stdout.write(`${await keepTree(engine, place, options)}\n`)
     } catch (error) {
       const signal = stop.by()

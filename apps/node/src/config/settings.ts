@@ -538,6 +538,7 @@ export const nodeOptions = [
   settings.forwardAnswerLimit,
   settings.forwardTimeout,
   settings.requireSigned,
+  settings.checkpointTrees,
   settings.treeDir,
   settings.views,
   settings.viewFilter,

@@ -24,12 +24,12 @@ import { settings } from '../config/settings.js'
 import { type SliceSettings, sliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { nothingIngested, sourceBesideNode, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
-import { type KeptTrees, keepTree, treeFolderOf } from '../stores/keep-tree.js'
+import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
-import { CLEARED_LINE } from '../terminal/progress-line.js'
+import { CLEARED_LINE, createProgressLine } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
@@ -38,13 +38,6 @@ import { createIngestProgress } from './ingest-progress.js'
 import { mergeWithProgress } from './merge-with-progress.js'
 import { sliceOptionsOf } from './slice-options.js'
 import { withWiderCommand } from './wider-slice.js'
-
-/** Which trees of signed checkpoints are kept, and where. */
-export interface TreeSettings {
-  readonly kept: KeptTrees
-  /** Undefined: in the folder of the store. */
-  readonly folder: string | undefined
-}
 
 export interface IngestSettings {
   readonly retain: bigint | undefined
@@ -211,7 +204,8 @@ export async function ingestInto(
       }
       if (trees && !signal) {
         const folder = treeFolderOf(place, trees.folder)
-        const said = await keepTree(engine, place, { ...trees, folder, hashSalt, signal: stop.signal })
+        const line = createProgressLine(process.stderr)
+        const said = await keepTree(engine, place, { ...trees, folder, hashSalt, line, signal: stop.signal })
         if (said) notice(said)
       }
     } finally {

@@ -60,6 +60,20 @@ async function storeReaches(
   )
 }
 
+/** Waits until a node has proofs at one version alone. */
+async function provesAt(address: string, program: RunningProgram, version: bigint): Promise<void> {
+  let seen = ''
+  await eventually(
+    async () => {
+      const trust = (await (await fetch(`${address}/v1/-/trust`)).json()) as { proof_versions: readonly string[] }
+      seen = trust.proof_versions.join(' ')
+      return seen === String(version)
+    },
+    () => `proofs at version ${version}; they are at ${seen || 'none'}: ${program.output}`,
+    120_000,
+  )
+}
+
 describe('start --network --since', () => {
   it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', async () => {
     const base = Number(chain.endings()[3]!.version)
@@ -81,6 +95,8 @@ describe('start --network --since', () => {
     })
     const trust = await (await fetch(`${address}/v1/-/trust`)).json()
     expect(trust).toMatchObject({ network: 'mine', signed_version: String(signedAtFirst) })
+    await provesAt(address, program, signedAtFirst)
+    expect(program.output).toContain(`the tree of version ${signedAtFirst} is kept, for proofs`)
     const signedOnly = await bed.serve('serve', '--data-dir', bed.at('store'), '--require-signed')
     const served = async () => (await (await fetch(`${signedOnly.address}/v1`)).json()) as { ledger_version: string }
     expect(await served()).toMatchObject({ ledger_version: String(signedAtFirst) })

@@ -141,6 +141,10 @@ export function nodeSettings(
             keepTransactions: input.get(settings.keepTransactions) || sliceSettings(input) !== undefined,
             slice: sliceSettings(input),
             window,
+            trees: {
+              kept: input.get(settings.checkpointTrees),
+              folder: treeFolderOf(place, input.get(settings.treeDir)),
+            },
             log,
           },
   }

@@ -11,9 +11,11 @@ import { type NetworkWindow, openNetworkWindow } from '../ingest/network-window.
 import { sliceOptionsOf } from '../ingest/slice-options.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createWriterMetrics, type WriterMetrics } from '../observability/writer-metrics.js'
+import type { TreeSettings } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
+import { createTreeKeeper } from './tree-keeper.js'
 
 export interface WriterSettings {
   readonly place: StorePlace
@@ -29,6 +31,8 @@ export interface WriterSettings {
   readonly slice: SliceSettings | undefined
   /** What is ingested of the backups of a network before the node is followed, and again at intervals. */
   readonly window: NetworkWindow | undefined
+  /** The trees of signed checkpoints that are kept while a source is followed. */
+  readonly trees: TreeSettings
   readonly log: LogSettings
 }
 
@@ -53,7 +57,7 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
 
 async function follow(
   url: string,
-  { place, followHeaders: headers, hashSalt, verify, keepTransactions, slice }: WriterSettings,
+  { place, followHeaders: headers, hashSalt, verify, keepTransactions, slice, trees, log: logSettings }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -61,6 +65,7 @@ async function follow(
 ): Promise<void> {
   const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
+  const keeper = createTreeKeeper(engine, { place, trees, hashSalt, log: logSettings }, log)
   try {
     const onNotice = (message: string): void => log.warn(message)
     const open = () => openSource(url, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
@@ -69,9 +74,11 @@ async function follow(
     const source = await Promise.race([opening, aborted(stop)])
     const only = slice && sliceOptionsOf(slice, place, open)
     const how = { only, retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
+    keeper.resume()
     if (source) await followSource(engine, source, open, how)
   } finally {
     stopReports()
+    await keeper.close()
     await engine.close()
   }
 }
@@ -81,15 +88,17 @@ async function follow(
  * the store is compared: versions of the node become signed as soon as the backup has their signatures.
  */
 async function followNetwork(
-  { place, follow: url, followHeaders: headers, hashSalt, verify, keepTransactions, slice }: WriterSettings,
+  settings: WriterSettings,
   window: NetworkWindow,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
+  const { place, follow: url, followHeaders: headers, hashSalt, verify, keepTransactions, slice, trees } = settings
   const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
+  const keeper = createTreeKeeper(engine, { place, trees, hashSalt: window.network.hashSalt, log: settings.log }, log)
   const onNotice = (message: string): void => log.warn(message)
   const how = { retain, keepTransactions, observer: metrics.observer, onNotice }
   const openNode = () => openSource(url!, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
@@ -98,7 +107,9 @@ async function followNetwork(
     const only = (reopen: () => Promise<LedgerSource>) => slice && sliceOptionsOf(slice, place, reopen)
     let turnMs = window.intervalMs
     for (let opening = openBackup(); !stop.aborted; ) {
+      keeper.pause()
       await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
+      keeper.resume()
       // Opened while the node is followed: most of what takes time is done when following pauses.
       const [next, pause] = [Promise.withResolvers<LedgerSource>(), new AbortController()]
       const timer = setTimeout(() => {
@@ -123,6 +134,7 @@ async function followNetwork(
     }
   } finally {
     stopReports()
+    await keeper.close()
     await engine.close()
   }
 }

@@ -12,7 +12,7 @@ import {
 import { bytesToCheckpoint } from '@ledger-state/proof'
 import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
-import { createProgressLine } from '../terminal/progress-line.js'
+import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
 
@@ -26,10 +26,16 @@ const SMALL_TREE = 2 ** 20
 /** How many trees of signed checkpoints are kept: a number, or the newest one where it is cheap. */
 export type KeptTrees = number | 'auto'
 
-export interface KeepTreeOptions extends Pick<StateTreeOptions, 'hashSalt' | 'threads' | 'signal'> {
+/** Which trees of signed checkpoints are kept, and where. */
+export interface TreeSettings {
   readonly kept: KeptTrees
-  /** The folder of the trees; undefined where there is none. */
+  /** Undefined where the operator named none: see `treeFolderOf`. */
   readonly folder: string | undefined
+}
+
+export interface KeepTreeOptions extends TreeSettings, Pick<StateTreeOptions, 'hashSalt' | 'threads' | 'signal'> {
+  /** Says how far it is. */
+  readonly line: ProgressLine
 }
 
 /** The folder in which the trees of a store lie. @param given by the operator; without it, a store in a database has no such folder */
@@ -39,7 +45,7 @@ export function treeFolderOf(place: StorePlace, given: string | undefined): stri
 
 /**
  * Makes the tree of the newest signed checkpoint of a store, if it is not there yet and to be kept, and removes those that are
- * no longer kept. Says on standard error how far it is.
+ * no longer kept.
  * @returns one line for people; undefined where there was nothing to do, and nobody asked for it
  * @throws `verification_failed` where the state is not the signed one; `no_checkpoint`, `usage` where a tree was asked for and
  *   cannot be made
@@ -47,7 +53,7 @@ export function treeFolderOf(place: StorePlace, given: string | undefined): stri
 export async function keepTree(
   engine: StateEngineReader | AsyncStateReader,
   place: StorePlace,
-  { kept, folder, ...options }: KeepTreeOptions,
+  { kept, folder, line, ...options }: KeepTreeOptions,
 ): Promise<string | undefined> {
   if (kept === 0) return undefined
   const isAsked = kept !== 'auto'
@@ -75,7 +81,6 @@ export async function keepTree(
     return isAsked ? `the tree of version ${checkpoint.version} is there` : undefined
   }
   if (!isAsked && !isCheap(engine, folder)) return dearNotice(checkpoint.version)
-  const line = createProgressLine(process.stderr)
   const onProgress = (keys: number) =>
     line.update((seconds) => {
       const pace = formatCount(Math.round(keys / seconds))
