@@ -29,6 +29,7 @@ const marks = fc.record({
   wholeHash: optional(hashes),
   signed: optional(ranges),
   contradicted: optional(contradictions),
+  pending: fc.array(fc.tuple(fc.uint8Array(), fc.uint8Array()), { maxLength: 4 }),
 })
 
 it('a mark is read as it was written', () => {
@@ -49,6 +50,7 @@ it.each([undefined, new Uint8Array(0), new Uint8Array(100), new TextEncoder().en
       wholeHash: undefined,
       signed: undefined,
       contradicted: undefined,
+      pending: [],
     })
   },
 )

@@ -11,7 +11,15 @@ export interface CommitMark extends ResumePoint {
   readonly signed: SignedRange | undefined
   /** What validators signed instead of what the store holds above `signed`; undefined where nothing contradicts the store. */
   readonly contradicted: Contradiction | undefined
+  /**
+   * Writes of own keys that vouch for versions which were there before: ends of epochs, and a signed checkpoint. The next
+   * commit makes them, unless it is of another store.
+   */
+  readonly pending: readonly PendingWrite[]
 }
+
+/** Key and value of a write that is yet to be made. */
+export type PendingWrite = readonly [Uint8Array, Uint8Array]
 
 /** The state of an ingest that the next one resumes. */
 export interface ResumePoint {
@@ -42,7 +50,7 @@ export interface Contradiction {
   readonly epoch: bigint
 }
 
-const MAGIC = Buffer.from('LSMARK\0\x04', 'latin1')
+const MAGIC = Buffer.from('LSMARK\0\x05', 'latin1')
 
 const NOTHING: CommitMark = {
   isUnproven: true,
@@ -51,16 +59,19 @@ const NOTHING: CommitMark = {
   wholeHash: undefined,
   signed: undefined,
   contradicted: undefined,
+  pending: [],
 }
 
 /** Writes a mark, with the mark of the source at its end. */
 export function encodeCommitMark(mark: CommitMark): Uint8Array {
-  const { isUnproven, source, writesHash, wholeHash, signed, contradicted } = mark
+  const { isUnproven, source, writesHash, wholeHash, signed, contradicted, pending } = mark
   const writer = new ByteWriter().bytes(MAGIC).bool(isUnproven)
   writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
   writeOptional(writer, wholeHash, (hash) => writer.bytes(hash))
   writeOptional(writer, signed, (range) => writeSigned(writer, range))
   writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
+  writer.u32(pending.length)
+  for (const [key, value] of pending) writer.byteString(key).byteString(value)
   if (source) writer.bytes(source)
   return writer.toBytes()
 }
@@ -74,8 +85,9 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   const wholeHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
   const signed = readOptional(reader, () => readSigned(reader))
   const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
+  const pending = Array.from({ length: reader.readU32() }, (): PendingWrite => [readBytes(reader), readBytes(reader)])
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { isUnproven, source, writesHash, wholeHash, signed, contradicted }
+  return { isUnproven, source, writesHash, wholeHash, signed, contradicted, pending }
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {
@@ -95,6 +107,10 @@ function readSigned(reader: ByteReader): SignedRange {
     wholeHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),
   }))
   return resume ? { ...range, resume } : range
+}
+
+function readBytes(reader: ByteReader): Uint8Array {
+  return Uint8Array.from(reader.readByteString())
 }
 
 function writeOptional<T>(writer: ByteWriter, value: T | undefined, write: (value: T) => void): void {

@@ -2,6 +2,7 @@ import { ByteReader, EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/c
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { unpackEnding } from '@ledger-state/feed'
 import { readLedgerInfo } from '@ledger-state/proof'
+import { pendingEndings, pendingValues } from './pending-writes.js'
 
 /** Endings that are unpacked together: one of 32 is packed without the one before it. */
 const STRIDE = 32n
@@ -82,15 +83,39 @@ async function loadStride(load: LoadValues, start: bigint, last: bigint): Promis
 
 async function openEndings(engine: StateEngineReader | AsyncStateReader) {
   if (engine.kind === 'sync') {
+    const { mark } = engine
     const view = engine.at()
-    const load: LoadValues = async (keys) => view.getMany(keys)
+    const load: LoadValues = async (keys) => orPending(keys, view.getMany(keys), mark)
     for (const { key } of view.scan(EPOCH_ENDING_PREFIX)) return { load, first: epochOf(key) }
-    return { load, first: undefined }
+    return { load, first: firstPending(mark) }
   }
-  const view = (await engine.snapshot()).at()
-  const load: LoadValues = async (keys) => (await view.load(keys)).map((entry) => entry?.value)
+  const snapshot = await engine.snapshot()
+  const view = snapshot.at()
+  const load: LoadValues = async (keys) => {
+    const entries = await view.load(keys)
+    return orPending(
+      keys,
+      entries.map((entry) => entry?.value),
+      snapshot.mark,
+    )
+  }
   const { entries } = await view.scan(EPOCH_ENDING_PREFIX, { limit: 1 })
-  return { load, first: entries[0] && epochOf(entries[0].key) }
+  return { load, first: entries[0] ? epochOf(entries[0].key) : firstPending(snapshot.mark) }
+}
+
+/** Values that are written, or else those that the next commit writes. */
+function orPending(
+  keys: readonly Uint8Array[],
+  values: readonly (Uint8Array | undefined)[],
+  mark: Uint8Array | undefined,
+): (Uint8Array | undefined)[] {
+  const pending = pendingValues(mark)
+  return keys.map((key, at) => values[at] ?? pending(key))
+}
+
+function firstPending(mark: Uint8Array | undefined): bigint | undefined {
+  const [first] = pendingEndings(mark)
+  return first && epochOf(first[0])
 }
 
 function epochOf(key: Uint8Array): bigint {

@@ -1,6 +1,7 @@
 import { EPOCH_ENDING_PREFIX, epochEndingKey, type KeyedEntry, type Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@ledger-state/engine'
 import { type PackedEnding, unpackEnding } from '@ledger-state/feed'
+import { pendingEndings } from './pending-writes.js'
 
 /** The end of an epoch that a store keeps. */
 export interface KeptEnding {
@@ -48,13 +49,22 @@ export async function* readEpochEndings(engine: StateEngineReader | AsyncStateRe
 
 async function* keptEntries(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<KeyedEntry> {
   if (engine.kind === 'sync') {
+    const { mark } = engine
     yield* engine.at().scan(EPOCH_ENDING_PREFIX)
+    yield* pendingEntries(engine.ledger!.latestVersion, mark)
     return
   }
-  const view = (await engine.snapshot()).at()
+  const snapshot = await engine.snapshot()
+  const view = snapshot.at()
   for (let start: Uint8Array | undefined = EPOCH_ENDING_PREFIX; start; ) {
     const page = await view.scan(EPOCH_ENDING_PREFIX, { start })
     yield* page.entries
     start = page.next
   }
+  yield* pendingEntries(snapshot.ledger!.latestVersion, snapshot.mark)
+}
+
+/** Those that the next commit writes follow all that are written. */
+function pendingEntries(version: bigint, mark: Uint8Array | undefined): readonly KeyedEntry[] {
+  return pendingEndings(mark).map(([key, value]) => ({ key, value, version }))
 }

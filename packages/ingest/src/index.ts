@@ -1,8 +1,10 @@
+export { newestCheckpoint } from './checkpoints.js'
 export {
   type CommitMark,
   type Contradiction,
   decodeCommitMark,
   encodeCommitMark,
+  type PendingWrite,
   type ResumePoint,
   type SignedRange,
 } from './commit-mark.js'

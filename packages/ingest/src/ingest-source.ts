@@ -16,7 +16,7 @@ import {
   type StateImport,
   type StateWriter,
 } from '@ledger-state/engine'
-import type { LedgerSource, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
+import type { LedgerSource, PackedEnding, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
@@ -32,6 +32,7 @@ import {
   versionsWithoutBase,
 } from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
+import { withPending } from './pending-writes.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 import { compareWithSigned, keepContradiction } from './signed-range.js'
 import { SliceFilter, type SliceOptions } from './slices/slice-filter.js'
@@ -139,6 +140,8 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
   #isUnprovenNoticed = false
+  /** Ends of epochs that are believed, and not kept yet. */
+  #endingsLeft: readonly PackedEnding[] = []
   /** Undefined where all is kept. */
   #filter: SliceFilter | undefined
 
@@ -153,7 +156,7 @@ class Ingest {
     const { progress } = this.#options
     expectSameChain(this.#chainIds, this.#source.position)
     try {
-      await compareWithSigned(this.#engine, this.#source)
+      this.#endingsLeft = await compareWithSigned(this.#engine, this.#source)
       this.#filter = await SliceFilter.open(this.#engine, this.#source, this.#options.only?.spec)
       if (this.#source.base) await this.#importBase(this.#source.base)
       if (!this.#isStopped) await this.#commitVersions()
@@ -221,6 +224,7 @@ class Ingest {
       wholeHash: slice && WritesHash.begin(base.version).value,
       signed: this.#signedUpTo(base.version, undefined, undefined),
       contradicted: undefined,
+      pending: [],
     })
     await this.#atPlace(() => state.finish({ ...description, mark, complete }))
     this.#counters.latestVersion = base.version
@@ -351,13 +355,23 @@ class Ingest {
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
     const before = held.ledger && decodeCommitMark(held.mark)
-    const versions = await this.#withEndings(held, taken)
+    // Another store has the same writes, and knows nothing of those that are pending.
+    const pending = this.#source.isStore ? [] : (before?.pending ?? [])
+    const versions = withPending(await this.#withEndings(held, taken), pending)
     const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
     const wholeHash = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
     this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? wholeHash : writesHash)
     const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
     const isUnproven = source === undefined || before?.isUnproven === true
-    const mark = encodeCommitMark({ isUnproven, source, writesHash, wholeHash, signed, contradicted: undefined })
+    const mark = encodeCommitMark({
+      isUnproven,
+      source,
+      writesHash,
+      wholeHash,
+      signed,
+      contradicted: undefined,
+      pending: this.#source.isStore ? (before?.pending ?? []) : [],
+    })
     const began = performance.now()
     await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
     this.#filter?.settle()
@@ -372,7 +386,9 @@ class Ingest {
   /** The last of some versions also writes the ends of epochs that vouch for them. */
   async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     const { vouching } = this.#source
-    const endings = vouching && (await endingWrites(held, this.#source.takeEndings?.() ?? []))
+    const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
+    this.#endingsLeft = []
+    const endings = vouching && (await endingWrites(held, believed))
     if (!endings?.length) return versions
     const last = versions.at(-1)!
     return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...endings] }]

@@ -28,7 +28,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
   const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
   const { ledger, mark } = await writer.snapshot()
   if (!ledger) throw noLedger()
-  const { signed } = decodeCommitMark(mark)
+  const { signed, pending } = decodeCommitMark(mark)
   if (!signed || signed.version < ledger.oldestVersion) throw nothingSigned(ledger.oldestVersion)
   const before = ledger.latestVersion
   if (signed.version >= before) return { signedVersion: before, before }
@@ -41,6 +41,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
       wholeHash: resume?.wholeHash,
       signed: range,
       contradicted: undefined,
+      pending,
     }),
   })
   return { signedVersion: signed.version, before }

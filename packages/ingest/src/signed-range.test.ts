@@ -1,5 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { CHECKPOINT_KEY } from '@ledger-state/core'
 import type { StateImport, StateWriter } from '@ledger-state/engine'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
 import { feedHeaderLine, openSource, type SourceOptions, versionToFeedLine } from '@ledger-state/feed'
@@ -11,9 +14,11 @@ import {
   writeBackup,
 } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { checkCheckpoint, checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
+import { newestCheckpoint } from './checkpoints.js'
 import { decodeCommitMark } from './commit-mark.js'
 import { readEpochEndings } from './epoch-endings.js'
 import { type IngestOptions, ingestSource } from './ingest-source.js'
@@ -81,6 +86,8 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
 }
 
 const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => BigInt(epoch))
+
+const firstVersionOf = (chunk: string): number => Number.parseInt(basename(chunk), 10)
 
 describe('a store', () => {
   it('keeps the ends of epochs that vouch for it, and continues with those of the next ingest', async () => {
@@ -177,6 +184,73 @@ describe('a store', () => {
     await ingest(engine, writeChain('backup', signed))
     expect(engine.ledger!.latestVersion).toBe(node.chain.latestVersion)
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion, epoch: signed.epoch })
+  })
+
+  /** A store that followed a node past what a backup is to have. */
+  async function followedPast(): Promise<{ readonly engine: StateWriter; readonly latest: bigint }> {
+    const engine = await bed.open('store')
+    node.chain = forkedChains().signed
+    node.chain.extend(4)
+    const latest = node.chain.latestVersion
+    node.latest = Number(latest)
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    return { engine, latest }
+  }
+
+  const checkpointOf = (engine: StateWriter) => newestCheckpoint(engine.at().get(CHECKPOINT_KEY), engine.mark)
+
+  it('gets the newest checkpoint of a backup that ends within its versions, and its next commit writes it', async () => {
+    const { engine, latest } = await followedPast()
+    const { version: before } = checkpointOf(engine)!
+    expect(before).toBeLessThanOrEqual(shared.latestVersion)
+    await ingest(engine, writeEndingsAlone('endings', signed))
+    expect(checkpointOf(engine)!.version).toBe(before)
+    await ingest(engine, writeChain('backup', signed))
+    expect(engine.ledger!.latestVersion).toBe(latest)
+    const checkpoint = checkpointOf(engine)!
+    expect(checkpoint.version).toBe(signed.latestVersion)
+    const { stateRoot, ledgerInfo } = checkCheckpoint(new LedgerHasher('APTOS::'), checkpoint)
+    expect(Buffer.from(stateRoot)).toEqual(signed.stateRoot(Number(checkpoint.version)))
+    expect(ledgerInfo.version).toBe(signed.latestVersion)
+    expect(markOf(engine).pending.at(-1)![1]).toEqual(checkpointToBytes(checkpoint))
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+    await ingest(engine, bed.at('backup'))
+    expect(markOf(engine).pending.at(-1)![1]).toEqual(checkpointToBytes(checkpoint))
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+    node.chain.extend(1)
+    node.latest = Number(node.chain.latestVersion)
+    await ingest(engine, node.url)
+    expect(markOf(engine)).toMatchObject({ pending: [], signed: { version: signed.latestVersion } })
+    const written = engine.at().getEntry(CHECKPOINT_KEY)!
+    expect(written.version).toBe(node.chain.latestVersion)
+    expect(Uint8Array.from(written.value)).toEqual(checkpointToBytes(checkpoint))
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+    // What is unsigned had them; the next backup brings them again.
+    await rejectUnsigned(engine)
+    expect(checkpointOf(engine)!.version).toBe(before)
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(shared.epoch)))
+    await ingest(engine, node.url)
+    await ingest(engine, bed.at('backup'))
+    expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
+  })
+
+  it('takes no checkpoint out of a chunk that was tampered with', async () => {
+    const { engine } = await followedPast()
+    const root = writeChain('backup', signed)
+    const names = globSync('transaction_*/*.chunk.gz', { cwd: root })
+    const [newest] = names.sort((a, b) => firstVersionOf(b) - firstVersionOf(a))
+    const chunk = join(root, newest!)
+    const bytes = gunzipSync(readFileSync(chunk))
+    // In the transaction of the first record: 4 bytes are its length.
+    bytes[10]! ^= 1
+    writeFileSync(chunk, gzipSync(bytes))
+    await expect(ingest(engine, root)).rejects.toMatchObject({
+      code: 'verification_failed',
+      message: expect.stringContaining(basename(newest!)),
+    })
+    expect(checkpointOf(engine)!.version).toBeLessThanOrEqual(shared.latestVersion)
+    expect(markOf(engine).pending).toEqual([])
   })
 
   it.each(['the ends of epochs', 'a backup that ends within', 'a backup that continues'])(

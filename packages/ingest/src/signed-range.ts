@@ -1,36 +1,66 @@
 import { Buffer } from 'node:buffer'
-import { ACCUMULATOR_ROOT_KEY } from '@ledger-state/core'
+import { ACCUMULATOR_ROOT_KEY, SLICE_KEY } from '@ledger-state/core'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
-import { type LedgerSource, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
-import { type CommitMark, type Contradiction, decodeCommitMark, encodeCommitMark } from './commit-mark.js'
+import { type LedgerSource, type PackedEnding, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
+import { readNewestCheckpoint } from './checkpoints.js'
+import {
+  type CommitMark,
+  type Contradiction,
+  decodeCommitMark,
+  encodeCommitMark,
+  type PendingWrite,
+} from './commit-mark.js'
+import { endingWrites } from './epoch-endings.js'
+import { toPending } from './pending-writes.js'
+import { keyName } from './writes-hash.js'
 
 /**
- * Compares the unsigned versions of a store with what a source shows that validators signed, and keeps how far they agree.
+ * Compares the unsigned versions of a store with what a source shows that validators signed, and keeps how far they agree, with
+ * the ends of epochs that say so and a checkpoint.
+ * @returns the ends of epochs that the source believed and the store does not keep yet
  * @throws `unsigned_contradicted` where they do not, or did not before; `untrusted`
  */
-export async function compareWithSigned(writer: AsyncStateWriter, source: LedgerSource): Promise<void> {
+export async function compareWithSigned(
+  writer: AsyncStateWriter,
+  source: LedgerSource,
+): Promise<readonly PackedEnding[]> {
   const state = await writer.snapshot()
   const { ledger } = state
   const mark = decodeCommitMark(state.mark)
   const { signed, contradicted } = mark
   if (contradicted) throw signedLedgerDiffers('the store', contradicted.epoch, contradicted.version)
-  if (!ledger || !source.signedPoints || signed?.version === ledger.latestVersion) return
+  if (!ledger || !source.signedPoints || signed?.version === ledger.latestVersion) return []
   const reading = {
     above: signed?.version ?? ledger.oldestVersion,
     upTo: ledger.latestVersion,
     vouching: signed,
     chainId: Number(ledger.chainId),
+    checkpointAbove: await checkpointBound(state, mark),
   }
   let agreed: SignedPoint | undefined
+  let checkpoint: Uint8Array | undefined
   for await (const point of source.signedPoints(reading)) {
     const answer = await compareAt(state, point)
     if (answer === 'differs') {
-      await keepAgreed(writer, mark, agreed)
+      await keepAgreed(writer, mark, agreed, undefined, [])
       throw signedLedgerDiffers(source.position, point.vouching.epoch, point.version)
     }
-    if (answer === 'agrees') agreed = point
+    if (answer !== 'agrees') continue
+    checkpoint = point.checkpoint ?? checkpoint
+    if (!agreed || point.version > agreed.version) agreed = point
   }
-  await keepAgreed(writer, mark, agreed)
+  const endings = source.takeEndings?.() ?? []
+  const taken = await keepAgreed(writer, mark, agreed, checkpoint, endings)
+  return endings.slice(taken)
+}
+
+/** Version above which a checkpoint is news; undefined where the store has no use for one. */
+async function checkpointBound(state: AsyncSnapshot, mark: CommitMark): Promise<bigint | undefined> {
+  const [slice] = await state.at().load([SLICE_KEY])
+  if (slice || mark.isUnproven) return undefined
+  const { oldestVersion } = state.ledger!
+  const held = await readNewestCheckpoint(state)
+  return held && held.version > oldestVersion ? held.version : oldestVersion
 }
 
 /** Has the store remember that validators signed another ledger than it holds unsigned. */
@@ -54,14 +84,28 @@ async function compareAt(
 }
 
 /**
- * Keeps how far a store is signed, unless some of its versions were not proven. The ending stays the one that the store keeps:
- * no commit comes with these points.
+ * Keeps how far a store is signed, with ends of epochs and a checkpoint, unless some of its versions were not proven. The ending
+ * of the mark stays: those that are pending may be cut off with the version that gets them.
+ * @returns how many of the ends of epochs the store has now
  */
-async function keepAgreed(writer: AsyncStateWriter, mark: CommitMark, agreed: SignedPoint | undefined): Promise<void> {
-  if (!agreed || mark.isUnproven) return
+async function keepAgreed(
+  writer: AsyncStateWriter,
+  mark: CommitMark,
+  agreed: SignedPoint | undefined,
+  checkpoint: Uint8Array | undefined,
+  endings: readonly PackedEnding[],
+): Promise<number> {
+  if (!agreed || mark.isUnproven) return 0
   const { version, vouching } = agreed
-  const signed = { version, ...vouching, ending: mark.signed?.ending ?? vouching.waypoint }
-  await replaceMark(writer, { ...mark, signed })
+  const { signed: before } = mark
+  const isFurther = before === undefined || version > before.version
+  const signed = isFurther ? { version, ...vouching, ending: before?.ending ?? vouching.waypoint } : before
+  const kept = new Set(mark.pending.map(([key]) => keyName(key)))
+  const writes = await endingWrites(await writer.snapshot(), endings)
+  const news = writes.map(([key, value]): PendingWrite => [key, value!]).filter(([key]) => !kept.has(keyName(key)))
+  const { pending, taken } = toPending(mark.pending, news, checkpoint)
+  await replaceMark(writer, { ...mark, signed, pending })
+  return taken === news.length ? endings.length : 0
 }
 
 /** Gives a store another mark. A truncation at the newest version cuts nothing off. */

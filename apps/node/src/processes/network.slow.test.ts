@@ -6,6 +6,7 @@ import { type BucketServer, type Fault, startBucketServer } from '@ledger-state/
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import { type ReadQuestion, readProofFrom, verifyRead } from '@ledger-state/light-client'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -74,6 +75,16 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
   )
 }
 
+/** Verifies values of the chain at a version as a client does that trusts its first waypoint. */
+async function believes(address: string, version: bigint): Promise<void> {
+  const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+  const question: ReadQuestion = { kind: 'account', address: '0x1' }
+  const query = `ledger_version=${version}&proof=true&proof_from=${waypoint}`
+  const answer = await (await fetch(`${address}/v1/accounts/0x1?${query}`)).text()
+  const verified = await verifyRead(answer, { question, version, waypoint, readProof: readProofFrom(`${address}/v1`) })
+  expect(verified.signers).toMatchObject({ epoch: chain.epoch })
+}
+
 describe('start --network --since', () => {
   it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', async () => {
     const base = Number(chain.endings()[3]!.version)
@@ -106,6 +117,8 @@ describe('start --network --since', () => {
     writeBackup(chain, root(), { chunk: 20, first: Number(signedAtFirst) + 1 })
     writeAllEndings([0, epochs])
     await storeReaches(program, chain.latestVersion, 'signed_version')
+    await provesAt(address, program, chain.latestVersion)
+    await believes(address, chain.latestVersion)
     await eventually(
       async () => (await served()).ledger_version === String(chain.latestVersion),
       () => `what is signed now: ${signedOnly.program.output}`,

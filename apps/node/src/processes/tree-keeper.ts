@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { listStateTrees } from '@ledger-state/feed'
-import { bytesToCheckpoint } from '@ledger-state/proof'
 import type { Logger } from 'pino'
 import { auditedStore } from '../stores/audited-store.js'
 import { SETTINGS_VARIABLE } from './messages.js'
@@ -14,7 +13,7 @@ const LOOK_INTERVAL_MS = 5_000
 const REST_FACTOR = 9
 const REST_AFTER_FAILURE_MS = 60_000
 
-/** Has the tree of the newest signed checkpoint made, each in a process of its own, while a writer follows a source. */
+/** Has the tree of the newest signed checkpoint made, by a separate process, while a writer follows a source. */
 export interface TreeKeeper {
   /** Looks for a new checkpoint at intervals. */
   resume(): void
@@ -51,8 +50,7 @@ export function createTreeKeeper(
   }
 
   async function newestVersion(): Promise<bigint | undefined> {
-    const held = await (await auditedStore(engine)).newestCheckpoint()
-    return held && bytesToCheckpoint(held.value).version
+    return (await (await auditedStore(engine)).newestCheckpoint())?.version
   }
 
   async function make(version: bigint): Promise<void> {

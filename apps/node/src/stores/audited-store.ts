@@ -1,5 +1,7 @@
 import { CHECKPOINT_KEY, type KeyedEntry, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateView, LedgerInfo, StateEngineReader, StateView } from '@ledger-state/engine'
+import { newestCheckpoint } from '@ledger-state/ingest'
+import type { SignedCheckpoint } from '@ledger-state/proof'
 
 const PAGE = 1_000
 const ALL_KEYS = new Uint8Array(0)
@@ -20,8 +22,8 @@ export interface AuditedStore {
   newestRoot(last: bigint): Promise<OwnValue | undefined>
   /** Whether the store keeps a slice of its ledger: then it has no whole state. */
   isSlice(): Promise<boolean>
-  /** The newest signed checkpoint. */
-  newestCheckpoint(): Promise<OwnValue | undefined>
+  /** The newest signed checkpoint. Its version may be pruned. */
+  newestCheckpoint(): Promise<SignedCheckpoint | undefined>
   /** All entries of a version. */
   pages(version: bigint): AsyncIterable<readonly KeyedEntry[]>
 }
@@ -42,7 +44,7 @@ function auditedEngine(engine: StateEngineReader): AuditedStore {
       }
       return undefined
     },
-    newestCheckpoint: async () => (engine.ledger ? engine.at().getEntry(CHECKPOINT_KEY) : undefined),
+    newestCheckpoint: async () => newestCheckpoint(engine.ledger && engine.at().get(CHECKPOINT_KEY), engine.mark),
     isSlice: async () => engine.ledger !== undefined && engine.at().getEntry(SLICE_KEY) !== undefined,
     pages: (version) => pagesOfView(engine.at(version)),
   }
@@ -69,7 +71,10 @@ async function auditedSnapshot(engine: AsyncStateReader): Promise<AuditedStore> 
       const [newest] = revisions
       return newest?.value ? { version: newest.version, value: newest.value } : undefined
     },
-    newestCheckpoint: async () => (snapshot.ledger ? (await snapshot.at().load([CHECKPOINT_KEY]))[0] : undefined),
+    newestCheckpoint: async () => {
+      const [written] = snapshot.ledger ? await snapshot.at().load([CHECKPOINT_KEY]) : []
+      return newestCheckpoint(written?.value, snapshot.mark)
+    },
     isSlice: async () => snapshot.ledger !== undefined && (await snapshot.at().load([SLICE_KEY]))[0] !== undefined,
     pages: (version) => pagesOfAsyncView(snapshot.at(version)),
   }

@@ -9,7 +9,6 @@ import {
   type StateTreeOptions,
   writeStateTree,
 } from '@ledger-state/feed'
-import { bytesToCheckpoint } from '@ledger-state/proof'
 import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
@@ -67,8 +66,8 @@ export async function keepTree(
     if (isAsked) throw assumedBaseWithoutTree(name)
     return undefined
   }
-  const held = await store.newestCheckpoint()
-  if (!held || held.version < store.ledger!.oldestVersion) {
+  const checkpoint = await store.newestCheckpoint()
+  if (!checkpoint || checkpoint.version < store.ledger!.oldestVersion) {
     if (isAsked) throw noCheckpoint(name)
     return undefined
   }
@@ -76,7 +75,6 @@ export async function keepTree(
     if (isAsked) throw noTreeFolder(name)
     return undefined
   }
-  const checkpoint = bytesToCheckpoint(held.value)
   if (hasTree(folder, checkpoint.version)) {
     return isAsked ? `the tree of version ${checkpoint.version} is there` : undefined
   }

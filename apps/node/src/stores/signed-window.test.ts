@@ -24,6 +24,7 @@ function markOf(version: bigint | undefined): Uint8Array {
     wholeHash: undefined,
     signed,
     contradicted: undefined,
+    pending: [],
   })
 }
 

@@ -28,8 +28,9 @@ export interface LedgerSource {
   /** What vouches for the version yielded last, and for the state that the source begins with. Undefined where nothing does. */
   readonly vouching?: Vouching | undefined
   /**
-   * Points between two versions up to which the source shows that validators signed the ledger, in order. A store that holds
-   * these versions from elsewhere compares its accumulator roots with them. Only in sources that carry signatures.
+   * Points between two versions up to which the source shows that validators signed the ledger. A store that holds
+   * these versions from elsewhere compares its accumulator roots with them. Only in sources that carry signatures. They come in
+   * order, but for that of a checkpoint.
    * @throws `untrusted`
    */
   signedPoints?(reading: SignedRangeReading): AsyncIterable<SignedPoint>
@@ -77,6 +78,11 @@ export interface SignedRangeReading {
   /** What vouches for the newest version of the store that is signed. */
   readonly vouching: Vouching | undefined
   readonly chainId: number | undefined
+  /**
+   * A point is to bring a checkpoint of the state, if the source has one that lies wholly above this version: it takes the
+   * transactions of one chunk. Undefined where none is wanted.
+   */
+  readonly checkpointAbove?: bigint | undefined
 }
 
 /** Position from which versions are read, and how a live source waits. */

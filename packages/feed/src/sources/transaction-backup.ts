@@ -1,7 +1,13 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError, type KeptTransaction } from '@ledger-state/core'
-import { AccumulatorFrontier, checkpointToBytes, HASH_LENGTH, LedgerHasher } from '@ledger-state/proof'
+import {
+  AccumulatorFrontier,
+  checkpointToBytes,
+  HASH_LENGTH,
+  LedgerHasher,
+  type SignedLedgerInfo,
+} from '@ledger-state/proof'
 import {
   missingRecords,
   missingVersions,
@@ -146,18 +152,52 @@ class TransactionBackup implements LedgerSource {
 
   async *signedPoints(reading: SignedRangeReading): AsyncGenerator<SignedPoint> {
     if (!this.#prover) return
-    let { above } = reading
-    for await (const point of this.#voucher.endingsWithin(reading)) {
-      yield point
-      above = point.version
+    const { above, upTo, checkpointAbove } = reading
+    const chunk = await this.#lateChunkWithin(min(above, checkpointAbove ?? above), upTo)
+    const isWanted = chunk !== undefined && checkpointAbove !== undefined && chunk.firstVersion > checkpointAbove
+    let next = above
+    if (chunk && (isWanted || chunk.lastVersion > above)) {
+      const proofPath = await this.#storage.localFile(chunk.proofName)
+      const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
+      const earliest = this.#voucher.earliestWaypoint(reading.vouching, reading.chainId) ?? 0n
+      if (earliest < info.version) {
+        // Once the validators of the next epoch are known, those of the ledger info's own are not.
+        for await (const point of this.#voucher.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
+          yield point
+          next = point.version
+        }
+      }
+      if (earliest <= info.version) yield* this.#pointsOfChunk(chunk, proofPath, info, isWanted, reading)
     }
-    const chunk = await this.#lateChunkWithin(above, reading.upTo)
-    if (!chunk) return
-    const proofPath = await this.#storage.localFile(chunk.proofName)
-    const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
-    if (info.version > reading.upTo) return
-    const vouching = await this.#voucher.vouch(proofPath, info, reading.vouching, reading.chainId)
-    if (vouching) yield { version: info.version, accumulatorRoot: info.accumulatorRoot, vouching }
+    for await (const point of this.#voucher.endingsWithin({ ...reading, above: next })) yield point
+  }
+
+  /** The points that the ledger info of a chunk shows. Where it is the end of an epoch, that one is a point anyway. */
+  async *#pointsOfChunk(
+    chunk: StoredChunk,
+    proofPath: string,
+    info: SignedLedgerInfo,
+    hasCheckpoint: boolean,
+    { above, upTo, vouching: held, chainId }: SignedRangeReading,
+  ): AsyncGenerator<SignedPoint> {
+    const vouching = await this.#voucher.vouch(proofPath, info, held, chainId)
+    if (!vouching) return
+    if (hasCheckpoint) yield* this.#checkpointOf(chunk, vouching)
+    const { version, accumulatorRoot } = info
+    if (version <= upTo && version > above && info.nextEpoch === undefined) yield { version, accumulatorRoot, vouching }
+  }
+
+  /** Fetches and proves a chunk for its checkpoint. */
+  async *#checkpointOf(chunk: StoredChunk, vouching: Vouching): AsyncGenerator<SignedPoint> {
+    const fetched = await this.#fetch(chunk)
+    const proven = await this.#prover!.proveTransactions(fetched.chunk, undefined)
+    await this.#storage.release(fetched.chunk.path)
+    const { checkpoint } = proven
+    if (!checkpoint) return
+    const { version } = checkpoint
+    const frontier = this.#frontierFrom(proven)
+    for (let index = 0; index <= Number(version - chunk.firstVersion); index++) frontier.append(leafAt(proven, index))
+    yield { version, accumulatorRoot: frontier.root(), vouching, checkpoint: checkpointToBytes(checkpoint) }
   }
 
   takeEndings(): readonly PackedEnding[] {

@@ -1,4 +1,4 @@
-import { DEFAULT_HASH_SALT, type LedgerHasher, type SignedLedgerInfo } from '@ledger-state/proof'
+import { DEFAULT_HASH_SALT, type LedgerHasher, type SignedLedgerInfo, versionOfWaypoint } from '@ledger-state/proof'
 import { withoutVouching } from '../errors.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { findKnownNetwork } from '../networks/network.js'
@@ -25,6 +25,12 @@ export class Voucher {
   /** Whether waypoints are trusted that were given for the source, whatever its chain id is. */
   get isTold(): boolean {
     return trustedWaypoints(this.#options, undefined, undefined).length > 0
+  }
+
+  /** Version of the earliest waypoint that is trusted; undefined where none is. */
+  earliestWaypoint(held: Vouching | undefined, chainId: number | undefined): bigint | undefined {
+    const versions = trustedWaypoints(this.#options, held, chainId).map(versionOfWaypoint)
+    return versions.length === 0 ? undefined : versions.reduce((a, b) => (a < b ? a : b))
   }
 
   /**

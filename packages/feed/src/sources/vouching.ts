@@ -20,6 +20,8 @@ export interface SignedPoint {
   /** Root of the accumulator of the ledger up to the version. */
   readonly accumulatorRoot: Uint8Array
   readonly vouching: Vouching
+  /** Same as that of a `LedgerVersion`, where a checkpoint of this version was asked for. */
+  readonly checkpoint?: Uint8Array | undefined
 }
 
 /** What vouches for a genesis that has a trusted waypoint. */

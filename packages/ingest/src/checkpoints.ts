@@ -1,0 +1,30 @@
+import { CHECKPOINT_KEY } from '@ledger-state/core'
+import type { AsyncSnapshot } from '@ledger-state/engine'
+import { bytesToCheckpoint, type SignedCheckpoint } from '@ledger-state/proof'
+import { pendingValues } from './pending-writes.js'
+
+/**
+ * The newest signed checkpoint of a store, whose version may be pruned; undefined where it has none.
+ * @param written what the store has under `CHECKPOINT_KEY`
+ * @param mark of the newest commit
+ * @example
+ * ```ts
+ * import { newestCheckpoint } from '@ledger-state/ingest'
+ *
+ * console.log(newestCheckpoint(undefined, undefined)) // undefined
+ * ```
+ */
+export function newestCheckpoint(
+  written: Uint8Array | undefined,
+  mark: Uint8Array | undefined,
+): SignedCheckpoint | undefined {
+  const pending = pendingValues(mark)(CHECKPOINT_KEY)
+  const [a, b] = [written, pending].map((bytes) => bytes && bytesToCheckpoint(bytes))
+  return a && b && b.version < a.version ? a : (b ?? a)
+}
+
+/** Same, of a snapshot that has a ledger. */
+export async function readNewestCheckpoint(state: AsyncSnapshot): Promise<SignedCheckpoint | undefined> {
+  const [written] = await state.at().load([CHECKPOINT_KEY])
+  return newestCheckpoint(written?.value, state.mark)
+}
