@@ -52,7 +52,7 @@ function structOf(name: string, resourceGroup?: string): StructDefinition {
 
 const GROUP = '0xcafe::game::Group'
 const structs = [structOf('Score'), structOf('Member', GROUP), structOf('Missing', GROUP), structOf('Group')]
-const game = writeModule({ version: 7, address: HOME, name: 'game', structs })
+export const GAME = writeModule({ version: 7, address: HOME, name: 'game', structs })
 
 /** BCS of a struct of the module. */
 export function pair(first: bigint, second: bigint): Uint8Array {
@@ -77,7 +77,7 @@ const accountBytes = account.bool(false).bool(false).toBytes()
 
 const key = (number: bigint) => new ByteWriter().u64(number).toBytes()
 const writes: Write[] = [
-  [moduleKey(HOME, 'game'), game],
+  [moduleKey(HOME, 'game'), GAME],
   [resourceKey(HOME, parseStructTag('0xcafe::game::Score')), pair(3n, 4n), annotation],
   [resourceGroupKey(HOME, parseStructTag(GROUP)), groupOf([['0xcafe::game::Member', pair(5n, 6n)]])],
   [resourceKey(HOME, parseStructTag('0x1::account::Account')), accountBytes],

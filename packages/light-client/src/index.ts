@@ -1,5 +1,6 @@
 export type { ReachedEpoch, ReadEndings, Signers, Trust } from './check-signatures.js'
 export type { LightClientErrorCode } from './errors.js'
+export { type ModuleRequest, moduleRequest } from './module-request.js'
 export type { ReadProof } from './proven-modules.js'
 export type { ReadQuestion } from './question.js'
 export { readEndingsFrom } from './read-endings.js'

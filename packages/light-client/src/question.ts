@@ -2,6 +2,7 @@ import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
 import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { findGroupMember, type GetModule, resolveLayout } from '@ledger-state/move-module'
 import {
+  moduleKey,
   parseStructTag,
   parseTypeTag,
   resourceGroupKey,
@@ -26,6 +27,8 @@ export type ReadQuestion =
   | { readonly kind: 'raw_table_item'; readonly handle: string; readonly key: Uint8Array }
   | { readonly kind: 'resource'; readonly address: string; readonly type: string }
   | { readonly kind: 'account'; readonly address: string }
+  /** The code of a module: the answer is that of a state value, as `moduleRequest` asks for it. */
+  | { readonly kind: 'module'; readonly address: string; readonly name: string }
   /** A state value by its key in database form. */
   | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }
 
@@ -61,6 +64,8 @@ export function lookUp(question: ReadQuestion, getModule: GetModule): Lookup {
         pick: whole,
         toJson: accountToJson,
       }
+    case 'module':
+      return { stateKey: moduleKey(parseAddress(question.address), question.name), pick: whole, toJson: toHexJson }
     case 'state_value':
       return { stateKey: question.stateKey, pick: whole, toJson: () => undefined }
   }

@@ -54,13 +54,29 @@ export async function verifyRead(answer: unknown, options: VerifyOptions): Promi
   if (!isSameBytes(proof.stateKey, lookup.stateKey)) throw wrongStateKey(proof.stateKey, lookup.stateKey)
   const bytes = pickValue(question, lookup, proof.stateValue)
   const json = bytes && lookup.toJson(bytes)
-  expectSameValue(question, answered, bytes, json)
+  if (isWhole(question)) expectSameWhole(answered, proof.stateValue)
+  else expectSameValue(question, answered, bytes, json)
   return { bytes, json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
 }
 
 function pickValue(question: ReadQuestion, lookup: Lookup, stateValue: Uint8Array | undefined): Uint8Array | undefined {
   if (!stateValue) return undefined
   return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
+}
+
+/** Whether the answer is a state value with its metadata. */
+function isWhole({ kind }: ReadQuestion): boolean {
+  return kind === 'state_value' || kind === 'module'
+}
+
+function expectSameWhole(answered: AnsweredValue, stateValue: Uint8Array | undefined): void {
+  const proven = stateValue ? `"${bytesToHex(stateValue)}"` : 'null'
+  if (answered.kind === 'bytes') {
+    if (!isSameBytes(answered.value, stateValue)) throw answerDiffers(hexOf(stateValue), hexOf(answered.value))
+    return
+  }
+  const said = jsonValueToText(answered.value)
+  if (said !== proven) throw answerDiffers(stateValue ? proven : 'no value', said)
 }
 
 /** The value next to a proof is what a careless reader would take: it has to be the proven one. */
@@ -80,11 +96,10 @@ function expectSameValue(
     if (value !== null && !isImpliedAccount(question, value)) throw answerDiffers('no value', jsonValueToText(value))
     return
   }
-  const text = question.kind === 'state_value' ? `"${bytesToHex(bytes)}"` : json
-  const proven = text === undefined ? hexOf(bytes) : jsonValueToText(parseJson(text))
+  const proven = json === undefined ? hexOf(bytes) : jsonValueToText(parseJson(json))
   const said = question.kind === 'resource' ? dataOf(value, question.type) : value
   const saidText = said === undefined ? undefined : jsonValueToText(said)
-  if (text === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
+  if (json === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
 }
 
 /** The data of a resource, if it is said to be of the type that was asked for. */

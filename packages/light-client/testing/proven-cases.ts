@@ -1,7 +1,8 @@
 // Reads of the ledger of `@ledger-state/http/testing/proven-ledger`, and what they find.
 import { bytesToHex } from '@ledger-state/core'
-import { pair } from '@ledger-state/http/testing/proven-ledger'
+import { GAME, pair } from '@ledger-state/http/testing/proven-ledger'
 import { encodeStateValue, tableItemKey } from '@ledger-state/type-tag'
+import { moduleRequest } from '../src/module-request.ts'
 import type { ReadQuestion } from '../src/question.ts'
 
 const itemBody = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })
@@ -56,6 +57,19 @@ export const cases: readonly Case[] = [
   { question: resource('Missing'), url: '/accounts/0xcafe/resource/0xcafe::game::Missing', bytes: undefined },
   { question: resource('Member', '0xbeef'), url: '/accounts/0xbeef/resource/0xcafe::game::Member', bytes: undefined },
   { question: { kind: 'account', address: '0xbeef' }, url: '/accounts/0xbeef', bytes: undefined },
+  {
+    question: { kind: 'module', address: '0xcafe', name: 'game' },
+    url: '/experimental/state_values/raw',
+    body: JSON.parse(moduleRequest({ address: '0xcafe', name: 'game' }).body),
+    bytes: GAME,
+    json: bytesToHex(GAME),
+  },
+  {
+    question: { kind: 'module', address: '0xcafe', name: 'other' },
+    url: '/experimental/state_values/raw',
+    body: JSON.parse(moduleRequest({ address: '0xcafe', name: 'other' }).body),
+    bytes: undefined,
+  },
   {
     question: { kind: 'state_value', stateKey },
     url: '/experimental/state_values/raw',

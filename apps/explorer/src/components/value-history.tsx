@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { ValueChange } from '../api/answers.ts'
 import type { ApiRequest } from '../api/client.ts'
+import { NotProven } from '../proof/not-proven.tsx'
 import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import { type Amounts, useAmounts } from '../state/use-amounts.ts'
@@ -36,6 +37,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
   return (
     <section aria-label="History">
       <h2>History</h2>
+      <NotProven>A history is not proven: a proof is of the state at one version.</NotProven>
       <LongList
         label="Changes, the newest first"
         count={pages.items.length}

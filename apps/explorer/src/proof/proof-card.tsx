@@ -1,4 +1,4 @@
-import type { ReadQuestion } from '@ledger-state/light-client'
+import { moduleRequest, type ReadQuestion } from '@ledger-state/light-client'
 import { useId, useState } from 'preact/hooks'
 import type { ApiRequest } from '../api/client.ts'
 import { networkName } from '../api/network-name.ts'
@@ -75,7 +75,9 @@ function trustedAt({ chainId, trust, version }: ProofPlace): TrustedWaypoint | u
 }
 
 function requestOf({ question, request, place }: ProvenValue, { waypoint }: TrustedWaypoint): ProofRequest {
-  return { question, request, version: place.version, waypoint, hashSalt: place.trust.hash_salt }
+  // The answer that a view of a module reads has no proof; the state value behind it has.
+  const provable = question.kind === 'module' ? moduleRequest(question) : request
+  return { question, request: provable, version: place.version, waypoint, hashSalt: place.trust.hash_salt }
 }
 
 interface VerifiedProps {

@@ -24,6 +24,8 @@ describe('what a view shows', () => {
     const resource = { kind: 'resource', address: '0x1', type: '0x1::a::B' } as const
     const item = { kind: 'raw_table_item', handle: '0x1', key: new Uint8Array(1) } as const
     expect(shownJson(resource, { value: { type: '0x1::a::B', data: { a: '1' } }, answer })).toBe('{"a":"1"}')
+    const module = { kind: 'module', address: '0x1', name: 'a' } as const
+    expect(shownJson(module, { value: { bytecode: '0xa1', abi: {} }, answer })).toBe('"0xa1"')
     expect(shownJson(item, { value: null, answer })).toBe('null')
     expect(shownJson(item, absent)).toBe(null)
     expect(shownJson(item, busy)).toBe(undefined)

@@ -5,7 +5,12 @@ import type { Result } from '../api/client.ts'
 export function shownJson({ kind }: ReadQuestion, answer: Result<unknown>): string | null | undefined {
   if ('failure' in answer) return answer.failure.kind === 'absent' ? null : undefined
   const { value } = answer
-  return JSON.stringify(kind === 'resource' ? (value as { readonly data?: unknown }).data : value)
+  return JSON.stringify(provablePart(kind, value))
+}
+
+function provablePart(kind: ReadQuestion['kind'], value: unknown): unknown {
+  if (kind === 'resource') return (value as { readonly data?: unknown }).data
+  return kind === 'module' ? (value as { readonly bytecode?: unknown }).bytecode : value
 }
 
 /** The version that is shown; undefined where the answer does not say it. */

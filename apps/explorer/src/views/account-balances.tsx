@@ -9,7 +9,7 @@ import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { Sparkline } from '../components/sparkline.tsx'
-import { useProofPlace } from '../proof/proof-place.tsx'
+import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
@@ -121,14 +121,13 @@ function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
   )
 }
 
-/** A balance is a sum that the node makes. Nothing is drawn where the node gives no proofs of anything. */
+/** A balance is a sum that the node makes. */
 function BalancesUnproven({ address }: { readonly address: string }) {
-  if (!useProofPlace(route.value.at)) return null
   return (
-    <p class="proof hint">
+    <NotProven>
       Balances are not proven: the node adds up what several values hold. What is stored at this address is, value by
       value, under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
-    </p>
+    </NotProven>
   )
 }
 

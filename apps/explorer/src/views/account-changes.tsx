@@ -8,6 +8,7 @@ import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { ValueTree } from '../components/value-tree.tsx'
+import { NotProven } from '../proof/not-proven.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { newest } from '../state/ledger.ts'
 import { route } from '../state/location.ts'
@@ -46,6 +47,10 @@ function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
   return (
     <section aria-label="Changes">
       <ForPrograms requests={[request]} />
+      <NotProven>
+        Changes are not proven: a proof is of the state at one version. What is stored at this address is, value by
+        value, under <Link view={{ name: 'account', address, tab: 'resources' }}>Resources</Link>.
+      </NotProven>
       <form
         class="inline"
         onSubmit={(event) => {

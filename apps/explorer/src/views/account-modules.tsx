@@ -3,6 +3,7 @@ import { ForPrograms } from '../components/for-programs.tsx'
 import { Link } from '../components/link.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
+import { ProvenListNote, useProvenList } from '../proof/proven-list.tsx'
 import { route } from '../state/location.ts'
 import { usePages } from '../state/use-pages.ts'
 
@@ -12,11 +13,13 @@ const ROW_HEIGHT = 41
 export function AccountModules({ address }: { readonly address: string }) {
   const request = { path: `/accounts/${encodeURIComponent(address)}/modules?limit=${PAGE}`, at: route.value.at }
   const pages = usePages<readonly ModuleAnswer[], ModuleAnswer>(request, (page) => page)
+  const list = useProvenList(request.at, pages.first)
   const modules = pages.items.flatMap(({ abi }) => (abi ? [abi] : []))
   const unread = pages.items.length - modules.length
   return (
     <section aria-label="Modules">
       <ForPrograms requests={[request]} />
+      <ProvenListNote list={list} what="Each module is verified in this browser on its own page." />
       <LongList
         label="Modules of the account"
         class="lines"

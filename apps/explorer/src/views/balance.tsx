@@ -10,6 +10,7 @@ import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
+import { NotProven } from '../proof/not-proven.tsx'
 import { formatAmount, formatDifference, formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { goTo, route } from '../state/location.ts'
 import type { CurveView } from '../state/route.ts'
@@ -60,6 +61,10 @@ export function BalanceView({ address, asset, curve }: BalanceViewProps) {
           </small>
         </p>
       )}
+      <NotProven>
+        A balance and its history are not proven: the node adds up what several values hold, and a proof is of the state
+        at one version.
+      </NotProven>
       <div class="curve-and-changes">
         <BalanceCurve key={`${address} ${asset}`} address={address} asset={asset} curve={curve} decimals={decimals} />
         <BalanceChanges address={address} asset={asset} decimals={decimals} />

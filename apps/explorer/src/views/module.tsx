@@ -9,6 +9,7 @@ import { TypeSearch } from '../components/type-search.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
+import { ProofNote } from '../proof/proof-note.tsx'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -32,6 +33,7 @@ export function ModuleView({ address, module }: { readonly address: string; read
       <ForPrograms requests={[request]} />
       {(answer === undefined || ('value' in answer && disassembly === undefined)) && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
+      <ProofNote question={{ kind: 'module', address, name: module }} request={request} answer={answer} />
       {disassembly && 'failure' in disassembly && <FailureNotice failure={disassembly.failure} />}
       {answer && 'value' in answer && disassembly && !('failure' in disassembly) && (
         <Declarations answer={answer.value} address={address} module={module} disassembly={disassembly} />

@@ -85,6 +85,44 @@ describe('the proof of a value', () => {
     })
   })
 
+  it('is verified of a module, and of one that is not there; a list, changes and histories say that nothing proves them', async () => {
+    await onPage(async (page) => {
+      for (const [path, text] of [
+        ['/module/0xcafe/game', HOLDS],
+        ['/module/0xcafe/other', `That there is no value is ${HOLDS}`],
+        [
+          '/account/0xcafe/modules',
+          'Each module is verified in this browser on its own page. That the list is whole is not',
+        ],
+        ['/account/0xcafe/changes', 'Changes are not proven: a proof is of the state at one version'],
+        [SCORE, 'A history is not proven: a proof is of the state at one version'],
+        ['/balance/0xcafe/0xa', 'A balance and its history are not proven'],
+      ] as const) {
+        await page.goto(address + at(path))
+        await page.getByText(text).waitFor()
+        expect(await page.getByText(REFUSED).count()).toBe(0)
+        expect([path, await excessWidth(page), await accessibilityFindings(page)]).toEqual([path, 0, []])
+      }
+    })
+  })
+
+  it('is refused beside other code of a module', async () => {
+    await onPage(async (page) => {
+      await page.route('**/v1/accounts/*/module/**', async (route) => {
+        const response = await route.fetch()
+        const body = await response.text()
+        await route.fulfill({
+          response,
+          body: body.replace(/(?<="bytecode":"0x[^"]{40})../, (two) => (two === '00' ? '01' : '00')),
+        })
+      })
+      await page.goto(address + at('/module/0xcafe/game'))
+      const alert = page.getByRole('alert').filter({ hasText: REFUSED })
+      await alert.waitFor()
+      expect(await alert.textContent()).toContain('the node showed another one')
+    })
+  })
+
   it('is had at signed versions alone: the page leads to the nearest', async () => {
     await onPage(async (page) => {
       const asked: string[] = []
