@@ -83,6 +83,7 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
       wholeHash,
       signed: range,
       contradicted: undefined,
+      pending: [],
     })
   }
 }
