@@ -60,17 +60,28 @@ export interface AskedRange {
   readonly hasTransactions: boolean
 }
 
+/** Moments of `--from` and `--to`. */
+interface AskedMoments {
+  readonly from: Moment | undefined
+  readonly to: Moment | undefined
+}
+
+/** What `--from` and `--to` say. @throws where they are out of order */
+export function askedMoments(input: CommandInput): AskedMoments {
+  const [from, to] = [input.get(fromOption), input.get(toOption)]
+  expectOrdered(from, to)
+  return { from, to }
+}
+
 /**
- * The range that `--from` and `--to` give, in a store. Warns on standard error where changes at its beginning are missing.
+ * The range that moments give in a store. Warns on standard error where changes at its beginning are missing.
  * @param isComplete whether no change from a version on is missing in the history that is printed
  */
 export async function readAskedRange(
   store: LedgerReader,
-  input: CommandInput,
+  { from: fromMoment, to: toMoment }: AskedMoments,
   isComplete: (state: LedgerState, from: bigint | undefined) => boolean,
 ): Promise<AskedRange> {
-  const [fromMoment, toMoment] = [input.get(fromOption), input.get(toOption)]
-  expectOrdered(fromMoment, toMoment)
   const { complete, ...asked } = await store.read((ledger) => {
     const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
     const from = fromMoment && firstVersionOf(ledger, fromMoment)

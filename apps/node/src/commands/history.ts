@@ -15,6 +15,7 @@ import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
 import {
   type AskedRange,
+  askedMoments,
   csvOption,
   fromOption,
   limitOption,
@@ -107,10 +108,11 @@ const ofValues = {
 }
 
 async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>): Promise<void> {
+  const moments = askedMoments(input)
   const order = input.get(orderOption)
   const store = await openLedger(storePlace(input, 'history'))
   try {
-    const asked = await readAskedRange(store, input, (state, from) => subject.open(state, { from }).complete)
+    const asked = await readAskedRange(store, moments, (state, from) => subject.open(state, { from }).complete)
     const open = (state: LedgerState, options: HistoryOptions) =>
       subject.open(state, { from: asked.from, order, ...options })
     const present = (change: Change<T>, state: LedgerState) => ({

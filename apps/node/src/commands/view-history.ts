@@ -14,6 +14,7 @@ import { formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import {
   type AskedRange,
+  askedMoments,
   csvOption,
   fromOption,
   limitOption,
@@ -65,7 +66,11 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     sample: everyUsec === undefined ? undefined : { everyUsec },
     ignoresClock: input.get(ignoreClockOption),
   }
-  const range = await readAskedRange(store, input, (state, from) => state.viewHistory(request, { from }).complete)
+  const range = await readAskedRange(
+    store,
+    askedMoments(input),
+    (state, from) => state.viewHistory(request, { from }).complete,
+  )
   // No transaction made a point in time.
   const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
