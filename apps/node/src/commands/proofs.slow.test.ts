@@ -1,9 +1,12 @@
 // From a signed backup to what a client believes, with the real program: ingest, keep-tree, serve, verify.
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
+import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { type ReadQuestion, readProofFrom, verifyRead } from '@ledger-state/light-client'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
+import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -43,6 +46,31 @@ const READS: readonly Read[] = [
   { question: { kind: 'account', address: '0xabc' }, path: '/accounts/0xabc', isThere: false },
 ]
 
+const ask = async (url: string, { path, body }: Read, accept: string, version: string, trusted: string) =>
+  await fetch(`${url}${path}?ledger_version=${version}&proof=true&proof_from=${trusted}`, {
+    headers: { accept, ...(body !== undefined && { 'content-type': JSON_TYPE }) },
+    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+  })
+
+/** Verifies the reads of a node, and that none is believed beside another value. @param url of its API */
+async function believesReads(url: string, trusted: string): Promise<void> {
+  const verify = (answer: unknown, { question }: Read) =>
+    verifyRead(answer, { question, version: 247n, waypoint: trusted, readProof: readProofFrom(url) })
+  for (const read of READS) {
+    const text = await (await ask(url, read, JSON_TYPE, '247', trusted)).text()
+    const bcs = new Uint8Array(await (await ask(url, read, BCS_TYPE, '247', trusted)).arrayBuffer())
+    for (const answer of [text, bcs]) {
+      const { bytes, signers } = await verify(answer, read)
+      expect([read.path, bytes !== undefined]).toEqual([read.path, read.isThere])
+      expect(signers).toMatchObject({ epoch: 8n, power: { signed: 80n, total: 90n } })
+    }
+    const { proof } = JSON.parse(text) as { readonly proof: unknown }
+    await expect(verify({ value: '0x00', proof }, read)).rejects.toMatchObject({ code: 'answer_differs' })
+    const opposite = read.isThere ? null : bytesToHex(Uint8Array.of(1))
+    await expect(verify({ value: opposite, proof }, read)).rejects.toMatchObject({ code: 'answer_differs' })
+  }
+}
+
 describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../shared)', () => {
   const made = () => sharedPath('data/epochs/made')
   const waypoint = () =>
@@ -75,28 +103,57 @@ describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../s
       const url = `${address}/v1`
       const trust = (await (await fetch(`${url}/-/trust`)).json()) as Trust
       expect(trust).toMatchObject({ proof_versions: ['247'], waypoint: trusted })
-      const ask = async ({ path, body }: Read, accept: string, version: string) =>
-        await fetch(`${url}${path}?ledger_version=${version}&proof=true&proof_from=${trusted}`, {
-          headers: { accept, ...(body !== undefined && { 'content-type': JSON_TYPE }) },
-          ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-        })
-      const verify = (answer: unknown, { question }: Read) =>
-        verifyRead(answer, { question, version: 247n, waypoint: trusted, readProof: readProofFrom(url) })
-      for (const read of READS) {
-        const text = await (await ask(read, JSON_TYPE, '247')).text()
-        const bcs = new Uint8Array(await (await ask(read, BCS_TYPE, '247')).arrayBuffer())
-        for (const answer of [text, bcs]) {
-          const { bytes, signers } = await verify(answer, read)
-          expect([read.path, bytes !== undefined]).toEqual([read.path, read.isThere])
-          expect(signers).toMatchObject({ epoch: 8n, power: { signed: 80n, total: 90n } })
-        }
-        const { proof } = JSON.parse(text) as { readonly proof: unknown }
-        await expect(verify({ value: '0x00', proof }, read)).rejects.toMatchObject({ code: 'answer_differs' })
-        const opposite = read.isThere ? null : bytesToHex(Uint8Array.of(1))
-        await expect(verify({ value: opposite, proof }, read)).rejects.toMatchObject({ code: 'answer_differs' })
-      }
-      const elsewhere = await ask(READS[0]!, JSON_TYPE, '240')
+      await believesReads(url, trusted)
+      const elsewhere = await ask(url, READS[0]!, JSON_TYPE, '240', trusted)
       expect([elsewhere.status, await elsewhere.json()]).toMatchObject([410, { nearest_proof_version: '247' }])
     },
   )
+
+  it('is believed of a node on a restored snapshot, and of a replica, which makes the tree by itself', async () => {
+    const trusted = waypoint()
+    const store = ['--data-dir', bed.at('store')]
+    expect(bed.run('ingest', made(), ...store, '--waypoint', trusted)).toMatchObject({ status: 0 })
+    expect(bed.run('snapshot', bed.at('restored'), ...store)).toMatchObject({ status: 0 })
+    const restored = ['--data-dir', bed.at('restored')]
+    expect(bed.run('trust', 'keep-tree', ...restored)).toMatchObject({ status: 0 })
+    const { address } = await bed.serve('serve', ...restored)
+    await believesReads(`${address}/v1`, trusted)
+    const source = await bed.serve('serve', ...store, '--serve-feed', '127.0.0.1:0')
+    const output = await source.program.outputMatching(/replicas are served on (http:[^"\s]+)/)
+    const feed = /replicas are served on (http:[^"\s]+)/.exec(output)![1]!
+    const replica = await bed.serve('serve', '--data-dir', bed.at('replica'), '--replica-of', feed)
+    const trustOf = async () => (await (await fetch(`${replica.address}/v1/-/trust`)).json()) as Trust
+    await eventually(
+      async () => (await trustOf()).proof_versions[0] === '247',
+      () => `the tree of a replica: ${replica.program.output}`,
+      240_000,
+    )
+    await believesReads(`${replica.address}/v1`, trusted)
+  })
+})
+
+describe('the ingest of a state snapshot', () => {
+  let bed: CommandBed
+  beforeEach(() => {
+    bed = new CommandBed()
+  })
+  afterEach(() => bed.close())
+
+  it.each([true, false])('compares the root of the state: %s', async (isChecked) => {
+    const chain = new SyntheticChain({ blocks: 30, signers: true })
+    const version = Number(chain.endings()[2]!.version)
+    mkdirSync(bed.at('backup'))
+    const snapshot = writeBackup(chain, bed.at('backup'), { snapshot: { version, chunk: 20 } })
+    writeEndings(bed.at('backup'), chain.endings().map(signedLedgerInfo))
+    const trusted = `0:${waypointHash(chain.endings()[0]!)}`
+    const words = ['ingest', snapshot, '--data-dir', bed.at('store'), '--waypoint', trusted, '--checkpoint-trees', '0']
+    const { status, stderr } = bed.run(...words, ...(isChecked ? [] : ['--no-check-state-root']))
+    expect(status).toBe(0)
+    const said = `state root of version ${version}: ${chain.stateRoot(version).toString('hex')}, as the ledger says (signed by epoch ${chain.epoch})`
+    expect(stderr.includes(said)).toBe(isChecked)
+    expect(stderr.includes('state root of')).toBe(isChecked)
+    // What is left out can be had later.
+    const later = bed.run('check', '--state-root', '--data-dir', bed.at('store'))
+    expect([later.status, later.stdout.trim()]).toEqual([0, said])
+  })
 })
