@@ -65,7 +65,7 @@ describe('the command line', () => {
     [['serve', '--store', 'postgres://user:secret@h/'], /^--store: the URL names no database/],
     [['serve', '--store', 'postgres://h/d', '--replica-of', 'http://h'], /--replica-of is for stores in a folder/],
     [
-      ['serve', '--store', 'postgres://h/d', '--serve-feed', ':1', '--only-account', '0x1'],
+      ['serve', '--store', 'postgres://h/d', '--serve-feed', '127.0.0.1:1', '--only-account', '0x1'],
       /--serve-feed is for stores/,
     ],
     [['info', '--store', 'postgres://h/d', '--forecast'], /--forecast counts the bytes of a folder/],
