@@ -246,14 +246,18 @@ export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigi
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
-/** @param since the version from which on its writes are kept */
+/**
+ * @param since the version from which on its writes are kept
+ * @param asked state key, or the beginning of one, of what is to be asked for so that all of it is kept
+ */
 export function keptSince(
   key: Uint8Array,
   since: bigint,
   version: bigint,
   oldestVersion: bigint,
+  asked = key,
 ): LedgerStateError<StateErrorCode> {
-  const message = `${SLICE}, which has ${nameOfKey(key)} from version ${since} on, as far as it was written since: what else it has at version ${version} is not known; ${lineThatKeeps(key)} keeps all of it`
+  const message = `${SLICE}, which has ${nameOfKey(key)} from version ${since} on, as far as it was written since: what else it has at version ${version} is not known; ${lineThatKeeps(asked)} keeps all of it`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 

@@ -11,7 +11,7 @@ import type {
   StateView,
   StoreBase,
 } from '@ledger-state/engine'
-import { annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
+import { accountKeyPrefix, annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
 import { isFrameworkAt } from './always-kept.js'
 import { decodeMember, type MemberKind, memberKey, type SliceRecord } from './slice-records.js'
@@ -34,11 +34,19 @@ type Kept = 'always' | 'never' | bigint
 export class SlicedReader implements StateReader {
   readonly inner: StateReader
   readonly #slice: SliceRecord
+  /** The account that is asked about, of reads of what it owns: refusals name it, and not the object that has it. */
+  readonly #owner: Uint8Array | undefined
   #last: SlicedView | undefined
 
-  constructor(inner: StateReader, slice: SliceRecord) {
+  constructor(inner: StateReader, slice: SliceRecord, owner?: Uint8Array) {
     this.inner = inner
     this.#slice = slice
+    this.#owner = owner
+  }
+
+  /** The same reads, of what an account owns. */
+  ofOwner(owner: Uint8Array): SlicedReader {
+    return new SlicedReader(this.inner, this.#slice, owner)
   }
 
   get ledger(): LedgerInfo | undefined {
@@ -81,9 +89,10 @@ export class SlicedReader implements StateReader {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
     const { oldestVersion } = this.inner.ledger!
-    if (kept === 'never') throw notInSlice(key, oldestVersion, oldestVersion)
+    if (kept === 'never') throw notInSlice(this.#askedFor(key), oldestVersion, oldestVersion)
     if (first > oldestVersion ? first < kept : !this.#isKnownFrom(key, oldestVersion, kept)) {
-      throw keptSince(key, kept, first > oldestVersion ? first : oldestVersion, oldestVersion)
+      const version = first > oldestVersion ? first : oldestVersion
+      throw keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
     }
   }
 
@@ -92,8 +101,10 @@ export class SlicedReader implements StateReader {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
     const { oldestVersion } = this.inner.ledger!
-    if (kept === 'never') throw notInSlice(key, version, oldestVersion)
-    if (!this.#isKnownFrom(key, version, kept)) throw keptSince(key, kept, version, oldestVersion)
+    if (kept === 'never') throw notInSlice(this.#askedFor(key), version, oldestVersion)
+    if (!this.#isKnownFrom(key, version, kept)) {
+      throw keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
+    }
   }
 
   /** @throws `version_pruned` where keys that begin with a prefix may be missing */
@@ -126,6 +137,11 @@ export class SlicedReader implements StateReader {
       return value !== null && annotationToNote(annotation).isCreation
     }
     return false
+  }
+
+  /** What is to be asked for so that a key is kept. */
+  #askedFor(key: Uint8Array): Uint8Array {
+    return this.#owner && key[0] === ACCESS_PATH ? accountKeyPrefix(this.#owner) : key
   }
 
   #keptOf(key: Uint8Array): Kept {
@@ -199,13 +215,15 @@ export class SlicedView implements StateView {
 
 /**
  * The view whose objects that an account owned first are known, as its primary stores are: of an account that a slice has kept
- * from the beginning, all such objects are kept, and others were not there. Any other view stays as it is.
+ * from the beginning, all such objects are kept, and others were not there. The refusals of any other view name the owner.
  */
 export function viewOfOwned(view: StateView, owner: Uint8Array): StateView {
-  return view instanceof SlicedView && view.reader.isWholeAccount(owner) ? view.inner : view
+  if (!(view instanceof SlicedView)) return view
+  return view.reader.isWholeAccount(owner) ? view.inner : new SlicedView(view.inner, view.reader.ofOwner(owner))
 }
 
 /** Same as `viewOfOwned`, of a reader. */
 export function readerOfOwned(reader: StateReader, owner: Uint8Array): StateReader {
-  return reader instanceof SlicedReader && reader.isWholeAccount(owner) ? reader.inner : reader
+  if (!(reader instanceof SlicedReader)) return reader
+  return reader.isWholeAccount(owner) ? reader.inner : reader.ofOwner(owner)
 }
