@@ -10,6 +10,7 @@ import { TypeField } from '../components/type-field.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { FunctionDeclaration } from '../move/disassemble.ts'
 import { useDisassembly } from '../move/use-disassembly.ts'
+import { NotProven } from '../proof/not-proven.tsx'
 import { goTo, route } from '../state/location.ts'
 import { parseMoveType, withArguments } from '../state/move-type.ts'
 import type { ViewCall } from '../state/route.ts'
@@ -157,6 +158,10 @@ function CallResult({ name, call, results }: CallResultProps) {
         <p class="hint">
           called with <bdi class="type">{call.arguments}</bdi>
         </p>
+        <NotProven>
+          What a view answers is not proven, nor is its history: the node computes it, and a proof is of the state at one
+          version.
+        </NotProven>
         <ForPrograms requests={requests} />
         <CallAnswer name={name} call={call} results={results} />
       </section>

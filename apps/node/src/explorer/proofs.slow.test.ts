@@ -97,6 +97,7 @@ describe('the proof of a value', () => {
         ['/account/0xcafe/changes', 'Changes are not proven: a proof is of the state at one version'],
         [SCORE, 'A history is not proven: a proof is of the state at one version'],
         ['/balance/0xcafe/0xa', 'A balance and its history are not proven'],
+        ['/view/0xcafe::game::best?arguments=%5B%5D', 'What a view answers is not proven'],
       ] as const) {
         await page.goto(address + at(path))
         await page.getByText(text).waitFor()

@@ -44,7 +44,7 @@ export const getAccountResource: Operation = {
       keyOf: (state) => state.resourceStateKey(address, type),
       read(state) {
         const resource = state.readResource(address, type)
-        return { bytes: resource.bytes, toJson: () => resourceToJson(resource) }
+        return { bytes: resource.bytes, toJson: () => Buffer.from(resourceToJson(resource)) }
       },
     })
   },

@@ -60,6 +60,7 @@ export function parseAskedProof({ query }: OperationRequest): AskedProof | undef
 /** A value that was read, in both formats. */
 export interface ReadValue {
   readonly bytes: Uint8Array
+  /** A string has ASCII alone. */
   toJson(): string | Uint8Array
 }
 
