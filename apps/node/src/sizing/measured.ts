@@ -20,10 +20,10 @@ export const WRITER_BYTES = 250 * 2 ** 20
 
 /** Writes a second, proven, on two cores. A source that gives fewer decides. */
 export const WRITES_PER_SECOND = {
-  /** 13,100 versions with 6.6 writes. */
-  backup: 86_400,
-  /** 12,200 versions with 6.6 writes: pages of 100, answers that take 100 ms. */
-  node: 80_700,
+  /** 9,450 versions with 6.6 writes. */
+  backup: 62_400,
+  /** 8,240 versions with 6.6 writes: pages of 100, answers that take 100 ms. */
+  node: 54_400,
   /** Entries of a state snapshot. */
   snapshot: 100_000,
   /** Into a store that is larger than memory, on a disk that answers in 60 µs, where a process has threads to read ahead. */
