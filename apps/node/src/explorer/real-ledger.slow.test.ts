@@ -9,7 +9,7 @@ const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['/', 'Where to begin'],
   ['/account/0x1', 'No coins, and none'],
   ['/account/0x1/resources', '0x1::account::Account'],
-  ['/account/0x1/modules', 'aptos_coin'],
+  ['/account/0x1/modules', '9 types, 30 functions'],
   ['/module/0x1/coin', 'used by'],
   ['/resource/0x1/0x1::coin::CoinInfo%3C0x1::aptos_coin::AptosCoin%3E', 'Aptos Coin'],
   ['/balance/0xa/0xa', 'History'],
