@@ -364,13 +364,13 @@ export class WalAppender {
   async #write(start: number): Promise<Written> {
     const { file, segment, synced, marked } = this.#active!
     const { path } = this.#store
-    const isMarked = marked?.length === synced.length && marked.bootId === this.#bootId
-    // At once: each waits for a thread of the pool. The next sync takes the mark along.
-    const [[mark], { end, failure }] = await Promise.all([
-      Promise.allSettled([isMarked ? undefined : this.#mark(synced)]),
-      file.write(segment.bytes, start, segment.length),
-    ])
-    if (mark.status === 'rejected') return { end: start, failure: toStoreError(path, mark.reason) }
+    try {
+      // Before any record: one that is whole cannot be cut off any more, as a reader may have taken it. The next sync takes the mark along.
+      if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
+    } catch (failure) {
+      return { end: start, failure: toStoreError(path, failure) }
+    }
+    const { end, failure } = await file.write(segment.bytes, start, segment.length)
     return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
   }
 
