@@ -5,17 +5,16 @@ import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { StateEngineReader } from '@ledger-state/engine'
 import { ingestSliceOfStore } from '@ledger-state/ingest'
-import { fetchSnapshot } from '@ledger-state/replication'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, stoppedBy } from '../errors.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
-import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
-import { createProgressLine } from '../terminal/progress-line.js'
+import { formatBytes } from '../terminal/amounts.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { freeBytesAt } from './disk-space.js'
+import { fetchWithProgress } from './fetch-with-progress.js'
 import { createIngestProgress } from './ingest-progress.js'
 
 /** The snapshot of the whole store, in the folder of the slice, until the slice has its part. */
@@ -68,31 +67,18 @@ async function holdsVersions(place: StorePlace): Promise<boolean> {
   }
 }
 
-async function fetchWhole(url: string, folder: string, stop: Stop): Promise<void> {
-  const progress = createProgressLine(process.stderr)
-  const began = performance.now()
-  try {
-    notice(`a slice of the node at ${url}: a snapshot of all of it is kept in ${folder} meanwhile, and then removed`)
-    await fetchSnapshot(url, folder, {
-      signal: stop.signal,
-      onNotice: notice,
-      async onBegin({ bytes, missing, isSlice }) {
-        const free = await freeBytesAt(folder)
-        notice(`the snapshot has ${formatBytes(bytes)}; ${formatBytes(free)} are free`)
-        if (isSlice || missing > free) rmSync(folder, { recursive: true })
-        if (isSlice) throw replicaOfSlice(url)
-        if (missing > free) throw noRoomForSnapshot(folder, missing, free)
-      },
-      onProgress: (bytes, total) =>
-        progress.update(() => {
-          const share = formatShare(bytes, total, (performance.now() - began) / 1_000)
-          return `fetching the snapshot: ${formatBytes(bytes)} of ${formatBytes(total)}, ${share}`
-        }),
-      onCheck: (records) => progress.update(() => `checking the snapshot: ${formatCount(records)} records`),
-    })
-  } finally {
-    progress.finish()
-  }
+async function fetchWhole(url: string, folder: string, { signal }: Stop): Promise<void> {
+  notice(`a slice of the node at ${url}: a snapshot of all of it is kept in ${folder} meanwhile, and then removed`)
+  await fetchWithProgress(url, folder, {
+    signal,
+    async onBegin({ bytes, missing, isSlice }) {
+      const free = await freeBytesAt(folder)
+      notice(`the snapshot has ${formatBytes(bytes)}; ${formatBytes(free)} are free`)
+      if (isSlice || missing > free) rmSync(folder, { recursive: true })
+      if (isSlice) throw replicaOfSlice(url)
+      if (missing > free) throw noRoomForSnapshot(folder, missing, free)
+    },
+  })
 }
 
 async function takePart(

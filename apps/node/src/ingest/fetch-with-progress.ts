@@ -1,0 +1,27 @@
+import { type FetchSnapshotOptions, fetchSnapshot } from '@ledger-state/replication'
+import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { createProgressLine } from '../terminal/progress-line.js'
+
+/** Fetches a snapshot, and says on standard error how far it is. @throws `source_failed`, `store_corrupt`, and what `onBegin` throws */
+export async function fetchWithProgress(
+  url: string,
+  folder: string,
+  options: Pick<FetchSnapshotOptions, 'signal' | 'onBegin'>,
+): Promise<void> {
+  const progress = createProgressLine(process.stderr)
+  const began = performance.now()
+  try {
+    await fetchSnapshot(url, folder, {
+      ...options,
+      onNotice: (message) => process.stderr.write(`${message}\n`),
+      onProgress: (bytes, total) =>
+        progress.update(() => {
+          const share = formatShare(bytes, total, (performance.now() - began) / 1_000)
+          return `fetching the snapshot: ${formatBytes(bytes)} of ${formatBytes(total)}, ${share}`
+        }),
+      onCheck: (records) => progress.update(() => `checking the snapshot: ${formatCount(records)} records`),
+    })
+  } finally {
+    progress.finish()
+  }
+}
