@@ -3,7 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { annotationToNote, encodeStateValue, noteToAnnotation, readValueMetadata } from './value-metadata.js'
 
-const u64 = fc.oneof(fc.bigInt({ min: 0n, max: U64_MAX }), fc.bigInt({ min: 0n, max: 100_000n }))
+const u64 = fc.oneof(
+  fc.bigInt({ min: 0n, max: U64_MAX }),
+  fc.bigInt({ min: 0n, max: 100_000n }),
+  fc.constantFrom(2n ** 48n - 1n, 2n ** 48n, 2n ** 53n - 1n, 2n ** 53n),
+)
 const metadata = fc.record({
   slotDeposit: fc.oneof(u64, fc.constantFrom(0n, 40_000n, 50_000n)),
   bytesDeposit: fc.option(u64, { nil: undefined }),

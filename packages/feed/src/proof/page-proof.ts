@@ -78,7 +78,7 @@ function proveItem(
   readWriteSet(reader)
   if (verify) {
     const writeSet = reader.bytes.subarray(writeSetStart, reader.offset)
-    expectHash('the state change hash', hasher.hash('WriteSet', writeSet), info.stateChangeHash)
+    hasher.expectHash('the state change hash', 'WriteSet', writeSet, info.stateChangeHash)
   }
   const { stateRoot } = info
   return { leaf: hasher.hash('TransactionInfo', infoBytes), stateRoot: stateRoot && Uint8Array.from(stateRoot) }

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { ByteReader } from '@ledger-state/core'
 import {
   HASH_LENGTH,
@@ -58,7 +57,7 @@ function findInfo(reader: ByteReader, hasher: LedgerHasher, hasAuxiliary: boolea
     for (const transactionEnd of ends) {
       budget -= transactionEnd - start
       if (budget < 0) return undefined
-      if (Buffer.compare(hasher.hash('Transaction', bytes.subarray(start, transactionEnd)), claimed) === 0) {
+      if (hasher.hasHash('Transaction', bytes.subarray(start, transactionEnd), claimed)) {
         return { transactionEnd, infoStart }
       }
     }

@@ -1,5 +1,6 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import { checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
+import { noteToAnnotation } from '@ledger-state/type-tag'
 import {
   missingRecords,
   noStateChunks,
@@ -294,7 +295,8 @@ class Snapshot implements StateBase {
         index++
         if (index <= from) continue
         this.position = `${path}, record ${at}`
-        const { key, value, annotation } = atRecord(path, at, undefined, () => readStateRecord(record))
+        const { key, value, metadata } = atRecord(path, at, undefined, () => readStateRecord(record))
+        const annotation = noteToAnnotation({ metadata, isCreation: false })
         this.clock.observeEntry(key, value)
         entries.push({ key, version: this.version, value, ...(annotation && { annotation }) })
         if (entries.length === PART_ENTRIES) yield part()

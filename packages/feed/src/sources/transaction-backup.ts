@@ -77,6 +77,9 @@ export function openTransactionEntries(
   return new TransactionBackup(storage, entries, options, upTo)
 }
 
+/** To start a thread costs some 200 ms of CPU time. */
+const THREAD_PAYS_MS = 500
+
 /** A chunk by the names of its objects. */
 interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
   readonly name: string
@@ -95,6 +98,13 @@ interface FetchedChunk {
 /** A chunk, and what its proof found out, if there is one. */
 interface ReadyChunk extends FetchedChunk {
   readonly proven: ProvenTransactions | undefined
+}
+
+/** A chunk whose proof was begun. */
+interface ChunkUnderWay {
+  readonly chunk: TransactionChunk
+  /** An error is thrown in its turn. */
+  readonly result: Promise<ReadyChunk>
 }
 
 class TransactionBackup implements LedgerSource {
@@ -282,32 +292,51 @@ class TransactionBackup implements LedgerSource {
     return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', frontier)!
   }
 
-  /** Each chunk is proven to continue the one before, while that one is read and those that follow are fetched. */
+  /**
+   * Each chunk is proven to continue the one before, while that one is read and those that follow are fetched. One is proven ahead, and
+   * one more each time that proofs were waited for as long as pays for another thread.
+   */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
-    let ahead: Promise<ReadyChunk> | undefined
-    const bytesOf = ({ bytes }: StoredChunk): number => bytes
+    const underWay: ChunkUnderWay[] = []
+    let ahead = 1
+    /** Undefined until the first chunk was taken, which is always waited for. */
+    let waitedMs: number | undefined
+    const take = async (): Promise<ReadyChunk> => {
+      const began = performance.now()
+      const chunk = await underWay.shift()!.result
+      waitedMs = waitedMs === undefined ? 0 : waitedMs + performance.now() - began
+      if (waitedMs > THREAD_PAYS_MS && ahead < (this.#prover?.width ?? 1)) {
+        ahead++
+        waitedMs = 0
+      }
+      return chunk
+    }
     try {
-      for await (const chunk of fetchAhead(this.#chunks(from.version), bytesOf, (stored) => this.#fetch(stored))) {
-        const current = ahead
-        ahead = this.#prove(chunk, current, from)
-        // Its error is thrown in its turn.
-        ahead.catch(() => {})
-        if (current) yield await current
+      for await (const fetched of fetchAhead(
+        this.#chunks(from.version),
+        ({ bytes }) => bytes,
+        (stored) => this.#fetch(stored),
+      )) {
+        const result = this.#prove(fetched, underWay.at(-1), from)
+        result.catch(() => {})
+        underWay.push({ chunk: fetched.chunk, result })
+        if (underWay.length > ahead) yield await take()
       }
     } catch (error) {
-      // The next chunk cannot be had; this one is whole.
-      if (ahead) yield await ahead
+      // The next chunk cannot be had; those under way are whole.
+      while (underWay.length > 0) yield await take()
       throw error
     }
-    if (ahead) yield await ahead
+    while (underWay.length > 0) yield await take()
   }
 
-  async #prove(fetched: FetchedChunk, before: Promise<ReadyChunk> | undefined, from: Reading): Promise<ReadyChunk> {
+  async #prove(fetched: FetchedChunk, before: ChunkUnderWay | undefined, from: Reading): Promise<ReadyChunk> {
+    const prover = this.#prover
+    if (!prover) return { ...fetched, proven: undefined }
     const { chunk } = fetched
-    const prove = (held: Uint8Array | undefined) => this.#prover?.proveTransactions(chunk, held)
-    if (before) return { ...fetched, proven: await prove((await before).proven?.frontierAfter) }
+    if (before) return { ...fetched, proven: await proveAfter(prover, chunk, before) }
     try {
-      return { ...fetched, proven: await prove(from.mark) }
+      return { ...fetched, proven: await prover.proveTransactions(chunk, from.mark) }
     } catch (error) {
       throw isLedgerStateError(error, 'ledger_fork') ? await this.#signedFork(chunk, from, error) : error
     }
@@ -398,6 +427,17 @@ class TransactionBackup implements LedgerSource {
     await this.#prover?.close()
     await this.#storage.close()
   }
+}
+
+/** Proves that a chunk continues the one before, whose own proof may be under way. */
+async function proveAfter(prover: Prover, chunk: TransactionChunk, before: ChunkUnderWay): Promise<ProvenTransactions> {
+  const isNext = chunk.firstVersion === before.chunk.lastVersion + 1n
+  const early = isNext ? prover.proveTransactions(chunk, undefined).catch(() => undefined) : undefined
+  const held = (await before.result).proven!.frontierAfter
+  const proven = await early
+  if (proven && Buffer.compare(proven.frontier, held) === 0) return proven
+  // Chunks overlap, or the proof fails: in what way depends on what is held.
+  return await prover.proveTransactions(chunk, held)
 }
 
 function readKept(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {

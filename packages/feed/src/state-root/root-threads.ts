@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { LedgerHasher } from '@ledger-state/proof'
-import { JobThread, threadModule } from '../threads/job-thread.js'
+import { idlest, JobThread, threadModule } from '../threads/job-thread.js'
 import { type RootJob, type RootResult, runRootJob } from './root-job.js'
 
 /** Jobs that wait in a thread, so that it has the next one while this thread is busy. */
@@ -24,7 +24,7 @@ export class RootThreads {
 
   /** Resolves when a thread can take a job. */
   async ready(): Promise<void> {
-    while (!this.#local && this.#idlest().load >= AHEAD) {
+    while (!this.#local && idlest(this.#threads).load >= AHEAD) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
   }
@@ -34,7 +34,7 @@ export class RootThreads {
     if (this.#local) return runRootJob(job, this.#local)
     const bytes = job.kind === 'hash' ? job.batch : job.leaves
     try {
-      return await this.#idlest().run(job, [bytes.buffer as ArrayBuffer])
+      return await idlest(this.#threads).run(job, [bytes.buffer as ArrayBuffer])
     } finally {
       for (const resolve of this.#waiting.splice(0)) resolve()
     }
@@ -42,9 +42,5 @@ export class RootThreads {
 
   async close(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()))
-  }
-
-  #idlest(): JobThread<RootJob, RootResult> {
-    return this.#threads.reduce((least, thread) => (thread.load < least.load ? thread : least))
   }
 }

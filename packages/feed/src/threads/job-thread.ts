@@ -77,6 +77,11 @@ export class JobThread<Job, Result> {
   }
 }
 
+/** The thread with the fewest jobs, the first of several. There is one at least. */
+export function idlest<Job, Result>(threads: readonly JobThread<Job, Result>[]): JobThread<Job, Result> {
+  return threads.reduce((least, thread) => (thread.load < least.load ? thread : least))
+}
+
 function settle<Result>({ resolve, reject }: PendingJob<Result>, reply: JobReply<Result>): void {
   if ('result' in reply) resolve(reply.result)
   else if ('crash' in reply) reject(reply.crash)

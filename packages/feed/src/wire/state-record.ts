@@ -1,12 +1,11 @@
 import { ByteReader } from '@ledger-state/core'
-import { noteToAnnotation, readStateKey, readValueMetadata } from '@ledger-state/type-tag'
+import { readStateKey, readValueMetadata, type ValueMetadata } from '@ledger-state/type-tag'
 
 export interface StateRecord {
   /** Key in its database form. */
   readonly key: Uint8Array
   readonly value: Uint8Array
-  /** What `noteToAnnotation` makes of its metadata. */
-  readonly annotation: Uint8Array | undefined
+  readonly metadata: ValueMetadata | undefined
   /** BCS of the state value with its metadata, which is what is hashed. */
   readonly stateValue: Uint8Array
 }
@@ -25,6 +24,5 @@ export function readStateRecord(bytes: Uint8Array): StateRecord {
   const value = reader.readByteString()
   const metadata = tag === 1 ? readValueMetadata(reader) : undefined
   reader.expectEnd()
-  const annotation = noteToAnnotation({ metadata, isCreation: false })
-  return { key, value, annotation, stateValue: bytes.subarray(start) }
+  return { key, value, metadata, stateValue: bytes.subarray(start) }
 }

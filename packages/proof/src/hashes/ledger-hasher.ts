@@ -34,6 +34,7 @@ export class LedgerHasher {
   readonly salt: string
   /** Seeds by name, with room for what is hashed after each. */
   readonly #seeded = new Map<HashName, Uint8Array>()
+  readonly #computed = new Uint8Array(HASH_LENGTH)
 
   constructor(salt: string = DEFAULT_HASH_SALT) {
     this.salt = salt
@@ -50,8 +51,8 @@ export class LedgerHasher {
   }
 
   /**
-   * Writes the hash to `target` at an offset. On Node it takes a third of the time of `hash`, which spends most of it on making
-   * the array that it returns (0.7 of 2 µs).
+   * Writes the hash to `target` at an offset. On Node it takes half of the time of `hash` for short bytes, which makes the array that it
+   * returns (0.9 of 1.7 µs).
    */
   hashInto(name: HashName, bytes: Uint8Array, target: Uint8Array, at: number): void {
     if (bytes.length > ONE_SHOT_BYTES) {
@@ -61,6 +62,17 @@ export class LedgerHasher {
     const seeded = this.#seed(name)
     seeded.set(bytes, HASH_LENGTH)
     sha3Into(seeded.subarray(0, HASH_LENGTH + bytes.length), target, at)
+  }
+
+  /** Whether bytes have a hash. */
+  hasHash(name: HashName, bytes: Uint8Array, claimed: Uint8Array): boolean {
+    this.hashInto(name, bytes, this.#computed, 0)
+    return compareBytes(this.#computed, claimed) === 0
+  }
+
+  /** Expects that bytes have a hash. @throws `verification_failed` naming `what` differs */
+  expectHash(what: string, name: HashName, bytes: Uint8Array, claimed: Uint8Array): void {
+    if (!this.hasHash(name, bytes, claimed)) throw hashMismatch(what, claimed, this.#computed)
   }
 
   /** Same as `hashPair`, written to `target` at an offset, where one of the two may be. */

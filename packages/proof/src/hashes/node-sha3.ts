@@ -1,5 +1,4 @@
 // `portable-sha3.ts` has the same functions for other runtimes than Node: see `imports` in package.json.
-import { Buffer } from 'node:buffer'
 import { createHash, hash } from 'node:crypto'
 
 const ALGORITHM = 'sha3-256'
@@ -14,8 +13,8 @@ export function sha3OfParts(first: Uint8Array, second: Uint8Array): Uint8Array {
   return createHash(ALGORITHM).update(first).update(second).digest()
 }
 
-/** Writes the SHA3-256 of bytes to `target` at an offset. A third of the time of `sha3`, of which most is making a `Buffer`. */
+/** Writes the SHA3-256 of bytes to `target` at an offset. Half of the time of `sha3`, which makes a `Buffer`. */
 export function sha3Into(bytes: Uint8Array, target: Uint8Array, at: number): void {
-  const buffer = Buffer.isBuffer(target) ? target : Buffer.from(target.buffer, target.byteOffset, target.length)
-  buffer.write(hash(ALGORITHM, bytes, 'binary'), at, 'latin1')
+  const text = hash(ALGORITHM, bytes, 'binary')
+  for (let index = 0; index < text.length; index++) target[at + index] = text.charCodeAt(index)
 }

@@ -15,7 +15,9 @@ export const MAX_LEAVES = Number.MAX_SAFE_INTEGER
 export class AccumulatorFrontier {
   readonly #hasher: LedgerHasher
   readonly #name: AccumulatorName
-  #subtrees: (Uint8Array | undefined)[] = []
+  /** The root of the full subtree at each level whose bit is set in the count; at other levels, bytes that mean nothing. */
+  readonly #levels: Uint8Array[] = []
+  readonly #node = new Uint8Array(HASH_LENGTH)
   #count = 0
 
   constructor(hasher: LedgerHasher, name: AccumulatorName) {
@@ -37,16 +39,19 @@ export class AccumulatorFrontier {
     frontier.#count = count
     let used = 0
     for (let rest = count, level = 0; rest > 0; rest = Math.floor(rest / 2), level++) {
-      frontier.#subtrees[level] = rest % 2 === 1 ? subtrees[used++] : undefined
+      if (rest % 2 === 0) continue
+      const subtree = subtrees[used++]
+      if (subtree?.length !== HASH_LENGTH) return undefined
+      frontier.#setLevel(level, subtree)
     }
-    return used === subtrees.length && !frontier.subtrees.includes(undefined as never) ? frontier : undefined
+    return used === subtrees.length ? frontier : undefined
   }
 
   /** A copy, to which leaves can be appended without changing this one. */
   clone(): AccumulatorFrontier {
     const copy = new AccumulatorFrontier(this.#hasher, this.#name)
     copy.#count = this.#count
-    copy.#subtrees = [...this.#subtrees]
+    for (const [level, node] of this.#occupied()) copy.#setLevel(level, node)
     return copy
   }
 
@@ -54,13 +59,9 @@ export class AccumulatorFrontier {
     return this.#count
   }
 
-  /** The lowest first. */
+  /** Copies, the lowest first. */
   get subtrees(): Uint8Array[] {
-    const subtrees: Uint8Array[] = []
-    for (let rest = this.#count, level = 0; rest > 0; rest = Math.floor(rest / 2), level++) {
-      if (rest % 2 === 1) subtrees.push(this.#subtrees[level]!)
-    }
-    return subtrees
+    return Array.from(this.#occupied(), ([, node]) => node.slice())
   }
 
   /** Appends the hash of the next leaf. */
@@ -68,10 +69,10 @@ export class AccumulatorFrontier {
     let node = leaf
     let level = 0
     for (let rest = this.#count; rest % 2 === 1; rest = Math.floor(rest / 2)) {
-      node = this.#hasher.hashPair(this.#name, this.#subtrees[level]!, node)
-      this.#subtrees[level++] = undefined
+      this.#hasher.hashPairInto(this.#name, this.#levels[level++]!, node, this.#node, 0)
+      node = this.#node
     }
-    this.#subtrees[level] = node
+    this.#setLevel(level, node)
     this.#count++
   }
 
@@ -93,18 +94,31 @@ export class AccumulatorFrontier {
   }
 
   #fold(levels: number, nextRight: () => Uint8Array | undefined): Uint8Array | undefined {
-    let node: Uint8Array | undefined
+    const node = new Uint8Array(HASH_LENGTH)
+    let hasNode = false
     let rest = this.#count
     for (let level = 0; level < levels; level++, rest = Math.floor(rest / 2)) {
       const isRightChild = rest % 2 === 1
-      if (isRightChild && node) node = this.#hasher.hashPair(this.#name, this.#subtrees[level]!, node)
-      else if (isRightChild || node) {
-        const right = nextRight()
-        if (!right) return undefined
-        node = this.#hasher.hashPair(this.#name, node ?? this.#subtrees[level]!, right)
-      }
+      if (!isRightChild && !hasNode) continue
+      const subtree = isRightChild ? this.#levels[level]! : node
+      const right = isRightChild && hasNode ? node : nextRight()
+      if (!right) return undefined
+      this.#hasher.hashPairInto(this.#name, subtree, right, node, 0)
+      hasNode = true
     }
-    return node ?? this.#subtrees[levels]
+    return hasNode ? node : this.#levels[levels]?.slice()
+  }
+
+  #setLevel(level: number, node: Uint8Array): void {
+    while (this.#levels.length <= level) this.#levels.push(new Uint8Array(HASH_LENGTH))
+    this.#levels[level]!.set(node)
+  }
+
+  /** Each full subtree with its level, the lowest first. */
+  *#occupied(): Generator<readonly [number, Uint8Array]> {
+    for (let rest = this.#count, level = 0; rest > 0; rest = Math.floor(rest / 2), level++) {
+      if (rest % 2 === 1) yield [level, this.#levels[level]!]
+    }
   }
 
   /** u64 count, then the subtrees, the lowest first. */
@@ -120,7 +134,7 @@ export class AccumulatorFrontier {
     const reader = new ByteReader(bytes)
     const count = Number(reader.readU64())
     const subtrees: Uint8Array[] = []
-    while (reader.remaining > 0) subtrees.push(Uint8Array.from(reader.readBytes(HASH_LENGTH)))
+    while (reader.remaining > 0) subtrees.push(reader.readBytes(HASH_LENGTH))
     return count <= MAX_LEAVES ? AccumulatorFrontier.fromSubtrees(hasher, name, count, subtrees) : undefined
   }
 }
