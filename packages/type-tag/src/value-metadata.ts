@@ -96,7 +96,8 @@ function shortAnnotation(
   if (slot >= SHORT_DEPOSIT || time < 0 || time > Number.MAX_SAFE_INTEGER - BASE_TIME_NUMBER) return undefined
   if (bytes !== undefined && bytes >= SHORT_DEPOSIT) return undefined
   const known = SLOT_DEPOSIT_NUMBERS.indexOf(slot)
-  const head = (known < 0 ? slot + SLOT_DEPOSITS.length : known) * 4 + (bytes === undefined ? 0 : 2) + (isCreation ? 1 : 0)
+  const head =
+    (known < 0 ? slot + SLOT_DEPOSITS.length : known) * 4 + (bytes === undefined ? 0 : 2) + (isCreation ? 1 : 0)
   const isMultiple = bytes !== undefined && bytes % BYTE_DEPOSIT_NUMBER === 0
   const bytesCode = bytes === undefined ? undefined : isMultiple ? (bytes / BYTE_DEPOSIT_NUMBER) * 2 : bytes * 2 + 1
   const length = varintLength(head) + (bytesCode === undefined ? 0 : varintLength(bytesCode)) + timeLength(time)

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isLedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, isLedgerStateError } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -43,6 +43,20 @@ describe('the thread that proves chunks', () => {
       expected.map(({ frontierAfter }) => Buffer.from(frontierAfter)),
     )
     expect(Buffer.from(answers[1]!.frontier)).toEqual(Buffer.from(answers[0]!.frontierAfter))
+  })
+
+  it('answers the same with as many threads as are of use, the first of which may fail', async () => {
+    const jobs = [chunk(0), chunk(10), chunk(0), chunk(10)].map((one) => () => prover.proveTransactions(one, undefined))
+    const hexOf = ({ frontierAfter }: { readonly frontierAfter: Uint8Array }) => bytesToHexDigits(frontierAfter)
+    const expected = (await Promise.all(jobs.map((job) => job()))).map(hexOf)
+    let threads = 1
+    while (prover.widen()) threads++
+    expect(threads).toBe(Math.min(4, availableParallelism()))
+    expect((await Promise.all(jobs.map((job) => job()))).map(hexOf)).toEqual(expected)
+    const wrong = prover.proveTransactions({ ...chunk(0), lastVersion: 10n }, undefined)
+    const right = Promise.all(jobs.map((job) => job()))
+    await expect(wrong).rejects.toMatchObject({ code: 'invalid_backup' })
+    expect((await right).map(hexOf)).toEqual(expected)
   })
 
   it('hands on errors with their code, and works on', async () => {

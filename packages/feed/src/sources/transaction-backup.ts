@@ -305,8 +305,8 @@ class TransactionBackup implements LedgerSource {
       const began = performance.now()
       const chunk = await underWay.shift()!.result
       waitedMs = waitedMs === undefined ? 0 : waitedMs + performance.now() - began
-      if (waitedMs > THREAD_PAYS_MS && ahead < (this.#prover?.width ?? 1)) {
-        ahead++
+      if (waitedMs > THREAD_PAYS_MS) {
+        if (this.#prover?.widen()) ahead++
         waitedMs = 0
       }
       return chunk
