@@ -7,7 +7,7 @@ import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { parseAddress } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
-import { eventually } from '@ledger-state/testing/eventually'
+import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { openRawConnection, type RawConnection } from '@ledger-state/testing/raw-connection'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { tableItemKey } from '@ledger-state/type-tag'
@@ -28,7 +28,7 @@ function injected(server: Server, options: InjectOptions) {
 }
 
 /** How long a loaded machine may take to do what is asked at once. */
-const PATIENCE = { timeout: 30_000 }
+const PATIENCE = { timeout: PATIENCE_MS }
 
 async function stop(server: Server): Promise<void> {
   server.closeAllConnections()
@@ -62,7 +62,8 @@ async function startServer(options: Partial<HttpServerOptions> = {}): Promise<{ 
     ],
     { chainId: 4 },
   )
-  const server = createHttpServer({ ledger: createLedger(engine), ...options })
+  const ledger = createLedger(engine)
+  const server = createHttpServer({ ledger, maxEventLoopDelayMs: Number.POSITIVE_INFINITY, ...options })
   open.push(server)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -26,7 +26,8 @@ async function serverOf(options: Partial<HttpServerOptions> = {}) {
     await engine.commit([{ version, block, writes: [...writes] }], { chainId: 4 })
   }
   await engine.prune(3n)
-  const server = createHttpServer({ ledger: createLedger(engine), bodyLimitBytes: BODY_LIMIT, ...options })
+  const limits = { bodyLimitBytes: BODY_LIMIT, maxEventLoopDelayMs: Number.POSITIVE_INFINITY }
+  const server = createHttpServer({ ledger: createLedger(engine), ...limits, ...options })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return server
