@@ -24,9 +24,6 @@ interface ReaderReport {
 // With small tables there are many rotations, merges and bulk commits.
 it.each([50_000, 2_000_000, undefined])(
   `two reader processes answer right beside a writer that merges and prunes, with a table of %s bytes (TEST_SEED=${SEED})`,
-  {
-    timeout: 300_000,
-  },
   async (memoryTableBytes) => {
     const random = createRandom(SEED)
     const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
@@ -83,7 +80,6 @@ function branchVersion(version: bigint, branch: number): VersionWrites {
 
 it.each([0, 200_000, undefined])(
   `a reader process mixes no branches beside a writer that truncates, with a table of %s bytes (TEST_SEED=${SEED})`,
-  { timeout: 300_000 },
   async (memoryTableBytes) => {
     const random = createRandom(SEED)
     const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })

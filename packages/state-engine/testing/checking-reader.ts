@@ -21,7 +21,8 @@ process.send!('ready')
 const problems: string[] = []
 let newest = 0n
 let oldest = 0n
-while (running && problems.length === 0) {
+// The listener is called for what was committed last, however late.
+while ((running || reads === 0 || seen === 0) && problems.length === 0) {
   const { latestVersion, oldestVersion } = reader.ledger!
   if (latestVersion < newest || oldestVersion < oldest) problems.push(`${latestVersion}, ${oldestVersion} went back`)
   newest = latestVersion

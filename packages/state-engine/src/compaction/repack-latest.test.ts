@@ -105,7 +105,7 @@ describe(`the pages of latest (TEST_SEED=${SEED})`, () => {
 describe.runIf(isSlowRun)('an engine under a steady load', () => {
   const folder = temporaryFolder()
 
-  it('does not let the pages of its newest values empty', { timeout: 300_000 }, async () => {
+  it('does not let the pages of its newest values empty', async () => {
     const random = createRandom(1)
     const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 250_000 })
     let latestVersion = -1n

@@ -14,9 +14,7 @@ import { takeSnapshot } from './take-snapshot.js'
 
 const folder = temporaryFolder()
 
-describe('a snapshot taken during the work of a writer that commits, merges and prunes more than a hundred versions', {
-  timeout: 60_000,
-}, () => {
+describe('a snapshot taken during the work of a writer that commits, merges and prunes more than a hundred versions', () => {
   const path = () => join(folder.path, 'store')
   const copyPath = () => join(folder.path, 'copy')
 

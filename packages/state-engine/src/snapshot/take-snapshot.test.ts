@@ -45,7 +45,6 @@ it.each([false, true])('a store copies itself while it is written (compact: %s)'
 // What a busy writer may do at each step of a snapshot: take-snapshot.slow.test.ts.
 it.runIf(isSlowRun)(
   'a snapshot copies a store that a writer in another process commits to, merges and prunes',
-  { timeout: 120_000 },
   async () => {
     const path = join(folder.path, 'store')
     const writer = spawn(process.execPath, [...SOURCE_OPTIONS, BUSY_WRITER, path], {

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { closeSync, readdirSync, readlinkSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from '@ledger-state/testing/eventually'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { differences, KNOWN_CHAIN, knownVersion } from '../../testing/known-ledger.ts'
@@ -121,8 +121,10 @@ describe('a commit that fails', () => {
       expect(engine.ledger?.latestVersion).toBe(BigInt(next - 1))
       await engine.commit([version(next)], CHAIN)
     }
-    await sleep(50)
-    expect(reader.ledger?.latestVersion).toBe(BigInt(next - 1))
+    await eventually(
+      () => reader.ledger?.latestVersion === BigInt(next - 1),
+      () => `version ${next - 1}, not ${reader.ledger?.latestVersion}`,
+    )
     await reader.close()
     await engine.close()
     const again = openStateEngine({ path })
