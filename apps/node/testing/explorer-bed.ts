@@ -8,7 +8,7 @@ import {
   type Page,
   type Request,
 } from '@ledger-state/explorer/testing/browser'
-import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { expect } from 'vitest'
 import { CommandBed } from './command-bed.ts'
 
@@ -21,9 +21,6 @@ export const WIDE_LIGHT = { viewport: { width: 1_440, height: 900 }, colorScheme
 export const WIDE_DARK = { ...WIDE_LIGHT, colorScheme: 'dark' } as const
 export const NARROW_LIGHT = { viewport: { width: 360, height: 760 }, colorScheme: 'light' } as const
 export const NARROW_DARK = { ...NARROW_LIGHT, colorScheme: 'dark' } as const
-
-/** Patience in milliseconds, below the time limit of a test: what takes a second alone took 50 beside the rest of CI. */
-const PATIENCE_MS = isSlowRun ? 240_000 : 45_000
 
 const SCREENSHOTS = fileURLToPath(new URL('../../explorer/screenshots/', import.meta.url))
 
@@ -101,6 +98,7 @@ export class ExplorerBed {
   /** A new page with its own context; empty until it goes somewhere. */
   async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
+    // What takes a second alone took 50 beside the rest of CI.
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const underWay = new Set<Request>()

@@ -1,9 +1,8 @@
 // A client that opens a connection for each request.
 import { connect } from 'node:net'
+import { PATIENCE_MS } from '@ledger-state/testing/eventually'
 
-/** Longer than any wait that a node allows itself. */
-const PATIENCE_MS = 30_000
-export const NO_ANSWER = 'no answer in 30 s'
+export const NO_ANSWER = `no answer in ${PATIENCE_MS} ms`
 
 /** One request on a separate connection. Resolves with its status, or what went wrong. */
 export function askFresh(address: string): Promise<string> {

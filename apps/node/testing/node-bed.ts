@@ -2,21 +2,22 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually } from '@ledger-state/testing/eventually'
+import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
+import { freePort } from '@ledger-state/testing/free-port'
 import { type NodeOptions, NodeProcess } from './node-process.ts'
 import { type SteadyClient, startSteadyClient } from './steady-client.ts'
 import { type SteadyNode, startSteadyNode } from './steady-ledger.ts'
 
 export class NodeBed {
   readonly folder = mkdtempSync(join(tmpdir(), 'node-'))
-  /** What nodes follow; may be exchanged. */
+  /** What nodes follow; may be exchanged for another on its port. */
   source: SteadyNode
   readonly nodes: NodeProcess[] = []
   readonly #clients: SteadyClient[] = []
   #growth: NodeJS.Timeout | undefined
 
   static async open(): Promise<NodeBed> {
-    return new NodeBed(await startSteadyNode())
+    return new NodeBed(await startSteadyNode(await freePort()))
   }
 
   private constructor(source: SteadyNode) {
@@ -45,7 +46,7 @@ export class NodeBed {
   }
 
   startClient(node: () => NodeProcess, pauseMs = 2): SteadyClient {
-    const client = startSteadyClient({ address: () => node().address, connections: 4, pauseMs })
+    const client = startSteadyClient({ address: () => node().address, connections: 4, pauseMs, timeoutMs: PATIENCE_MS })
     this.#clients.push(client)
     return client
   }

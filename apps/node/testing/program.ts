@@ -4,11 +4,10 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { eventually } from '@ledger-state/testing/eventually'
+import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 
 export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-const TIMEOUT_MS = 60_000
 /** Programs start a quarter faster with it. Node checks its entries by the code that they are of. */
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'ledger-state-compile-cache') }
 
@@ -36,7 +35,7 @@ export function runProgram(
   const [command, ...rest] = [...prefix, ...installed, ...words]
   const options = {
     encoding: 'utf8',
-    timeout: TIMEOUT_MS,
+    timeout: PATIENCE_MS,
     cwd,
     env: { ...process.env, ...COMPILE_CACHE, ...env },
   } as const

@@ -1,5 +1,6 @@
 // A client that asks one question after the other, through a balancer with TLS, and keeps cookies as a browser does.
 import { Agent, type RequestOptions, request } from 'node:https'
+import { PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { createRandom } from '@ledger-state/testing/random'
 import { parseAnswer, questionToRequest, randomQuestion, steadyAnswer } from './steady-ledger.ts'
 
@@ -58,7 +59,7 @@ export function startSequentialClient(options: SequentialClientOptions): Sequent
     // The newest state by turns with versions that it was shown, which the other node may not have yet.
     const isPinned = keepsCookies && random.below(2) === 0
     try {
-      const options: RequestOptions = { method, headers: sent, agent: random.pick(agents), timeout: 20_000 }
+      const options: RequestOptions = { method, headers: sent, agent: random.pick(agents), timeout: PATIENCE_MS }
       const answer = isPinned
         ? await send(url, options, body as string)
         : await send(`${address}/v1`, { ...options, method: 'GET' })

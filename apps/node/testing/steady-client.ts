@@ -32,15 +32,16 @@ export interface ClientOptions {
   /** Pause of each connection between two questions. */
   readonly pauseMs?: number
   readonly seed?: number
+  /** How long an answer may take. */
+  readonly timeoutMs?: number
 }
-
-const TIMEOUT_MS = 15_000
 
 export function startSteadyClient({
   address,
   connections = 4,
   pauseMs = 0,
   seed = testSeed(),
+  timeoutMs = 15_000,
 }: ClientOptions): SteadyClient {
   const random = createRandom(seed)
   const tally: ClientTally = {
@@ -101,7 +102,7 @@ export function startSteadyClient({
     }>((resolve, reject) => {
       const sent = request(
         url,
-        { agent, method, headers: { ...(headers as Record<string, string>), ...accept }, timeout: TIMEOUT_MS },
+        { agent, method, headers: { ...(headers as Record<string, string>), ...accept }, timeout: timeoutMs },
         (response) => {
           const pieces: Buffer[] = []
           response.on('data', (piece) => pieces.push(piece))

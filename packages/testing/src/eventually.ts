@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isSlowRun } from './slow-run.ts'
 
 /** Patience below the time limit of a test, so that a wait that fails says what it waited for. */
-const PATIENCE_MS = 45_000
+export const PATIENCE_MS = isSlowRun ? 240_000 : 45_000
 const PAUSE_MS = 20
 
 /** Waits until a condition holds. One that throws does not hold; what it threw last is the cause of the failure. */

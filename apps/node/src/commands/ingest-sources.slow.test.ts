@@ -397,8 +397,8 @@ describe('a node as a source', () => {
       async () => (await bed.info('store')).ledger_version === String(LAST),
       () => follower.output,
     )
-    expect(follower.output.match(/; asking again in .* s; if it lasts, use another node\n/g)?.length).toBe(3)
     expect(await follower.stop()).toBe(0)
+    expect(follower.output.match(/; asking again in .* s; if it lasts, use another node\n/g)?.length).toBe(3)
   })
 
   it('is left at the end of a block when the ingest is stopped', async () => {

@@ -126,7 +126,6 @@ describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../s
     await eventually(
       async () => (await trustOf()).proof_versions[0] === '247',
       () => `the tree of a replica: ${replica.program.output}`,
-      240_000,
     )
     await believesReads(`${replica.address}/v1`, trusted)
   })

@@ -64,7 +64,7 @@ describe('a curve of a million changes', () => {
     const page = await bed.newPage(undefined, address)
     const curves = curvesOf(page)
     await page.goto(`${address}/balance/${BUSY_ACCOUNT}/${BUSY_COIN}?by=version`)
-    await page.locator('.uplot canvas').waitFor({ timeout: 120_000 })
+    await page.locator('.uplot canvas').waitFor()
     expect(await pointsDrawn(page)).toBeLessThanOrEqual(4_100)
     await expect.poll(() => curves.some(({ highest }) => highest === balanceAt(PEAK))).toBe(true)
     await page.evaluate(WATCH_FRAMES)
@@ -83,7 +83,7 @@ describe('a curve of a million changes', () => {
       const before = page.url()
       await page.mouse.up()
       await expect.poll(() => page.url()).not.toBe(before)
-      await page.locator('section[aria-label=Curve][aria-busy=false]').waitFor({ timeout: 120_000 })
+      await page.locator('section[aria-label=Curve][aria-busy=false]').waitFor()
       await expect.poll(() => pointsDrawn(page)).toBeGreaterThan(1_000)
       expect(await pointsDrawn(page)).toBeLessThanOrEqual(4_100)
     }
@@ -100,10 +100,10 @@ describe('a curve of a million changes', () => {
 
   it('shows what is written while it is looked at', async () => {
     const page = await bed.open(`/balance/${BUSY_ACCOUNT}/${BUSY_COIN}`, undefined, address)
-    await page.locator('.uplot canvas').waitFor({ timeout: 120_000 })
+    await page.locator('.uplot canvas').waitFor()
     await commitBusyCoin(engine, CHANGES, CHANGES + 100, () => 123_456_789n)
     await shows(page, '123\u2009456\u2009789')
-    await page.locator('.change', { hasText: '1\u2009000\u2009000' }).waitFor({ timeout: 60_000 })
+    await page.locator('.change', { hasText: '1\u2009000\u2009000' }).waitFor()
   })
 })
 

@@ -34,7 +34,7 @@ it('a fungible asset has its facts, and holders as far as they are looked for', 
   expect(await card.getByRole('list', { name: 'Holders' }).getByRole('listitem').count()).toBe(8)
   expect(await accessibilityFindings(page)).toEqual([])
   program.stop()
-}, 120_000)
+})
 
 describe.skipIf(!hasSharedData)('on the genesis of devnet (skipped without ../shared)', () => {
   const CREATOR = parseAddress('0xa11ce')
@@ -82,7 +82,7 @@ describe.skipIf(!hasSharedData)('on the genesis of devnet (skipped without ../sh
         { chainId: engine.ledger!.chainId },
       )
     })
-  }, 120_000)
+  })
 
   it('a token leads to its collection, which names its creator and how many there are', async () => {
     const page = await open(`${address}/account/0x${Buffer.from(TOKEN).toString('hex')}`)
@@ -96,5 +96,5 @@ describe.skipIf(!hasSharedData)('on the genesis of devnet (skipped without ../sh
     await collection.getByText('10', { exact: true }).waitFor()
     expect(await collection.getByRole('link').first().textContent()).toBe('0xa11ce')
     expect(await accessibilityFindings(page)).toEqual([])
-  }, 120_000)
+  })
 })

@@ -8,7 +8,7 @@ type Page = Awaited<ReturnType<ExplorerBed['open']>>
 let bed: ExplorerBed
 beforeAll(async () => {
   bed = await ExplorerBed.start()
-}, 120_000)
+})
 afterAll(() => bed.close())
 
 const field = (page: Page) => page.getByRole('combobox', { name: /^Address/ })
@@ -71,7 +71,7 @@ it('the search offers what there is, and says what is not', async () => {
   expect(beans.options[0]).toMatch(new RegExp(`^asset .*${BEAN}$`))
   expect(await accessibilityFindings(page)).toEqual([])
   expect(await bed.closePages()).toEqual([])
-}, 120_000)
+})
 
 it('what the search offers is opened by the keyboard alone', async () => {
   const page = await bed.open('/')
@@ -83,7 +83,7 @@ it('what the search offers is opened by the keyboard alone', async () => {
   await page.keyboard.press('Enter')
   await expect.poll(() => new URL(page.url()).pathname).toBe('/account/0xa')
   expect(await bed.closePages()).toEqual([])
-}, 120_000)
+})
 
 it('a search that is typed over asks nothing more, and what it found later is not shown', async () => {
   const page = await bed.open('/')
@@ -100,4 +100,4 @@ it('a search that is typed over asks nothing more, and what it found later is no
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   expect((await search(page, '0xa11ce')).options).toEqual(['account 0xa11ce'])
   await bed.closePages()
-}, 120_000)
+})

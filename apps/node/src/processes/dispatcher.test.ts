@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, describe, expect, it } from 'vitest'
 import { Dispatcher, type Taker } from './dispatcher.js'
@@ -29,8 +32,14 @@ async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
 describe('a dispatcher', () => {
   it('that was paused reads what a reader has replied before it lets an offer expire', async () => {
     // The reply comes from another process: it waits in a pipe while this one is paused.
-    const echo = spawn('cat', { stdio: ['pipe', 'pipe', 'inherit'] })
-    undo.push(() => void echo.kill())
+    // It writes to the file what it has written to the pipe.
+    const folder = mkdtempSync(join(tmpdir(), 'dispatcher-'))
+    const copy = join(folder, 'replies')
+    const echo = spawn('tee', [copy], { stdio: ['pipe', 'pipe', 'inherit'] })
+    undo.push(() => {
+      echo.kill()
+      rmSync(folder, { recursive: true, force: true })
+    })
     const offers: string[] = []
     const reader = (name: string): Taker => ({
       isUp: true,
@@ -48,9 +57,12 @@ describe('a dispatcher', () => {
       })
     })
     dispatcher.dispatch(await acceptedConnection())
-    // The write to the pipe is done in this turn; the pause begins in the next one.
+    // The write to the pipe is done in this turn; the pause begins in the next one, and lasts longer than an offer and than the reply
+    // takes, which no turn reads meanwhile.
     await new Promise((resolve) => setImmediate(resolve))
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+    const pause = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+    pause(1_500)
+    while (!statSync(copy, { throwIfNoEntry: false })?.size) pause(10)
     await taken
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(offers).toEqual(['first'])
@@ -65,10 +77,14 @@ describe('a dispatcher', () => {
     }
     const dispatcher = new Dispatcher([reader])
     undo.push(() => dispatcher.close())
-    for (let count = 0; count < 20; count++) dispatcher.dispatch(await acceptedConnection('127.0.0.2'))
+    const many: Socket[] = []
+    for (let count = 0; count < 20; count++) many.push(await acceptedConnection('127.0.0.2'))
+    const other = await acceptedConnection()
+    // All in one turn, in which no offer expires.
+    for (const connection of many) dispatcher.dispatch(connection)
     const offeredBefore = offers.length
     expect(offeredBefore).toBeLessThan(20)
-    dispatcher.dispatch(await acceptedConnection())
+    dispatcher.dispatch(other)
     for (const { id } of offers.splice(0, 2)) dispatcher.heed(reader, { type: 'taken', offer: id })
     expect(offers.slice(-2).map(({ address }) => address)).toEqual(['127.0.0.2', '127.0.0.1'])
   })

@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
+import { freePort } from '@ledger-state/testing/free-port'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
@@ -51,13 +52,13 @@ describe('a node whose processes are killed', () => {
     const random = testRandom()
     bed.source.latest = 2_000
     const options = bed.following('--retain', '3000', '--readers', '2')
-    let node = await bed.start({ options })
+    const listen = `127.0.0.1:${await freePort()}`
+    let node = await bed.start({ options, listen })
     await reaches(node, 2_000)
     const client = bed.startClient(() => node)
     bed.grow(20)
     const startAgain = async (): Promise<NodeProcess> => {
       // On the same address, as a supervisor of services does.
-      const listen = node.address.slice('http://'.length)
       await node.killAll()
       return await bed.start({ options, listen })
     }
@@ -113,7 +114,7 @@ describe('a wrong bit in a write-ahead file', () => {
     closeSync(descriptor)
     // Readers that read the file before keep answering.
     await answersRightly(client)
-    kill((await node.pidOf('writer'))!)
+    kill(await node.pidOnceUp('writer'))
     await eventually(
       async () =>
         /^the writer has given up: .*write-ahead-.*missing or damaged/.test((await node.readiness()).why ?? ''),
@@ -122,7 +123,7 @@ describe('a wrong bit in a write-ahead file', () => {
     const metrics = await node.metrics()
     expect(metrics).toMatch(/^ledger_state_ready 0$/m)
     expect(metrics).toMatch(/^ledger_state_process_state\{process="writer",state="given-up"\} 1$/m)
-    kill((await node.pidOf('reader-0'))!)
+    kill(await node.pidOnceUp('reader-0'))
     await node.outputMatching(/"code":"store_corrupt".*reader-0 is started again/)
     await answersRightly(client)
     await client.stop()
@@ -266,6 +267,10 @@ describe('a node with a bad disk', () => {
       for (const item of [0, damaged - 1, damaged + 1, items - 1]) expect(await read(item)).toBe(200)
     }
     const advice = `: the data file may be damaged; ledger-state check --data-dir ${dataDir} finds out`
+    await eventually(
+      () => node.output.split(advice).length > 4,
+      () => `the advice for the fourth time: ${node.output}`,
+    )
     expect(node.output.split(advice)).toHaveLength(5)
     expect(node.output).toMatch(/reader-[01] was ended by SIG(BUS|SEGV): the data file/)
     await eventually(

@@ -6,7 +6,6 @@ import { describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { openConnections } from '../../testing/open-connections.ts'
 
-const IDLE_PATIENCE_MS = 240_000
 /** Pause of a client that asks for a minute and more. */
 const SELDOM_MS = 50
 
@@ -28,7 +27,6 @@ async function holdConnections(address: string, count: number): Promise<readonly
       return open.length === count
     },
     () => `${count} connections, of which ${open.length} were open`,
-    IDLE_PATIENCE_MS,
   )
   return open
 }
@@ -84,7 +82,6 @@ describe.concurrent('a node', () => {
       await eventually(
         () => closed.every((socket) => socket.destroyed),
         () => 'the end of idle connections',
-        IDLE_PATIENCE_MS,
       )
       await answersRightly(client)
     }))

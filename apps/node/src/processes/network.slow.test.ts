@@ -57,7 +57,6 @@ async function storeReaches(
       return seen === String(version)
     },
     () => `${member} ${version}; it is ${seen}: ${program.output}`,
-    120_000,
   )
 }
 
@@ -71,7 +70,6 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
       return seen === String(version)
     },
     () => `proofs at version ${version}; they are at ${seen || 'none'}: ${program.output}`,
-    120_000,
   )
 }
 
@@ -152,7 +150,6 @@ describe('start --network --since', () => {
         return seen[0] === 200
       },
       () => `the first block; ${seen.join(' ')}: ${program.output}`,
-      120_000,
     )
     expect(BigInt((await bed.info('store')).ledger_version as string)).toBeLessThan(chain.latestVersion)
     expect(await read(base - 1)).toEqual([410, expect.stringContaining(node.url)])

@@ -244,7 +244,7 @@ describe('metrics', () => {
       'other',
       'unreadable',
     ]
-    await expect.poll(routes, { timeout: 30_000 }).toEqual(expected)
+    await expect.poll(routes).toEqual(expected)
 
     const dashboard = readFileSync(new URL('../../deploy/grafana-dashboard.json', import.meta.url), 'utf8')
     const shown = new Set(dashboard.match(/ledger_state_[a-z_]+/g))

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { type Damage, flipBit, startDamagingProxy } from '@ledger-state/testing/damaging-proxy'
 import { eventually } from '@ledger-state/testing/eventually'
+import { freePort } from '@ledger-state/testing/free-port'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
@@ -26,7 +27,8 @@ const startReplica = async (feed: string, name: string) =>
 
 it('replicas begin with a snapshot, follow their source, and answer correctly while it is killed and restarted', async () => {
   bed.source.latest = 500
-  const { node, feed } = await startSource()
+  const address = `127.0.0.1:${await freePort()}`
+  const { node, feed } = await startSource(address)
   await reaches(node, 500)
   const [first, second] = [await startReplica(feed, 'first'), await startReplica(feed, 'second')]
   expect(await first.version()).toBeGreaterThanOrEqual(500)
@@ -36,7 +38,7 @@ it('replicas begin with a snapshot, follow their source, and answer correctly wh
   await answersRightly(client)
   await node.killAll()
   await answersRightly(client)
-  await startSource(new URL(feed).host)
+  await startSource(address)
   const { latest } = bed.source
   for (const replica of [first, second]) await reaches(replica, latest)
   await answersRightly(client)
