@@ -23,7 +23,8 @@ export class Actor {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     const workerData = { options, shared: this.#shared, port: port2 }
-    this.#worker = new Worker(SCRIPT, { workerData, transferList: [port2] })
+    // A bundle needs no options that load sources: with those of the tests, a thread starts in 0.3 s of CPU time, and not in 0.1 s.
+    this.#worker = new Worker(SCRIPT, { workerData, transferList: [port2], execArgv: [] })
     this.#worker.unref()
     this.#port.unref()
     this.#untilStopped()
