@@ -29,7 +29,18 @@ interface ChainRecord {
   readonly events: Uint8Array
   readonly writeSet: Uint8Array
   /** State after the version: database key in hex → state value in BCS. */
-  readonly state: ReadonlyMap<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>
+  readonly state: ReadonlyMap<string, StateItem>
+}
+
+interface StateItem {
+  readonly key: Uint8Array
+  readonly bcsKey: Uint8Array
+  readonly stateValue: Uint8Array
+}
+
+interface HashedLeaf {
+  readonly keyHash: Buffer
+  readonly hash: Buffer
 }
 
 export const SYNTHETIC_CHAIN_ID = 42
@@ -43,9 +54,12 @@ export class SyntheticChain {
   #random: Random
   readonly #signers: boolean | readonly MadeValidator[]
   #ledgerInfo: Uint8Array | undefined
-  #state = new Map<string, { key: Uint8Array; bcsKey: Uint8Array; stateValue: Uint8Array }>()
+  #state = new Map<string, StateItem>()
   /** Roots of full subtrees, which later versions do not change, by level and index. */
   readonly #fullSubtrees = new Map<string, Buffer>()
+  readonly #seeds = new Map<string, Buffer>()
+  /** Of items of the state: most of them are in the states of many versions. */
+  readonly #leaves = new WeakMap<StateItem, HashedLeaf>()
   #height = 0n
   #epoch = 0n
   #time = 0n
@@ -99,11 +113,13 @@ export class SyntheticChain {
   }
 
   hash(name: string, ...parts: Uint8Array[]): Buffer {
-    const hash = createHash('sha3-256').update(
+    const seed =
+      this.#seeds.get(name) ??
       createHash('sha3-256')
         .update(this.#salt + name)
-        .digest(),
-    )
+        .digest()
+    this.#seeds.set(name, seed)
+    const hash = createHash('sha3-256').update(seed)
     for (const part of parts) hash.update(part)
     return hash.digest()
   }
@@ -181,7 +197,7 @@ export class SyntheticChain {
   /** Key hash and entry of each state item after a version, in the order of the hashes. */
   stateLeaves(version: number) {
     return [...this.records[version]!.state.values()]
-      .map((entry) => ({ ...entry, keyHash: this.hash('StateKey', entry.key) }))
+      .map((item) => ({ ...item, keyHash: this.#leafOf(item).keyHash }))
       .sort((a, b) => Buffer.compare(a.keyHash, b.keyHash))
   }
 
@@ -206,14 +222,22 @@ export class SyntheticChain {
     return siblings
   }
 
-  #hashedLeaves(version: number) {
-    return this.stateLeaves(version).map(({ keyHash, stateValue }) => ({
-      keyHash,
-      hash: this.hash('SparseMerkleLeafNode', keyHash, this.hash('StateValue', stateValue)),
-    }))
+  #hashedLeaves(version: number): HashedLeaf[] {
+    return [...this.records[version]!.state.values()]
+      .map((item) => this.#leafOf(item))
+      .sort((a, b) => Buffer.compare(a.keyHash, b.keyHash))
   }
 
-  #sparse(leaves: { keyHash: Buffer; hash: Buffer }[], depth: number): Buffer {
+  #leafOf(item: StateItem): HashedLeaf {
+    const known = this.#leaves.get(item)
+    if (known) return known
+    const keyHash = this.hash('StateKey', item.key)
+    const hash = this.hash('SparseMerkleLeafNode', keyHash, this.hash('StateValue', item.stateValue))
+    this.#leaves.set(item, { keyHash, hash })
+    return { keyHash, hash }
+  }
+
+  #sparse(leaves: readonly HashedLeaf[], depth: number): Buffer {
     if (leaves.length === 0) return padded('SPARSE_MERKLE_PLACEHOLDER_HASH')
     if (leaves.length === 1) return leaves[0]!.hash
     const left = leaves.filter(({ keyHash }) => !bit(keyHash, depth))

@@ -92,10 +92,16 @@ export function publicKeyOf(secret: bigint): Uint8Array {
   return key
 }
 
+/** A signature takes some 20 ms, and tests sign the same ends of epochs again and again. */
+const signatures = new Map<string, Uint8Array>()
+
 export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {
   const sum = bls12_381.fields.Fr.create(signers.reduce((total, { secret }) => total + secret, 0n))
   const signed = Uint8Array.from([...sha3(`${salt}LedgerInfo`), ...message])
-  return bls12_381.longSignatures.hash(signed, SUITE).multiply(sum).toBytes()
+  const name = `${sum} ${Buffer.from(signed).toString('latin1')}`
+  const signature = signatures.get(name) ?? bls12_381.longSignatures.hash(signed, SUITE).multiply(sum).toBytes()
+  signatures.set(name, signature)
+  return Uint8Array.from(signature)
 }
 
 export function maskOf(validators: readonly MadeValidator[], signers: readonly MadeValidator[]): Uint8Array {
