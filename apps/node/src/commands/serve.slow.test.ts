@@ -35,7 +35,9 @@ describe('the command `serve`', () => {
     const { program, address } = await bed.serve('serve', '--data-dir', bed.at('store'), '--create')
     expect((await fetch(`${address}/v1`)).status).toBe(503)
     expect(bed.ingest(feed(20), 'store').status).toBe(0)
-    expect(await (await fetch(`${address}/v1`)).json()).toMatchObject({ ledger_version: '19', chain_id: 4 })
+    await expect
+      .poll(async () => await (await fetch(`${address}/v1`)).json())
+      .toMatchObject({ ledger_version: '19', chain_id: 4 })
     expect(await program.stop('SIGINT')).toBe(0)
   })
 
