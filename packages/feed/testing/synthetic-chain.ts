@@ -58,7 +58,7 @@ export class SyntheticChain {
   /** Roots of full subtrees, which later versions do not change, by level and index. */
   readonly #fullSubtrees = new Map<string, Buffer>()
   readonly #seeds = new Map<string, Buffer>()
-  /** Of items of the state: most of them are in the states of many versions. */
+  /** Hashes of the items of the state, most of which are in the states of many versions. */
   readonly #leaves = new WeakMap<StateItem, HashedLeaf>()
   #height = 0n
   #epoch = 0n
