@@ -119,7 +119,7 @@ describe('readers that are stopped at any of their steps while the writer contin
 
   it.each(TABLES)('say the same if all continue by turns, with a table of %s bytes', TIMEOUT, async (table) => {
     const random = createRandom(SEED)
-    for (let round = 0; round < (isSlowRun ? 6 : 2); round++) {
+    for (let round = 0; round < (isSlowRun ? 6 : 1); round++) {
       await direct(table, [AT_CALLS, AT_CALLS, AT_CALLS], ({ writer, readers }) => {
         const delayed = readers.map((reader) => new Delayed(reader, writer))
         for (const one of delayed) one.begin({ kind: 'report' }, 1)

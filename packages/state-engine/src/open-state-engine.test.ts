@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { on, once } from 'node:events'
 import { cpSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { Worker } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -73,15 +74,19 @@ describe('openStateEngine', () => {
     )
     const open = `
       const { openStateEngine } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
-      try { await openStateEngine({ path: ${JSON.stringify(folder.path)} }).close(); console.log('opened') }
-      catch (error) { console.log(error.code, error.fields.holder) }`
-    const elsewhere = () =>
-      spawnSync(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', open], {
-        encoding: 'utf8',
-      }).stdout.trim()
-    expect(elsewhere()).toBe('store_locked another')
+      const attempt = async () => {
+        try { await openStateEngine({ path: ${JSON.stringify(folder.path)} }).close(); console.log('opened') }
+        catch (error) { console.log(error.code, error.fields.holder) }
+      }
+      await attempt()
+      process.stdin.once('end', attempt).resume()`
+    const elsewhere = spawn(process.execPath, [...SOURCE_OPTIONS, '--input-type=module', '-e', open])
+    const attempts = on(createInterface(elsewhere.stdout), 'line')
+    expect((await attempts.next()).value).toEqual(['store_locked another'])
     await engine.close()
-    expect(elsewhere()).toBe('opened')
+    elsewhere.stdin.end()
+    expect((await attempts.next()).value).toEqual(['opened'])
+    await once(elsewhere, 'close')
   })
 
   it('says what is wrong with its options, and with a folder for a snapshot', async () => {

@@ -201,7 +201,7 @@ describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`
       const path = await makeStore({ durability }, files)
       const store = { path, answers: await readAnswers(path) }
       for (const [name, damage] of Object.entries(DAMAGES)) {
-        for (let count = 0; count < (isSlowRun ? 30 : 4); count++) await expectNoticed(store, damage, name)
+        for (let count = 0; count < (isSlowRun ? 30 : 2); count++) await expectNoticed(store, damage, name)
       }
     },
     600_000,

@@ -12,7 +12,7 @@ import { RECORD_HEADER_LENGTH } from './record.js'
 const folder = temporaryFolder()
 const KEY = bytes('key')
 /** A damaged store is made for each byte; the slow run leaves out none. */
-const STRIDE = isSlowRun ? 1 : 7
+const STRIDE = isSlowRun ? 1 : 11
 let copies = 0
 
 /**
