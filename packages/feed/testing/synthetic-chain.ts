@@ -12,8 +12,10 @@ export interface SyntheticOptions {
   readonly blocks?: number
   readonly salt?: string
   readonly seed?: number
-  /** Whether validators sign its ledger infos: those of `validatorsOf` its epoch, or those given. */
+  /** Whether validators sign its ledger infos: those of its epoch, or those given. */
   readonly signers?: boolean | readonly MadeValidator[]
+  /** The validators of an epoch: `validatorsOf` by default. */
+  readonly validatorsOf?: (epoch: number) => readonly MadeValidator[]
 }
 
 export interface ExpectedVersion {
@@ -53,6 +55,7 @@ export class SyntheticChain {
   readonly #salt: string
   #random: Random
   readonly #signers: boolean | readonly MadeValidator[]
+  readonly #validatorsOf: (epoch: number) => readonly MadeValidator[]
   #ledgerInfo: Uint8Array | undefined
   #state = new Map<string, StateItem>()
   /** Roots of full subtrees, which later versions do not change, by level and index. */
@@ -64,9 +67,10 @@ export class SyntheticChain {
   #epoch = 0n
   #time = 0n
 
-  constructor({ blocks = 30, salt = 'APTOS::', seed = 1, signers = false }: SyntheticOptions = {}) {
+  constructor({ blocks = 30, salt = 'APTOS::', seed = 1, signers = false, ...options }: SyntheticOptions = {}) {
     this.#salt = salt
     this.#signers = signers
+    this.#validatorsOf = options.validatorsOf ?? validatorsOf
     this.#random = createRandom(seed)
     this.#addGenesis()
     this.extend(blocks)
@@ -86,13 +90,13 @@ export class SyntheticChain {
     return BigInt(this.records.length - 1)
   }
 
-  /** The ends of its epochs so far, signed by `validatorsOf` each. Epoch 0 is that of the genesis. */
+  /** The ends of its epochs so far, signed by the validators of each. Epoch 0 is that of the genesis. */
   endings(): MadeLedgerInfo[] {
     return Array.from({ length: Number(this.#epoch) }, (_, epoch) => {
       const next = this.expected.findIndex(({ block }) => block?.epoch === BigInt(epoch + 1))
       const count = next < 0 ? this.records.length : next
-      const validators = validatorsOf(epoch)
-      const nextEpoch = { epoch: BigInt(epoch + 1), validators: validatorsOf(epoch + 1) }
+      const validators = this.#validatorsOf(epoch)
+      const nextEpoch = { epoch: BigInt(epoch + 1), validators: this.#validatorsOf(epoch + 1) }
       const root = this.accumulatorRoot(count)
       const lastBlock = this.expected.slice(0, count).findLast(({ block }) => block)!.block!
       const info = {
@@ -160,7 +164,7 @@ export class SyntheticChain {
   ledgerInfo(): Uint8Array {
     const version = this.latestVersion
     if (this.#signers !== false) {
-      const validators = validatorsOf(Number(this.#epoch))
+      const validators = this.#validatorsOf(Number(this.#epoch))
       this.#ledgerInfo ??= signedLedgerInfo({
         epoch: this.#epoch,
         version,

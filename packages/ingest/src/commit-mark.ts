@@ -38,7 +38,10 @@ export interface ResumePoint {
 export interface SignedRange extends Vouching {
   /** Newest version that is signed. */
   readonly version: bigint
-  /** What the mark had when this version was the newest; undefined while it is, and where it never was. */
+  /**
+   * What the mark had when this version was the newest; undefined while it is. Where it never was, only the source's mark after the
+   * newest version up to this one of which it is known, if there is any.
+   */
   readonly resume?: ResumePoint | undefined
 }
 

@@ -1,23 +1,26 @@
 import { Buffer } from 'node:buffer'
-import { isOwnKey, isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
+import { ACCUMULATOR_ROOT_KEY, isOwnKey, isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { otherVersionHeld } from './errors.js'
 
 /**
- * Compares a version of the source with the newest one of the store: what it wrote, and the block that it begins.
+ * Compares a version of the source with the newest one of the store: what it wrote, the block that it begins, and, where both know it,
+ * the ledger up to there.
  * @throws `ledger_fork`
  */
 export async function expectSameVersion(
   store: AsyncStateSnapshot,
   record: VersionWrites,
   place: string,
+  accumulatorRoot: Uint8Array | undefined,
 ): Promise<void> {
   const { version, block } = record
   // Not every source has what stores keep in addition to the state.
   const writes = record.writes.filter(([key]) => !isOwnKey(key))
-  const [entries, held] = await Promise.all([
+  const [entries, held, heldRoot] = await Promise.all([
     store.at(version).load(writes.map(([key]) => key)),
     store.blockAt(version),
+    accumulatorRoot && rootAt(store, version),
   ])
   const hasWrite = ([, value]: Write, at: number): boolean => {
     const entry = entries[at]
@@ -25,5 +28,12 @@ export async function expectSameVersion(
     return entry?.version === version && Buffer.compare(entry.value, value) === 0
   }
   const hasBlock = block === undefined || held.firstVersion !== version || isSameBlock(block, held.block)
-  if (!hasBlock || !writes.every(hasWrite)) throw otherVersionHeld(place, version)
+  const hasLedger = !accumulatorRoot || !heldRoot || Buffer.compare(accumulatorRoot, heldRoot) === 0
+  if (!hasBlock || !hasLedger || !writes.every(hasWrite)) throw otherVersionHeld(place, version)
+}
+
+/** Root of the ledger's accumulator up to a version, if the store keeps it. */
+export async function rootAt(store: AsyncStateSnapshot, version: bigint): Promise<Uint8Array | undefined> {
+  const { revisions } = await store.history(ACCUMULATOR_ROOT_KEY, { first: version, last: version, limit: 1 })
+  return revisions[0]?.value ?? undefined
 }

@@ -268,7 +268,8 @@ class Ingest {
       }
       if (record.version === held?.latestVersion) {
         const held = this.#filter?.heldPart(record) ?? record
-        await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position)
+        const { accumulatorRoot } = record
+        await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, accumulatorRoot)
       }
       if (record.version > expected) throw versionGap(this.#source.position, record.version, expected)
       if (record.version === expected) {

@@ -1,6 +1,15 @@
-import { type AsyncStateWriter, engineToAsync, noLedger, type StateWriter } from '@ledger-state/engine'
-import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
+import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/core'
+import {
+  type AsyncSnapshot,
+  type AsyncStateWriter,
+  engineToAsync,
+  noLedger,
+  type StateWriter,
+} from '@ledger-state/engine'
+import { bytesToCheckpoint } from '@ledger-state/proof'
+import { decodeCommitMark, encodeCommitMark, type PendingWrite } from './commit-mark.js'
 import { nothingSigned } from './errors.js'
+import { pendingEndings, pendingValues, toPending } from './pending-writes.js'
 
 /** What was cut off. */
 export interface RejectedVersions {
@@ -11,7 +20,8 @@ export interface RejectedVersions {
 }
 
 /**
- * Cuts off all versions of a store above the newest that validators signed.
+ * Cuts off all versions of a store above the newest that validators signed. What these versions wrote to vouch for those below, ends of
+ * epochs and a signed checkpoint, is pending again, as far as it fits into a mark.
  * @throws `no_ledger`; `untrusted` where no version of the window is signed: the store is then to be made anew
  * @example
  * ```ts
@@ -26,9 +36,10 @@ export interface RejectedVersions {
  */
 export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Promise<RejectedVersions> {
   const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
-  const { ledger, mark } = await writer.snapshot()
+  const state = await writer.snapshot()
+  const { ledger } = state
   if (!ledger) throw noLedger()
-  const { signed, pending } = decodeCommitMark(mark)
+  const { signed } = decodeCommitMark(state.mark)
   if (!signed || signed.version < ledger.oldestVersion) throw nothingSigned(ledger.oldestVersion)
   const before = ledger.latestVersion
   if (signed.version >= before) return { signedVersion: before, before }
@@ -41,8 +52,36 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
       wholeHash: resume?.wholeHash,
       signed: range,
       contradicted: undefined,
-      pending,
+      pending: await pendingBelow(state, signed.version),
     }),
   })
   return { signedVersion: signed.version, before }
+}
+
+/** What is pending once all versions above one are cut off. */
+async function pendingBelow(state: AsyncSnapshot, version: bigint): Promise<readonly PendingWrite[]> {
+  const endings = [...(await endingsAbove(state, version)), ...pendingEndings(state.mark)]
+  const checkpoint = pendingValues(state.mark)(CHECKPOINT_KEY) ?? (await checkpointAbove(state, version))
+  return toPending([], endings, checkpoint).pending
+}
+
+/** The ends of epochs that versions above one wrote, in order. */
+async function endingsAbove(state: AsyncSnapshot, version: bigint): Promise<PendingWrite[]> {
+  const found: PendingWrite[] = []
+  for (let start: Uint8Array | undefined = EPOCH_ENDING_PREFIX; start; ) {
+    const page = await state.at().scan(EPOCH_ENDING_PREFIX, { start })
+    for (const entry of page.entries) if (entry.version > version) found.push([entry.key, entry.value])
+    start = page.next
+  }
+  return found
+}
+
+/** The newest checkpoint of a version, or of one below it, that versions above it wrote. */
+async function checkpointAbove(state: AsyncSnapshot, version: bigint): Promise<Uint8Array | undefined> {
+  for (let last: bigint | undefined = state.ledger!.latestVersion; last !== undefined; ) {
+    const page = await state.history(CHECKPOINT_KEY, { first: version + 1n, last })
+    for (const { value } of page.revisions) if (value && bytesToCheckpoint(value).version <= version) return value
+    last = page.next
+  }
+  return undefined
 }

@@ -10,10 +10,15 @@ import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/s
 import {
   forkedChains,
   SYNTHETIC_CHAIN_ID,
-  type SyntheticChain,
+  SyntheticChain,
   writeBackup,
 } from '@ledger-state/feed/testing/synthetic-chain'
-import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
+import {
+  type MadeValidator,
+  signedLedgerInfo,
+  waypointHash,
+  writeEndings,
+} from '@ledger-state/feed/testing/synthetic-epochs'
 import { checkCheckpoint, checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -24,9 +29,11 @@ import { readEpochEndings } from './epoch-endings.js'
 import { type IngestOptions, ingestSource } from './ingest-source.js'
 import { rejectUnsigned } from './reject-unsigned.js'
 
+const waypointOf = (chain: SyntheticChain) => `0:${waypointHash(chain.endings()[0]!)}`
+
 const { begin: shared, signed, fork } = forkedChains()
 const endings = signed.endings()
-const waypoint = `0:${waypointHash(endings[0]!)}`
+const waypoint = waypointOf(signed)
 
 let bed: StoreBed
 let node: StandInNode
@@ -56,11 +63,21 @@ function writeChain(name: string, chain: SyntheticChain, count = chain.endings()
   return root
 }
 
-function writeEndingsAlone(name: string, chain: SyntheticChain): string {
+function writeEndingsAlone(name: string, chain: SyntheticChain, count = chain.endings().length): string {
   const root = bed.at(name)
   mkdirSync(root)
-  writeEndings(root, chain.endings().map(signedLedgerInfo))
+  writeEndings(root, chain.endings().slice(0, count).map(signedLedgerInfo))
   return root
+}
+
+/** A ledger that continues the shared part in its own way, and whose next epoch ends at a given version, too. */
+function forkWithEnding(version: bigint): SyntheticChain {
+  for (let seed = 3; ; seed++) {
+    const chain = new SyntheticChain({ blocks: 25, signers: true })
+    chain.diverge(seed)
+    chain.extend(5)
+    if (chain.endings()[4]!.version === version) return chain
+  }
 }
 
 /** Lines of the first versions of the signed ledger. */
@@ -83,6 +100,12 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
     expect(Buffer.from(bytes)).toEqual(Buffer.from(signedLedgerInfo(endings[Number(epoch)]!)))
   }
   return kept
+}
+
+/** Two sets of 20 validators that follow each other: the end of an epoch names one whole. */
+function takingTurns(epoch: number): readonly MadeValidator[] {
+  if (epoch === 0) return []
+  return Array.from({ length: 20 }, (_, at) => ({ secret: BigInt(2_000 + 100 * (epoch % 2) + at), power: 10n }))
 }
 
 const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => BigInt(epoch))
@@ -226,13 +249,107 @@ describe('a store', () => {
     expect(written.version).toBe(node.chain.latestVersion)
     expect(Uint8Array.from(written.value)).toEqual(checkpointToBytes(checkpoint))
     expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
-    // What is unsigned had them; the next backup brings them again.
+    const { source: proven } = markOf(engine)
+    // The versions that wrote them are cut off; the next commit writes them again.
     await rejectUnsigned(engine)
-    expect(checkpointOf(engine)!.version).toBe(before)
-    expect(await keptEpochs(engine)).toEqual(epochs(Number(shared.epoch)))
+    expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
+    expect(newestCheckpoint(engine.at().get(CHECKPOINT_KEY), undefined)!.version).toBe(before)
+    expect(checkpointOf(engine)).toEqual(checkpoint)
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
     await ingest(engine, node.url)
-    await ingest(engine, bed.at('backup'))
+    expect(markOf(engine)).toMatchObject({ isUnproven: false, pending: [], signed: { version: signed.latestVersion } })
+    expect(markOf(engine).source).toEqual(proven)
+    expect(checkpointOf(engine)).toEqual(checkpoint)
+    expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
+  })
+
+  it('that is cut off at a version which ends of epochs alone signed is proven on from the newest that a backup brought', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    const { source } = markOf(engine)
+    expect(source).toBeDefined()
+    await ingest(engine, writeEndingsAlone('endings', signed))
+    const { version } = endings.at(-1)!
+    expect(await rejectUnsigned(engine)).toEqual({ signedVersion: version, before: signed.latestVersion })
+    await ingest(engine, node.url)
+    expect(markOf(engine)).toMatchObject({ isUnproven: false, source, signed: { version } })
+    await ingest(engine, writeChain('backup', signed))
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
+  })
+
+  it('that is cut off there notices a node whose versions up to there are others', async () => {
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
+    await ingest(engine, node.url)
+    const { version, root } = endings[4]!
+    await ingest(engine, writeEndingsAlone('endings', signed, 5))
+    const { signedVersion } = await rejectUnsigned(engine)
+    expect(signedVersion).toBe(version)
+    // Its version there writes the same.
+    const other = forkWithEnding(version)
+    expect(other.endings()[4]!.root).not.toEqual(root)
+    node.chain = other
+    node.latest = Number(other.latestVersion)
+    await expect(ingest(engine, node.url)).rejects.toMatchObject({ code: 'ledger_fork' })
+    expect(engine.ledger!.latestVersion).toBe(signedVersion)
+  })
+
+  it('keeps what is pending where versions that nothing signed are cut off before the next commit', async () => {
+    const { engine } = await followedPast()
+    await ingest(engine, writeChain('backup', signed))
+    const { pending } = markOf(engine)
+    await rejectUnsigned(engine)
+    expect(markOf(engine).pending).toEqual(pending)
+  })
+
+  it('takes over as many ends of epochs as fit into a mark, and the checkpoint above them with a later ingest', async () => {
+    const chain = new SyntheticChain({ blocks: 14, signers: true, validatorsOf: takingTurns })
+    const engine = await bed.open('store')
+    await ingest(engine, writeChain('part', chain), { waypoints: [waypointOf(chain)] })
+    const first = checkpointOf(engine)!
+    chain.extend(30 * 7)
+    const backup = writeChain('backup', chain)
+    const { epoch, latestVersion } = chain
+    const followMore = async () => {
+      chain.extend(1)
+      node.latest = Number(chain.latestVersion)
+      await ingest(engine, node.url)
+    }
+    const kept = async () => {
+      const found: bigint[] = []
+      for await (const ending of readEpochEndings(engine)) found.push(ending.epoch)
+      expect(found).toEqual(epochs(found.length))
+      return found.length
+    }
+    node.chain = chain
+    await followMore()
+    await ingest(engine, backup)
+    const taken = await kept()
+    expect(taken).toBeGreaterThan(20)
+    expect(taken).toBeLessThan(Number(epoch))
+    expect(markOf(engine).signed).toMatchObject({ version: latestVersion })
+    expect(checkpointOf(engine)).toEqual(first)
+    // Nothing more fits before a commit has written what is pending.
+    await ingest(engine, backup)
+    expect(await kept()).toBe(taken)
+    await followMore()
+    expect(markOf(engine).pending).toEqual([])
+    await ingest(engine, backup)
+    expect(await kept()).toBe(Number(epoch))
+    expect(checkpointOf(engine)!.version).toBe(latestVersion)
+    await followMore()
+    expect(markOf(engine).pending).toEqual([])
+    expect(checkpointOf(engine)!.version).toBe(latestVersion)
+    // All that is cut off does not fit into one mark either.
+    await rejectUnsigned(engine)
+    expect(await kept()).toBe(taken)
+    expect(checkpointOf(engine)).toEqual(first)
+    await followMore()
+    await ingest(engine, backup)
+    await followMore()
+    expect(await kept()).toBe(Number(epoch))
+    expect(checkpointOf(engine)!.version).toBe(latestVersion)
   })
 
   it('takes no checkpoint out of a chunk that was tampered with', async () => {

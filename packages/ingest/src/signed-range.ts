@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ACCUMULATOR_ROOT_KEY, SLICE_KEY } from '@ledger-state/core'
+import { SLICE_KEY } from '@ledger-state/core'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import { type LedgerSource, type PackedEnding, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
 import { readNewestCheckpoint } from './checkpoints.js'
@@ -9,8 +9,11 @@ import {
   decodeCommitMark,
   encodeCommitMark,
   type PendingWrite,
+  type ResumePoint,
+  type SignedRange,
 } from './commit-mark.js'
 import { endingWrites } from './epoch-endings.js'
+import { rootAt } from './expect-same-version.js'
 import { toPending } from './pending-writes.js'
 import { keyName } from './writes-hash.js'
 
@@ -38,7 +41,7 @@ export async function compareWithSigned(
     checkpointAbove: await checkpointBound(state, mark),
   }
   let agreed: SignedPoint | undefined
-  let checkpoint: Uint8Array | undefined
+  let ofCheckpoint: SignedPoint | undefined
   for await (const point of source.signedPoints(reading)) {
     const answer = await compareAt(state, point)
     if (answer === 'differs') {
@@ -46,11 +49,11 @@ export async function compareWithSigned(
       throw signedLedgerDiffers(source.position, point.vouching.epoch, point.version)
     }
     if (answer !== 'agrees') continue
-    checkpoint = point.checkpoint ?? checkpoint
+    if (point.checkpoint) ofCheckpoint = point
     if (!agreed || point.version > agreed.version) agreed = point
   }
   const endings = source.takeEndings?.() ?? []
-  const taken = await keepAgreed(writer, mark, agreed, checkpoint, endings)
+  const taken = await keepAgreed(writer, mark, agreed, ofCheckpoint, endings)
   return endings.slice(taken)
 }
 
@@ -77,8 +80,7 @@ async function compareAt(
   if (version < state.ledger!.oldestVersion) return 'unknown'
   const { lastVersion } = await state.blockAt(version)
   if (lastVersion !== version) return 'differs'
-  const { revisions } = await state.history(ACCUMULATOR_ROOT_KEY, { first: version, last: version, limit: 1 })
-  const root = revisions[0]?.value
+  const root = await rootAt(state, version)
   if (!root) return 'unknown'
   return Buffer.compare(root, accumulatorRoot) === 0 ? 'agrees' : 'differs'
 }
@@ -92,20 +94,38 @@ async function keepAgreed(
   writer: AsyncStateWriter,
   mark: CommitMark,
   agreed: SignedPoint | undefined,
-  checkpoint: Uint8Array | undefined,
+  ofCheckpoint: SignedPoint | undefined,
   endings: readonly PackedEnding[],
 ): Promise<number> {
   if (!agreed || mark.isUnproven) return 0
   const { version, vouching } = agreed
   const { signed: before } = mark
   const isFurther = before === undefined || version > before.version
-  const signed = isFurther ? { version, ...vouching, ending: before?.ending ?? vouching.waypoint } : before
+  const range = isFurther ? { version, ...vouching, ending: before?.ending ?? vouching.waypoint } : before
+  const signed = { ...range, resume: resumeOf(before, isFurther, ofCheckpoint?.mark) }
   const kept = new Set(mark.pending.map(([key]) => keyName(key)))
   const writes = await endingWrites(await writer.snapshot(), endings)
   const news = writes.map(([key, value]): PendingWrite => [key, value!]).filter(([key]) => !kept.has(keyName(key)))
-  const { pending, taken } = toPending(mark.pending, news, checkpoint)
+  const { pending, taken } = toPending(mark.pending, news, ofCheckpoint?.checkpoint)
   await replaceMark(writer, { ...mark, signed, pending })
   return taken === news.length ? endings.length : 0
+}
+
+/**
+ * What to resume from once a store is cut off at the newest signed version.
+ * @param before how far it was signed
+ * @param source mark of the source after a version that is signed
+ */
+function resumeOf(
+  before: SignedRange | undefined,
+  isFurther: boolean,
+  source: Uint8Array | undefined,
+): ResumePoint | undefined {
+  const held = before?.resume
+  // With the hash of the writes it is that of the signed version itself.
+  if (!isFurther && held?.writesHash) return held
+  const newest = source ?? held?.source
+  return newest && { source: newest, writesHash: undefined, wholeHash: undefined }
 }
 
 /** Gives a store another mark. A truncation at the newest version cuts nothing off. */

@@ -294,6 +294,32 @@ describe('a fork', () => {
   })
 })
 
+describe('a mark of an earlier version than those that are wanted', () => {
+  const from = { version: 60n, read: readGenesis }
+
+  it('has the versions between read, too, and what is wanted proven', async () => {
+    const { marks } = await read()
+    const { versions, marks: later } = await read({}, { ...from, mark: marks[20] })
+    expect(node.starts.slice(-3)).toContain(21)
+    expect(versions.map(({ version }) => Number(version))).toEqual(chain.expected.map((_, at) => at).slice(60))
+    expect(later).toEqual(marks.slice(60))
+  })
+
+  it('shows a node that has another ledger between', async () => {
+    const { marks } = await read()
+    node.chain = new SyntheticChain({ blocks: 60, seed: 9 })
+    node.latest = Number(node.chain.latestVersion)
+    await expect(read({}, { ...from, mark: marks[20] })).rejects.toMatchObject({ code: 'ledger_fork' })
+  })
+
+  it('counts for nothing where nothing is to be proven', async () => {
+    const { marks } = await read()
+    const unproven = await read({ verify: false }, { ...from, mark: marks[20] })
+    expect(unproven.versions[0]!.version).toBe(60n)
+    expect(unproven.marks.every((mark) => mark === undefined)).toBe(true)
+  })
+})
+
 describe('an answer that would end the reading for good', () => {
   const ofOtherChain: Fault = (_, response) => {
     response.setHeader('x-svc-chain-id', 7)

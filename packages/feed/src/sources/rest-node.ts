@@ -128,8 +128,9 @@ class RestNode implements LedgerSource {
   async *versions(from: Reading = {}): AsyncGenerator<LedgerVersion> {
     const clock = await LedgerClock.at(from.read)
     if (this.#verify) this.#frontier = this.#frontierFrom(from.mark)
-    for await (const item of this.#items(from)) {
+    for await (const item of this.#items({ ...from, version: this.#startOf(from) })) {
       this.#extendFrontier(item)
+      if (item.version < (from.version ?? 0n)) continue
       this.position = `${this.#url}, version ${item.version}`
       const { version, writes, stateRoot, readTransaction } = item
       const block = clock.advance(version, writes, item.transaction)
@@ -214,6 +215,12 @@ class RestNode implements LedgerSource {
   #frontierFrom(mark: Uint8Array | undefined): AccumulatorFrontier | undefined {
     if (mark) return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', mark)
     return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')
+  }
+
+  /** The first version to read: where the mark is of a version before those that are wanted, the one after it. */
+  #startOf({ version = 0n, mark }: Reading): bigint {
+    const after = BigInt((mark && this.#frontier?.count) ?? version)
+    return after < version ? after : version
   }
 
   #extendFrontier({ version, leaf }: RestItem): void {

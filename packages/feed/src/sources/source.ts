@@ -91,7 +91,10 @@ export interface Reading {
   readonly version?: bigint | undefined
   /** State values as of the version before: what a version says of its block is relative to them. */
   readonly read?: ReadValue | undefined
-  /** `mark` of a source, as of the newest version held, if one was kept. */
+  /**
+   * `mark` of a source, as of the newest version held, or of an earlier one where that of the newest is not known; if one was kept. A
+   * source that is proven from its mark on then reads the versions between as well.
+   */
   readonly mark?: Uint8Array | undefined
   /** What vouches for the newest version of the store that is signed: the source continues from there. */
   readonly vouching?: Vouching | undefined

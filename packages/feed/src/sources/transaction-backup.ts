@@ -207,7 +207,8 @@ class TransactionBackup implements LedgerSource {
     const { version } = checkpoint
     const frontier = this.#frontierFrom(proven)
     for (let index = 0; index <= Number(version - chunk.firstVersion); index++) frontier.append(leafAt(proven, index))
-    yield { version, accumulatorRoot: frontier.root(), vouching, checkpoint: checkpointToBytes(checkpoint) }
+    const accumulatorRoot = frontier.root()
+    yield { version, accumulatorRoot, vouching, checkpoint: checkpointToBytes(checkpoint), mark: frontier.toBytes() }
   }
 
   takeEndings(): readonly PackedEnding[] {

@@ -22,6 +22,8 @@ export interface SignedPoint {
   readonly vouching: Vouching
   /** Same as that of a `LedgerVersion`, where a checkpoint of this version was asked for. */
   readonly checkpoint?: Uint8Array | undefined
+  /** Same as `LedgerSource.mark`, after this version, where the point has a checkpoint. */
+  readonly mark?: Uint8Array | undefined
 }
 
 /** What vouches for a genesis that has a trusted waypoint. */
