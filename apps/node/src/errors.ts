@@ -165,6 +165,11 @@ export function noCheckpoint(store: string): ProgramError {
   return new LedgerStateError('no_checkpoint', message)
 }
 
+export function prunedMeanwhile(version: bigint): ProgramError {
+  const message = `the tree of version ${version} is not made: the version was pruned meanwhile; a larger --retain leaves more time`
+  return new LedgerStateError('no_checkpoint', message)
+}
+
 export function sliceWithoutTree(store: string): ProgramError {
   const message = `${store} keeps a slice of its ledger: without the whole state there is no tree of it`
   return new LedgerStateError('no_checkpoint', message)

@@ -66,6 +66,8 @@ export class SyntheticChain {
   #height = 0n
   #epoch = 0n
   #time = 0n
+  #itemsToCome = 0
+  #items = 0
 
   constructor({ blocks = 30, salt = 'APTOS::', seed = 1, signers = false, ...options }: SyntheticOptions = {}) {
     this.#salt = salt
@@ -79,6 +81,12 @@ export class SyntheticChain {
   extend(blocks: number): void {
     this.#ledgerInfo = undefined
     for (let block = 0; block < blocks; block++) this.#addBlock()
+  }
+
+  /** Adds blocks of which the first has this many new table items of one byte. */
+  extendWithItems(count: number): void {
+    this.#itemsToCome = count
+    this.extend(2)
   }
 
   /** Has the blocks to come differ from those of a chain without this call. */
@@ -305,6 +313,12 @@ export class SyntheticChain {
     const { writeSet, expected } = encodeWriteSet(writes)
     this.#add(metadata.toBytes(), events, writeSet, writes, expected, block, endsEpoch)
     if (endsEpoch) return
+    while (this.#itemsToCome > 0) {
+      const some = this.#newItems(Math.min(this.#itemsToCome, 1_000))
+      const encoded = encodeWriteSet(some)
+      this.#itemsToCome -= some.length
+      this.#add(this.#userTransaction(), Uint8Array.of(0), encoded.writeSet, some, encoded.expected, undefined, false)
+    }
     for (let rest = this.#below(4); rest > 0; rest--) {
       const some = this.#someWrites(this.#below(6))
       const encoded = encodeWriteSet(some)
@@ -413,6 +427,11 @@ export class SyntheticChain {
       writes.set(Buffer.from(write.key).toString('hex'), write)
     }
     return [...writes.values()]
+  }
+
+  #newItems(count: number): SyntheticWrite[] {
+    const handle = Buffer.alloc(32, 0x30)
+    return Array.from({ length: count }, () => tableItem(handle, u64(BigInt(this.#items++)), 0, Uint8Array.of(7)))
   }
 
   #below(limit: number): number {

@@ -102,10 +102,10 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
   return kept
 }
 
-/** Two sets of 20 validators that follow each other: the end of an epoch names one whole. */
+/** Two sets of 40 validators that follow each other: the end of an epoch names one whole. */
 function takingTurns(epoch: number): readonly MadeValidator[] {
   if (epoch === 0) return []
-  return Array.from({ length: 20 }, (_, at) => ({ secret: BigInt(2_000 + 100 * (epoch % 2) + at), power: 10n }))
+  return Array.from({ length: 40 }, (_, at) => ({ secret: BigInt(2_000 + 100 * (epoch % 2) + at), power: 10n }))
 }
 
 const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => BigInt(epoch))
@@ -308,7 +308,7 @@ describe('a store', () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', chain), { waypoints: [waypointOf(chain)] })
     const first = checkpointOf(engine)!
-    chain.extend(30 * 7)
+    chain.extend(18 * 7)
     const backup = writeChain('backup', chain)
     const { epoch, latestVersion } = chain
     const followMore = async () => {
@@ -326,7 +326,7 @@ describe('a store', () => {
     await followMore()
     await ingest(engine, backup)
     const taken = await kept()
-    expect(taken).toBeGreaterThan(20)
+    expect(taken).toBeGreaterThan(10)
     expect(taken).toBeLessThan(Number(epoch))
     expect(markOf(engine).signed).toMatchObject({ version: latestVersion })
     expect(checkpointOf(engine)).toEqual(first)

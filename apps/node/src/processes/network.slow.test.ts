@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
+import { listStateTrees } from '@ledger-state/feed'
 import { type BucketServer, type Fault, startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { type StandInNode, startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
@@ -160,6 +161,40 @@ describe('start --network --since', () => {
     bucket.faultOf = () => undefined
     for (const response of held) response.destroy()
     await storeReaches(program, chain.latestVersion, 'ledger_version')
+  })
+
+  it('makes no tree that would take more than a tenth of the disk, says so where a proof is asked for, and finds the one that is asked for', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    chain.extendWithItems(16_000)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    node.latest = Number(chain.latestVersion)
+    const version = chain.latestVersion
+    const store = ['--data-dir', bed.at('store')]
+    const words = ['start', '--network', ownNetwork(), '--since', String(base), ...store]
+    const { address, program } = await bed.serve(...words, '--backup-interval', '1')
+    await storeReaches(program, version, 'signed_version')
+    await eventually(
+      () => program.output.includes(`no tree of the signed version ${version} is kept`),
+      () => `the notice: ${program.output}`,
+    )
+    expect(program.output).toContain(
+      'as it would take more than a tenth of the disk: `ledger-state trust keep-tree` makes it',
+    )
+    const read = () => fetch(`${address}/v1/accounts/0x1?ledger_version=${version}&proof=true`)
+    const refused = await read()
+    expect([refused.status, await refused.json()]).toEqual([
+      403,
+      expect.objectContaining({
+        error_code: 'api_disabled',
+        message: expect.stringContaining('no proof can be had here'),
+      }),
+    ])
+    expect(listStateTrees(bed.at('store'))).toEqual([])
+    expect(bed.run('trust', 'keep-tree', ...store)).toMatchObject({ status: 0 })
+    await provesAt(address, program, version)
+    await believes(address, version)
+    expect((await read()).status).toBe(200)
   })
 
   it('follows a node that takes longer to answer than the interval between two looks into the backup', async () => {

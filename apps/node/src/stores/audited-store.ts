@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { CHECKPOINT_KEY, type KeyedEntry, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateView, LedgerInfo, StateEngineReader, StateView } from '@ledger-state/engine'
 import { newestCheckpoint } from '@ledger-state/ingest'
@@ -50,12 +51,14 @@ function auditedEngine(engine: StateEngineReader): AuditedStore {
   }
 }
 
+/** Reads all entries. Between pages the event loop has a turn: signals are heard, and the engine renews its snapshot, which keeps pages from reuse. */
 async function* pagesOfView(view: StateView): AsyncGenerator<readonly KeyedEntry[]> {
   let page: KeyedEntry[] = []
   for (const entry of view.scan(ALL_KEYS)) {
     if (page.push(entry) < PAGE) continue
     yield page
     page = []
+    await setImmediate()
   }
   yield page
 }

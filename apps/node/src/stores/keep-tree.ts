@@ -9,7 +9,7 @@ import {
   type StateTreeOptions,
   writeStateTree,
 } from '@ledger-state/feed'
-import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, sliceWithoutTree } from '../errors.js'
+import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, prunedMeanwhile, sliceWithoutTree } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
@@ -52,7 +52,7 @@ export function treeFolderOf(place: StorePlace, given: string | undefined): stri
 export async function keepTree(
   engine: StateEngineReader | AsyncStateReader,
   place: StorePlace,
-  { kept, folder, line, ...options }: KeepTreeOptions,
+  { kept, folder, line, signal, ...options }: KeepTreeOptions,
 ): Promise<string | undefined> {
   if (kept === 0) return undefined
   const isAsked = kept !== 'auto'
@@ -78,21 +78,33 @@ export async function keepTree(
   if (hasTree(folder, checkpoint.version)) {
     return isAsked ? `the tree of version ${checkpoint.version} is there` : undefined
   }
-  if (!isAsked && !isCheap(engine, folder)) return dearNotice(checkpoint.version)
-  const onProgress = (keys: number) =>
+  const isCheap = isAsked ? () => true : cheapnessIn(place)
+  if (!isCheap(mergedKeys(engine))) return dearNotice(checkpoint.version)
+  const tooDear = new AbortController()
+  const onProgress = (keys: number) => {
+    // Keys that are not merged yet were not counted.
+    if (!isCheap(keys)) tooDear.abort()
     line.update((seconds) => {
       const pace = formatCount(Math.round(keys / seconds))
       return `making the tree of version ${checkpoint.version}: ${formatCount(keys)} keys, ${pace} keys/s`
     })
+  }
   try {
     const { keys, bytes } = await writeStateTree(store.pages(checkpoint.version), {
       ...options,
+      signal: signal ? AbortSignal.any([signal, tooDear.signal]) : tooDear.signal,
       folder,
       checkpoint,
       onProgress,
     })
     removeOldTrees(folder, kept === 'auto' ? 1 : kept)
     return `the tree of version ${checkpoint.version} is kept, for proofs: ${formatCount(keys)} keys, ${formatBytes(bytes)}; the state is the signed one`
+  } catch (error) {
+    if (tooDear.signal.aborted && !signal?.aborted) return dearNotice(checkpoint.version)
+    if (!isLedgerStateError(error, 'version_pruned')) throw error
+    const pruned = prunedMeanwhile(checkpoint.version)
+    if (isAsked) throw pruned
+    return pruned.message
   } finally {
     line.finish()
   }
@@ -113,12 +125,21 @@ function hasTree(folder: string, version: bigint): boolean {
   }
 }
 
-/** Whether the tree would take less than a tenth of what it and the store take; false where the store has no folder. */
-function isCheap(engine: StateEngineReader | AsyncStateReader, folder: string): boolean {
-  if (engine.kind !== 'sync' || !('stats' in engine)) return false
-  const { keys } = engine.stats as { readonly keys: number }
-  const tree = keys * BYTES_A_KEY
-  return tree < SMALL_TREE || tree * CHEAP_PART < tree + bytesOf(folder)
+/**
+ * Whether the tree of a number of keys would take less than a tenth of what it and the store take; never where the store has no
+ * folder.
+ */
+function cheapnessIn(place: StorePlace): (keys: number) => boolean {
+  if (!('dataDir' in place)) return () => false
+  const storeBytes = bytesOf(place.dataDir)
+  return (keys) => {
+    const tree = keys * BYTES_A_KEY
+    return tree < SMALL_TREE || tree * CHEAP_PART < tree + storeBytes
+  }
+}
+
+function mergedKeys(engine: StateEngineReader | AsyncStateReader): number {
+  return 'stats' in engine ? (engine.stats as { readonly keys: number }).keys : 0
 }
 
 /** Bytes on disk of the files in a folder, trees left out. */
