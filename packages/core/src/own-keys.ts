@@ -58,9 +58,17 @@ export const SLICE_TABLE_PREFIX: Uint8Array = Uint8Array.of(OWN, 7)
 /** Prefix of the keys of types of table values that a slice knows: a number follows, u32 with the highest byte first. */
 export const SLICE_TYPE_PREFIX: Uint8Array = Uint8Array.of(OWN, 8)
 
-/** Whether a key says what a slice keeps. */
+/** Key under which a slice counts what it left out: the last version of each commit that left something out writes it. */
+export const SLICE_LEFT_OUT_KEY: Uint8Array = Uint8Array.of(OWN, 10)
+
+/** Whether a key says what a slice keeps, or what it left out. */
 export function isSliceKey(key: Uint8Array): boolean {
-  return key[0] === OWN && key[1]! >= SLICE_KEY[1]! && key[1]! <= SLICE_TYPE_PREFIX[1]!
+  return key[0] === OWN && ((key[1]! >= SLICE_KEY[1]! && key[1]! <= SLICE_TYPE_PREFIX[1]!) || isSliceLeftOutKey(key))
+}
+
+/** Whether a key is `SLICE_LEFT_OUT_KEY`. */
+export function isSliceLeftOutKey(key: Uint8Array): boolean {
+  return key.length === SLICE_LEFT_OUT_KEY.length && key[0] === OWN && key[1] === SLICE_LEFT_OUT_KEY[1]
 }
 
 /**

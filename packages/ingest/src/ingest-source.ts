@@ -6,6 +6,7 @@ import {
   STATE_ROOT_KEY,
   TRANSACTIONS_KEY,
   type VersionWrites,
+  type Write,
 } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
@@ -358,7 +359,9 @@ class Ingest {
     const before = held.ledger && decodeCommitMark(held.mark)
     // Another store has the same writes, and knows nothing of those that are pending.
     const pending = this.#source.isStore ? [] : (before?.pending ?? [])
-    const versions = withPending(await this.#withEndings(held, taken), pending)
+    const leftOut = this.#filter?.leftOut?.take()
+    const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
+    const versions = withPending(await this.#withEndings(held, counted), pending)
     const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
     const wholeHash = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
     this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? wholeHash : writesHash)
@@ -391,8 +394,7 @@ class Ingest {
     this.#endingsLeft = []
     const endings = vouching && (await endingWrites(held, believed))
     if (!endings?.length) return versions
-    const last = versions.at(-1)!
-    return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...endings] }]
+    return withLastWrites(versions, endings)
   }
 
   /**
@@ -474,4 +476,10 @@ class Ingest {
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
   return versions.flatMap(({ writes }) => writes.flatMap(([key, value]) => (value === null ? [key] : [])))
+}
+
+/** The last of some versions makes further writes. */
+function withLastWrites(versions: readonly VersionWrites[], writes: readonly Write[]): readonly VersionWrites[] {
+  const last = versions.at(-1)!
+  return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...writes] }]
 }

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import type { VersionWrites, Write } from '@ledger-state/core'
+import { isSliceLeftOutKey, type VersionWrites, type Write } from '@ledger-state/core'
 
 export const WRITES_HASH_LENGTH = 32
 
@@ -14,7 +14,8 @@ const DELETED = 0xffff_ffff
  * u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for each, in the order of the keys, u32
  * length of the key · key · u32 length of the value, ffffffff for a deletion · value · u8 length of its annotation ·
  * annotation. Numbers are big-endian. A deletion of a
- * key that was not there counts as nothing: no store keeps it.
+ * key that was not there counts as nothing: no store keeps it. Neither do writes of `SLICE_LEFT_OUT_KEY`, which stand where a store
+ * happened to commit.
  */
 export class WritesHash {
   #hash: Buffer
@@ -46,7 +47,7 @@ export class WritesHash {
   }
 
   #addVersion({ version, block }: VersionWrites, writes: readonly Write[]): void {
-    const sorted = [...writes].sort(([a], [b]) => Buffer.compare(a, b))
+    const sorted = writes.filter(([key]) => !isSliceLeftOutKey(key)).sort(([a], [b]) => Buffer.compare(a, b))
     const length = sorted.reduce((sum, write) => sum + lengthOf(write), 0)
     const bytes = this.#room(WRITES_HASH_LENGTH + 4 * U64 + 1 + U32 + length)
     let at = this.#hash.copy(bytes)

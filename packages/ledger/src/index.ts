@@ -15,6 +15,7 @@ export type { Listing, ListOptions } from './listings/listing.js'
 export { type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
+export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slices/left-out.js'
 export type { ListedMember, ListMembersOptions, MemberListing } from './slices/list-members.js'
 export { OUTSIDE_OF_SLICE } from './slices/outside.js'
 export {

@@ -10,6 +10,7 @@ import type { Change, History, HistoryOptions } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
+import type { SliceLeftOut } from './slices/left-out.js'
 import type { ListMembersOptions, MemberListing } from './slices/list-members.js'
 import type { SliceRecord } from './slices/slice-records.js'
 import type { TableTypesSearch } from './tables/find-table-types.js'
@@ -115,6 +116,8 @@ export interface LedgerState {
   listTypeUses(type: StructName, options?: ListOptions): TypeUses
   /** What the store keeps of its ledger; undefined where it keeps everything. */
   readonly slice: SliceRecord | undefined
+  /** What the slice left out until the last commit that ended at or before the version; undefined where nothing was counted. */
+  readonly leftOut: SliceLeftOut | undefined
   /** Who belongs to the slice that the store keeps, accounts before tables. A page may be empty and have a cursor. */
   listMembers(options?: ListMembersOptions): MemberListing
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */

@@ -23,6 +23,7 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
+import { readLeftOut, type SliceLeftOut } from './slices/left-out.js'
 import { type ListMembersOptions, listMembers, type MemberListing, readSlice } from './slices/list-members.js'
 import type { SliceRecord } from './slices/slice-records.js'
 import { readerOfOwned } from './slices/sliced-reader.js'
@@ -164,6 +165,10 @@ export class PinnedState implements LedgerState {
 
   get slice(): SliceRecord | undefined {
     return readSlice(this.view)
+  }
+
+  get leftOut(): SliceLeftOut | undefined {
+    return readLeftOut(this.view)
   }
 
   listMembers(options: ListMembersOptions = {}): MemberListing {

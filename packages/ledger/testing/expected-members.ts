@@ -3,10 +3,13 @@ import { bytesToHex, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, type Write } from
 import type { StateReader } from '@ledger-state/engine'
 import { readResourceGroup } from '@ledger-state/move-module'
 import { decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import type { SliceSpec } from '../src/index.ts'
+import type { SliceLeftOut, SliceSpec } from '../src/index.ts'
+import { isFrameworkAt } from '../src/slices/always-kept.ts'
 import { decodeMember } from '../src/slices/slice-records.ts'
 import { matchesType } from '../src/slices/type-pattern.ts'
 import { INNER_TABLES, OUTER_TABLES } from './random-slices.ts'
+
+const ID_AT = 1
 
 const SLICE_MEMBERS = [
   ['account', SLICE_ACCOUNT_PREFIX],
@@ -35,6 +38,27 @@ export function expectedMembers(
   return model.members
 }
 
+/** What a slice of a ledger left out. @param state what the store began with, if that is a state; the versions follow */
+export function expectedLeftOut(
+  state: readonly Write[] | undefined,
+  versions: readonly (readonly Write[])[],
+  spec: SliceSpec,
+  first = 0n,
+): SliceLeftOut {
+  const model = new MemberModel(spec, first)
+  const after = state ? first + 1n : first
+  if (state) model.take(first, state)
+  const ofState = state ? model.outside(state) : { count: 0, bytes: 0 }
+  let [writes, writtenBytes] = [0, 0]
+  for (const [at, some] of versions.entries()) {
+    model.take(after + BigInt(at), some)
+    const { count, bytes } = model.outside(some)
+    writes += count
+    writtenBytes += bytes
+  }
+  return { keys: ofState.count, bytes: ofState.bytes, writes, writtenBytes }
+}
+
 class MemberModel {
   readonly members = new Map<string, bigint>()
   readonly #types: SliceSpec['types']
@@ -61,6 +85,15 @@ class MemberModel {
       }
       for (const [key, value] of this.#kept.values()) this.#joinTables(key, value)
     }
+  }
+
+  /** Those of the writes of the last version that are not kept. */
+  outside(writes: readonly Write[]): { readonly count: number; readonly bytes: number } {
+    const left = writes.filter(
+      ([key, value]) =>
+        decodeStateKey(key).kind !== 'module' && !isFrameworkAt(key, ID_AT) && !this.#isKept(key, value),
+    )
+    return { count: left.length, bytes: left.reduce((sum, [key, value]) => sum + key.length + (value?.length ?? 0), 0) }
   }
 
   get #known(): number {

@@ -40,7 +40,7 @@ export function HomeView() {
         {trust && <SignedFact trust={trust} />}
         {slice?.asked && <SliceFact asked={slice.asked} />}
       </dl>
-      {slice?.asked && <LazyMembers head={head} outside={slice.outside ?? ''} />}
+      {slice?.asked && <LazyMembers head={head} slice={slice} />}
       <LazySights head={head} />
       <h2 id="begin">Where to begin</h2>
       <nav aria-labelledby="begin">
@@ -74,7 +74,7 @@ function LazySights({ head }: { readonly head: StateHead }) {
 }
 
 /** The members of a slice; most stores keep everything. */
-function LazyMembers(props: { readonly head: StateHead; readonly outside: string }) {
+function LazyMembers(props: { readonly head: StateHead; readonly slice: Slice }) {
   const [loaded, setLoaded] = useState<{ readonly SliceMembers: ComponentType<typeof props> } | undefined>(undefined)
   useEffect(() => {
     import('./slice-members.tsx').then(setLoaded, () => {})

@@ -19,7 +19,7 @@ const REASONS = {
 } as const
 
 /** Who belongs to the slice that the store keeps, and what lies outside. */
-export function SliceMembers({ head, outside }: { readonly head: StateHead; readonly outside: string }) {
+export function SliceMembers({ head, slice }: { readonly head: StateHead; readonly slice: Slice }) {
   const [isLate, setLate] = useState(false)
   const since = isLate ? `&joined_since=${BigInt(head.oldestVersion) + 1n}` : ''
   const request = { path: `/-/slice?limit=${PAGE}${since}` }
@@ -27,7 +27,8 @@ export function SliceMembers({ head, outside }: { readonly head: StateHead; read
   return (
     <section aria-labelledby="slice">
       <h2 id="slice">The slice</h2>
-      <p class="hint">Outside: {outside}.</p>
+      <p class="hint">Outside: {slice.outside}.</p>
+      {slice.left_out && <p class="hint">{describeLeftOut(slice.left_out)}</p>}
       <p>
         <label>
           <input type="checkbox" checked={isLate} onChange={({ currentTarget }) => setLate(currentTarget.checked)} />{' '}
@@ -50,6 +51,13 @@ export function SliceMembers({ head, outside }: { readonly head: StateHead; read
       <ForPrograms requests={[request]} />
     </section>
   )
+}
+
+function describeLeftOut({ keys, bytes, writes, written_bytes: written }: NonNullable<Slice['left_out']>): string {
+  const count = (number: number): string => groupDigits(String(number))
+  const state =
+    keys > 0 ? `${count(keys)} keys (${count(bytes)} bytes) of the state that the store began with, and ` : ''
+  return `Left out so far: ${state}${count(writes)} writes (${count(written)} bytes) of transactions.`
 }
 
 function Member({ member }: { readonly member: SliceMember }) {

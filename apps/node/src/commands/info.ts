@@ -21,7 +21,7 @@ import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
-import { describeSlice, sliceFacts } from '../terminal/slice-rows.js'
+import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-rows.js'
 import { columns, table } from '../terminal/table.js'
 import { describeVouching } from '../terminal/vouching.js'
 
@@ -110,6 +110,7 @@ function sliceRows(slice: SliceStatus | undefined): (readonly [string, string])[
   return [
     ['keeps', describeSlice(slice)],
     ['outside', OUTSIDE_OF_SLICE],
+    ...(slice.leftOut ? ([['left out', describeLeftOut(slice.leftOut)]] as const) : []),
   ]
 }
 

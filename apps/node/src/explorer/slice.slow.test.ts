@@ -24,6 +24,7 @@ describe('the home of a store that keeps a slice', () => {
     await page.goto(address)
     await page.getByText('a slice: what belongs to 1 account, 1 type').waitFor()
     await page.getByText('Outside: other accounts, objects and tables').waitFor()
+    await page.getByText(/Left out so far: [1-9][\d\s]* writes \([1-9][\d\s]* bytes\) of transactions\./).waitFor()
     const members = page.getByRole('region', { name: 'Members of the slice' })
     await members.getByText('asked for; known whole').first().waitFor()
     expect(await members.getByText('its handle stands in a kept value').count()).toBeGreaterThan(0)

@@ -1,7 +1,7 @@
 import { addressToShortHex } from '@ledger-state/core'
 import type { SliceStatus } from '@ledger-state/ingest'
-import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
-import { formatCount } from './amounts.js'
+import { OUTSIDE_OF_SLICE, type SliceLeftOut } from '@ledger-state/ledger'
+import { formatBytes, formatCount } from './amounts.js'
 
 /** One line on what a slice keeps. */
 export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStatus): string {
@@ -10,8 +10,15 @@ export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStat
   return `a slice: ${formatCount(accounts)} accounts and objects (${formatCount(asked.accounts)} asked for), ${formatCount(tables)} tables (${formatCount(asked.tables)} asked for)${types}${late}; the framework and all modules`
 }
 
+/** One line on what a slice left out. */
+export function describeLeftOut({ keys, bytes, writes, writtenBytes }: SliceLeftOut): string {
+  const state =
+    keys > 0 ? `${formatCount(keys)} keys (${formatBytes(bytes)}) of the state that the store began with, and ` : ''
+  return `${state}${formatCount(writes)} writes (${formatBytes(writtenBytes)}) of transactions`
+}
+
 /** Facts of a slice as JSON has them: u64 values are strings. */
-export function sliceFacts({ asked, accounts, tables, joinedLate, newest }: SliceStatus) {
+export function sliceFacts({ asked, accounts, tables, joinedLate, newest, leftOut }: SliceStatus) {
   return {
     asked_accounts: asked.accounts,
     asked_tables: asked.tables,
@@ -20,6 +27,9 @@ export function sliceFacts({ asked, accounts, tables, joinedLate, newest }: Slic
     tables,
     joined_late: joinedLate,
     outside: OUTSIDE_OF_SLICE,
+    left_out: leftOut
+      ? { keys: leftOut.keys, bytes: leftOut.bytes, writes: leftOut.writes, written_bytes: leftOut.writtenBytes }
+      : null,
     newest: newest.map(({ kind, id, reason, since }) => ({
       kind,
       [kind === 'table' ? 'handle' : 'address']: addressToShortHex(id),

@@ -143,5 +143,5 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
 
 it('a store that keeps everything has no slice', async () => {
   const get = clientOf(createLedger(await createOneItemEngine()))
-  expect((await get('/-/slice')).json).toEqual({ asked: null, outside: null, scanned: 0, members: [] })
+  expect((await get('/-/slice')).json).toEqual({ asked: null, outside: null, left_out: null, scanned: 0, members: [] })
 })

@@ -35,7 +35,7 @@ export const getSlice: Operation = {
   success: {
     json: {
       type: 'object',
-      required: ['asked', 'outside', 'scanned', 'members'],
+      required: ['asked', 'outside', 'left_out', 'scanned', 'members'],
       properties: {
         asked: {
           oneOf: [
@@ -56,6 +56,23 @@ export const getSlice: Operation = {
           ],
         },
         outside: { type: ['string', 'null'], description: 'What the slice leaves out, in words.' },
+        left_out: {
+          description:
+            'What the slice left out since its store was begun, until the last commit of the store that ended at or before the version. Bytes are those of keys and values. Null where the store keeps everything.',
+          oneOf: [
+            {
+              type: 'object',
+              required: ['keys', 'bytes', 'writes', 'written_bytes'],
+              properties: {
+                keys: { ...COUNT, description: 'Keys of the state that the store began with.' },
+                bytes: { ...COUNT, description: 'Bytes of these keys and their values.' },
+                writes: { ...COUNT, description: 'Writes of transactions, deletions included.' },
+                written_bytes: { ...COUNT, description: 'Bytes of these writes.' },
+              },
+            },
+            { type: 'null' },
+          ],
+        },
         scanned: { ...COUNT, description: 'Members that the page looked at.' },
         members: {
           type: 'array',
@@ -99,7 +116,7 @@ export const getSlice: Operation = {
     request.expectOutput('json', 'Show what a slice keeps')
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const { slice, ledger } = state
+    const { slice, leftOut, ledger } = state
     const body = new JsonArrayBody(request.openBody(), memberToJson)
     let page: MemberListing | undefined
     const cursor = await readListing(
@@ -118,6 +135,9 @@ export const getSlice: Operation = {
     const head = JSON.stringify({
       asked: wanted ?? null,
       outside: slice ? OUTSIDE_OF_SLICE : null,
+      left_out: leftOut
+        ? { keys: leftOut.keys, bytes: leftOut.bytes, writes: leftOut.writes, written_bytes: leftOut.writtenBytes }
+        : null,
       scanned: page!.scanned,
     })
     return {

@@ -2,19 +2,29 @@ import { Buffer } from 'node:buffer'
 import {
   isOwnKey,
   isSliceKey,
+  isSliceLeftOutKey,
   isTransactionKey,
   type KeyedEntry,
   SLICE_ACCOUNT_PREFIX,
   SLICE_KEY,
+  SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,
   SLICE_TYPE_PREFIX,
   type Write,
 } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
-import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/ledger'
+import {
+  decodeSliceLeftOut,
+  decodeSliceRecord,
+  SliceKeeper,
+  type SliceSpec,
+  sliceDigest,
+  sliceSpecToLines,
+} from '@ledger-state/ledger'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
 import { otherSlice, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
+import { LeftOutCounter } from './left-out-counter.js'
 
 /** What a slice of a ledger is made of. */
 export interface SliceOptions {
@@ -29,12 +39,20 @@ export interface SliceOptions {
 export class SliceFilter {
   readonly #store: AsyncStateReader
   readonly #spec: SliceSpec | undefined
+  /** What was left out so far; undefined of a store that did not count it from the beginning. */
+  readonly leftOut: LeftOutCounter | undefined
   #keeper: SliceKeeper | undefined
 
-  private constructor(store: AsyncStateReader, spec: SliceSpec | undefined, keeper: SliceKeeper | undefined) {
+  private constructor(
+    store: AsyncStateReader,
+    spec: SliceSpec | undefined,
+    keeper: SliceKeeper | undefined,
+    leftOut: LeftOutCounter | undefined,
+  ) {
     this.#store = store
     this.#spec = spec
     this.#keeper = keeper
+    this.leftOut = leftOut
   }
 
   /**
@@ -47,14 +65,15 @@ export class SliceFilter {
     spec: SliceSpec | undefined,
   ): Promise<SliceFilter | undefined> {
     const held = await store.snapshot()
-    const record = held.ledger && (await held.at().load([SLICE_KEY]))[0]?.value
+    const entries = held.ledger && (await held.at().load([SLICE_KEY, SLICE_LEFT_OUT_KEY]))
+    const [record, leftOut] = [entries?.[0]?.value, entries?.[1]?.value]
     if (source.slice) {
       const isSame = (digest: Uint8Array): boolean => Buffer.compare(digest, source.slice!) === 0
       if (spec && !isSame(sliceDigest(spec))) throw sourceKeepsSlice(source.position)
       if (held.ledger && !(record && isSame(decodeSliceRecord(record).digest))) throw sourceKeepsSlice(source.position)
       return undefined
     }
-    if (!held.ledger) return spec && new SliceFilter(store, spec, undefined)
+    if (!held.ledger) return spec && new SliceFilter(store, spec, undefined, LeftOutCounter.begin())
     if (!record) {
       if (spec) throw storeKeepsAll()
       return undefined
@@ -68,7 +87,8 @@ export class SliceFilter {
         for (const { key, value } of entries) keeper.restore(key, value)
       }
     }
-    return new SliceFilter(store, undefined, keeper)
+    const counter = leftOut && LeftOutCounter.resume(decodeSliceLeftOut(leftOut))
+    return new SliceFilter(store, undefined, keeper, counter)
   }
 
   /** The keeper of a store that begins with this version. */
@@ -89,6 +109,9 @@ export class SliceFilter {
       for (const handle of keeper.typedLate) await this.#lookAgain(keeper, handle)
       kept = await this.#complete(keeper, () => keeper.keep(version, writes))
     }
+    this.leftOut?.countWrites(writes, kept)
+    const counted = known.find(([key]) => isSliceLeftOutKey(key))?.[1]
+    if (counted) this.leftOut?.adopt(decodeSliceLeftOut(counted))
     const state = kept.some(([key]) => !isOwnKey(key)) ? kept : kept.filter(([key]) => !isTransactionKey(key))
     const records = keeper.takeRecords()
     return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }

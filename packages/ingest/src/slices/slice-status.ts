@@ -3,10 +3,18 @@ import {
   type KeyedEntry,
   SLICE_ACCOUNT_PREFIX,
   SLICE_KEY,
+  SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,
 } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
-import { decodeMember, decodeSliceRecord, type SliceMember, typePatternToText } from '@ledger-state/ledger'
+import {
+  decodeMember,
+  decodeSliceLeftOut,
+  decodeSliceRecord,
+  type SliceLeftOut,
+  type SliceMember,
+  typePatternToText,
+} from '@ledger-state/ledger'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
 
 /** What a slice keeps. */
@@ -19,6 +27,8 @@ export interface SliceStatus {
   readonly joinedLate: number
   /** Those that joined last, the newest first. */
   readonly newest: readonly SliceMember[]
+  /** What was left out until the newest version; undefined of a store that did not count it from the beginning. */
+  readonly leftOut: SliceLeftOut | undefined
 }
 
 const NEWEST = 20
@@ -39,6 +49,8 @@ export async function readSliceStatus(engine: StateEngineReader | AsyncStateRead
   if (!view || !record) return undefined
   const { accounts, tables, types } = decodeSliceRecord(record)
   const asked = { accounts, tables, types: types.map(typePatternToText) }
+  const counted = await view.get(SLICE_LEFT_OUT_KEY)
+  const leftOut = counted && decodeSliceLeftOut(counted)
   const counts = { account: 0, table: 0 }
   let joinedLate = 0
   let newest: SliceMember[] = []
@@ -49,7 +61,7 @@ export async function readSliceStatus(engine: StateEngineReader | AsyncStateRead
     newest.push(member)
     if (newest.length > 50 * NEWEST) newest = latestOf(newest)
   }
-  return { asked, accounts: counts.account, tables: counts.table, joinedLate, newest: latestOf(newest) }
+  return { asked, accounts: counts.account, tables: counts.table, joinedLate, newest: latestOf(newest), leftOut }
 }
 
 /** What the slice of a store was asked for, as a digest; undefined where it keeps everything. See `sliceDigest` of `@ledger-state/ledger`. */

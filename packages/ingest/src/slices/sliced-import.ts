@@ -4,6 +4,7 @@ import type { StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StatePart } from '@ledger-state/feed'
 import { type SliceKeeper, sliceDigest } from '@ledger-state/ledger'
 import { sliceNeedsReopening } from '../errors.js'
+import type { LeftOutCounter } from './left-out-counter.js'
 import type { SliceFilter, SliceOptions } from './slice-filter.js'
 import { type PassOptions, StateSlice } from './state-slice.js'
 
@@ -19,10 +20,12 @@ export class SlicedImport {
   readonly #version: bigint
   readonly #keeper: SliceKeeper
   readonly #state: StateSlice
+  readonly #leftOut: LeftOutCounter | undefined
 
   constructor(filter: SliceFilter, options: SliceOptions, version: bigint) {
     this.digest = sliceDigest(options.spec)
     this.#options = options
+    this.#leftOut = filter.leftOut
     this.#version = version
     this.#keeper = filter.begin(version)
     this.#state = new StateSlice(this.#keeper, version, options.folder)
@@ -32,7 +35,9 @@ export class SlicedImport {
   async findMembers(source: LedgerSource, options: Omit<PassOptions, 'reopen'>): Promise<boolean> {
     const { reopen } = this.#options
     if (!reopen) throw sliceNeedsReopening(source.position || source.description)
-    return await this.#state.findMembers(source.description, { ...options, reopen })
+    const isComplete = await this.#state.findMembers(source.description, { ...options, reopen })
+    if (isComplete) this.#leftOut?.countState(this.#state.leftOut.keys, this.#state.leftOut.bytes)
+    return isComplete
   }
 
   keep(part: StatePart, place: string): readonly KeyedEntry[] {
@@ -41,7 +46,8 @@ export class SlicedImport {
 
   /** Adds what the store notes of its slice. Parts of it may be there already, of an import that was cut short just here. */
   async addRecords(state: StateImport): Promise<void> {
-    const records = this.#keeper.takeRecords()
+    const leftOut = this.#leftOut?.take()
+    const records = [...this.#keeper.takeRecords(), ...(leftOut ? [leftOut] : [])]
     for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
       const some = records.slice(at, at + RECORDS_AT_ONCE)
       try {

@@ -16,7 +16,7 @@ import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { createLedger, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
 import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
-import { expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
+import { expectedLeftOut, expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
 import {
   OUTER_TABLES,
   ownedObject,
@@ -70,6 +70,8 @@ function stateSource(
   }
 }
 
+const leftOutOf = (engine: StateWriter) => createLedger(engine).at().leftOut
+
 function shuffledBy(seed: number): Order {
   const place = ({ key }: KeyedEntry) => key.reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, seed)
   return (a, b) => place(a) - place(b)
@@ -85,6 +87,7 @@ describe('an ingest that keeps a slice', () => {
         await ingestSource(slice, listedSource(records))
         expect(slice.ledger).toEqual(whole.ledger)
         expect(membersIn(slice)).toEqual(expectedMembers(versions, spec))
+        expect(leftOutOf(slice)).toEqual(expectedLeftOut(undefined, versions, spec))
         expect(compareSlice(createLedger(whole), createLedger(slice)).known).toBeGreaterThan(0)
       }),
       RUNS,
@@ -106,6 +109,7 @@ describe('an ingest that keeps a slice', () => {
         const state = [...first.at().scan(new Uint8Array(0))].map(({ key, value }): Write => [key, value])
         const written = [state, ...versions.slice(from + 1)]
         expect(membersIn(slice)).toEqual(expectedMembers(written, spec, BigInt(from)))
+        expect(leftOutOf(slice)).toEqual(expectedLeftOut(state, versions.slice(from + 1), spec, BigInt(from)))
         compareSlice(createLedger(whole), createLedger(slice))
       }),
       RUNS,

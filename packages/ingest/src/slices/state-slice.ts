@@ -28,6 +28,8 @@ export class StateSlice {
   readonly #spool: ModuleSpool
   /** Whether a module was looked for before all were seen. */
   #isMissing = false
+  /** Entries that the pass has not kept. */
+  #leftOut = { keys: 0, bytes: 0 }
 
   /** @param folder for a copy of the modules of the state */
   constructor(keeper: SliceKeeper, version: bigint, folder: string | undefined) {
@@ -46,6 +48,7 @@ export class StateSlice {
       const before = this.#keeper.joined
       const joiningBefore = this.#keeper.joining.length
       this.#isMissing = false
+      this.#leftOut = { keys: 0, bytes: 0 }
       await this.#look(options)
       if (signal?.aborted) return false
       const joined = this.#keeper.joined - before
@@ -62,13 +65,23 @@ export class StateSlice {
       for await (const part of source.base!.parts(undefined)) {
         if (part.entries.some(({ key }) => isSliceKey(key))) throw sourceKeepsSlice(source.position)
         this.#takeModules(part)
-        this.#sift(part.entries)
+        this.#countLeftOut(part.entries, this.#sift(part.entries))
         onPart(source)
         if (signal?.aborted) return
       }
     } finally {
       await source.close()
     }
+  }
+
+  /** What the last pass found outside. */
+  get leftOut(): { readonly keys: number; readonly bytes: number } {
+    return this.#leftOut
+  }
+
+  #countLeftOut(entries: readonly KeyedEntry[], kept: readonly KeyedEntry[]): void {
+    this.#leftOut.keys += entries.length - kept.length
+    this.#leftOut.bytes += bytesOfEntries(entries) - bytesOfEntries(kept)
   }
 
   /** The entries of a part that are kept, once all members are known. */
@@ -105,4 +118,10 @@ export class StateSlice {
   close(): void {
     this.#spool.close()
   }
+}
+
+function bytesOfEntries(entries: readonly KeyedEntry[]): number {
+  let bytes = 0
+  for (const { key, value } of entries) bytes += key.length + value.length
+  return bytes
 }

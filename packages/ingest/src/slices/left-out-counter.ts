@@ -1,0 +1,59 @@
+import { SLICE_LEFT_OUT_KEY, type Write } from '@ledger-state/core'
+import { encodeSliceLeftOut, type SliceLeftOut } from '@ledger-state/ledger'
+
+const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }
+
+/** Counts what a slice leaves out. */
+export class LeftOutCounter {
+  #counted: SliceLeftOut
+  /** Whether the store has the counts as they are. */
+  #isKept: boolean
+
+  private constructor(counted: SliceLeftOut, isKept: boolean) {
+    this.#counted = counted
+    this.#isKept = isKept
+  }
+
+  static begin(): LeftOutCounter {
+    return new LeftOutCounter(NOTHING, false)
+  }
+
+  /** Continues with the counts that a store has. */
+  static resume(counted: SliceLeftOut): LeftOutCounter {
+    return new LeftOutCounter(counted, true)
+  }
+
+  /** Counts the state that a store begins with, instead of what was counted of it before. */
+  countState(keys: number, bytes: number): void {
+    this.#counted = { ...this.#counted, keys, bytes }
+  }
+
+  /** Counts the writes of a version, of which some are kept. */
+  countWrites(all: readonly Write[], kept: readonly Write[]): void {
+    const writes = all.length - kept.length
+    if (writes === 0) return
+    const { writes: before, writtenBytes, ...state } = this.#counted
+    const bytes = bytesOfWrites(all) - bytesOfWrites(kept)
+    this.#counted = { ...state, writes: before + writes, writtenBytes: writtenBytes + bytes }
+    this.#isKept = false
+  }
+
+  /** Takes over what a version of the source says, which keeps the same slice. */
+  adopt(counted: SliceLeftOut): void {
+    this.#counted = counted
+    this.#isKept = true
+  }
+
+  /** What the store has to write; undefined where it has the same counts. */
+  take(): Write | undefined {
+    if (this.#isKept) return undefined
+    this.#isKept = true
+    return [SLICE_LEFT_OUT_KEY, encodeSliceLeftOut(this.#counted)]
+  }
+}
+
+function bytesOfWrites(writes: readonly Write[]): number {
+  let bytes = 0
+  for (const [key, value] of writes) bytes += key.length + (value?.length ?? 0)
+  return bytes
+}

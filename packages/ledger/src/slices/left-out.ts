@@ -1,0 +1,40 @@
+import { ByteReader, ByteWriter, SLICE_LEFT_OUT_KEY } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
+
+// What a store writes of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
+
+/** What a slice left out since its store was begun. Bytes are those of keys and values. */
+export interface SliceLeftOut {
+  /** Keys of the state that the store began with. */
+  readonly keys: number
+  /** Bytes of these keys and their values. */
+  readonly bytes: number
+  /** Writes of the versions after it, deletions included. */
+  readonly writes: number
+  /** Bytes of these writes. */
+  readonly writtenBytes: number
+}
+
+const LAYOUT = 1
+
+/** What a store keeps under `SLICE_LEFT_OUT_KEY`; `decodeSliceLeftOut` reads it. */
+export function encodeSliceLeftOut({ keys, bytes, writes, writtenBytes }: SliceLeftOut): Uint8Array {
+  const writer = new ByteWriter().u8(LAYOUT)
+  for (const count of [keys, bytes, writes, writtenBytes]) writer.u64(BigInt(count))
+  return writer.toBytes()
+}
+
+/** Reads what a store keeps under `SLICE_LEFT_OUT_KEY`. @throws `invalid_bcs` */
+export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
+  const reader = new ByteReader(value)
+  const layout = reader.readU8()
+  if (layout !== LAYOUT) throw reader.fault(`unknown layout ${layout} of what a slice left out`, 0)
+  const count = (): number => Number(reader.readU64())
+  return { keys: count(), bytes: count(), writes: count(), writtenBytes: count() }
+}
+
+/** What a store says of what its slice left out; undefined where it keeps everything, or did not count. */
+export function readLeftOut(view: StateView): SliceLeftOut | undefined {
+  const value = view.get(SLICE_LEFT_OUT_KEY)
+  return value && decodeSliceLeftOut(value)
+}
