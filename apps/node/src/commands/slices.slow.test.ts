@@ -62,6 +62,16 @@ describe('a slice', () => {
     expect(refused.stderr).toContain('ledger-state ingest demo.ndjson --data-dir data/fund-wider ')
     const facts = JSON.parse(bed.run('info', '--json', '--data-dir', 'data/fund').stdout)
     expect(facts.slice).toMatchObject({ asked_accounts: 3, asked_tables: 0, types: [] })
+    expect(facts.slice.left_out).toEqual({
+      keys: 0,
+      bytes: 0,
+      writes: expect.any(Number),
+      written_bytes: expect.any(Number),
+    })
+    expect(facts.slice.left_out.writes).toBeGreaterThan(0)
+    expect(bed.run('info', '--data-dir', 'data/fund').stdout).toMatch(
+      /^ *left out +[1-9][\d,]* writes \(.*B\) of transactions$/m,
+    )
     expect(bed.run('info', '--slice', '--data-dir', 'data/fund').stdout.split('\n').sort()).toEqual(
       ['', ...ACCOUNTS.slice(0, 3)].sort(),
     )

@@ -116,6 +116,13 @@ describe('a store in a database', () => {
     const item = (store: string) => bed.run('get', 'raw-item', PRICES, '0x01', '--store', store)
     expect(item(server.url(database))).toMatchObject({ status: 0 })
     expect(item(url)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--only-table ${PRICES} keeps it`) })
+    const leftOut = (store: readonly string[]) => JSON.parse(bed.run('info', '--json', ...store).stdout).slice.left_out
+    expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'folder', '--only-account', '0xa11ce')).toMatchObject({
+      status: 0,
+    })
+    expect(leftOut(['--store', url])).toEqual(leftOut(['--data-dir', 'folder']))
+    expect(leftOut(['--store', url])).toMatchObject({ keys: 0, writes: expect.any(Number) })
+    expect(bed.run('info', '--store', url).stdout).toMatch(/^ *left out +[1-9]/m)
     const slice = bed.run('info', '--slice', '--store', server.url(database)).stdout
     expect(slice.split('\n')).toEqual(['0xa11ce', `table ${PRICES}`, ''])
   })

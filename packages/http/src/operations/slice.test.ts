@@ -1,7 +1,14 @@
 // What a slice of a ledger answers over HTTP: what it keeps, who belongs to it, and that it does not know the rest.
-import { parseAddress, type VersionWrites } from '@ledger-state/core'
+import { parseAddress, SLICE_LEFT_OUT_KEY, type VersionWrites } from '@ledger-state/core'
 import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
-import { createAsyncLedger, createLedger, OUTSIDE_OF_SLICE, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import {
+  createAsyncLedger,
+  createLedger,
+  encodeSliceLeftOut,
+  OUTSIDE_OF_SLICE,
+  parseSliceSpec,
+  SliceKeeper,
+} from '@ledger-state/ledger'
 import { keptOf, ownedObject } from '@ledger-state/ledger/testing/random-slices'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { resourceKey } from '@ledger-state/type-tag'
@@ -18,7 +25,10 @@ const UNKNOWN = 'this store keeps a slice of its ledger, which has'
 const VERSIONS = [
   [[resourceKey(HOLDERS[0]!, HELD), u64(7)] as const, [resourceKey(HOLDERS[1]!, HELD), u64(8)] as const],
   [[resourceKey(OBJECT, HELD), u64(1)] as const],
-  [ownedObject(OBJECT, HOLDERS[0]!)],
+  [
+    ownedObject(OBJECT, HOLDERS[0]!),
+    [SLICE_LEFT_OUT_KEY, encodeSliceLeftOut({ keys: 0, bytes: 0, writes: 2, writtenBytes: 90 })] as const,
+  ],
 ]
 
 /** A slice of the account 0xa1. */
@@ -78,6 +88,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     expect(json).toEqual({
       asked: { accounts: 1, tables: 0, types: ['0x9::m::*'] },
       outside: OUTSIDE_OF_SLICE,
+      left_out: { keys: 0, bytes: 0, writes: 2, written_bytes: 90 },
       scanned: 2,
       members: [
         { ...account, ...ASKED, bytes: expect.any(Number) },
@@ -95,6 +106,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     expect(second.cursor).toBeUndefined()
     expect((await get('/-/slice?joined_since=1')).json).toMatchObject({ scanned: 2, members: [OWNED] })
     expect((await get('/-/slice?ledger_version=2')).json.members).toMatchObject([ASKED])
+    expect((await get('/-/slice?ledger_version=2')).json).toMatchObject({ left_out: null })
     expect((await get('/-/slice?joined_since=x')).status).toBe(400)
   })
 

@@ -14,7 +14,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { createLedger, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
+import { createLedger, parseSliceSpec, type SliceSpec, sliceDigest } from '@ledger-state/ledger'
 import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
 import { expectedLeftOut, expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
 import {
@@ -28,6 +28,7 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
+import { decodeCommitMark } from '../commit-mark.js'
 import { ingestSource } from '../ingest-source.js'
 
 const RUNS = { numRuns: isSlowRun ? 200 : 5 }
@@ -111,6 +112,28 @@ describe('an ingest that keeps a slice', () => {
         expect(membersIn(slice)).toEqual(expectedMembers(written, spec, BigInt(from)))
         expect(leftOutOf(slice)).toEqual(expectedLeftOut(state, versions.slice(from + 1), spec, BigInt(from)))
         compareSlice(createLedger(whole), createLedger(slice))
+      }),
+      RUNS,
+    )
+  })
+
+  it('counts what it leaves out with each commit, which goes over to a copy, and no hash depends on where it was cut short', async () => {
+    await fc.assert(
+      fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(10), async (versions, spec, cut) => {
+        const records = recordsOf(versions)
+        const [slice, other, copy] = [createMemoryEngine(), createMemoryEngine(), createMemoryEngine()]
+        const first = records.slice(0, cut + 1)
+        for (const part of [first, records]) await ingestSource(slice, listedSource(part), { only: { spec } })
+        await ingestSource(other, listedSource(records), { only: { spec } })
+        expect(createLedger(slice).at(first.at(-1)!.version).leftOut).toEqual(
+          expectedLeftOut(undefined, versions.slice(0, first.length), spec),
+        )
+        expect(decodeCommitMark(slice.mark).writesHash).toEqual(decodeCommitMark(other.mark).writesHash)
+        const base = stateSource(slice, 0n, [...slice.versions(1n, slice.ledger!.latestVersion)])
+        for (const source of [base, listedSource(records)]) {
+          await ingestSource(copy, { ...source, ...(source === base && { slice: sliceDigest(spec) }) })
+          expect(leftOutOf(copy)).toEqual(leftOutOf(slice))
+        }
       }),
       RUNS,
     )
