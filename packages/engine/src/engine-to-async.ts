@@ -31,6 +31,7 @@ export function engineToAsync(engine: StateWriter): AsyncStateWriter {
     prune: (retainVersions, options) => engine.prune(retainVersions, options),
     truncateTo: (version, options) => engine.truncateTo(version, options),
     beginImport: (version, options) => engine.beginImport(version, options),
+    unfinishedImport: () => engine.unfinishedImport(),
     close: () => engine.close(),
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }

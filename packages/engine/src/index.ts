@@ -38,6 +38,7 @@ export type {
   StateImport,
   StateWriter,
   TruncateOptions,
+  UnfinishedImport,
 } from './ports/engine-ports.js'
 export {
   type Block,

@@ -27,6 +27,7 @@ import type {
   StateImport,
   StateWriter,
   TruncateOptions,
+  UnfinishedImport,
 } from './ports/engine-ports.js'
 import type {
   Block,
@@ -342,6 +343,11 @@ class MemoryEngine implements StateWriter {
         this.#finishImport(current, base)
       },
     }
+  }
+
+  async unfinishedImport(): Promise<UnfinishedImport | undefined> {
+    const { import: left } = this.#state
+    return left && { version: left.version, mark: left.mark && Uint8Array.from(left.mark) }
   }
 
   #finishImport({ version, revisions }: MemoryImport, base: ImportBase): void {

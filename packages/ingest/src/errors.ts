@@ -114,6 +114,13 @@ export function storeKeepsAll(): IngestError {
   return new LedgerStateError('slice_mismatch', message)
 }
 
+/** A store of which nothing is there but a part of the state of a slice, or the intent to keep one. */
+export function sliceCutShort(): IngestError {
+  const message =
+    'an ingest that keeps a slice was cut short in this store, before the store had a version: what the slice was asked for has to be given again to resume it, and all of the ledger needs another store'
+  return new LedgerStateError('slice_mismatch', message)
+}
+
 export function sourceKeepsSlice(place: string): IngestError {
   const message = `${place}: the source keeps a slice itself; a store that follows it has the same slice, and no other`
   return new LedgerStateError('slice_mismatch', message)

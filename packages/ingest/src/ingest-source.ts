@@ -36,8 +36,9 @@ import { expectSameVersion } from './expect-same-version.js'
 import { withPending } from './pending-writes.js'
 import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
 import { compareWithSigned, keepContradiction } from './signed-range.js'
+import { isMarkOfImport, markOfImport, sourceMarkOf } from './slices/import-mark.js'
 import { SliceFilter, type SliceOptions } from './slices/slice-filter.js'
-import { isMarkOfImport, markOfImport, SlicedImport, sourceMarkOf } from './slices/sliced-import.js'
+import { SlicedImport } from './slices/sliced-import.js'
 import type { PassOptions } from './slices/state-slice.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { keyName, WritesHash } from './writes-hash.js'
@@ -183,12 +184,28 @@ class Ingest {
     if (held) throw storeNotEmpty(base.version, held.latestVersion)
     if (!base.complete && !this.#options.assumeEmptyBase) throw stateWithoutBase(this.#source.position, base.version)
     const slice = this.#filter && new SlicedImport(this.#filter, this.#options.only!, base.version)
+    const state = await this.#beginImport(base.version, slice?.digest)
     try {
       if (slice && !(await slice.findMembers(this.#source, this.#passOptions))) return
-      await this.#importParts(base, slice)
+      await this.#importParts(state, base, slice)
+    } catch (error) {
+      // Nothing is left of a slice that was refused.
+      const isRefused = isLedgerStateError(error, 'slice_unbounded') || isLedgerStateError(error, 'slice_mismatch')
+      if (isRefused) await this.#engine.beginImport(base.version, { resume: false })
+      throw error
     } finally {
       slice?.close()
     }
+  }
+
+  /** Begins or resumes an import, whose mark says from the first moment on what slice it keeps. */
+  async #beginImport(version: bigint, digest: Uint8Array | undefined): Promise<StateImport> {
+    const begun = await this.#engine.beginImport(version, { resume: true })
+    const isOther = !isMarkOfImport(begun.mark, digest)
+    if (isOther) this.#notice('the import that was cut short kept another part of the state: it begins anew')
+    const state = isOther ? await this.#engine.beginImport(version, { resume: false }) : begun
+    if (digest && state.mark === undefined) await state.add([], markOfImport(undefined, digest))
+    return state
   }
 
   get #passOptions(): Omit<PassOptions, 'reopen'> {
@@ -199,14 +216,13 @@ class Ingest {
     }
   }
 
-  async #importParts(base: StateBase, slice: SlicedImport | undefined): Promise<void> {
+  async #importParts(state: StateImport, base: StateBase, slice: SlicedImport | undefined): Promise<void> {
     const { complete } = base
-    const begun = await this.#engine.beginImport(base.version, { resume: true })
-    const isOther = begun.entryCount > 0 && !isMarkOfImport(begun.mark, slice?.digest)
-    if (isOther) this.#notice('the import that was cut short kept another part of the state: it begins anew')
-    const state = isOther ? await this.#engine.beginImport(base.version, { resume: false }) : begun
     if (state.entryCount > 0) this.#notice(`resuming after entry ${state.entryCount} of the state`)
-    else if (base.stateRoot) await state.add([{ key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }])
+    else if (base.stateRoot) {
+      const root = { key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }
+      await state.add([root], state.mark)
+    }
     for await (const part of base.parts(sourceMarkOf(state.mark, slice?.digest))) {
       const entries = slice ? slice.keep(part, this.#source.position) : part.entries
       if (entries.length > 0) await this.#atPlace(() => state.add(entries, markOfImport(part.mark, slice?.digest)))

@@ -6,7 +6,7 @@ import { Snapshots } from './read/snapshots.js'
 import { createSchema } from './schema/create-schema.js'
 import { parseServerUrl, type ServerAddress } from './sql/server-address.js'
 import { commitBatch } from './write/commit.js'
-import { beginImport } from './write/import-state.js'
+import { beginImport, unfinishedImport } from './write/import-state.js'
 import { KnownKeys } from './write/known-keys.js'
 import { pruneStore } from './write/prune.js'
 import { truncateStore } from './write/truncate.js'
@@ -116,6 +116,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
       open(() => session.inTurn(() => truncateStore(session, known, version, truncateOptions))),
     beginImport: (version, importOptions) =>
       open(() => session.inTurn(() => beginImport(session, known, version, importOptions))),
+    unfinishedImport: () => open(() => session.inTurn(() => unfinishedImport(session))),
     async close() {
       await reader.close()
       await session.close()

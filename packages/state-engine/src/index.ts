@@ -21,6 +21,7 @@ export type {
   StoreErrorCode,
   TruncateOptions,
   Truncation,
+  UnfinishedImport,
 } from '@ledger-state/engine'
 export type { CheckOptions, CheckReport } from './check/check-store.js'
 export type { Durability } from './lmdb/durability.js'

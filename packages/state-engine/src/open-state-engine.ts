@@ -17,6 +17,7 @@ import type {
   StateWriter,
   StoreBase,
   TruncateOptions,
+  UnfinishedImport,
 } from '@ledger-state/engine'
 import {
   createCommitWatch,
@@ -330,6 +331,10 @@ class LmdbEngine implements StateEngine {
 
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
     return await this.#expectWriter().beginImport(version, options)
+  }
+
+  async unfinishedImport(): Promise<UnfinishedImport | undefined> {
+    return this.#expectWriter().unfinishedImport()
   }
 
   async flush(): Promise<void> {

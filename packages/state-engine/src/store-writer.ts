@@ -6,6 +6,7 @@ import type {
   PruneResult,
   StateImport,
   TruncateOptions,
+  UnfinishedImport,
 } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import { RecordBuilder } from './bytes/record.js'
@@ -17,7 +18,7 @@ import { TruncationWriter } from './truncation/truncation-writer.js'
 import type { WalAppender } from './wal/appender.js'
 import { isSameEnd, putLogEnd } from './wal/log-end.js'
 import { CommitWriter, type WaitingCommit } from './write/commit-writer.js'
-import { beginImport } from './write/import-state.js'
+import { beginImport, unfinishedImport } from './write/import-state.js'
 import { PruneWriter } from './write/prune-writer.js'
 import type { WriterParts, WriterReads } from './write/writer-parts.js'
 
@@ -102,6 +103,10 @@ export class StoreWriter {
 
   beginImport(version: bigint, options?: ImportOptions): StateImport {
     return beginImport(this.#parts, version, options)
+  }
+
+  unfinishedImport(): UnfinishedImport | undefined {
+    return unfinishedImport(this.#parts)
   }
 
   /** Merges all commits so far into LMDB. */

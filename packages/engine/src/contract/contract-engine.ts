@@ -34,7 +34,10 @@ export interface ContractView {
 
 /** An engine as the cases of the contract use it. */
 export interface ContractEngine
-  extends Pick<AsyncStateWriter, 'commit' | 'prune' | 'truncateTo' | 'beginImport' | 'onCommit' | 'close'>,
+  extends Pick<
+      AsyncStateWriter,
+      'commit' | 'prune' | 'truncateTo' | 'beginImport' | 'unfinishedImport' | 'onCommit' | 'close'
+    >,
     AsyncDisposable {
   /** Same as `StateReader.ledger`. */
   ledger(): Promise<LedgerInfo | undefined>
@@ -65,6 +68,7 @@ function writerMethods(engine: StateWriter | AsyncStateWriter) {
     prune: async (...given: Parameters<StateWriter['prune']>) => engine.prune(...given),
     truncateTo: async (...given: Parameters<StateWriter['truncateTo']>) => engine.truncateTo(...given),
     beginImport: async (...given: Parameters<StateWriter['beginImport']>) => engine.beginImport(...given),
+    unfinishedImport: async () => engine.unfinishedImport(),
     onCommit: (...given: Parameters<StateWriter['onCommit']>) => engine.onCommit(...given),
     close: async () => engine.close(),
     [Symbol.asyncDispose]: async () => engine[Symbol.asyncDispose](),

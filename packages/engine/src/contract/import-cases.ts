@@ -65,6 +65,8 @@ export const IMPORT_CASES: readonly ContractCase[] = [
     await first.add([entry('a'), entry('b')], bytes('half'))
     assert.deepEqual([await engine.ledger(), await engine.base()], [undefined, undefined])
     const again = await reopen()
+    const left = await again.unfinishedImport()
+    assert.deepEqual([left?.version, text(left?.mark)], [9n, 'half'])
     const resumed = await again.beginImport(9n, { resume: true })
     assert.deepEqual([resumed.version, resumed.entryCount, text(resumed.mark)], [9n, 2, 'half'])
     await resumed.add([entry('c')])
@@ -78,23 +80,30 @@ export const IMPORT_CASES: readonly ContractCase[] = [
       ['a', 'b', 'c'],
     )
     assert.equal(text(await again.mark()), 'there')
+    assert.equal(await again.unfinishedImport(), undefined)
     await fails('invalid_argument', () => resumed.add([entry('e')]))
     await fails('invalid_argument', () => resumed.finish(BASE))
   }),
 
   contractCase('discards an unfinished import for another, and for a commit', async (engine) => {
+    assert.equal(await engine.unfinishedImport(), undefined)
     const first = await engine.beginImport(9n)
-    await first.add([entry('a')])
+    assert.deepEqual(await engine.unfinishedImport(), { version: 9n, mark: undefined })
+    await first.add([entry('a')], bytes('first'))
     const restarted = await engine.beginImport(9n)
     assert.equal(restarted.entryCount, 0)
     await restarted.add([entry('a')])
     const other = await engine.beginImport(8n, { resume: true })
     assert.equal(other.entryCount, 0)
+    assert.deepEqual(await engine.unfinishedImport(), { version: 8n, mark: undefined })
+    await other.add([], bytes('nothing yet'))
+    assert.equal(text((await engine.unfinishedImport())?.mark), 'nothing yet')
     await fails('invalid_argument', () => restarted.add([]))
     await other.add([entry('a')])
     await engine.commit([version(0n, [bytes('k'), bytes('v')])], CHAIN)
     assert.deepEqual([await valueAt(engine, bytes('a')), await valueAt(engine, bytes('k'))], [undefined, 'v'])
     await fails('invalid_argument', () => other.finish(BASE))
+    assert.equal(await engine.unfinishedImport(), undefined)
   }),
 
   contractCase('copies what it is given to import', async (engine) => {

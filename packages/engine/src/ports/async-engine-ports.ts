@@ -19,6 +19,7 @@ import type {
   PruneResult,
   StateImport,
   TruncateOptions,
+  UnfinishedImport,
 } from './engine-ports.js'
 import type { LedgerInfo } from './state-port.js'
 
@@ -83,4 +84,6 @@ export interface AsyncStateWriter extends AsyncStateReader {
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
   /** Same as `StateWriter.beginImport`. */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
+  /** Same as `StateWriter.unfinishedImport`. */
+  unfinishedImport(): Promise<UnfinishedImport | undefined>
 }

@@ -108,6 +108,13 @@ export interface StateImport {
   finish(base: ImportBase): Promise<void>
 }
 
+/** An import that was begun and not finished. */
+export interface UnfinishedImport {
+  readonly version: bigint
+  /** The mark of the last `add`. */
+  readonly mark: Uint8Array | undefined
+}
+
 /** Whether an import resumes. */
 export interface ImportOptions {
   /** Resumes an interrupted import of the same version. Otherwise, and by default, its entries are discarded. */
@@ -148,4 +155,6 @@ export interface StateWriter extends StateEngineReader {
    * @throws `store_not_empty`, `invalid_argument`
    */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
+  /** The import that `beginImport` would resume, or discard; undefined where there is none. */
+  unfinishedImport(): Promise<UnfinishedImport | undefined>
 }

@@ -122,6 +122,13 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     const done = async () => {}
     return { version, entryCount: 0, mark: undefined, add: done, finish: done }
   }),
+  broken('forgets the mark of an unfinished import', (engine) => ({
+    unfinishedImport: async () => {
+      const left = await engine.unfinishedImport()
+      return left && { ...left, mark: undefined }
+    },
+  })),
+  broken('knows of no unfinished import', () => ({ unfinishedImport: async () => undefined })),
   broken('continues an import after a commit', (engine) => ({
     beginImport: async (version, options) => {
       const state = await engine.beginImport(version, options)

@@ -12,7 +12,7 @@ import {
   SLICE_TYPE_PREFIX,
   type Write,
 } from '@ledger-state/core'
-import type { AsyncStateReader, AsyncStateSnapshot } from '@ledger-state/engine'
+import type { AsyncStateReader, AsyncStateSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import {
   decodeSliceLeftOut,
@@ -23,7 +23,8 @@ import {
   sliceSpecToLines,
 } from '@ledger-state/ledger'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
-import { otherSlice, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
+import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
+import { isMarkOfSlice } from './import-mark.js'
 import { LeftOutCounter } from './left-out-counter.js'
 
 /** What a slice of a ledger is made of. */
@@ -60,11 +61,12 @@ export class SliceFilter {
    * @throws `slice_mismatch` where the store or the source keeps something else than is asked for
    */
   static async open(
-    store: AsyncStateReader,
+    store: AsyncStateWriter,
     source: LedgerSource,
     spec: SliceSpec | undefined,
   ): Promise<SliceFilter | undefined> {
     const held = await store.snapshot()
+    if (!held.ledger && !spec && isMarkOfSlice((await store.unfinishedImport())?.mark)) throw sliceCutShort()
     const entries = held.ledger && (await held.at().load([SLICE_KEY, SLICE_LEFT_OUT_KEY]))
     const [record, leftOut] = [entries?.[0]?.value, entries?.[1]?.value]
     if (source.slice) {

@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import type { StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StatePart } from '@ledger-state/feed'
@@ -8,9 +7,6 @@ import type { LeftOutCounter } from './left-out-counter.js'
 import type { SliceFilter, SliceOptions } from './slice-filter.js'
 import { type PassOptions, StateSlice } from './state-slice.js'
 
-/** What the mark of an import of a slice begins with; the digest of what is asked follows, and then the mark of the source. */
-const MAGIC = Buffer.from('LSSLICE\0', 'latin1')
-const DIGEST_LENGTH = 32
 const RECORDS_AT_ONCE = 5_000
 
 /** The import of the slice of a state into an empty store. */
@@ -65,22 +61,4 @@ export class SlicedImport {
   close(): void {
     this.#state.close()
   }
-}
-
-/** The mark of an import: that of the source, and what slice is kept, where one is. */
-export function markOfImport(source: Uint8Array, digest: Uint8Array | undefined): Uint8Array {
-  return digest ? Buffer.concat([MAGIC, digest, source]) : source
-}
-
-/** Whether an import that was cut short kept the same part of the state. */
-export function isMarkOfImport(mark: Uint8Array | undefined, digest: Uint8Array | undefined): boolean {
-  if (!mark) return true
-  const isSlice = MAGIC.equals(mark.subarray(0, MAGIC.length))
-  if (!digest) return !isSlice
-  return isSlice && Buffer.compare(mark.subarray(MAGIC.length, MAGIC.length + DIGEST_LENGTH), digest) === 0
-}
-
-/** The mark of the source in that of an import. */
-export function sourceMarkOf(mark: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
-  return digest && mark ? mark.subarray(MAGIC.length + DIGEST_LENGTH) : mark
 }

@@ -153,6 +153,8 @@ describe('an ingest that keeps a slice', () => {
     expect(isLedgerStateError(failure, 'slice_unbounded')).toBe(true)
     expect(failure.message).toContain('0x')
     expect(slice.ledger).toBeUndefined()
+    await ingestSource(slice, await open())
+    expect(createLedger(slice).at().slice).toBeUndefined()
   })
 
   it('is refused in a store that keeps everything, or another slice', async () => {
@@ -168,6 +170,69 @@ describe('an ingest that keeps a slice', () => {
     const whole = createMemoryEngine()
     await ingestSource(whole, listedSource(records.slice(0, 1)))
     await expect(ingestSource(whole, listedSource(records), only('0xa1'))).rejects.toThrow('keeps all of its ledger')
+  })
+
+  it('of a state that was cut short never becomes a whole store: it is resumed with what was asked, from any source, or refused', async () => {
+    const versions = [chainOfObjects(4), []]
+    const first = await wholeOf(versions.slice(0, 1))
+    const records = recordsOf(versions.slice(1), 1n)
+    const later = await wholeOf([...versions, []])
+    const open = async () => stateSource(first, 0n, records, shuffledBy(1))
+    const spec = parseSliceSpec({ accounts: ['0xb0'] })
+    /** A source that fails before it gives one of its parts, however often it is opened. */
+    const openFailing = (at: number) => {
+      const given = { parts: 0 }
+      const reopen = async (): Promise<LedgerSource> => {
+        const source = await open()
+        const base = source.base!
+        async function* parts(after: Uint8Array | undefined) {
+          for await (const part of base.parts(after)) {
+            if (given.parts++ === at) throw new Error('killed here')
+            yield part
+          }
+        }
+        return { ...source, base: { ...base, parts } }
+      }
+      return { given, reopen }
+    }
+    const whole = createMemoryEngine()
+    const { given, reopen } = openFailing(Number.POSITIVE_INFINITY)
+    await ingestSource(whole, await reopen(), { only: { spec, reopen } })
+    expect(given.parts).toBeGreaterThan(4)
+    for (let at = 0; at < given.parts; at++) {
+      const slice = createMemoryEngine()
+      const failing = openFailing(at)
+      const cut = ingestSource(slice, await failing.reopen(), { only: { spec, reopen: failing.reopen } })
+      await expect(cut).rejects.toThrow('killed here')
+      const others = [await open(), stateSource(later, 2n, []), listedSource(recordsOf(versions))]
+      for (const source of others) {
+        await expect(ingestSource(slice, source)).rejects.toMatchObject({
+          code: 'slice_mismatch',
+          message: expect.stringMatching(/^an ingest that keeps a slice was cut short in this store/),
+        })
+      }
+      const notices: string[] = []
+      const onNotice = (message: string) => notices.push(message)
+      await ingestSource(slice, await open(), { only: { spec, reopen: open }, onNotice })
+      expect(notices.some((notice) => notice.startsWith('resuming after entry'))).toBe(at === given.parts - 1)
+      expect([...slice.at().scan(new Uint8Array(0))]).toEqual([...whole.at().scan(new Uint8Array(0))])
+    }
+  })
+
+  it('of a state that was cut short begins anew where another slice is asked for', async () => {
+    const first = await wholeOf([chainOfObjects(4)])
+    const open = async () => stateSource(first, 0n, [])
+    const slice = createMemoryEngine()
+    const stop = new AbortController()
+    stop.abort()
+    const only = (address: string) => ({ only: { spec: parseSliceSpec({ accounts: [address] }), reopen: open } })
+    await ingestSource(slice, await open(), { ...only('0xb0'), signal: stop.signal })
+    expect(slice.ledger).toBeUndefined()
+    await expect(ingestSource(slice, await open())).rejects.toMatchObject({ code: 'slice_mismatch' })
+    const notices: string[] = []
+    await ingestSource(slice, await open(), { ...only('0xb1'), onNotice: (message) => notices.push(message) })
+    expect(notices[0]).toBe('the import that was cut short kept another part of the state: it begins anew')
+    expect(createLedger(slice).at().slice).toMatchObject({ digest: sliceDigest(only('0xb1').only.spec) })
   })
 
   it('of a state needs a source that can be opened again', async () => {

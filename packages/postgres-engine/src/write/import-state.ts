@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
-import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/engine'
+import type { ImportBase, ImportOptions, StateImport, UnfinishedImport } from '@ledger-state/engine'
 import {
   duplicateKey,
   expectObject,
@@ -54,6 +54,12 @@ export async function beginImport(
     )
   }
   return new ServerImport(session, version)
+}
+
+/** The import that was begun and not finished. Within the turn of the session. */
+export async function unfinishedImport({ head }: WriterSession): Promise<UnfinishedImport | undefined> {
+  const { importVersion: version, importMark: mark } = head
+  return version === undefined ? undefined : { version, mark: mark && Uint8Array.from(mark) }
 }
 
 class ServerImport implements StateImport {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { crc32 } from 'node:zlib'
 import type { KeyedEntry } from '@ledger-state/core'
-import type { ImportBase, ImportOptions, StateImport } from '@ledger-state/engine'
+import type { ImportBase, ImportOptions, StateImport, UnfinishedImport } from '@ledger-state/engine'
 import {
   duplicateKey,
   expectObject,
@@ -56,6 +56,13 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
   })
   parts.onChange()
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
+}
+
+/** The import that was begun and not finished. */
+export function unfinishedImport({ store, expectOpen }: WriterParts): UnfinishedImport | undefined {
+  expectOpen()
+  const left = readUnfinished(store)
+  return left && { version: left.version, mark: left.mark }
 }
 
 /** Discards an unfinished import, within the transaction of the caller. */
