@@ -106,6 +106,13 @@ export function replicaOfSlice(url: string): ProgramError {
   return usageError(`the node at ${url} keeps a slice itself: a replica of it, without --only, has the same slice`)
 }
 
+/** @param folder has the snapshot that the slice is taken of */
+export function sliceOfSnapshotCutShort(store: string, folder: string): ProgramError {
+  return usageError(
+    `a slice of a snapshot was begun in ${store} and cut short: the command that began it resumes it, with the same --only; for anything else, remove ${folder} and the store`,
+  )
+}
+
 export function folderOfOthers(folder: string): ProgramError {
   return usageError(`${folder} belongs to another user: TMPDIR names another temporary folder`)
 }

@@ -2,7 +2,7 @@ import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
 import { sliceSettings } from '../config/slice-settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
-import { beginSlicedReplica } from '../ingest/begin-sliced-replica.js'
+import { beginSlicedReplica, expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
@@ -30,6 +30,7 @@ and the log names the settings that have changed and take effect at the next res
     const stop = listenForStop()
     const replicaOf = input.get(settings.replicaOf)
     const slice = sliceSettings(input)
+    if (!slice && (replicaOf ?? input.get(settings.follow)) !== undefined) expectNoBegunSlice(place)
     if (replicaOf !== undefined && slice) await beginSlicedReplica(replicaOf, place, slice, stop)
     else if (replicaOf !== undefined && 'dataDir' in place) await beginReplica(replicaOf, place.dataDir, stop)
     await runNode(node, stop.signal, {

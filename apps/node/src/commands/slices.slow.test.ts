@@ -1,5 +1,5 @@
 // The recipes of docs/slices.md, on a feed of the demonstration ledger.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -44,6 +44,22 @@ describe('a slice', () => {
       expect(stdout.length).toBeGreaterThan(0)
       expect(outputs.get(words.join(' '))).toBe(stdout)
     }
+  })
+
+  it('of a snapshot that was cut short is not continued as a store of everything', () => {
+    mkdirSync(bed.at('data/begun/snapshot-of-whole'), { recursive: true })
+    for (const words of [
+      ['ingest', 'demo.ndjson'],
+      ['start', '--from', 'demo.ndjson'],
+      ['serve', '--replica-of', 'http://127.0.0.1:1'],
+      ['serve', '--follow', 'http://127.0.0.1:1'],
+    ]) {
+      expect(bed.run(...words, '--data-dir', 'data/begun')).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('a slice of a snapshot was begun in data/begun and cut short: '),
+      })
+    }
+    expect(readdirSync(bed.at('data/begun'))).toEqual(['snapshot-of-whole'])
   })
 
   it('says what it does not know, with the option that would have kept it', () => {

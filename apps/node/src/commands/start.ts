@@ -10,6 +10,7 @@ import { ingestSettings, nodeOptions, settings } from '../config/settings.js'
 import { DEMO_PAGE, demoExamples } from '../demo/demo-examples.js'
 import { DEMO_CHAIN_ID, DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 import { DEMO_REQUESTS } from '../demo/demo-requests.js'
+import { expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import {
   type IngestIntoOptions,
   type IngestSettings,
@@ -52,6 +53,7 @@ before that moment, the transactions from there on, and then what the network's 
     const from = input.get(settings.from) ?? (given.source.network ? undefined : given.source.backupOfNode)
     if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
+    if (!given.slice) expectNoBegunSlice({ dataDir })
     const isDemo = from === undefined
     // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
@@ -95,6 +97,7 @@ async function startNetwork(input: CommandInput, given: IngestSettings, stop: St
   const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
   const read = (from: CommandInput): NodeSettings => nodeSettings(from, { dataDir }, undefined, wanted)
   const node = read(input)
+  if (!given.slice) expectNoBegunSlice({ dataDir })
   if ((await heldLedger(dataDir)) === undefined) {
     const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
     await announceWindow(source, { ...given, place: { dataDir } }, notice)

@@ -7,7 +7,7 @@ import type { StateEngineReader } from '@ledger-state/engine'
 import { ingestSliceOfStore } from '@ledger-state/ingest'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
-import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, stoppedBy } from '../errors.js'
+import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, sliceOfSnapshotCutShort, stoppedBy } from '../errors.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
@@ -17,8 +17,8 @@ import { freeBytesAt } from './disk-space.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
 import { createIngestProgress } from './ingest-progress.js'
 
-/** The snapshot of the whole store, in the folder of the slice, until the slice has its part. */
-const WHOLE = 'whole'
+/** The snapshot of the whole store, in the folder of the slice, until the slice has its part. Nobody else calls a folder so: it is removed. */
+const WHOLE = 'snapshot-of-whole'
 
 /**
  * Begins a store with the slice of a snapshot of the source, unless it holds versions already. Resumes where it was cut short.
@@ -38,6 +38,16 @@ export async function beginSlicedReplica(
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, 'the same command resumes the slice')
   rmSync(folder, { recursive: true })
+}
+
+/**
+ * Refuses a folder whose slice of a snapshot was cut short, for an ingest that is not told what the slice keeps: the store would become
+ * one of everything, or a slice that has no hash of everything. @throws `usage`
+ */
+export function expectNoBegunSlice(place: StorePlace): void {
+  if (!('dataDir' in place)) return
+  const folder = join(place.dataDir, WHOLE)
+  if (existsSync(folder)) throw sliceOfSnapshotCutShort(place.dataDir, folder)
 }
 
 function folderOfWhole(url: string, place: StorePlace): string {

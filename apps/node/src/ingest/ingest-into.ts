@@ -33,6 +33,7 @@ import { CLEARED_LINE, createProgressLine } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { describeVouching } from '../terminal/vouching.js'
+import { expectNoBegunSlice } from './begin-sliced-replica.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
 import { mergeWithProgress } from './merge-with-progress.js'
@@ -171,6 +172,7 @@ export async function ingestInto(
 ): Promise<void> {
   const began = performance.now()
   try {
+    if (!slice) expectNoBegunSlice(place)
     const restoreFolder = 'dataDir' in place ? rememberFolder(place.dataDir) : () => {}
     // What follows a node is served meanwhile, perhaps, and readers take as much memory as this process.
     const memoryTableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())

@@ -74,12 +74,18 @@ describe('a replica of a whole node that keeps a slice', () => {
     const options = ['--replica-of', feed, ...ONLY]
     const begun = bed.launch({ dataDir: bed.at('slice'), options })
     await eventually(
-      () => existsSync(bed.at('slice/whole')) || begun.output.includes('serving'),
+      () => existsSync(bed.at('slice/snapshot-of-whole')) || begun.output.includes('serving'),
       () => begun.output,
     )
     await begun.killAll()
+    if (existsSync(bed.at('slice/snapshot-of-whole'))) {
+      for (const source of ['--replica-of', '--follow']) {
+        const whole = bed.launch({ dataDir: bed.at('slice'), options: [source, feed, '--readers', '1'] })
+        await whole.outputMatching(/a slice of a snapshot was begun in .*slice and cut short: .*, with the same --only/)
+      }
+    }
     const replica = await bed.start({ dataDir: bed.at('slice'), options })
-    expect(existsSync(bed.at('slice/whole'))).toBe(false)
+    expect(existsSync(bed.at('slice/snapshot-of-whole'))).toBe(false)
     bed.grow(10)
     await reaches(replica, 400)
     kill(await replica.pidOnceUp('writer'))

@@ -2,7 +2,9 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openSource } from '@ledger-state/feed'
 import { ingestSource } from '@ledger-state/ingest'
+import { parseSliceSpec } from '@ledger-state/ledger'
 import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
 import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -15,6 +17,7 @@ import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
 import { PRICES } from '../demo/demo-addresses.js'
 import { openDemoLedger } from '../demo/demo-ledger.js'
 import { openDatabaseWriter } from './open-database.js'
+import { openWriter } from './open-writer.js'
 
 const PASSWORD = 'geheim'
 
@@ -125,6 +128,36 @@ describe('a store in a database', () => {
     expect(bed.run('info', '--store', url).stdout).toMatch(/^ *left out +[1-9]/m)
     const slice = bed.run('info', '--slice', '--store', server.url(database)).stdout
     expect(slice.split('\n')).toEqual(['0xa11ce', `table ${PRICES}`, ''])
+  })
+
+  it('does not become a whole store after a slice that was cut short, nor does a folder', async () => {
+    writeFileSync(bed.at('demo.ndjson'), await demoFeed(60n))
+    for (const words of [
+      ['ingest', 'demo.ndjson', '--data-dir', 'whole', '--retain', '20'],
+      ['export', 'state.ndjson', '--data-dir', 'whole'],
+    ]) {
+      expect(bed.run(...words)).toMatchObject({ status: 0 })
+    }
+    const url = await emptyStore()
+    for (const [place, words] of [
+      [{ dataDir: bed.at('slice') }, ['--data-dir', 'slice']],
+      [{ url }, ['--store', url]],
+    ] as const) {
+      const engine = await openWriter(place)
+      const reopen = () => openSource(bed.at('state.ndjson'))
+      const only = { spec: parseSliceSpec({ accounts: ['0xa11ce'] }), reopen }
+      await ingestSource(engine, await reopen(), { only, signal: AbortSignal.abort() })
+      await engine.close()
+      for (const source of ['state.ndjson', 'demo.ndjson']) {
+        expect(bed.run('ingest', source, ...words)).toMatchObject({
+          status: 1,
+          stderr: expect.stringContaining('an ingest that keeps a slice was cut short in this store'),
+        })
+      }
+      const { status, stderr } = bed.run('ingest', 'state.ndjson', ...words, '--only-account', '0xa11ce')
+      expect(stderr).toContain('a slice: ')
+      expect(status).toBe(0)
+    }
   })
 
   it.runIf(isSlowRun)(
