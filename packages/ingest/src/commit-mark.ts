@@ -28,8 +28,8 @@ export interface ResumePoint {
   /** `WritesHash` of the newest version; undefined in stores that began without one, by `engine.commit`. */
   readonly writesHash: Uint8Array | undefined
   /**
-   * `WritesHash` that a store of everything would have, of a store that keeps a slice. Undefined where that is not known, and in
-   * stores that keep everything.
+   * `WritesHash` that a store of everything would have, of a store that keeps a slice: computed since a snapshot of that store, or since
+   * the version at which a feed of it was first followed. Undefined before, and in stores that keep everything.
    */
   readonly wholeHash: Uint8Array | undefined
 }

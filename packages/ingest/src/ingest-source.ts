@@ -238,7 +238,7 @@ class Ingest {
       isUnproven: description.mark === undefined,
       source: description.mark,
       writesHash: WritesHash.begin(base.version).value,
-      wholeHash: slice && WritesHash.begin(base.version).value,
+      wholeHash: undefined,
       signed: this.#signedUpTo(base.version, undefined, undefined),
       contradicted: undefined,
       pending: [],
@@ -379,8 +379,9 @@ class Ingest {
     const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
     const versions = withPending(await this.#withEndings(held, counted), pending)
     const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
-    const wholeHash = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
-    this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? wholeHash : writesHash)
+    const computed = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
+    this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? computed : writesHash)
+    const wholeHash = this.#filter && (computed ?? this.#takeWholeHash(versions.at(-1)!.version))
     const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
     const isUnproven = source === undefined || before?.isUnproven === true
     const mark = encodeCommitMark({
@@ -457,6 +458,19 @@ class Ingest {
     const hash = before ? new WritesHash(before) : WritesHash.begin(versions[0]!.version)
     hash.add(versions, () => true)
     return hash.value
+  }
+
+  /**
+   * The hash of all writes that the source has at a version, of a slice that was begun from another source: from there on the slice
+   * computes it itself, and compares.
+   */
+  #takeWholeHash(version: bigint): Uint8Array | undefined {
+    const { isStore, checkpoint } = this.#source
+    if (!isStore || checkpoint?.version !== version) return undefined
+    this.#notice(
+      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's from version ${version} on, and nothing outside the slice before that`,
+    )
+    return checkpoint.writesHash
   }
 
   /** @throws `ledger_fork` where the source has another hash at a version */

@@ -115,6 +115,22 @@ function listOf(versions: readonly LedgerVersion[]): LedgerSource {
   }
 }
 
+/** The newest state of an engine, as a source that is no store gives it. */
+function stateOf(engine: StateEngine): LedgerSource {
+  const { latestVersion: version, latestBlock: block } = engine.ledger!
+  return {
+    ...listOf([]),
+    base: {
+      version,
+      complete: true,
+      async *parts() {
+        yield { entries: [...engine.at(version).scan(new Uint8Array(0))], mark: Buffer.from('all') }
+      },
+      describe: () => ({ chainId: CHAIN, block, mark: undefined }),
+    },
+  }
+}
+
 function transactionOf(version: bigint): KeptTransaction {
   return { kind: 'user', hash: new Uint8Array(32).fill(Number(version)), isSuccess: true, sender: new Uint8Array(32) }
 }
@@ -229,6 +245,40 @@ describe('a replica', () => {
     expect(slice.ledger!.latestVersion).toBe(version)
     expect(decodeCommitMark(slice.mark)).toEqual(held)
   })
+
+  it.each(['versions', 'a state'])(
+    'of a part of its source that began with %s from elsewhere compares the hash of everything from the first version on at which it has that',
+    async (base) => {
+      const slice = openStateEngine({ path: join(folder, 'slice'), durability: 'none' })
+      replicas.push(slice)
+      const spec = { accounts: [], tables: [HANDLES[0]!], types: [] }
+      const reopen = async () => (base === 'versions' ? listOf(committed) : stateOf(source))
+      await ingestSource(slice, await reopen(), { only: { spec, reopen } })
+      expect(decodeCommitMark(slice.mark).wholeHash).toBeUndefined()
+      const told: string[] = []
+      const following = follow(slice, { onNotice: (message) => told.push(message) })
+      for (let round = 0; round < 2; round++) {
+        await commit(10)
+        await isCaughtUp(slice)
+      }
+      await following.stop()
+      expect(decodeCommitMark(slice.mark).wholeHash).toEqual(decodeCommitMark(source.mark).writesHash)
+      expect(told).toEqual([
+        expect.stringMatching(/^the slice did not begin with a snapshot of this source: .* from version \d+ on/),
+      ])
+      const version = slice.ledger!.latestVersion + 1n
+      const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+      const outside = (value: string): VersionWrites => ({
+        version,
+        block,
+        writes: [[Buffer.from('key of nobody'), Buffer.from(value)]],
+      })
+      await ingestSource(slice, { ...listOf([outside('forged')]), isStore: true })
+      await ingestSource(source, listOf([outside('right')]))
+      await commit(3)
+      await expect(follow(slice).ended).rejects.toMatchObject({ code: 'ledger_fork' })
+    },
+  )
 
   it('begins with a snapshot, and then holds what its source holds, commit by commit', async () => {
     const replica = await openReplica('replica')
