@@ -24,6 +24,8 @@ interface Plan {
   readonly count: number
   /** Whether to measure the time until the first commit, and the rate after it, by themselves. */
   readonly isSplit?: boolean
+  /** By default one of the tiny scale, seven of others. */
+  readonly rounds?: number
 }
 
 interface Costs {
@@ -36,8 +38,7 @@ interface Costs {
 
 /** Lets contenders run in turns, and records what each took: rates, rates divided by those of the same round, CPU time. */
 export async function measureContenders(run: BenchRun, contenders: readonly Contender[], plan: Plan): Promise<void> {
-  const { count } = plan
-  const rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 })
+  const { count, rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 }) } = plan
   const all = contenders.map((): Costs => ({ rates: [], steadyRates: [], startSeconds: [], cpu: [], sourceCpu: [] }))
   for (let round = -1; round < rounds; round++) {
     run.step(round < 0 ? 'warming up' : `round ${round + 1} of ${rounds}`)

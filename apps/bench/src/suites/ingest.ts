@@ -17,6 +17,7 @@ import { sampleSlice } from '../ingest/sample-slice.ts'
 import { startRemoteBackup, startRestNode } from '../ingest/source-process.ts'
 import { writeBackup } from '../ingest/write-backup.ts'
 import type { BenchRun } from '../run/bench-run.ts'
+import type { Scale } from '../run/scale.ts'
 import type { Suite } from '../run/suite.ts'
 import { openPlainLmdb } from '../stores/plain-lmdb.ts'
 import type { KeyReturns } from '../workload/chain/key-population.ts'
@@ -49,11 +50,13 @@ const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyRe
 /** A slice keeps one of this many accounts and tables. */
 const SLICE_ONE_IN = 1_000
 
+const MINUTES: Readonly<Record<Scale, number>> = { tiny: 1, small: 10, medium: 25, large: 35 }
+
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
     'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
-  estimate: (scale) => ({ minutes: scale === 'tiny' ? 1 : 7, memoryBytes: 1e9, diskBytes: 0.6e9 }),
+  estimate: (scale) => ({ minutes: MINUTES[scale], memoryBytes: scale === 'large' ? 4e9 : 2e9, diskBytes: 2e9 }),
   charts: [
     {
       title: 'Versions a second',
@@ -71,7 +74,7 @@ export const ingestSuite: Suite = {
   async run(run) {
     await measureBackup(run)
     await measureMainnetLike(run)
-    await measureLinks(run)
+    await measureLongLedger(run)
     for (const returns of KEY_RETURNS) await measureSize(run, returns)
     await measureMembers(run)
   },
@@ -117,16 +120,9 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const nodes = await Promise.all(
     NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, 'spreading', node)) })),
   )
-  const slice = await sampleSlice(spreading, SLICE_ONE_IN)
   const contenders: Contender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
-    {
-      subject: 'slice of 0.1 %, verified',
-      role: 'ours',
-      comparedWith: FOLDER,
-      run: (folder) => ingest(folder, spreading, {}, slice),
-    },
     {
       subject: 'backup of returning keys, verified',
       role: 'ours',
@@ -149,17 +145,27 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   }
 }
 
-/** Measures from a bucket behind links beside the folder that it serves: more versions, as a link costs most when it is first used. */
-async function measureLinks(run: BenchRun): Promise<void> {
-  const versions = run.byScale({ tiny: 300, small: 20_000, medium: 120_000, large: 240_000 })
+/**
+ * Measures a slice, and a bucket behind links, beside the folder with everything: of more versions, as a link costs most when it is
+ * first used, and a store most once it has many keys.
+ */
+async function measureLongLedger(run: BenchRun): Promise<void> {
+  const versions = run.byScale({ tiny: 300, small: 60_000, medium: 300_000, large: 600_000 })
   run.step(`making ${versions} versions for a bucket`)
   const backup = run.folder('bucket')
   writeBackup(createMainnetLikeLedger(versions, 'spreading'), backup)
+  const slice = await sampleSlice(backup, SLICE_ONE_IN)
   const buckets = await Promise.all(
     LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(backup, shape)) })),
   )
   const contenders: Contender[] = [
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, backup, {}) },
+    {
+      subject: 'slice of 0.1 %, verified',
+      role: 'ours',
+      comparedWith: FOLDER,
+      run: (folder) => ingest(folder, backup, {}, slice),
+    },
     ...buckets.map(
       ({ subject, url, cpuTime }): Contender => ({
         subject,
@@ -171,8 +177,9 @@ async function measureLinks(run: BenchRun): Promise<void> {
     ),
   ]
   try {
-    const title = `${versions} versions, from a bucket`
-    await measureContenders(run, contenders, { title, metric: 'versions', count: versions, isSplit: true })
+    const title = `${versions} versions, all of them, a slice, and from a bucket`
+    const rounds = run.byScale({ tiny: 1, small: 3, medium: 3, large: 3 })
+    await measureContenders(run, contenders, { title, metric: 'versions', count: versions, isSplit: true, rounds })
   } finally {
     for (const { stop } of buckets) await stop()
     run.removeFolder('bucket')
