@@ -23,8 +23,9 @@ afterEach(async () => {
   await node.close()
 })
 
+/** Proves pages in this thread unless the options say otherwise: another one starts in a third of a second. */
 const open = (options: SourceOptions = {}) =>
-  openRestNode(node.url, { onNotice: (message) => notices.push(message), ...options }, FAST)
+  openRestNode(node.url, { thread: false, onNotice: (message) => notices.push(message), ...options }, FAST)
 
 async function read(options: SourceOptions = {}, from: Reading = {}) {
   const source = await open(options)
@@ -70,7 +71,7 @@ const readGenesis = (key: Uint8Array) =>
 
 describe('a node', () => {
   it('is read page by page up to its newest version, each page with the last of the one before', async () => {
-    const { versions, source, marks } = await read()
+    const { versions, source, marks } = await read({ thread: true })
     expect(plain(versions)).toEqual(plain(chain.expected))
     expect(source.chainId).toBe(SYNTHETIC_CHAIN_ID)
     expect(node.starts).toEqual([0, 99, 198].filter((start) => start < LAST))
