@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { accessibilityFindings, type Browser, openBrowser, type Page } from '@ledger-state/explorer/testing/browser'
-import { createRequestListener } from '@ledger-state/http'
+import { createRequestListener, type LedgerTrust } from '@ledger-state/http'
 import {
   CHECKPOINT,
   createProvenLedger,
@@ -11,7 +11,8 @@ import {
   waypointOf,
 } from '@ledger-state/http/testing/proven-ledger'
 import { createLedger } from '@ledger-state/ledger'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PATIENCE_MS } from '@ledger-state/testing/eventually'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { excessWidth } from '../../testing/explorer-bed.ts'
 import { openExplorer } from './static-files.js'
 
@@ -27,13 +28,17 @@ describe('the proof of a value', () => {
   let server: Server
   let browser: Browser
   let address: string
+  let trust: LedgerTrust
+  const byWaypoint = { waypoint: waypointOf(1), version: CHECKPOINT, epoch: BigInt(EPOCH), power: undefined }
+  beforeEach(() => {
+    trust = { signed: byWaypoint, contradicted: undefined }
+  })
   beforeAll(async () => {
     proven = await createProvenLedger()
-    const signed = { waypoint: waypointOf(1), version: CHECKPOINT, epoch: BigInt(EPOCH), power: undefined }
     const api = createRequestListener({
       ledger: createLedger(proven.engine),
       proofs: proven.proofs,
-      readTrust: () => ({ signed, contradicted: undefined }),
+      readTrust: () => trust,
       maxEventLoopDelayMs: Number.POSITIVE_INFINITY,
     })
     const page = openExplorer()!
@@ -53,6 +58,7 @@ describe('the proof of a value', () => {
   /** Runs with its own page, on which nothing may fail. */
   async function onPage(run: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext(PHONE)
+    context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const faults: string[] = []
     page.on('pageerror', (error) => faults.push(String(error)))
@@ -82,6 +88,23 @@ describe('the proof of a value', () => {
       await page.getByText(waypointOf(1)).waitFor()
       expect(await accessibilityFindings(page)).toEqual([])
       expect(await excessWidth(page)).toBe(0)
+    })
+  })
+
+  it('is beside how far the ledger is signed, by whom, and what contradicts it', async () => {
+    await onPage(async (page) => {
+      const shows = async (state: LedgerTrust, ...lines: readonly string[]) => {
+        trust = state
+        await page.goto(address)
+        for (const line of lines) await page.getByText(line, { exact: true }).waitFor()
+      }
+      await shows(trust, `to version ${CHECKPOINT}, by the waypoint itself`)
+      const signed = { ...byWaypoint, power: { signed: 1_080n, total: 1_090n } }
+      const signers = `to version ${CHECKPOINT}, by 1,080 of 1,090 of the voting power of epoch ${EPOCH}`
+      await shows({ signed, contradicted: undefined }, signers)
+      const contradiction = `validators signed another ledger up to version ${CHECKPOINT + 5n}: the rest is not served`
+      await shows({ signed, contradicted: { version: CHECKPOINT + 5n, epoch: BigInt(EPOCH) } }, signers, contradiction)
+      await shows({ signed: undefined, contradicted: undefined }, 'nothing vouches for the ledger')
     })
   })
 

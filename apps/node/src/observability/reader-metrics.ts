@@ -232,7 +232,9 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
       registers: [registry],
       collect() {
         const value = read()
-        if (value !== undefined) this.set(value)
+        // A gauge without labels is 0 from the beginning on.
+        if (value === undefined) this.remove()
+        else this.set(value)
       },
     })
   }
