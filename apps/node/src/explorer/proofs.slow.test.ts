@@ -100,7 +100,7 @@ describe('the proof of a value', () => {
       }
       await shows(trust, `to version ${CHECKPOINT}, by the waypoint itself`)
       const signed = { ...byWaypoint, power: { signed: 1_080n, total: 1_090n } }
-      const signers = `to version ${CHECKPOINT}, by 1,080 of 1,090 of the voting power of epoch ${EPOCH}`
+      const signers = `to version ${CHECKPOINT}, by 1\u2009080 of 1\u2009090 of the voting power of epoch ${EPOCH}`
       await shows({ signed, contradicted: undefined }, signers)
       const contradiction = `validators signed another ledger up to version ${CHECKPOINT + 5n}: the rest is not served`
       await shows({ signed, contradicted: { version: CHECKPOINT + 5n, epoch: BigInt(EPOCH) } }, signers, contradiction)

@@ -177,6 +177,7 @@ describe('start --network --since', () => {
     await eventually(
       () => program.output.includes(`no tree of the signed version ${version} is kept`),
       () => `the notice: ${program.output}`,
+      120_000,
     )
     expect(program.output).toContain(
       'as it would take more than a tenth of the disk: `ledger-state trust keep-tree` makes it',

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isOwnKey, STATE_ROOT_KEY } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
-import { openSource } from '@ledger-state/feed'
+import { feedHeaderLine, openSource, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import { ingestSource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
@@ -119,5 +119,27 @@ describe.skipIf(!hasSharedData)('the root of a ledger with metadata', () => {
       await auditStateRoot(engine, place, { version: 155n, threads: 0 }),
     )
     await snapshot.close()
+  })
+
+  it.each([0n, 155n])('is found in a store that an export from version %i filled, too', async (first) => {
+    await ingest(engine, sharedPath('data/epochs/made'))
+    const { chainId, latestVersion } = engine.ledger!
+    const { block } = engine.blockAt(first)
+    const state = [...engine.at(first).scan(new Uint8Array(0))]
+    const lines = [
+      feedHeaderLine({ chainId: Number(chainId), base: { version: first, block, complete: true } }),
+      stateToFeedLine(state),
+      ...[...engine.versions(first + 1n, latestVersion)].map(versionToFeedLine),
+    ]
+    const feed = join(folder, `from-${first}.ndjson`)
+    writeFileSync(feed, lines.join('\n'))
+    const filled = createMemoryEngine()
+    await ingest(filled, feed)
+    for (const version of [first, latestVersion]) {
+      expect(await auditStateRoot(filled, place, { version, threads: 0 })).toContain(
+        (await auditStateRoot(engine, place, { version, threads: 0 })).split(',')[0],
+      )
+    }
+    await filled.close()
   })
 })
