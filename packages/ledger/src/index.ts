@@ -12,12 +12,13 @@ export { ChangeSampler, type SampledRange } from './histories/change-sampler.js'
 export type { Change, History, HistoryOptions, ReadableChange, UnreadableChange } from './histories/history.js'
 export type { CacheName, Ledger, LedgerState } from './ledger.js'
 export type { Listing, ListOptions } from './listings/listing.js'
-export { type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
+export { type JoinMoment, type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
 export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slices/left-out.js'
 export type { ListedMember, ListMembersOptions, MemberListing } from './slices/list-members.js'
 export { OUTSIDE_OF_SLICE } from './slices/outside.js'
+export type { IdList } from './slices/packed-ids.js'
 export {
   decodeMember,
   decodeSliceRecord,
@@ -31,8 +32,9 @@ export {
   type SliceRecord,
 } from './slices/slice-records.js'
 export {
+  parseSliceLines,
   parseSliceSpec,
-  readSliceFile,
+  type SliceLine,
   type SliceSpec,
   type SliceTexts,
   sliceDigest,

@@ -115,7 +115,7 @@ function listOf(versions: readonly LedgerVersion[]): LedgerSource {
   }
 }
 
-/** The newest state of an engine, as a source that is no store gives it. */
+/** The newest state of an engine, as a backup gives it. */
 function stateOf(engine: StateEngine): LedgerSource {
   const { latestVersion: version, latestBlock: block } = engine.ledger!
   return {

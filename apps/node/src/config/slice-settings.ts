@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { isLedgerStateError } from '@ledger-state/core'
-import { parseSliceSpec, readSliceFile, type SliceSpec } from '@ledger-state/ledger'
+import { parseSliceLines, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
 import { unreadableSlice, usageError } from '../errors.js'
 import type { CommandInput } from './command.js'
+import { linesOfFile } from './lines-of-file.js'
 import { settings } from './settings.js'
 
 /** What a slice is asked for with, as settings are handed to processes. */
@@ -13,36 +13,52 @@ export interface SliceSettings {
   readonly types: readonly string[]
 }
 
-/** The slice that the input asks for; undefined to keep everything. @throws `usage` */
+/** Whether the input asks for a slice. */
+export function asksForSlice(input: CommandInput): boolean {
+  return settingsOf(input) !== undefined
+}
+
+/** The slice that the input asks for; undefined to keep everything. @throws `usage` where the file or a text cannot be read */
 export function sliceSettings(input: CommandInput): SliceSettings | undefined {
+  const slice = settingsOf(input)
+  if (slice) checkSlice(slice)
+  return slice
+}
+
+function settingsOf(input: CommandInput): SliceSettings | undefined {
   const file = input.get(settings.only)
   const accounts = input.get(settings.onlyAccount) ?? []
   const tables = input.get(settings.onlyTable) ?? []
   const types = input.get(settings.onlyType) ?? []
   if (file === undefined && accounts.length + tables.length + types.length === 0) return undefined
-  const slice = { file, accounts, tables, types }
-  sliceSpecOf(slice)
-  return slice
+  return { file, accounts, tables, types }
+}
+
+/** Reads what is asked for line by line, and keeps nothing of it: a file of millions is in memory once, when it is used. */
+function checkSlice(slice: SliceSettings): void {
+  const { file, ...named } = slice
+  if (file === undefined) return void sliceSpecOf(slice)
+  readingFrom(file, () => {
+    let lines = 0
+    for (const _ of parseSliceLines(linesOfFile(file))) lines++
+    const isNamed = named.accounts.length + named.tables.length + named.types.length > 0
+    if (isNamed || lines === 0) parseSliceSpec(named)
+  })
 }
 
 /** @throws `usage` where the file or a text cannot be read */
 export function sliceSpecOf({ file, accounts, tables, types }: SliceSettings): SliceSpec {
-  const read = file === undefined ? { accounts: [], tables: [], types: [] } : readFile(file)
-  try {
-    return parseSliceSpec({
-      accounts: [...read.accounts, ...accounts],
-      tables: [...read.tables, ...tables],
-      types: [...read.types, ...types],
-    })
-  } catch (error) {
-    throw isLedgerStateError(error) ? usageError(error.message) : error
-  }
+  return readingFrom(file, () => {
+    return parseSliceSpec({ accounts, tables, types, lines: file === undefined ? [] : linesOfFile(file) })
+  })
 }
 
-function readFile(file: string) {
+function readingFrom<T>(file: string | undefined, work: () => T): T {
   try {
-    return readSliceFile(readFileSync(file, 'utf8'))
+    return work()
   } catch (error) {
-    throw unreadableSlice(file, error)
+    const isOfFile = !isLedgerStateError(error) || isLedgerStateError(error, 'invalid_slice')
+    if (file !== undefined && isOfFile) throw unreadableSlice(file, error)
+    throw isLedgerStateError(error) ? usageError(error.message) : error
   }
 }

@@ -41,7 +41,7 @@ export async function beginSlicedReplica(
 }
 
 /**
- * Refuses a folder whose slice of a snapshot was cut short, for an ingest that is not told what the slice keeps: the store would become
+ * Refuses a folder whose slice of a snapshot was cut short, for an ingest that is not given what the slice keeps: the store would become
  * one of everything, or a slice that has no hash of everything. @throws `usage`
  */
 export function expectNoBegunSlice(place: StorePlace): void {

@@ -18,15 +18,16 @@ export async function withWiderCommand(
 ): Promise<LedgerStateError> {
   const held = await readSliceLines(engine)
   if (held.length === 0) return error
-  const lines = [...new Set([...held, ...sliceSpecToLines(asked)])]
+  const more = firstOf(sliceSpecToLines(asked), MOST_NAMED + 1)
+  const lines = [...new Set([...held, ...more])]
   const { from, into, makes, needs } = storesOf(place)
   const ingest = `${makes}ledger-state ingest ${quoted(location)} ${into}`
   if (lines.length <= MOST_NAMED) return widerSlice(error, `${ingest} ${lines.map(optionOf).join(' ')}${needs}`)
-  const named = sliceSpecToLines(asked).map((line) => ` ${quoted(line)}`)
-  const more = named.length <= MOST_NAMED ? `printf '%s\\n'${named.join('')} >> slice.txt` : 'cat FILE >> slice.txt'
+  const named = more.map((line) => ` ${quoted(line)}`).join('')
+  const adds = more.length <= MOST_NAMED ? `printf '%s\\n'${named} >> slice.txt` : 'cat FILE >> slice.txt'
   return widerSlice(
     error,
-    `ledger-state info --slice ${from} > slice.txt && ${more} && ${ingest} --only slice.txt${needs}`,
+    `ledger-state info --slice ${from} > slice.txt && ${adds} && ${ingest} --only slice.txt${needs}`,
   )
 }
 
@@ -53,6 +54,12 @@ function storesOf(place: StorePlace) {
     makes: `createdb --maintenance-db=${held} ${quoted(database)} && `,
     needs: hasPassword ? ' (with the password in PGPASSWORD)' : '',
   }
+}
+
+function firstOf(lines: Iterable<string>, count: number): string[] {
+  const first: string[] = []
+  for (const line of lines) if (first.push(line) === count) break
+  return first
 }
 
 function optionOf(line: string): string {

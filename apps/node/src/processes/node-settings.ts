@@ -4,7 +4,7 @@ import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
-import { sliceSettings } from '../config/slice-settings.js'
+import { asksForSlice, sliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
 import type { NetworkWindow } from '../ingest/network-window.js'
 import type { LogSettings } from '../observability/logger.js'
@@ -138,7 +138,7 @@ export function nodeSettings(
             retain: retain?.toString(),
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
-            keepTransactions: input.get(settings.keepTransactions) || sliceSettings(input) !== undefined,
+            keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
             slice: sliceSettings(input),
             window,
             trees: {
@@ -153,7 +153,7 @@ export function nodeSettings(
 /** Replication copies the files of a folder; a slice of them goes into any store. @throws `usage` */
 function expectFolderNotNeeded(input: CommandInput): void {
   for (const option of [settings.replicaOf, settings.serveFeed]) {
-    if (option === settings.replicaOf && sliceSettings(input)) continue
+    if (option === settings.replicaOf && asksForSlice(input)) continue
     if (input.get<unknown>(option) !== undefined)
       throw usageError(`--${option.name} is for stores in a folder; the servers of --store replicate by themselves`)
   }

@@ -81,7 +81,7 @@ export class SliceFilter {
       return undefined
     }
     if (spec && Buffer.compare(sliceDigest(spec), decodeSliceRecord(record).digest) !== 0) {
-      throw otherSlice(sliceSpecToLines(spec))
+      throw otherSlice([...sliceSpecToLines(spec)])
     }
     const keeper = SliceKeeper.resume(record)
     for (const prefix of [SLICE_TYPE_PREFIX, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX]) {
@@ -115,7 +115,7 @@ export class SliceFilter {
     const counted = known.find(([key]) => isSliceLeftOutKey(key))?.[1]
     if (counted) this.leftOut?.adopt(decodeSliceLeftOut(counted))
     const state = kept.some(([key]) => !isOwnKey(key)) ? kept : kept.filter(([key]) => !isTransactionKey(key))
-    const records = keeper.takeRecords()
+    const records = [...keeper.takeRecords()]
     return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }
   }
 

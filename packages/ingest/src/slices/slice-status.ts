@@ -76,7 +76,7 @@ export async function* readSliceMembers(engine: StateEngineReader | AsyncStateRe
   if (view) yield* membersOf(view)
 }
 
-/** The lines that ask for what a store was asked for: see `readSliceFile` of `@ledger-state/ledger`. */
+/** The lines that ask for what a store was asked for: see `parseSliceSpec` of `@ledger-state/ledger`. */
 export async function readSliceLines(engine: StateEngineReader | AsyncStateReader): Promise<readonly string[]> {
   const status = await readSliceStatus(engine)
   const lines: string[] = []

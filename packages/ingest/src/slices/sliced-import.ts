@@ -1,4 +1,4 @@
-import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry, type Write } from '@ledger-state/core'
 import type { StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StatePart } from '@ledger-state/feed'
 import { type SliceKeeper, sliceDigest } from '@ledger-state/ledger'
@@ -42,20 +42,26 @@ export class SlicedImport {
 
   /** Adds what the store notes of its slice. Parts of it may be there already, of an import that was cut short just here. */
   async addRecords(state: StateImport): Promise<void> {
-    const leftOut = this.#leftOut?.take()
-    const records = [...this.#keeper.takeRecords(), ...(leftOut ? [leftOut] : [])]
-    for (let at = 0; at < records.length; at += RECORDS_AT_ONCE) {
-      const some = records.slice(at, at + RECORDS_AT_ONCE)
+    let some: KeyedEntry[] = []
+    const addSome = async (): Promise<void> => {
       try {
-        await state.add(
-          some.map(([key, value]) => ({ key, value: value!, version: this.#version })),
-          state.mark,
-        )
+        await state.add(some, state.mark)
       } catch (error) {
         // The same source gives the same members in the same order, so that a part is there as a whole.
         if (!isLedgerStateError(error, 'duplicate_key')) throw error
       }
+      some = []
     }
+    const leftOut = this.#leftOut?.take()
+    if (leftOut) some.push(this.#entryOf(leftOut))
+    for (const record of this.#keeper.takeRecords()) {
+      if (some.push(this.#entryOf(record)) === RECORDS_AT_ONCE) await addSome()
+    }
+    if (some.length > 0) await addSome()
+  }
+
+  #entryOf([key, value]: Write): KeyedEntry {
+    return { key, value: value!, version: this.#version }
   }
 
   close(): void {

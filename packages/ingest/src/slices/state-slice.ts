@@ -46,7 +46,7 @@ export class StateSlice {
     )
     for (let pass = 1; ; pass++) {
       const before = this.#keeper.joined
-      const joiningBefore = this.#keeper.joining.length
+      const moment = this.#keeper.moment
       this.#isMissing = false
       this.#leftOut = { keys: 0, bytes: 0 }
       await this.#look(options)
@@ -55,7 +55,7 @@ export class StateSlice {
       const { accounts, tables } = this.#keeper.counts
       onNotice(`pass ${pass}: the slice has ${accounts} accounts and objects and ${tables} tables`)
       if (joined === 0 && !this.#isMissing) return true
-      if (pass === MOST_PASSES) throw sliceStillGrows(place, pass, this.#keeper.joining.slice(joiningBefore))
+      if (pass === MOST_PASSES) throw sliceStillGrows(place, pass, [...this.#keeper.joinedAfter(moment)])
     }
   }
 

@@ -1,7 +1,26 @@
-// `portable-sha3-256.ts` has the same function for other runtimes than Node: see `imports` in package.json.
-import { hash } from 'node:crypto'
+// `portable-sha3-256.ts` has the same functions for other runtimes than Node: see `imports` in package.json.
+import { createHash, hash } from 'node:crypto'
 
 /** The SHA3-256 of bytes. */
 export function sha3Of(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(hash('sha3-256', bytes, 'buffer'))
+}
+
+/** A SHA3-256 that takes its bytes piece by piece. */
+export interface Sha3 {
+  update(bytes: Uint8Array): Sha3
+  digest(): Uint8Array
+}
+
+/** Begins the SHA3-256 of pieces of bytes. */
+export function createSha3(): Sha3 {
+  const inner = createHash('sha3-256')
+  const hash: Sha3 = {
+    update(bytes) {
+      inner.update(bytes)
+      return hash
+    },
+    digest: () => new Uint8Array(inner.digest()),
+  }
+  return hash
 }

@@ -11,7 +11,7 @@ import {
   SLICE_TYPE_PREFIX,
   type Write,
 } from '@ledger-state/core'
-import { bytesToHexDigits, compareBytes } from '@ledger-state/core/bytes'
+import { compareBytes } from '@ledger-state/core/bytes'
 import { readResourceGroup } from '@ledger-state/move-module'
 import {
   decodeStateKey,
@@ -60,6 +60,13 @@ export interface SliceCounts {
   readonly unread: number
 }
 
+/** What a keeper knew at a moment, for `joinedAfter`. */
+export interface JoinMoment {
+  readonly accounts: number
+  readonly tables: number
+  readonly typed: number
+}
+
 /**
  * Decides what a slice keeps, while versions pass by in their order, and remembers who joins. All modules are kept: which of them a later
  * value needs is not known when they are written.
@@ -80,7 +87,12 @@ export class SliceKeeper {
   #version = 0n
   #joined = 0
   #unread = 0
-  #records: Write[] = []
+  /** What was asked, until the store has it. */
+  #asked: Uint8Array | undefined
+  /** How many members and types the store has, of those in the order of their numbers. */
+  readonly #recorded = { account: 0, table: 0, type: 0 }
+  /** Tables of which it was learned what they hold, since the store has them. */
+  #typed: number[] = []
 
   private constructor(patterns: readonly TypePattern[], firstVersion: bigint | undefined) {
     this.#patterns = patterns
@@ -91,7 +103,7 @@ export class SliceKeeper {
   static begin(spec: SliceSpec, firstVersion: bigint): SliceKeeper {
     const keeper = new SliceKeeper(spec.types, firstVersion)
     keeper.#version = firstVersion
-    keeper.#records.push([SLICE_KEY, encodeSliceRecord(spec)])
+    keeper.#asked = encodeSliceRecord(spec)
     for (const address of spec.accounts) keeper.#join('account', address, 'asked', 0)
     for (const handle of spec.tables) keeper.#join('table', handle, 'asked', 0)
     return keeper
@@ -110,12 +122,17 @@ export class SliceKeeper {
       const tag = readTypeTag(new ByteReader(value))
       this.#types[number - 1] = tag
       this.#typeNumbers.set(typeTagToText(tag), number)
+      if (this.#recorded.type === number - 1) this.#recorded.type = number
     } else if (kind === SLICE_ACCOUNT_PREFIX[1] || kind === SLICE_TABLE_PREFIX[1]) {
       const { reason, isWhole, since, valueType = 0 } = decodeMember(value)
-      const set = kind === SLICE_ACCOUNT_PREFIX[1] ? this.#accounts : this.#tables
-      const number = set.find(key, SLICE_ACCOUNT_PREFIX.length)
-      if (number >= 0) set.setValueType(number, valueType)
-      else set.add(key, SLICE_ACCOUNT_PREFIX.length, Number(since), flagsOf(reason, isWhole), valueType)
+      const of: MemberKind = kind === SLICE_ACCOUNT_PREFIX[1] ? 'account' : 'table'
+      const set = this.#setOf(of)
+      const held = set.find(key, SLICE_ACCOUNT_PREFIX.length)
+      if (held >= 0) set.setValueType(held, valueType)
+      else {
+        const number = set.add(key, SLICE_ACCOUNT_PREFIX.length, Number(since), flagsOf(reason, isWhole), valueType)
+        if (this.#recorded[of] === number) this.#recorded[of] = number + 1
+      }
     }
   }
 
@@ -173,13 +190,18 @@ export class SliceKeeper {
     return this.#joined
   }
 
-  /** Who joined since the last call of `takeRecords`, as the lines of a specification. */
-  get joining(): readonly string[] {
-    return this.#records.flatMap(([key]) => {
-      const name = addressToShortHex(key.subarray(SLICE_ACCOUNT_PREFIX.length))
-      if (key[1] === SLICE_ACCOUNT_PREFIX[1]) return [name]
-      return key[1] === SLICE_TABLE_PREFIX[1] ? [`table ${name}`] : []
-    })
+  /** The moment that `joinedAfter` is asked about later on, before `takeRecords` is called. */
+  get moment(): JoinMoment {
+    return { accounts: this.#accounts.size, tables: this.#tables.size, typed: this.#typed.length }
+  }
+
+  /** Who joined or was found to hold more after a moment, as the lines of a specification. */
+  *joinedAfter({ accounts, tables, typed }: JoinMoment): Generator<string> {
+    for (let at = accounts; at < this.#accounts.size; at++) yield addressToShortHex(this.#accounts.id(at))
+    for (let at = tables; at < this.#tables.size; at++) yield `table ${addressToShortHex(this.#tables.id(at))}`
+    for (const number of this.#typed.slice(typed)) {
+      if (number < tables) yield `table ${addressToShortHex(this.#tables.id(number))}`
+    }
   }
 
   /** Keys of modules that were looked for in vain. */
@@ -203,12 +225,22 @@ export class SliceKeeper {
     this.#untyped.clear()
   }
 
-  /** What the store has to write of its slice since the last call. */
-  takeRecords(): readonly Write[] {
-    // Of several records of a member the last one counts.
-    const records = new Map(this.#records.map((write) => [bytesToHexDigits(write[0]), write]))
-    this.#records = []
-    return [...records.values()]
+  /** What the store has to write of its slice since the last call, one after another: ten million records do not stand in memory at once. */
+  *takeRecords(): Generator<Write> {
+    if (this.#asked) yield [SLICE_KEY, this.#asked]
+    this.#asked = undefined
+    for (const recorded = this.#recorded; recorded.type < this.#types.length; recorded.type++) {
+      const writer = new ByteWriter()
+      writeTypeTag(writer, this.#types[recorded.type]!)
+      yield [sliceTypeKey(recorded.type + 1), writer.toBytes()]
+    }
+    for (const number of new Set(this.#typed)) if (number < this.#recorded.table) yield this.#recordOf('table', number)
+    this.#typed = []
+    for (const kind of ['account', 'table'] as const) {
+      for (const set = this.#setOf(kind); this.#recorded[kind] < set.size; this.#recorded[kind]++) {
+        yield this.#recordOf(kind, this.#recorded[kind])
+      }
+    }
   }
 
   /** @param untyped where items are noted whose type was not known before this version */
@@ -319,7 +351,7 @@ export class SliceKeeper {
       else if (this.#tables.valueType(number) === 0) {
         // A table that was asked for by its handle.
         this.#tables.setValueType(number, this.#numberOf(valueType))
-        this.#record('table', number)
+        this.#typed.push(number)
         this.#joined++
         if (this.#finder.mayHold(valueType)) this.#typedLate.push(number)
       }
@@ -327,15 +359,17 @@ export class SliceKeeper {
   }
 
   #join(kind: MemberKind, id: Uint8Array, reason: MemberReason, valueType: number): void {
-    const set = kind === 'account' ? this.#accounts : this.#tables
     const isWhole = this.#version === this.#firstVersion
-    const number = set.add(id, 0, Number(this.#version), flagsOf(reason, isWhole), valueType)
+    this.#setOf(kind).add(id, 0, Number(this.#version), flagsOf(reason, isWhole), valueType)
     this.#joined++
-    this.#record(kind, number)
   }
 
-  #record(kind: MemberKind, number: number): void {
-    const set = kind === 'account' ? this.#accounts : this.#tables
+  #setOf(kind: MemberKind): MemberSet {
+    return kind === 'account' ? this.#accounts : this.#tables
+  }
+
+  #recordOf(kind: MemberKind, number: number): Write {
+    const set = this.#setOf(kind)
     const [flags, valueType] = [set.flags(number), set.valueType(number)]
     const value = encodeMember({
       reason: MEMBER_REASONS[flags & ~WHOLE]!,
@@ -343,7 +377,7 @@ export class SliceKeeper {
       since: BigInt(set.since(number)),
       valueType: valueType === 0 ? undefined : valueType,
     })
-    this.#records.push([memberKey(kind, set.id(number)), value])
+    return [memberKey(kind, set.id(number)), value]
   }
 
   #numberOf(type: TypeTag): number {
@@ -352,9 +386,6 @@ export class SliceKeeper {
     if (known !== undefined) return known
     const number = this.#types.push(type)
     this.#typeNumbers.set(text, number)
-    const writer = new ByteWriter()
-    writeTypeTag(writer, type)
-    this.#records.push([sliceTypeKey(number), writer.toBytes()])
     return number
   }
 }

@@ -1,88 +1,108 @@
-import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
-import { sha3Of } from '#sha3-256'
+import { addressToShortHex, parseAddress } from '@ledger-state/core'
+import { createSha3 } from '#sha3-256'
 import { invalidSliceLine, sliceOfNothing } from '../errors.js'
+import { type IdList, PackedIds } from './packed-ids.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
 /** What a slice of a ledger is asked to keep. */
 export interface SliceSpec {
   /** All state under these addresses. 32 bytes each. */
-  readonly accounts: readonly Uint8Array[]
+  readonly accounts: IdList
   /** The items of the tables of these handles. 32 bytes each. */
-  readonly tables: readonly Uint8Array[]
+  readonly tables: IdList
   /** Resources of these types, at any address. */
   readonly types: readonly TypePattern[]
 }
 
 /** The texts that a slice is asked for with: addresses, handles and types. */
 export interface SliceTexts {
-  readonly accounts?: readonly string[] | undefined
-  readonly tables?: readonly string[] | undefined
-  readonly types?: readonly string[] | undefined
+  readonly accounts?: Iterable<string> | undefined
+  readonly tables?: Iterable<string> | undefined
+  readonly types?: Iterable<string> | undefined
+  /** Lines of a file, in their order: an address, `table` and a handle, or a type on each; `#` begins a comment. */
+  readonly lines?: Iterable<string> | undefined
 }
 
 /**
- * Makes a specification out of texts. Each member stands in it once, in one order.
- * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` where nothing is asked for
+ * Makes a specification out of texts. Each member stands in it once, in one order. Ten million accounts take 320 MB.
+ * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` with the number of a line, or where nothing is asked for
  * @example
  * ```ts
  * import { parseSliceSpec, sliceSpecToLines } from '@ledger-state/ledger'
  *
- * const spec = parseSliceSpec({ accounts: ['0xcafe'], types: ['0x1::fungible_asset::Supply'] })
- * console.log(sliceSpecToLines(spec)) // [ '0xcafe', '0x1::fungible_asset::Supply' ]
+ * const spec = parseSliceSpec({ accounts: ['0xcafe'], lines: ['0x1::fungible_asset::Supply'] })
+ * console.log([...sliceSpecToLines(spec)]) // [ '0xcafe', '0x1::fungible_asset::Supply' ]
  * ```
  */
-export function parseSliceSpec({ accounts = [], tables = [], types = [] }: SliceTexts): SliceSpec {
-  if (accounts.length + tables.length + types.length === 0) throw sliceOfNothing()
+export function parseSliceSpec({ accounts = [], tables = [], types = [], lines = [] }: SliceTexts): SliceSpec {
+  const ids = { account: new PackedIds(), table: new PackedIds() }
+  const patterns = new Map<string, TypePattern>()
+  const addType = (pattern: TypePattern): void => void patterns.set(typePatternToText(pattern), pattern)
+  for (const address of accounts) ids.account.add(parseAddress(address))
+  for (const handle of tables) ids.table.add(parseAddress(handle))
+  for (const type of types) addType(parseTypePattern(type))
+  for (const asked of parseSliceLines(lines)) {
+    if (asked.kind === 'type') addType(asked.pattern)
+    else ids[asked.kind].add(asked.id)
+  }
+  if (ids.account.length + ids.table.length + patterns.size === 0) throw sliceOfNothing()
   return {
-    accounts: unique(accounts.map(parseAddress), addressToLongHex),
-    tables: unique(tables.map(parseAddress), addressToLongHex),
-    types: unique(types.map(parseTypePattern), typePatternToText),
+    accounts: ids.account.settle(),
+    tables: ids.table.settle(),
+    types: [...patterns].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pattern]) => pattern),
   }
 }
 
-/**
- * Reads the texts of a file: on each line an address, `table` and a handle, or a type; `#` begins a comment.
- * @throws `invalid_slice` with the number of the line
- */
-export function readSliceFile(text: string): Record<keyof SliceTexts, string[]> {
-  const texts: Record<keyof SliceTexts, string[]> = { accounts: [], tables: [], types: [] }
-  for (const [at, line] of text.split('\n').entries()) {
-    const words = line.replace(/#.*/, '').trim()
+/** What one line asks for. */
+export type SliceLine =
+  | { readonly kind: 'account' | 'table'; readonly id: Uint8Array }
+  | { readonly kind: 'type'; readonly pattern: TypePattern }
+
+/** Reads the lines of a file, as `parseSliceSpec` does, one after another. @throws (the iteration) `invalid_slice` with the number of the line */
+export function* parseSliceLines(lines: Iterable<string>): Generator<SliceLine> {
+  let number = 0
+  for (const line of lines) {
+    number++
+    const comment = line.indexOf('#')
+    const words = (comment < 0 ? line : line.slice(0, comment)).trim()
     if (words === '') continue
-    const table = /^table\s+(\S+)$/.exec(words)?.[1]
     try {
-      if (table !== undefined) {
-        parseAddress(table)
-        texts.tables.push(table)
-      } else if (words.includes('::')) {
-        parseTypePattern(words)
-        texts.types.push(words)
-      } else {
-        parseAddress(words)
-        texts.accounts.push(words)
-      }
+      yield parseWords(words)
     } catch (error) {
-      throw invalidSliceLine(at + 1, error)
+      throw invalidSliceLine(number, error)
     }
   }
-  return texts
 }
 
-/** The lines of a file that `readSliceFile` reads back. */
-export function sliceSpecToLines({ accounts, tables, types }: SliceSpec): string[] {
-  return [
-    ...accounts.map(addressToShortHex),
-    ...tables.map((handle) => `table ${addressToShortHex(handle)}`),
-    ...types.map(typePatternToText),
-  ]
+function parseWords(words: string): SliceLine {
+  const table = /^table\s+(\S+)$/.exec(words)?.[1]
+  if (table !== undefined) return { kind: 'table', id: parseAddress(table) }
+  if (words.includes('::')) return { kind: 'type', pattern: parseTypePattern(words) }
+  return { kind: 'account', id: parseAddress(words) }
 }
 
-/** 32 bytes that are equal for equal specifications. */
+/** The lines of a file that `parseSliceSpec` reads back. */
+export function* sliceSpecToLines({ accounts, tables, types }: SliceSpec): Generator<string> {
+  for (const address of accounts) yield addressToShortHex(address)
+  for (const handle of tables) yield `table ${addressToShortHex(handle)}`
+  for (const type of types) yield typePatternToText(type)
+}
+
+/** Characters that are hashed at once. */
+const PIECE_LENGTH = 65_536
+
+/** 32 bytes that are equal for equal specifications: the SHA3-256 of the lines, with a line feed between them. */
 export function sliceDigest(spec: SliceSpec): Uint8Array {
-  return sha3Of(new TextEncoder().encode(sliceSpecToLines(spec).join('\n')))
-}
-
-function unique<T>(items: readonly T[], toText: (item: T) => string): T[] {
-  const byText = new Map(items.map((item) => [toText(item), item]))
-  return [...byText].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item)
+  const hash = createSha3()
+  const encoder = new TextEncoder()
+  let piece = ''
+  let separator = ''
+  for (const line of sliceSpecToLines(spec)) {
+    piece += separator + line
+    separator = '\n'
+    if (piece.length < PIECE_LENGTH) continue
+    hash.update(encoder.encode(piece))
+    piece = ''
+  }
+  return hash.update(encoder.encode(piece)).digest()
 }

@@ -53,7 +53,10 @@ it('a slice knows all of the accounts and tables that it was asked for, at every
     fc.asyncProperty(randomLedgers, randomSpecs, async (versions, spec) => {
       const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
       for (let version = 0n; version < versions.length; version++) {
-        for (const prefix of [...spec.accounts.map(accountKeyPrefix), ...spec.tables.map(tableKeyPrefix)]) {
+        for (const prefix of [
+          ...Array.from(spec.accounts, accountKeyPrefix),
+          ...Array.from(spec.tables, tableKeyPrefix),
+        ]) {
           expect(keysOf(slice, version, prefix)).toEqual(keysOf(whole, version, prefix))
         }
         const state = createLedger(slice).at(version)
