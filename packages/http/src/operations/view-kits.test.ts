@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
+import { createAsyncLedger, createLedger, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { keptOf } from '@ledger-state/ledger/testing/random-slices'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { inject } from 'light-my-request'
@@ -42,6 +43,29 @@ async function loadEngine({ serve, window }: Kit['sources'][number]): Promise<St
   for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })
   if (window !== 'all') await engine.prune(BigInt(window))
   return engine
+}
+
+/** The slice of a source that nobody was asked for in: the framework, the modules, and the tables found there. */
+async function loadFramework({ serve }: Kit['sources'][number]): Promise<StateWriter> {
+  const engine = createMemoryEngine()
+  const source = await openSource(sharedPath(serve.replace(/^shared\//, '')))
+  const keeper = SliceKeeper.begin(parseSliceSpec({ accounts: ['0xdead'] }), 0n)
+  for await (const record of source.versions()) {
+    const writes = keptOf(keeper, engine, record.version, record.writes)
+    const kept = { ...record, writes: [...writes, ...keeper.takeRecords()] }
+    await engine.commit([kept], { chainId: source.chainId! })
+    keeper.settle()
+  }
+  return engine
+}
+
+/** Supplies, conversions and settings: what such a view reads lies at the framework's addresses. */
+function isWithoutArguments({ body_text: body }: KitRequest): boolean {
+  return body !== undefined && /"arguments": ?\[\]/.test(body)
+}
+
+function saysUnknownAccount({ status, text }: { readonly status: number; readonly text: string }): boolean {
+  return status === 410 && /has not the account 0x(?![134a];)[0-9a-f]+; --only-account /.test(text)
 }
 
 async function differenceOf(listener: ReturnType<typeof createRequestListener>, request: KitRequest) {
@@ -97,4 +121,24 @@ describe.skipIf(!hasSharedData)('views of the kits', () => {
       }
     },
   )
+
+  it('of the framework are answered by a slice as by the whole, or it names an account that they were asked about', async () => {
+    const kit = readKit('views-framework')
+    for (const source of isSlowRun ? kit.sources : kit.sources.slice(0, 1)) {
+      const ledger = createLedger(await loadFramework(source))
+      const listener = createRequestListener({ ledger, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+      const found = { asWhole: 0, unknown: 0 }
+      const differences: unknown[] = []
+      const requests = kit.requests.filter(({ area }) => area === source.area)
+      for (const request of requests.filter((_, at) => isSlowRun || at % 7 === 0)) {
+        const difference = await differenceOf(listener, request)
+        if (!difference) found.asWhole++
+        else if (!isWithoutArguments(request) && saysUnknownAccount(difference)) found.unknown++
+        else differences.push([request.id, request.body_text, request.expect, difference])
+      }
+      expect(differences).toEqual([])
+      expect(found.asWhole).toBeGreaterThan(10)
+      expect(found.unknown).toBeGreaterThan(10)
+    }
+  })
 })
