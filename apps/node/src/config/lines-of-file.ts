@@ -2,7 +2,8 @@ import { Buffer } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
-const PIECE_BYTES = 256 << 10
+/** Small: the lines of a piece are garbage together, while it is young. */
+const PIECE_BYTES = 16 << 10
 
 /** The lines of a text file, of which a piece stands in memory at a time. @throws errors of the file system */
 export function* linesOfFile(path: string): Generator<string> {

@@ -54,8 +54,7 @@ export class PackedIds implements IdList {
       const block = this.#blockOf(at)
       const first = firstWord(at)
       const id = new Uint8Array(ADDRESS_LENGTH)
-      const view = new DataView(id.buffer)
-      for (let word = 0; word < WORDS; word++) view.setUint32(4 * word, block[first + word]!)
+      for (let byte = 0; byte < ADDRESS_LENGTH; byte++) id[byte] = block[first + (byte >>> 2)]! >>> (24 - 8 * (byte & 3))
       yield id
     }
   }
