@@ -89,7 +89,7 @@ export function* sliceSpecToLines({ accounts, tables, types }: SliceSpec): Gener
 }
 
 /** Characters that are hashed at once. */
-const PIECE_LENGTH = 65_536
+const PIECE_LENGTH = 2_048
 
 /** 32 bytes that are equal for equal specifications: the SHA3-256 of the lines, with a line feed between them. */
 export function sliceDigest(spec: SliceSpec): Uint8Array {
