@@ -40,6 +40,7 @@ export {
   isSliceLeftOutKey,
   isTransactionKey,
   SLICE_ACCOUNT_PREFIX,
+  SLICE_DELETION_PREFIX,
   SLICE_KEY,
   SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,

@@ -61,9 +61,26 @@ export const SLICE_TYPE_PREFIX: Uint8Array = Uint8Array.of(OWN, 8)
 /** Key under which a slice counts what it left out: the last version of each commit that left something out writes it. */
 export const SLICE_LEFT_OUT_KEY: Uint8Array = Uint8Array.of(OWN, 10)
 
-/** Whether a key says what a slice keeps, or what it left out. */
+/**
+ * Prefix of the keys under which a slice notes that a version deletes a key of a member that it does not know whole; the key follows.
+ * A store has no trace of a deletion of what it never had.
+ */
+export const SLICE_DELETION_PREFIX: Uint8Array = Uint8Array.of(OWN, 11)
+
+const SLICE_KINDS = new Set(
+  [
+    SLICE_KEY,
+    SLICE_ACCOUNT_PREFIX,
+    SLICE_TABLE_PREFIX,
+    SLICE_TYPE_PREFIX,
+    SLICE_LEFT_OUT_KEY,
+    SLICE_DELETION_PREFIX,
+  ].map((key) => key[1]!),
+)
+
+/** Whether a key says what a slice keeps, deletes or left out. */
 export function isSliceKey(key: Uint8Array): boolean {
-  return key[0] === OWN && ((key[1]! >= SLICE_KEY[1]! && key[1]! <= SLICE_TYPE_PREFIX[1]!) || isSliceLeftOutKey(key))
+  return key[0] === OWN && SLICE_KINDS.has(key[1]!)
 }
 
 /** Whether a key is `SLICE_LEFT_OUT_KEY`. */

@@ -71,7 +71,7 @@ const STORES = ACCOUNTS.flatMap((owner) =>
 )
 
 const GROUP = parseStructTag('0x1::object::ObjectGroup')
-const PLAIN = parseStructTag('0x5::m::Plain')
+export const PLAIN = parseStructTag('0x5::m::Plain')
 const BOX = parseStructTag('0x5::m::Box')
 
 function group(members: readonly (readonly [string, Uint8Array])[]): Uint8Array {
@@ -268,7 +268,11 @@ export async function sliceOf(
     const some = versions.slice(from, from + batch).map((writes, at) => {
       const version = BigInt(from + at)
       const kept = keptOf(keeper, engine, version, writes)
-      return { version, block: blockOf(version), writes: [...kept, ...keeper.takeRecords()] }
+      return {
+        version,
+        block: blockOf(version),
+        writes: [...kept, ...keeper.takeRecords(), ...keeper.deletionsIn(kept)],
+      }
     })
     await engine.commit(some, { chainId: 4 })
     keeper.settle()

@@ -115,7 +115,7 @@ export class SliceFilter {
     const counted = known.find(([key]) => isSliceLeftOutKey(key))?.[1]
     if (counted) this.leftOut?.adopt(decodeSliceLeftOut(counted))
     const state = kept.some(([key]) => !isOwnKey(key)) ? kept : kept.filter(([key]) => !isTransactionKey(key))
-    const records = [...keeper.takeRecords()]
+    const records = [...keeper.takeRecords(), ...keeper.deletionsIn(state)]
     return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }
   }
 

@@ -31,6 +31,7 @@ import {
   type MemberKind,
   type MemberReason,
   memberKey,
+  sliceDeletionKey,
   sliceTypeKey,
 } from '../slices/slice-records.js'
 import type { SliceSpec } from '../slices/slice-spec.js'
@@ -48,6 +49,8 @@ const PATH_LENGTH_AT = ID_AT + ADDRESS_LENGTH
 const PATH_MODULE = 0
 const PATH_RESOURCE = 1
 const PATH_GROUP = 2
+
+const NOTHING = new Uint8Array(0)
 
 /** Flags of a member: its reason, and whether it is known whole. */
 const WHOLE = 0x80
@@ -290,6 +293,21 @@ export class SliceKeeper {
       default:
         return isOwnKey(key)
     }
+  }
+
+  /** What the store notes of the deletions among kept writes. */
+  deletionsIn(kept: readonly Write[]): readonly Write[] {
+    return kept.flatMap(([key, value]): Write[] =>
+      value === null && this.#isOfLateMember(key) ? [[sliceDeletionKey(key), NOTHING]] : [],
+    )
+  }
+
+  /** Whether a key that is kept is of a member that is not known whole. */
+  #isOfLateMember(key: Uint8Array): boolean {
+    if (isOwnKey(key) || isModule(key)) return false
+    const set = key[0] === TABLE_ITEM ? this.#tables : this.#accounts
+    const number = set.find(key, ID_AT)
+    return number >= 0 && (set.flags(number) & WHOLE) === 0
   }
 
   #isKept([key, value]: Write): boolean {

@@ -1,4 +1,11 @@
-import { ByteReader, ByteWriter, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, SLICE_TYPE_PREFIX } from '@ledger-state/core'
+import {
+  ByteReader,
+  ByteWriter,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_DELETION_PREFIX,
+  SLICE_TABLE_PREFIX,
+  SLICE_TYPE_PREFIX,
+} from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { type SliceSpec, sliceDigest } from './slice-spec.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
@@ -7,6 +14,7 @@ import { parseTypePattern, type TypePattern, typePatternToText } from './type-pa
 //   slice:  u8 1 | digest of what was asked, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
 //   member: u8 why it is kept | u8 1 where it is known whole | u64 version | u32 number of its type, of tables that have one
 //   type:   text of the pattern
+//   deletion: nothing; the key and the version say it
 
 /** What a store says of its slice. */
 export interface SliceRecord {
@@ -97,4 +105,12 @@ export function sliceTypeKey(number: number): Uint8Array {
   key.set(SLICE_TYPE_PREFIX)
   new DataView(key.buffer).setUint32(SLICE_TYPE_PREFIX.length, number)
   return key
+}
+
+/** The key under which a slice notes that a version deletes a key. */
+export function sliceDeletionKey(key: Uint8Array): Uint8Array {
+  const noted = new Uint8Array(SLICE_DELETION_PREFIX.length + key.length)
+  noted.set(SLICE_DELETION_PREFIX)
+  noted.set(key, SLICE_DELETION_PREFIX.length)
+  return noted
 }

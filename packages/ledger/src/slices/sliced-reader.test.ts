@@ -1,13 +1,24 @@
-import { bytesToHex } from '@ledger-state/core'
-import { engineToAsync, type StateWriter } from '@ledger-state/engine'
+import { bytesToHex, type Write } from '@ledger-state/core'
+import { engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
+import { accountKeyPrefix, resourceKey, tableKeyPrefix } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { compareSlice, readsAt, said } from '../../testing/compare-slice.ts'
+import { compareSlice, readsAt, said, UNKNOWN } from '../../testing/compare-slice.ts'
 import { expectedMembers, membersIn } from '../../testing/expected-members.ts'
-import { ASSETS, randomLedgers, randomSpecs, sliceOf, wholeOf } from '../../testing/random-slices.ts'
+import {
+  ACCOUNTS,
+  ASSETS,
+  OBJECTS,
+  ownedObject,
+  PLAIN,
+  randomLedgers,
+  randomSpecs,
+  sliceOf,
+  wholeOf,
+} from '../../testing/random-slices.ts'
 import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
+import { SlicedReader } from './sliced-reader.js'
 
 const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 60 : 6)) }
 
@@ -30,6 +41,37 @@ it('a slice says the same as the whole ledger, or that it does not know, on ever
     ),
     RUNS,
   )
+})
+
+it('a slice does not take what was deleted and made again for something that was not there before', async () => {
+  const [kept, other, object] = [ACCOUNTS[0]!, ACCOUNTS[1]!, OBJECTS[0]!]
+  const key = resourceKey(object, PLAIN)
+  const value = new Uint8Array(8)
+  const versions: (readonly Write[])[] = [
+    [],
+    [ownedObject(object, other), [key, value, Uint8Array.of(1)]],
+    [ownedObject(object, kept)],
+    [],
+    [[key, null]],
+    [],
+    [[key, value, Uint8Array.of(1)]],
+    [[key, null]],
+    [[key, value, Uint8Array.of(1)]],
+  ]
+  const spec = { accounts: [kept], tables: [], types: [] }
+  const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
+  const ledger = createLedger(slice)
+  compareSlice(createLedger(whole), ledger)
+  const isKnown = (at: number) => said(() => ledger.at(BigInt(at)).readStateValue(key)) !== UNKNOWN
+  expect(versions.map((_, at) => isKnown(at))).toEqual([false, false, false, false, true, true, true, true, true])
+  const reader = new SlicedReader(slice, ledger.at().slice!)
+  for (const range of [{}, { last: 5n }, { last: 3n }, { first: 5n }]) {
+    for (const order of ['asc', 'desc'] as const) {
+      const written = (engine: StateReader) =>
+        [...engine.history(key, { first: 2n, ...range, order })].map(({ version, value }) => [version, value !== null])
+      expect(written(reader)).toEqual(written(whole))
+    }
+  }
 })
 
 it('a slice over an engine whose reads are promises answers as one over the engine itself', async () => {

@@ -14,7 +14,7 @@ import type {
 import { accountKeyPrefix, annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
 import { isFrameworkAt } from './always-kept.js'
-import { decodeMember, type MemberKind, memberKey, type SliceRecord } from './slice-records.js'
+import { decodeMember, type MemberKind, memberKey, type SliceRecord, sliceDeletionKey } from './slice-records.js'
 import { matchesType } from './type-pattern.js'
 
 const ACCESS_PATH = 0
@@ -80,8 +80,33 @@ export class SlicedReader implements StateReader {
   *history(key: Uint8Array, options: HistoryOptions = {}): Generator<Revision> {
     const { first = 0n, order } = options
     if (order === 'asc') this.#expectHistoryKnown(key, first)
-    yield* this.inner.history(key, options)
+    yield* this.#keptHistory(key, options)
     if (order !== 'asc') this.#expectHistoryKnown(key, first)
+  }
+
+  /** The history that the store has, and a deletion before it of a value that the store never had. */
+  *#keptHistory(key: Uint8Array, options: HistoryOptions): Generator<Revision> {
+    const { first = 0n, last, order } = options
+    const kept = this.inner.history(key, options)
+    const deleted = this.#firstDeletion(key)
+    const isAsked = deleted !== undefined && deleted >= first && (last === undefined || deleted <= last)
+    // The store has none at or below its oldest version, as it prunes them.
+    if (!isAsked || deleted <= this.inner.ledger!.oldestVersion) return yield* kept
+    let earliest: bigint | undefined
+    for (const revision of kept) {
+      if (order === 'asc' && earliest === undefined && revision.version > deleted)
+        yield { version: deleted, value: null }
+      earliest = earliest === undefined || revision.version < earliest ? revision.version : earliest
+      yield revision
+    }
+    if (earliest === undefined || (order !== 'asc' && earliest > deleted)) yield { version: deleted, value: null }
+  }
+
+  /** The first version that deleted a key of a member that is not known whole; undefined where none did, or the member is whole. */
+  #firstDeletion(key: Uint8Array): bigint | undefined {
+    if (isOwnKey(key)) return undefined
+    for (const { version } of this.inner.history(sliceDeletionKey(key), { order: 'asc' })) return version
+    return undefined
   }
 
   /** @throws `version_pruned` unless the kept writes of a key are all from a version on, and the value at the beginning of the window */
@@ -131,10 +156,13 @@ export class SlicedReader implements StateReader {
    */
   #isKnownFrom(key: Uint8Array, version: bigint, since: bigint): boolean {
     for (const _ of this.inner.history(key, { last: version, order: 'desc' })) return true
+    const deleted = this.#firstDeletion(key)
+    if (deleted !== undefined && deleted <= version) return true
     // All writes from `since` on are kept, so that a key that was not there right before one was not there after `since` − 1.
     if (version + 1n < since) return false
-    for (const { value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
-      return value !== null && annotationToNote(annotation).isCreation
+    for (const { version: next, value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
+      const isCreation = value !== null && annotationToNote(annotation).isCreation
+      return isCreation && (deleted === undefined || deleted > next)
     }
     return false
   }
