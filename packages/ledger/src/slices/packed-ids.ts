@@ -54,7 +54,8 @@ export class PackedIds implements IdList {
       const block = this.#blockOf(at)
       const first = firstWord(at)
       const id = new Uint8Array(ADDRESS_LENGTH)
-      for (let byte = 0; byte < ADDRESS_LENGTH; byte++) id[byte] = block[first + (byte >>> 2)]! >>> (24 - 8 * (byte & 3))
+      for (let byte = 0; byte < ADDRESS_LENGTH; byte++)
+        id[byte] = block[first + (byte >>> 2)]! >>> (24 - 8 * (byte & 3))
       yield id
     }
   }
