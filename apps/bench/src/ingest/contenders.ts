@@ -24,7 +24,7 @@ interface Plan {
   readonly count: number
   /** Whether to measure the time until the first commit, and the rate after it, by themselves. */
   readonly isSplit?: boolean
-  /** By default one of the tiny scale, seven of others. */
+  /** How many rounds are measured: by default one at the tiny scale, and seven at others. */
   readonly rounds?: number
 }
 

@@ -77,7 +77,7 @@ export function openTransactionEntries(
   return new TransactionBackup(storage, entries, options, upTo)
 }
 
-/** To start a thread costs some 200 ms of CPU time. */
+/** Time that readers waited for proofs before another thread starts: starting one takes some 200 ms of CPU time. */
 const THREAD_PAYS_MS = 500
 
 /** A chunk by the names of its objects. */
