@@ -369,6 +369,12 @@ export function noProofsKept(): RequestError {
   return new LedgerStateError('operation_disabled', 'no proof can be had here: this service keeps no signed checkpoint')
 }
 
+export function noProofsOfSlice(): RequestError {
+  const message =
+    'no proof can be had here: this store keeps a slice of its ledger, and a proof needs the tree of the whole state'
+  return new LedgerStateError('operation_disabled', message)
+}
+
 /** @param before the version of the ledger info that the end of the epoch has to come before */
 export function endingNotKept(parameter: 'proof_from' | 'from', version: bigint, before?: bigint): RequestError {
   const early = before === undefined ? '' : `, and comes before the ledger info of version ${before},`

@@ -14,7 +14,8 @@ import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testi
 import { resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createOneItemEngine } from '../../testing/one-item-server.ts'
+import { startFakeUpstream } from '../../testing/fake-upstream.ts'
+import { createOneItemEngine, startServerOver, stopServer } from '../../testing/one-item-server.ts'
 import { createRequestListener } from '../server/create-request-listener.js'
 
 const ARCHIVE = 'https://archive.example/v1'
@@ -139,6 +140,16 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     }
   })
 
+  it('says why it has no proofs', async () => {
+    expect(await get('/accounts/0xa1/resource/0x42::main::R?proof=true')).toMatchObject({
+      status: 403,
+      json: {
+        message:
+          'no proof can be had here: this store keeps a slice of its ledger, and a proof needs the tree of the whole state',
+      },
+    })
+  })
+
   it('searches no other accounts', async () => {
     const { status, json } = await get('/types/0x42::main::R/uses')
     expect(json.message).toContain('nothing is searched through all accounts')
@@ -151,6 +162,20 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     expect(JSON.stringify(json)).toContain(`${UNKNOWN} not the account 0xa2`)
     expect(JSON.stringify(json)).toContain('"7"')
   })
+})
+
+it('a slice asks an upstream for what lies outside, and for nothing else', async () => {
+  const upstream = await startFakeUpstream()
+  const running = await startServerOver(await slicedLedger(), { forward: { upstreams: { state: upstream.url } } })
+  const url = (address: string) => `http://127.0.0.1:${running.port}/v1/accounts/${address}/resource/0x42::main::R`
+  try {
+    expect(await (await fetch(url('0xa2'))).text()).toBe('{"answered":true}')
+    expect(await (await fetch(url('0xa1'))).json()).toEqual({ type: '0x42::main::R', data: { value: '7' } })
+    expect(upstream.requests).toHaveLength(1)
+  } finally {
+    await stopServer(running)
+    await upstream.close()
+  }
 })
 
 it('a store that keeps everything has no slice', async () => {

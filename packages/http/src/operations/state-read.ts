@@ -10,7 +10,7 @@ import {
   writeStateProof,
 } from '@ledger-state/proof'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import { endingNotKept, noProofsKept, notABoolean, onlyBcsOffered, proofNotKept } from '../errors.js'
+import { endingNotKept, noProofsKept, noProofsOfSlice, notABoolean, onlyBcsOffered, proofNotKept } from '../errors.js'
 import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
 import { MAX_ENDING_BYTES } from './epoch-endings.js'
@@ -124,7 +124,7 @@ function answerWithProof(
   const { proofs } = request
   const state = request.pin(asked)
   const tree = proofs && treeAt(proofs, state.version)
-  if (!proofs || !tree) throw noProofsKept()
+  if (!proofs || !tree) throw state.slice ? noProofsOfSlice() : noProofsKept()
   const value = ifThere(() => read(state))
   const proof = proveKey(proofs, tree, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
