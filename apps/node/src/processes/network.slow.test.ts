@@ -127,6 +127,29 @@ describe('start --network --since', () => {
     await storeReaches(program, chain.latestVersion, 'ledger_version')
   })
 
+  it('keeps a slice of the window and of what it follows, as far as the whole is signed', async () => {
+    const base = Number(chain.endings()[3]!.version)
+    writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
+    writeAllEndings([0])
+    const signed = chain.latestVersion
+    chain.extend(5)
+    node.latest = Number(chain.latestVersion)
+    const words = ['start', '--network', ownNetwork(), '--since', String(base), '--data-dir', bed.at('store')]
+    const { address, program } = await bed.serve(...words, '--only-account', '0xcafe')
+    await storeReaches(program, chain.latestVersion, 'ledger_version')
+    expect(await bed.info('store')).toMatchObject({ base_version: String(base), signed_version: String(signed) })
+    const slice = (await (await fetch(`${address}/v1/-/slice`)).json()) as {
+      left_out: { keys: number; writes: number }
+    }
+    expect(slice).toMatchObject({ asked: { accounts: 1, tables: 0, types: [] } })
+    expect(Math.min(slice.left_out.keys, slice.left_out.writes)).toBeGreaterThan(0)
+    const outside = await fetch(`${address}/v1/accounts/0xbeef/resources`)
+    expect([outside.status, await outside.text()]).toEqual([
+      410,
+      expect.stringContaining('--only-account 0xbeef keeps it'),
+    ])
+  })
+
   it('serves from the first block on while the window is being filled, and says who has what lies before it', async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
