@@ -62,6 +62,18 @@ describe('a slice', () => {
     expect(readdirSync(bed.at('data/begun'))).toEqual(['snapshot-of-whole'])
   })
 
+  it('keeps resources of a type at whatever address', () => {
+    const harbour = '0xdecaf::harbour::Harbour'
+    const { status, stderr } = bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/type', '--only-type', harbour)
+    expect(status, stderr).toBe(0)
+    const read = (store: string, account: string) =>
+      bed.run('get', 'resource', account, harbour, '--data-dir', `data/${store}`)
+    expect(read('type', '0xdecaf')).toMatchObject({ status: 0, stdout: read('whole', '0xdecaf').stdout })
+    expect(read('type', '0xe1e')).toMatchObject({ status: 1, stderr: read('whole', '0xe1e').stderr })
+    const other = bed.run('get', 'account', '0xa11ce', '--data-dir', 'data/type')
+    expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('--only-account 0xa11ce keeps it') })
+  })
+
   it('says what it does not know, with the option that would have kept it', () => {
     const { status, stderr } = bed.run('get', 'raw-item', PRICES, '0x01', '--data-dir', 'data/fund')
     expect(status).toBe(1)
