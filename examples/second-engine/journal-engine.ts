@@ -114,6 +114,10 @@ class JournalEngine implements StateWriter {
     await this.#keep({ kind: 'truncateTo', version, options })
   }
 
+  async unfinishedImport() {
+    return await this.#memory.unfinishedImport()
+  }
+
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
     const inMemory = await this.#memory.beginImport(version, options)
     await this.#keep({ kind: 'beginImport', version, options })
