@@ -9,6 +9,7 @@ import {
   transactionToBytes,
 } from './kept-transaction.js'
 import { isOwnKey, isTransactionKey, TRANSACTIONS_KEY, transactionKey } from './own-keys.js'
+import { SizedCache } from './sized-cache.js'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const address = fc
@@ -35,10 +36,13 @@ const kept: fc.Arbitrary<KeptTransaction> = fc
   }))
 
 describe('a kept transaction', () => {
-  it('is read from the bytes that it is kept in', () => {
+  it('is read from the bytes that it is kept in, which are the same where its function was encoded before', () => {
+    const functions = new SizedCache<Uint8Array>(10_000)
     fc.assert(
       fc.property(kept, (transaction) => {
-        expect(bytesToTransaction(transactionToBytes(transaction))).toEqual(transaction)
+        const bytes = transactionToBytes(transaction)
+        expect(bytesToTransaction(bytes)).toEqual(transaction)
+        for (let times = 0; times < 2; times++) expect(transactionToBytes(transaction, functions)).toEqual(bytes)
       }),
     )
   })

@@ -1,5 +1,6 @@
 import { decodeUtf8, writeAscii } from '#bytes'
 import { ADDRESS_LENGTH, addressToShortHex, parseAddress } from './address.js'
+import type { SizedCache } from './sized-cache.js'
 
 /** What made a version, in the words of the node's API without `_transaction`; `other` for what a later chain adds. */
 export const TRANSACTION_KINDS = [
@@ -39,26 +40,43 @@ const SENDER_AT = 1 + HASH_LENGTH
 
 const NAME = '[A-Za-z_][A-Za-z0-9_$]{0,254}'
 const NAMES = new RegExp(`^${NAME}::${NAME}$`)
-const FUNCTION = new RegExp(`^(0x[0-9a-f]{1,64})::(${NAME}::${NAME})$`)
+const FUNCTION = new RegExp(`^0x[0-9a-f]{1,64}::${NAME}::${NAME}$`)
 
 /** Whether a text names a function as `KeptTransaction.entryFunction` does. */
 export function isFunctionName(text: string): boolean {
   return FUNCTION.test(text)
 }
 
-/** A transaction in the form in which a store keeps it. Its function is `isFunctionName`; a user has a sender. */
-export function transactionToBytes({ kind, hash, isSuccess, sender, entryFunction }: KeptTransaction): Uint8Array {
-  const [, addressText, names = ''] = (entryFunction !== undefined && FUNCTION.exec(entryFunction)) || []
-  const address = addressText === undefined ? undefined : withoutLeadingZeros(parseAddress(addressText))
+/**
+ * A transaction in the form in which a store keeps it. Its function is `isFunctionName`; a user has a sender.
+ * @param functions encoded before: most transactions call one of few
+ */
+export function transactionToBytes(
+  { kind, hash, isSuccess, sender, entryFunction }: KeptTransaction,
+  functions?: SizedCache<Uint8Array>,
+): Uint8Array {
+  const called = entryFunction === undefined ? undefined : encodedFunction(entryFunction, functions)
   const functionAt = functionStart(kind)
-  const bytes = new Uint8Array(functionAt + (address ? 1 + address.length + names.length : 0))
-  bytes[0] = TRANSACTION_KINDS.indexOf(kind) | (isSuccess ? SUCCESS : 0) | (address ? HAS_FUNCTION : 0)
+  const bytes = new Uint8Array(functionAt + (called ? called.length : 0))
+  bytes[0] = TRANSACTION_KINDS.indexOf(kind) | (isSuccess ? SUCCESS : 0) | (called ? HAS_FUNCTION : 0)
   bytes.set(hash, 1)
   if (kind === 'user' && sender) bytes.set(sender, SENDER_AT)
-  if (!address) return bytes
-  bytes[functionAt] = address.length
-  bytes.set(address, functionAt + 1)
-  writeAscii(bytes, functionAt + 1 + address.length, names)
+  if (called) bytes.set(called, functionAt)
+  return bytes
+}
+
+/** Undefined where the text is not the name of a function. */
+function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undefined): Uint8Array | undefined {
+  const known = functions?.get(text)
+  if (known || !isFunctionName(text)) return known
+  const addressEnd = text.indexOf('::')
+  const address = withoutLeadingZeros(parseAddress(text.slice(0, addressEnd)))
+  const names = text.slice(addressEnd + 2)
+  const bytes = new Uint8Array(1 + address.length + names.length)
+  bytes[0] = address.length
+  bytes.set(address, 1)
+  writeAscii(bytes, 1 + address.length, names)
+  functions?.set(text, bytes, text.length + bytes.length)
   return bytes
 }
 
@@ -96,6 +114,7 @@ function readFunction(bytes: Uint8Array, at: number): string | undefined {
 }
 
 function withoutLeadingZeros(address: Uint8Array): Uint8Array {
-  const first = address.findIndex((byte) => byte !== 0)
-  return first < 0 ? address.subarray(address.length) : address.subarray(first)
+  let first = 0
+  while (first < address.length && address[first] === 0) first++
+  return address.subarray(first)
 }

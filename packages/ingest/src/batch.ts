@@ -53,7 +53,7 @@ export class Batch {
   /**
    * Adds a version, and what its ledger says of the state after it as writes of the store's own keys.
    * @param beside further writes of own keys
-   * @param whole all that the source has of it, where a part is kept
+   * @param whole all that the source has of it, where a part is kept and the hash of everything is computed
    */
   add(record: LedgerVersion, beside: readonly Write[] = [], whole?: LedgerVersion): void {
     this.#versions.push(withOwn(record, beside))

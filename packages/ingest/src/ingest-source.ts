@@ -293,7 +293,8 @@ class Ingest {
         expected++
         if (record.block && this.#batch.isFull) await this.#flush(mark)
         const kept = this.#filter ? await this.#filter.keep(record) : record
-        this.#batch.add(kept, transactions.writesOf(kept), this.#filter && record)
+        const whole = this.#filter && this.#source.isStore ? record : undefined
+        this.#batch.add(kept, transactions.writesOf(kept), whole)
         if (this.#batch.isOverfull) await this.#flush()
       }
       isStopping = this.#isStopped

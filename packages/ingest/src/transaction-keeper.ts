@@ -1,6 +1,7 @@
 import {
   isOwnKey,
   isTransactionKey,
+  SizedCache,
   TRANSACTIONS_KEY,
   transactionKey,
   transactionToBytes,
@@ -11,6 +12,8 @@ import type { LedgerVersion } from '@ledger-state/feed'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
+/** Functions that users of a network call in some minutes are a few hundred. */
+const FUNCTIONS_BYTES = 256 * 1024
 
 export interface TransactionKeeperOptions {
   /** Whether the newest version of the store came with its transaction. */
@@ -30,6 +33,7 @@ export interface TransactionKeeperOptions {
 export class TransactionKeeper {
   #isKept: boolean
   readonly #options: TransactionKeeperOptions
+  readonly #functions = new SizedCache<Uint8Array>(FUNCTIONS_BYTES)
   #isAbsenceNoticed = false
 
   constructor(options: TransactionKeeperOptions) {
@@ -41,7 +45,10 @@ export class TransactionKeeper {
   writesOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
     if (!this.#isKept && !this.#options.isAsked) return this.#follow(writes)
     if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)
-    if (readTransaction) return this.#keep(version, [transactionKey(version), transactionToBytes(readTransaction())])
+    if (readTransaction) {
+      const kept = transactionToBytes(readTransaction(), this.#functions)
+      return this.#keep(version, [transactionKey(version), kept])
+    }
     if (writes.some(([key]) => isTransactionKey(key))) return this.#follow(writes)
     return this.#isKept ? this.#end(version) : this.#noticeAbsence()
   }

@@ -1,5 +1,5 @@
 import { ByteReader } from '@ledger-state/core'
-import { readStructTag, type StructTag } from '@ledger-state/type-tag'
+import { readStructTag, type StructTag, skipStructTag } from '@ledger-state/type-tag'
 
 /** A member of a resource group. `Name` is what the caller reads its struct tag as. */
 export interface GroupMember<Name> {
@@ -51,7 +51,7 @@ export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
 export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
   const members = readGroupMembers(group, (reader) => {
     if (skipTag(reader, tag)) return true
-    readStructTag(reader)
+    skipStructTag(reader)
     return false
   })
   return members.find(({ name }) => name)?.bytes

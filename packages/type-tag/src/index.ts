@@ -29,7 +29,15 @@ export {
   typeTagToText,
   type VectorTag,
 } from './type-tag.js'
-export { readName, readStructTag, readTypeTag, writeStructTag, writeTypeTag } from './type-tag-bcs.js'
+export {
+  readName,
+  readStructTag,
+  readTypeTag,
+  skipStructTag,
+  skipTypeTag,
+  writeStructTag,
+  writeTypeTag,
+} from './type-tag-bcs.js'
 export {
   annotationToNote,
   encodeStateValue,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseStructTag, parseTypeTag } from './parse-type-tag.js'
 import { PRIMITIVE_TYPES, type StructTag, type TypeTag, typeTagSize, typeTagsEqual, typeTagToText } from './type-tag.js'
-import { readTypeTag, writeTypeTag } from './type-tag-bcs.js'
+import { readTypeTag, skipTypeTag, writeTypeTag } from './type-tag-bcs.js'
 
 const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
 
@@ -166,6 +166,9 @@ describe('type tag BCS', () => {
         const reader = new ByteReader(writer.toBytes())
         expect(readTypeTag(reader)).toEqual(tag)
         reader.expectEnd()
+        reader.offset = 0
+        skipTypeTag(reader)
+        reader.expectEnd()
       }),
     )
   })
@@ -186,7 +189,11 @@ describe('type tag BCS', () => {
       fc.property(functionTag, (tag) => {
         const writer = new ByteWriter()
         writeTypeTag(writer, tag)
-        expect(readTypeTag(new ByteReader(writer.toBytes()))).toEqual(tag)
+        const reader = new ByteReader(writer.toBytes())
+        expect(readTypeTag(reader)).toEqual(tag)
+        reader.offset = 0
+        skipTypeTag(reader)
+        reader.expectEnd()
       }),
     )
     const u64 = { passing: 'value', type: { kind: 'u64' } } as const
@@ -204,26 +211,37 @@ describe('type tag BCS', () => {
     ['vectors', [6]],
     ['structs', [7, ...new Array(32).fill(0), 1, 97, 1, 65, 1]],
     ['functions', [11, 1, 2]],
-  ])('reads %s nested 64 levels deep, and no deeper', (kind, level) => {
+  ])('reads and skips %s nested 64 levels deep, and no deeper', (kind, level) => {
     const nested = (levels: number) => {
       const before = new Array<number[]>(levels).fill(level).flat()
       // After the parameters of a function stand its results and its abilities.
       const after = kind === 'functions' ? new Array(2 * levels).fill(0) : []
       return new ByteReader(Uint8Array.of(...before, 1, ...after))
     }
-    const reader = nested(64)
-    readTypeTag(reader)
-    expect(() => reader.expectEnd()).not.toThrow()
-    expect(() => readTypeTag(nested(65))).toThrow(/^types are nested more than 64 levels deep at/)
+    for (const moveOver of [readTypeTag, skipTypeTag]) {
+      const reader = nested(64)
+      moveOver(reader)
+      expect(() => reader.expectEnd()).not.toThrow()
+      expect(() => moveOver(nested(65))).toThrow(/^types are nested more than 64 levels deep at/)
+    }
   })
 
-  it('refuses what is cut short, unknown or too deep', () => {
-    const read = (bytes: number[]) => () => readTypeTag(new ByteReader(new Uint8Array(bytes)))
+  it.each([
+    ['reads', readTypeTag],
+    ['skips', skipTypeTag],
+  ] as const)('%s nothing that is cut short, unknown or too deep', (_, moveOver) => {
+    const read = (bytes: number[]) => () => moveOver(new ByteReader(new Uint8Array(bytes)))
     expect(read([])).toThrow(/unexpected end/)
     expect(read([18])).toThrow(/unknown type tag/)
-    expect(read([7, ...new Array(32).fill(0), 1, 0xff])).toThrow('a name is not UTF-8 at byte 33')
+    expect(read([7, ...new Array(32).fill(0), 1, 97, 1, 65, 2, 1])).toThrow(/types in 1 bytes/)
+    expect(read([7, ...new Array(32).fill(0), 5, 97])).toThrow(/unexpected end/)
     expect(read([11, 1, 3, 0, 0, 0])).toThrow(/neither a reference nor a value/)
     expect(read([11, 255, 255, 3])).toThrow(/types in 0 bytes/)
     expect(read(new Array(100_000).fill(6))).toThrow(/nested more than/)
+  })
+
+  it('is not read where a name is not UTF-8', () => {
+    const bytes = Uint8Array.of(7, ...new Array(32).fill(0), 1, 0xff)
+    expect(() => readTypeTag(new ByteReader(bytes))).toThrow('a name is not UTF-8 at byte 33')
   })
 })

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
-import { ByteReader, isLedgerStateError, type KeptTransaction } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError, type KeptTransaction, SizedCache } from '@ledger-state/core'
 import {
   AccumulatorFrontier,
   checkpointToBytes,
@@ -80,6 +80,9 @@ export function openTransactionEntries(
 /** Time that readers waited for proofs before another thread starts: starting one takes some 200 ms of CPU time. */
 const THREAD_PAYS_MS = 500
 
+/** Names of functions that users of a network call in some minutes: a few hundred. */
+const FUNCTIONS_BYTES = 256 * 1024
+
 /** A chunk by the names of its objects. */
 interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
   readonly name: string
@@ -115,6 +118,7 @@ class TransactionBackup implements LedgerSource {
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
   readonly #voucher: Voucher
+  readonly #functions = new SizedCache<string>(FUNCTIONS_BYTES)
   #chainId: number | undefined
   #position: string
   #frontier: AccumulatorFrontier | undefined
@@ -252,7 +256,7 @@ class TransactionBackup implements LedgerSource {
           }
           this.#next = version + 1n
           const checkpoint = this.#vouching && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
-          const readTransaction = () => readKept(record, transactionLength, chunk.hasAuxiliary)
+          const readTransaction = () => this.#readTransaction(record, transactionLength, chunk.hasAuxiliary)
           yield {
             version,
             block,
@@ -287,6 +291,11 @@ class TransactionBackup implements LedgerSource {
     const writes = readWriteSet(reader)
     reader.expectEnd()
     return { writes, transactionLength, stateRoot }
+  }
+
+  #readTransaction(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
+    const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
+    return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart, this.#functions)
   }
 
   #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {
@@ -439,11 +448,6 @@ async function proveAfter(prover: Prover, chunk: TransactionChunk, before: Chunk
   if (proven && Buffer.compare(proven.frontier, held) === 0) return proven
   // Chunks overlap, or the proof fails: in what way depends on what is held.
   return await prover.proveTransactions(chunk, held)
-}
-
-function readKept(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
-  const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
-  return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart)
 }
 
 function min(a: bigint, b: bigint): bigint {

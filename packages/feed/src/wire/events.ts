@@ -1,5 +1,5 @@
 import type { ByteReader } from '@ledger-state/core'
-import { readTypeTag } from '@ledger-state/type-tag'
+import { skipTypeTag } from '@ledger-state/type-tag'
 
 const EVENT_V1 = 0
 const EVENT_V2 = 1
@@ -14,7 +14,7 @@ export function readEvents(reader: ByteReader, onEvent?: (event: Uint8Array) => 
     const tag = reader.readUleb128()
     if (tag !== EVENT_V1 && tag !== EVENT_V2) throw reader.fault(`unknown variant ${tag} of event`, start)
     if (tag === EVENT_V1) reader.skip(EVENT_KEY_LENGTH + SEQUENCE_NUMBER_LENGTH)
-    readTypeTag(reader)
+    skipTypeTag(reader)
     reader.skip(reader.readLength())
     onEvent?.(reader.bytes.subarray(start, reader.offset))
   }

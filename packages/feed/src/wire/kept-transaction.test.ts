@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { ByteWriter, parseAddress } from '@ledger-state/core'
+import { ByteWriter, parseAddress, SizedCache } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readKeptTransaction } from './kept-transaction.js'
@@ -16,7 +16,12 @@ function infoOf(status: readonly number[]): Uint8Array {
 
 function keptOf(transaction: Uint8Array, status: readonly number[] = [0]) {
   const bytes = Uint8Array.from([...transaction, ...infoOf(status)])
-  return readKeptTransaction(transaction, bytes, transaction.length)
+  const kept = readKeptTransaction(transaction, bytes, transaction.length)
+  const names = new SizedCache<string>(10_000)
+  for (let times = 0; times < 2; times++) {
+    expect(readKeptTransaction(transaction, bytes, transaction.length, names)).toEqual(kept)
+  }
+  return kept
 }
 
 function userTransaction(payload: ByteWriter): Uint8Array {

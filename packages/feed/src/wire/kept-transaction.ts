@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import {
   ADDRESS_LENGTH,
   addressToShortHex,
@@ -5,6 +6,7 @@ import {
   isFunctionName,
   isLedgerStateError,
   type KeptTransaction,
+  type SizedCache,
   type TransactionKind,
 } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
@@ -33,13 +35,19 @@ const EXECUTABLE_ENTRY_FUNCTION = 1
  * sender and entry function are in the bytes that the hash is of.
  * See docs/ledger-formats.md, "Senders and entry functions".
  * @param bytes that have the info of the transaction at `infoStart`
+ * @param names of functions that were read before, by their bytes: most transactions call one of few
  */
-export function readKeptTransaction(transaction: Uint8Array, bytes: Uint8Array, infoStart: number): KeptTransaction {
+export function readKeptTransaction(
+  transaction: Uint8Array,
+  bytes: Uint8Array,
+  infoStart: number,
+  names?: SizedCache<string>,
+): KeptTransaction {
   const { hash, isSuccess } = readOutcome(bytes, infoStart)
   const kept = { kind: kindOf(transaction), hash: Uint8Array.from(hash), isSuccess }
   if (kept.kind !== 'user') return kept
   const sender = Uint8Array.from(transaction.subarray(1, 1 + ADDRESS_LENGTH))
-  return { ...kept, sender, entryFunction: readEntryFunction(transaction) }
+  return { ...kept, sender, entryFunction: readEntryFunction(transaction, names) }
 }
 
 function kindOf(transaction: Uint8Array): TransactionKind {
@@ -48,19 +56,30 @@ function kindOf(transaction: Uint8Array): TransactionKind {
 }
 
 /** Undefined of scripts, of what is kept elsewhere or encrypted, and of payloads that later chains add. */
-function readEntryFunction(transaction: Uint8Array): string | undefined {
+function readEntryFunction(transaction: Uint8Array, names: SizedCache<string> | undefined): string | undefined {
   const reader = new ByteReader(transaction, 1 + ADDRESS_LENGTH)
   try {
     reader.skip(8)
     if (!isAtEntryFunction(reader)) return undefined
-    const address = addressToShortHex(reader.readBytes(ADDRESS_LENGTH))
-    const module = decodeUtf8(reader.readByteString())
-    const name = `${address}::${module}::${decodeUtf8(reader.readByteString())}`
-    return isFunctionName(name) ? name : undefined
+    const start = reader.skip(ADDRESS_LENGTH)
+    const module = reader.readByteString()
+    const called = reader.readByteString()
+    const key = bytesToLatin1(transaction.subarray(start, reader.offset))
+    const known = names?.get(key)
+    if (known !== undefined) return known
+    const address = addressToShortHex(transaction.subarray(start, start + ADDRESS_LENGTH))
+    const name = `${address}::${decodeUtf8(module)}::${decodeUtf8(called)}`
+    if (!isFunctionName(name)) return undefined
+    names?.set(key, name, key.length + name.length)
+    return name
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_bcs')) return undefined
     throw error
   }
+}
+
+function bytesToLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
 /** Reads what precedes the entry function of a payload. Returns whether there is one. */

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { readGroupMembers, skipTag } from '@ledger-state/move-module'
-import { parseStructTag, readStructTag, writeStructTag } from '@ledger-state/type-tag'
+import { parseStructTag, skipStructTag, writeStructTag } from '@ledger-state/type-tag'
 
 const OBJECT_CORE = tagBytes('0x1::object::ObjectCore')
 /** What is left of an object that was burnt. */
@@ -14,7 +14,7 @@ export function ownersInGroup(group: Uint8Array): readonly Uint8Array[] {
     return readGroupMembers(group, (reader) => {
       if (skipTag(reader, OBJECT_CORE)) return OWNER_IN_CORE
       if (skipTag(reader, TOMB_STONE)) return 0
-      readStructTag(reader)
+      skipStructTag(reader)
       return undefined
     }).flatMap(({ name: at, bytes }) =>
       at === undefined || bytes.length < at + ADDRESS_LENGTH ? [] : [bytes.subarray(at, at + ADDRESS_LENGTH)],
