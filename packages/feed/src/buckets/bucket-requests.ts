@@ -190,23 +190,34 @@ async function* piecesOf(
   cut: AbortController,
 ): AsyncGenerator<Uint8Array, void> {
   const reader = response.body?.getReader()
-  let isEnd = reader === undefined
+  if (!reader) return
+  let isWaiting = false
+  let isEnd = false
+  const timer = setTimeout(() => isWaiting && cutSilent(cut, silenceMs), silenceMs)
   try {
     while (!isEnd) {
-      const { done, value } = await withinSilence(reader!.read(), silenceMs, cut)
+      isWaiting = true
+      timer.refresh()
+      const { done, value } = await reader.read()
+      isWaiting = false
       isEnd = done
       if (value) yield value
     }
   } finally {
+    clearTimeout(timer)
     if (!isEnd) cut.abort()
   }
 }
 
 async function withinSilence<T>(waiting: Promise<T>, silenceMs: number, cut: AbortController): Promise<T> {
-  const timer = setTimeout(() => cut.abort(new Error(`nothing came for ${silenceMs / 1_000} s`)), silenceMs)
+  const timer = setTimeout(cutSilent, silenceMs, cut, silenceMs)
   try {
     return await waiting
   } finally {
     clearTimeout(timer)
   }
+}
+
+function cutSilent(cut: AbortController, silenceMs: number): void {
+  cut.abort(new Error(`nothing came for ${silenceMs / 1_000} s`))
 }

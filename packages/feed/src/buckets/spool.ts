@@ -9,6 +9,8 @@ import { cannotSpool } from '../errors.js'
 
 /** Folders of copies have the number of their process, which says whether they are still in use. */
 const FOLDER = /^fetching-(\d+)-/
+/** Pieces of a network that go to the file in one write, which is done by another thread: they have 64 KiB at most. */
+const WRITE_BYTES = 1024 * 1024
 const LONGEST_USE_MS = 86_400_000
 
 /** Copies of objects in a separate folder, each for as long as it is needed. What a killed process left is removed. */
@@ -61,7 +63,7 @@ export class Spool {
       this.#folder ??= this.#begin()
       path = join(await this.#folder, name)
       await mkdir(dirname(path), { recursive: true })
-      await pipeline(open(), createWriteStream(path))
+      await pipeline(open(), createWriteStream(path, { highWaterMark: WRITE_BYTES }))
       return path
     } catch (cause) {
       await rm(path, { force: true })
