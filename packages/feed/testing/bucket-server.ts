@@ -204,6 +204,15 @@ export const cutAfter =
     return true
   }
 
+/** Sends `bytes` bytes of the body, and nothing more. */
+export const silentAfter =
+  (bytes: number): Fault =>
+  (answer, response) => {
+    response.writeHead(answer.status, { ...answer.headers, 'content-length': String(answer.body.length) })
+    response.write(answer.body.subarray(0, bytes))
+    return true
+  }
+
 /** Ends the body after `bytes` bytes as if that were all of it. */
 export const endAfter =
   (bytes: number): Fault =>

@@ -16,6 +16,7 @@ import {
   htmlPage,
   redirect,
   silence,
+  silentAfter,
   startBucketServer,
   withBody,
   withLengthOff,
@@ -318,6 +319,14 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       faulty(silence)
       expect(await read('state/digits')).toBe('0123456789')
       expect(notices).toContainEqual(expect.stringMatching(/digits: nothing came for 1 s; asking again/))
+    })
+
+    it('continues where the server says nothing in the middle', async () => {
+      await open({}, { silenceMs: 1_000 })
+      server!.faultOf = ({ isListing, headers }) => (isListing || headers.range ? undefined : silentAfter(100_000))
+      await readLarge()
+      expect(notices).toContainEqual(expect.stringMatching(/large: nothing came for 1 s; asking again/))
+      expect(asked('state/large').at(-1)!.headers.range).toMatch(/^bytes=[1-9]/)
     })
 
     it('is not given up while it trickles', async () => {
