@@ -5,7 +5,9 @@ import { startShapedLink } from './shaped-link.ts'
 
 const [folder, ...numbers] = process.argv.slice(2) as [string, ...string[]]
 const [roundTripMs, bytesPerSecond] = numbers.map(Number) as [number, number]
-const { origin } = await startBucketServer(folder, { isConstant: true })
+const { origin, url } = await startBucketServer(folder, { isConstant: true })
+// A bucket has the ETags of its objects at hand; this server hashes all objects when it first lists them.
+await (await fetch(url)).text()
 const link = await startShapedLink(Number(new URL(origin).port), {
   roundTripMs,
   bytesPerSecond: bytesPerSecond || undefined,
