@@ -1,16 +1,13 @@
-import { createWriteStream } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { cannotSpool } from '../errors.js'
+import { streamToFile } from '../files/stream-to-file.js'
 
 /** Folders of copies have the number of their process, which says whether they are still in use. */
 const FOLDER = /^fetching-(\d+)-/
-/** Pieces of a network that go to the file in one write, which is done by another thread: they have 64 KiB at most. */
-const WRITE_BYTES = 1024 * 1024
 const LONGEST_USE_MS = 86_400_000
 
 /** Copies of objects in a separate folder, each for as long as it is needed. What a killed process left is removed. */
@@ -63,7 +60,7 @@ export class Spool {
       this.#folder ??= this.#begin()
       path = join(await this.#folder, name)
       await mkdir(dirname(path), { recursive: true })
-      await pipeline(open(), createWriteStream(path, { highWaterMark: WRITE_BYTES }))
+      await streamToFile(open(), path)
       return path
     } catch (cause) {
       await rm(path, { force: true })

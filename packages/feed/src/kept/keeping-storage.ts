@@ -1,13 +1,12 @@
-import { createWriteStream } from 'node:fs'
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { cannotKeep } from '../errors.js'
 import { readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
+import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
 /**
@@ -116,7 +115,7 @@ export class KeepingStorage implements BackupStorage {
     try {
       await mkdir(dirname(path), { recursive: true })
       // Written to the disk before it has its name: a power failure leaves no empty file that counts as kept.
-      await pipeline(this.#inner.open(name), createWriteStream(part, { flush: true }))
+      await streamToFile(this.#inner.open(name), part, true)
       await rename(part, path)
       return path
     } catch (cause) {
