@@ -184,6 +184,21 @@ async function openSlicedReplica(name: string): Promise<StateEngine> {
   return slice
 }
 
+/** Makes a slice and its source hold different values of a key outside of the slice; answers the version that writes them. */
+async function forgeOutside(slice: StateEngine): Promise<bigint> {
+  const version = slice.ledger!.latestVersion + 1n
+  const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
+  const outside = (value: string): VersionWrites => ({
+    version,
+    block,
+    writes: [[Buffer.from('key of nobody'), Buffer.from(value)]],
+  })
+  await ingestSource(slice, { ...listOf([outside('forged')]), isStore: true })
+  await ingestSource(source, listOf([outside('right')]))
+  await commit(3)
+  return version
+}
+
 /** A feed that has seen all that became of the store. */
 async function openFeedAnew(): Promise<void> {
   const { port } = server.address() as AddressInfo
@@ -229,17 +244,7 @@ describe('a replica', () => {
 
   it('of a part of its source stops where a write differs that it does not keep', async () => {
     const slice = await openSlicedReplica('slice')
-    const version = slice.ledger!.latestVersion + 1n
-    const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
-    const outside = (value: string): VersionWrites => ({
-      version,
-      block,
-      writes: [[Buffer.from('key of nobody'), Buffer.from(value)]],
-    })
-    const forged = { ...listOf([outside('forged')]), isStore: true }
-    await ingestSource(slice, forged)
-    await ingestSource(source, listOf([outside('right')]))
-    await commit(3)
+    const version = await forgeOutside(slice)
     const held = decodeCommitMark(slice.mark)
     await expect(follow(slice).ended).rejects.toMatchObject({ code: 'ledger_fork' })
     expect(slice.ledger!.latestVersion).toBe(version)
@@ -266,16 +271,7 @@ describe('a replica', () => {
       expect(told).toEqual([
         expect.stringMatching(/^the slice did not begin with a snapshot of this source: .* from version \d+ on/),
       ])
-      const version = slice.ledger!.latestVersion + 1n
-      const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
-      const outside = (value: string): VersionWrites => ({
-        version,
-        block,
-        writes: [[Buffer.from('key of nobody'), Buffer.from(value)]],
-      })
-      await ingestSource(slice, { ...listOf([outside('forged')]), isStore: true })
-      await ingestSource(source, listOf([outside('right')]))
-      await commit(3)
+      await forgeOutside(slice)
       await expect(follow(slice).ended).rejects.toMatchObject({ code: 'ledger_fork' })
     },
   )
