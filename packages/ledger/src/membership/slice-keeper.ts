@@ -297,9 +297,10 @@ export class SliceKeeper {
 
   /** What the store notes of the deletions among kept writes. */
   deletionsIn(kept: readonly Write[]): readonly Write[] {
-    return kept.flatMap(([key, value]): Write[] =>
-      value === null && this.#isOfLateMember(key) ? [[sliceDeletionKey(key), NOTHING]] : [],
-    )
+    return kept.flatMap(([key, value]): Write[] => {
+      const noted = value === null && this.#isOfLateMember(key) ? sliceDeletionKey(key) : undefined
+      return noted ? [[noted, NOTHING]] : []
+    })
   }
 
   /** Whether a key that is kept is of a member that is not known whole. */

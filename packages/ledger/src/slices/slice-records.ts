@@ -7,6 +7,7 @@ import {
   SLICE_TYPE_PREFIX,
 } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import { type SliceSpec, sliceDigest } from './slice-spec.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
@@ -14,7 +15,7 @@ import { parseTypePattern, type TypePattern, typePatternToText } from './type-pa
 //   slice:  u8 1 | digest of what was asked, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
 //   member: u8 why it is kept | u8 1 where it is known whole | u64 version | u32 number of its type, of tables that have one
 //   type:   text of the pattern
-//   deletion: nothing; the key and the version say it
+//   deletion: nothing; the key and the version say it (see `canNoteDeletion`)
 
 /** What a store says of its slice. */
 export interface SliceRecord {
@@ -107,8 +108,14 @@ export function sliceTypeKey(number: number): Uint8Array {
   return key
 }
 
-/** The key under which a slice notes that a version deletes a key. */
-export function sliceDeletionKey(key: Uint8Array): Uint8Array {
+/** Whether a slice can note that a version deletes a key: the key of the note is 2 bytes longer, and may not be longer than a store takes. */
+export function canNoteDeletion(key: Uint8Array): boolean {
+  return SLICE_DELETION_PREFIX.length + key.length <= MAX_KEY_LENGTH
+}
+
+/** The key under which a slice notes that a version deletes a key; undefined where it cannot note that. */
+export function sliceDeletionKey(key: Uint8Array): Uint8Array | undefined {
+  if (!canNoteDeletion(key)) return undefined
   const noted = new Uint8Array(SLICE_DELETION_PREFIX.length + key.length)
   noted.set(SLICE_DELETION_PREFIX)
   noted.set(key, SLICE_DELETION_PREFIX.length)

@@ -1,9 +1,15 @@
 import { bytesToHex, type Write } from '@ledger-state/core'
-import { engineToAsync, type StateReader, type StateWriter } from '@ledger-state/engine'
+import {
+  engineToAsync,
+  type HistoryOptions,
+  MAX_KEY_LENGTH,
+  type StateReader,
+  type StateWriter,
+} from '@ledger-state/engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { accountKeyPrefix, resourceKey, tableKeyPrefix } from '@ledger-state/type-tag'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { compareSlice, readsAt, said, UNKNOWN } from '../../testing/compare-slice.ts'
 import { expectedMembers, membersIn } from '../../testing/expected-members.ts'
 import {
@@ -43,9 +49,13 @@ it('a slice says the same as the whole ledger, or that it does not know, on ever
   )
 })
 
-it('a slice does not take what was deleted and made again for something that was not there before', async () => {
+describe.each([
+  ['a key', resourceKey(OBJECTS[0]!, PLAIN), true],
+  ['the longest key whose deletion is noted', keyOfLength(MAX_KEY_LENGTH - 2), true],
+  ['a key that is a byte too long for a note', keyOfLength(MAX_KEY_LENGTH - 1), false],
+  ['a key that is as long as a store takes', keyOfLength(MAX_KEY_LENGTH), false],
+])('%s that was deleted and made again', (_, key, isNoted) => {
   const [kept, other, object] = [ACCOUNTS[0]!, ACCOUNTS[1]!, OBJECTS[0]!]
-  const key = resourceKey(object, PLAIN)
   const value = new Uint8Array(8)
   const versions: (readonly Write[])[] = [
     [],
@@ -59,20 +69,45 @@ it('a slice does not take what was deleted and made again for something that was
     [[key, value, Uint8Array.of(1)]],
   ]
   const spec = { accounts: [kept], tables: [], types: [] }
-  const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
-  const ledger = createLedger(slice)
-  compareSlice(createLedger(whole), ledger)
-  const isKnown = (at: number) => said(() => ledger.at(BigInt(at)).readStateValue(key)) !== UNKNOWN
-  expect(versions.map((_, at) => isKnown(at))).toEqual([false, false, false, false, true, true, true, true, true])
-  const reader = new SlicedReader(slice, ledger.at().slice!)
-  for (const range of [{}, { last: 5n }, { last: 3n }, { first: 5n }]) {
+  const readAt = (engine: StateReader, version: bigint) =>
+    said(() => bytesToHex(createLedger(engine).at(version).readStateValue(key).value))
+
+  it('is not taken for one that was not there before', async () => {
+    const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
+    compareSlice(createLedger(whole), createLedger(slice))
+    const isKnown = versions.map((_, at) => {
+      const found = readAt(slice, BigInt(at))
+      if (found !== UNKNOWN) expect(found).toEqual(readAt(whole, BigInt(at)))
+      return found !== UNKNOWN
+    })
+    expect(isKnown).toEqual([false, false, false, false, isNoted, true, true, true, true])
+  })
+
+  it('has its deletions in its history, or that is not known', async () => {
+    const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
+    const reader = new SlicedReader(slice, createLedger(slice).at().slice!)
+    const ranges = [
+      { first: 2n },
+      { first: 2n, last: 5n },
+      { first: 2n, last: 3n },
+      { first: 5n },
+      { first: 5n, last: 5n },
+    ]
     for (const order of ['asc', 'desc'] as const) {
-      const written = (engine: StateReader) =>
-        [...engine.history(key, { first: 2n, ...range, order })].map(({ version, value }) => [version, value !== null])
-      expect(written(reader)).toEqual(written(whole))
+      const written = (engine: StateReader, range: HistoryOptions) =>
+        said(() => [...engine.history(key, { ...range, order })].map(({ version, value }) => [version, value !== null]))
+      for (const range of ranges) expect(written(reader, range)).toEqual(isNoted ? written(whole, range) : UNKNOWN)
+      for (const first of [6n, 7n, 8n]) expect(written(reader, { first })).toEqual(written(whole, { first }))
     }
-  }
+  })
 })
+
+/** The key of a resource of the first object. */
+function keyOfLength(length: number): Uint8Array {
+  const keyOf = (letters: number) => resourceKey(OBJECTS[0]!, { ...PLAIN, name: 'N'.repeat(letters) })
+  const letters = 60_000
+  return keyOf(letters + length - keyOf(letters).length)
+}
 
 it('a slice over an engine whose reads are promises answers as one over the engine itself', async () => {
   await fc.assert(

@@ -14,7 +14,14 @@ import type {
 import { accountKeyPrefix, annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
 import { isFrameworkAt } from './always-kept.js'
-import { decodeMember, type MemberKind, memberKey, type SliceRecord, sliceDeletionKey } from './slice-records.js'
+import {
+  canNoteDeletion,
+  decodeMember,
+  type MemberKind,
+  memberKey,
+  type SliceRecord,
+  sliceDeletionKey,
+} from './slice-records.js'
 import { matchesType } from './type-pattern.js'
 
 const ACCESS_PATH = 0
@@ -102,10 +109,13 @@ export class SlicedReader implements StateReader {
     if (earliest === undefined || (order !== 'asc' && earliest > deleted)) yield { version: deleted, value: null }
   }
 
-  /** The first version that deleted a key of a member that is not known whole; undefined where none did, or the member is whole. */
+  /**
+   * The first version that is noted to have deleted a key of a member that is not known whole; undefined where none is, or the member is
+   * whole.
+   */
   #firstDeletion(key: Uint8Array): bigint | undefined {
-    if (isOwnKey(key)) return undefined
-    for (const { version } of this.inner.history(sliceDeletionKey(key), { order: 'asc' })) return version
+    const noted = isOwnKey(key) ? undefined : sliceDeletionKey(key)
+    if (noted) for (const { version } of this.inner.history(noted, { order: 'asc' })) return version
     return undefined
   }
 
@@ -115,7 +125,9 @@ export class SlicedReader implements StateReader {
     if (kept === 'always') return
     const { oldestVersion } = this.inner.ledger!
     if (kept === 'never') throw notInSlice(this.#askedFor(key), oldestVersion, oldestVersion)
-    if (first > oldestVersion ? first < kept : !this.#isKnownFrom(key, oldestVersion, kept)) {
+    const isKnown =
+      first > oldestVersion ? this.#areWritesKnown(key, first, kept) : this.#isKnownFrom(key, oldestVersion, kept)
+    if (!isKnown) {
       const version = first > oldestVersion ? first : oldestVersion
       throw keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
     }
@@ -150,19 +162,32 @@ export class SlicedReader implements StateReader {
     return this.#memberRecord('account', address)?.isWhole === true
   }
 
+  /** Whether all writes of a key from a version on are known, of a member whose writes are kept since a version. */
+  #areWritesKnown(key: Uint8Array, first: bigint, since: bigint): boolean {
+    if (first < since) return false
+    // The store has no trace of a deletion of what it never had, except a note. Once it had the key, it has each deletion.
+    return canNoteDeletion(key) || this.#hasWriteUntil(key, first)
+  }
+
+  #hasWriteUntil(key: Uint8Array, version: bigint): boolean {
+    for (const _ of this.inner.history(key, { last: version, order: 'desc' })) return true
+    return false
+  }
+
   /**
    * Whether the state of a key at a version is known, of a member whose writes are kept since a version. The writes show it: the
    * newest at or below the version, or the first above it, which says whether the key was there before.
    */
   #isKnownFrom(key: Uint8Array, version: bigint, since: bigint): boolean {
-    for (const _ of this.inner.history(key, { last: version, order: 'desc' })) return true
+    if (this.#hasWriteUntil(key, version)) return true
     const deleted = this.#firstDeletion(key)
     if (deleted !== undefined && deleted <= version) return true
     // All writes from `since` on are kept, so that a key that was not there right before one was not there after `since` − 1.
     if (version + 1n < since) return false
     for (const { version: next, value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
-      const isCreation = value !== null && annotationToNote(annotation).isCreation
-      return isCreation && (deleted === undefined || deleted > next)
+      if (value === null || !annotationToNote(annotation).isCreation) return false
+      // A deletion in between that could not be noted left no trace.
+      return canNoteDeletion(key) ? deleted === undefined || deleted > next : next === version + 1n
     }
     return false
   }
