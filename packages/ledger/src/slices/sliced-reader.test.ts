@@ -71,6 +71,8 @@ describe.each([
   const spec = { accounts: [kept], tables: [], types: [] }
   const readAt = (engine: StateReader, version: bigint) =>
     said(() => bytesToHex(createLedger(engine).at(version).readStateValue(key).value))
+  const historyIn = (engine: StateReader, range: HistoryOptions) =>
+    said(() => [...engine.history(key, range)].map(({ version, value }) => [version, value !== null]))
 
   it('is not taken for one that was not there before', async () => {
     const [whole, slice] = [await wholeOf(versions), await sliceOf(versions, spec)]
@@ -94,12 +96,68 @@ describe.each([
       { first: 5n, last: 5n },
     ]
     for (const order of ['asc', 'desc'] as const) {
-      const written = (engine: StateReader, range: HistoryOptions) =>
-        said(() => [...engine.history(key, { ...range, order })].map(({ version, value }) => [version, value !== null]))
-      for (const range of ranges) expect(written(reader, range)).toEqual(isNoted ? written(whole, range) : UNKNOWN)
-      for (const first of [6n, 7n, 8n]) expect(written(reader, { first })).toEqual(written(whole, { first }))
+      for (const range of ranges) {
+        expect(historyIn(reader, { ...range, order })).toEqual(
+          isNoted ? historyIn(whole, { ...range, order }) : UNKNOWN,
+        )
+      }
+      for (const first of [6n, 7n, 8n]) {
+        expect(historyIn(reader, { first, order })).toEqual(historyIn(whole, { first, order }))
+      }
     }
   })
+
+  it('is known as the whole knows it, or not, whatever becomes of it and of its object', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(
+          fc.record({
+            write: fc.constantFrom(value, null, undefined),
+            owner: fc.constantFrom(kept, other, undefined, undefined, undefined),
+          }),
+          { maxLength: 12 },
+        ),
+        fc.boolean(),
+        fc.integer({ min: 1, max: 4 }),
+        fc.bigInt(1n, 12n),
+        async (steps, saysCreations, batch, retain) => {
+          let isThere = true
+          const later = steps.map(({ write, owner }): Write[] => {
+            const writes = owner ? [ownedObject(object, owner)] : []
+            // The chain deletes only what is there.
+            if (write === undefined || (write === null && !isThere)) return writes
+            const isCreation = write !== null && !isThere && saysCreations
+            isThere = write !== null
+            return [...writes, isCreation ? [key, write, Uint8Array.of(1)] : [key, write]]
+          })
+          const written = [...versions.slice(0, 2), ...later]
+          const [whole, slice] = [await wholeOf(written), await sliceOf(written, spec, { batch })]
+          compareKey(whole, slice)
+          for (const engine of [whole, slice]) await engine.prune(retain)
+          compareKey(whole, slice)
+        },
+      ),
+      // Reads of a key of 64 KiB take 4 to 25 times as long as those of a short one.
+      { numRuns: (isSlowRun ? 10 : 1) * (key.length > 1_000 ? 4 : 40) },
+    )
+  })
+
+  /** Compares what a slice says of the key with the whole, at each version and of each range of versions. */
+  function compareKey(whole: StateWriter, slice: StateWriter): void {
+    const reader = new SlicedReader(slice, createLedger(slice).at().slice!)
+    const { oldestVersion, latestVersion } = whole.ledger!
+    for (let first = oldestVersion; first <= latestVersion; first++) {
+      const found = readAt(slice, first)
+      if (found !== UNKNOWN) expect(found, `at ${first}`).toEqual(readAt(whole, first))
+      for (let last = first; last <= latestVersion; last++) {
+        for (const order of ['asc', 'desc'] as const) {
+          const range = { first, last, order }
+          const found = historyIn(reader, range)
+          if (found !== UNKNOWN) expect(found, `from ${first} to ${last}, ${order}`).toEqual(historyIn(whole, range))
+        }
+      }
+    }
+  }
 })
 
 /** The key of a resource of the first object. */
