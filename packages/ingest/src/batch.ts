@@ -6,7 +6,7 @@ import {
   type Write,
 } from '@ledger-state/core'
 import type { LedgerVersion } from '@ledger-state/feed'
-import { byteCount } from './counters.js'
+import { bytesOfWrites } from './written-bytes.js'
 
 // A batch becomes durable with one flush of the disk, and is what a crash may cost. A full one waits for the end of its
 // block, so that readers see whole blocks, unless the block is longer than many batches.
@@ -59,7 +59,7 @@ export class Batch {
     this.#versions.push(withOwn(record, beside))
     if (whole) this.#whole.push(withOwn(whole, []))
     this.#writes += record.writes.length
-    this.#bytes += byteCount(record)
+    this.#bytes += bytesOfWrites(record.writes)
   }
 
   /** What was added, which leaves the batch empty. */

@@ -1,5 +1,6 @@
 import type { VersionWrites } from '@ledger-state/core'
 import type { SourceProgress, StatePart } from '@ledger-state/feed'
+import { bytesOfEntries, bytesOfWrites } from './written-bytes.js'
 
 /** What was read of a source so far. */
 export interface IngestCounters {
@@ -33,11 +34,11 @@ export class CountedIngest implements IngestCounters {
 
   addState({ entries }: StatePart): void {
     this.entries += entries.length
-    for (const { key, value } of entries) this.bytes += key.length + value.length
+    this.bytes += bytesOfEntries(entries)
   }
 
   addVersion(record: VersionWrites): void {
-    this.addVersions([record], record.writes.length, byteCount(record))
+    this.addVersions([record], record.writes.length, bytesOfWrites(record.writes))
   }
 
   addVersions(records: readonly VersionWrites[], writes: number, bytes: number): void {
@@ -46,9 +47,4 @@ export class CountedIngest implements IngestCounters {
     this.bytes += bytes
     this.latestVersion = records.at(-1)!.version
   }
-}
-
-/** Bytes of the keys and values that a version writes. */
-export function byteCount({ writes }: VersionWrites): number {
-  return writes.reduce((bytes, [key, value]) => bytes + key.length + (value?.length ?? 0), 0)
 }

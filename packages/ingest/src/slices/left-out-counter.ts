@@ -1,5 +1,6 @@
 import { SLICE_LEFT_OUT_KEY, type Write } from '@ledger-state/core'
 import { encodeSliceLeftOut, type SliceLeftOut } from '@ledger-state/ledger'
+import { bytesOfWrites } from '../written-bytes.js'
 
 const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }
 
@@ -50,10 +51,4 @@ export class LeftOutCounter {
     this.#isKept = true
     return [SLICE_LEFT_OUT_KEY, encodeSliceLeftOut(this.#counted)]
   }
-}
-
-function bytesOfWrites(writes: readonly Write[]): number {
-  let bytes = 0
-  for (const [key, value] of writes) bytes += key.length + (value?.length ?? 0)
-  return bytes
 }

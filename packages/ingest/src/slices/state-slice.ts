@@ -3,6 +3,7 @@ import type { LedgerSource, StatePart } from '@ledger-state/feed'
 import type { SliceKeeper } from '@ledger-state/ledger'
 import { isModuleKey } from '@ledger-state/type-tag'
 import { sliceStillGrows, sourceKeepsSlice, stateChangedBetweenPasses } from '../errors.js'
+import { bytesOfEntries } from '../written-bytes.js'
 import { ModuleSpool } from './module-spool.js'
 
 /** Passes over a state until nobody joins: each finds what hangs on what the one before has found. */
@@ -118,10 +119,4 @@ export class StateSlice {
   close(): void {
     this.#spool.close()
   }
-}
-
-function bytesOfEntries(entries: readonly KeyedEntry[]): number {
-  let bytes = 0
-  for (const { key, value } of entries) bytes += key.length + value.length
-  return bytes
 }
