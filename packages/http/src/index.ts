@@ -10,6 +10,7 @@ export {
   type UpstreamChange,
 } from './forward/forward-options.js'
 export { quoteCsv } from './operations/history-formats.js'
+export { leftOutFacts } from './operations/slice-formats.js'
 export type { EndingsAsked, ProofTree, StateProofs } from './operations/state-proofs.js'
 export { TRANSACTION_COLUMNS, transactionMember, transactionToCsv } from './operations/transaction-formats.js'
 export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'

@@ -1,4 +1,5 @@
 import { addressToShortHex } from '@ledger-state/core'
+import { leftOutFacts } from '@ledger-state/http'
 import type { SliceStatus } from '@ledger-state/ingest'
 import { OUTSIDE_OF_SLICE, type SliceLeftOut } from '@ledger-state/ledger'
 import { formatBytes, formatCount } from './amounts.js'
@@ -27,9 +28,7 @@ export function sliceFacts({ asked, accounts, tables, joinedLate, newest, leftOu
     tables,
     joined_late: joinedLate,
     outside: OUTSIDE_OF_SLICE,
-    left_out: leftOut
-      ? { keys: leftOut.keys, bytes: leftOut.bytes, writes: leftOut.writes, written_bytes: leftOut.writtenBytes }
-      : null,
+    left_out: leftOutFacts(leftOut),
     newest: newest.map(({ kind, id, reason, since }) => ({
       kind,
       [kind === 'table' ? 'handle' : 'address']: addressToShortHex(id),

@@ -7,6 +7,7 @@ import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './paging.js'
 import { parameterOf, parseAskedState } from './request-parts.js'
+import { leftOutFacts } from './slice-formats.js'
 
 const COUNT = { type: 'integer', minimum: 0 }
 const COUNT_OR_NULL = { type: ['integer', 'null'], minimum: 0 }
@@ -135,9 +136,7 @@ export const getSlice: Operation = {
     const head = JSON.stringify({
       asked: wanted ?? null,
       outside: slice ? OUTSIDE_OF_SLICE : null,
-      left_out: leftOut
-        ? { keys: leftOut.keys, bytes: leftOut.bytes, writes: leftOut.writes, written_bytes: leftOut.writtenBytes }
-        : null,
+      left_out: leftOutFacts(leftOut),
       scanned: page!.scanned,
     })
     return {
