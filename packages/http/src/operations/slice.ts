@@ -59,7 +59,7 @@ export const getSlice: Operation = {
         outside: { type: ['string', 'null'], description: 'What the slice leaves out, in words.' },
         left_out: {
           description:
-            'What the slice left out since its store was begun, until the last commit of the store that ended at or before the version. Bytes are those of keys and values. Null where the store keeps everything.',
+            'What the slice left out since its store was begun, until the last commit of the store that ended at or before the version. Bytes are those of keys and values. Null where the store keeps everything, or has not counted from its beginning on.',
           oneOf: [
             {
               type: 'object',
