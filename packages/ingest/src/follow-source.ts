@@ -3,7 +3,8 @@ import { type AsyncStateWriter, engineToAsync, type StateWriter } from '@ledger-
 import { FailureStreak, type LedgerSource } from '@ledger-state/feed'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { chainsContradict } from './errors.js'
-import { type IngestOptions, ingestWith } from './ingest-source.js'
+import type { IngestOptions } from './ingest-options.js'
+import { ingestWith } from './ingest-source.js'
 
 /** How a source is followed. */
 export interface FollowOptions extends IngestOptions {

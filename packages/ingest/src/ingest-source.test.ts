@@ -18,7 +18,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listedBlocks, listedSource, markOf } from '../testing/listed-source.ts'
 import { contentOf, createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 import { decodeCommitMark } from './commit-mark.js'
-import { type IngestOptions, ingestSource } from './ingest-source.js'
+import type { IngestOptions } from './ingest-options.js'
+import { ingestSource } from './ingest-source.js'
 
 const chain = new SyntheticChain({ blocks: 60 })
 const LAST = chain.latestVersion

@@ -1,93 +1,33 @@
 import { Buffer } from 'node:buffer'
-import {
-  CHECKPOINT_KEY,
-  isLedgerStateError,
-  type KeyedEntry,
-  STATE_ROOT_KEY,
-  TRANSACTIONS_KEY,
-  type VersionWrites,
-  type Write,
-} from '@ledger-state/core'
+import { isLedgerStateError, TRANSACTIONS_KEY, type VersionWrites, type Write } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateSnapshot,
   type AsyncStateWriter,
   engineToAsync,
   type LedgerInfo,
-  type StateImport,
   type StateWriter,
 } from '@ledger-state/engine'
-import type { LedgerSource, PackedEnding, Reading, SourceProgress, StateBase } from '@ledger-state/feed'
+import type { LedgerSource, PackedEnding, Reading, StateBase } from '@ledger-state/feed'
+import { BaseImport } from './base-import.js'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
-import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
+import { CountedIngest, type IngestCounters } from './counters.js'
 import { endingWrites } from './epoch-endings.js'
-import {
-  atPlace,
-  gapBeforeFirst,
-  otherWrites,
-  stateWithoutBase,
-  storeNotEmpty,
-  versionGap,
-  versionsWithoutBase,
-} from './errors.js'
+import { gapBeforeFirst, otherWrites, versionGap, versionsWithoutBase } from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
+import type { IngestOptions } from './ingest-options.js'
 import { withPending } from './pending-writes.js'
-import { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
+import { PRUNE_TURN_ENTRIES, pruneTurn } from './prune-turn.js'
 import { compareWithSigned, keepContradiction } from './signed-range.js'
-import { isMarkOfImport, markOfImport, sourceMarkOf } from './slices/import-mark.js'
-import { SliceFilter, type SliceOptions } from './slices/slice-filter.js'
-import { SlicedImport } from './slices/sliced-import.js'
-import type { PassOptions } from './slices/state-slice.js'
+import { SliceFilter } from './slices/slice-filter.js'
 import { TransactionKeeper } from './transaction-keeper.js'
+import { withPlace } from './with-place.js'
 import { keyName, WritesHash } from './writes-hash.js'
-
-/** Settings of an ingest: its versions, its window, and who receives progress and notices. */
-export interface IngestOptions {
-  /** First version to ingest, for an empty store. */
-  readonly from?: bigint | undefined
-  /** Last version to ingest. */
-  readonly to?: bigint | undefined
-  /** Chain id for a source that does not carry it. */
-  readonly chainId?: bigint | number | undefined
-  /** Lets an empty store begin above version 0 without a state, as if nothing had been written before. */
-  readonly assumeEmptyBase?: boolean | undefined
-  /**
-   * Keeps the transactions of the versions that write, where the source carries them: `KeptTransaction` of core. A store that keeps
-   * them continues without being asked. False by default.
-   */
-  readonly keepTransactions?: boolean | undefined
-  /**
-   * Keeps a slice of the ledger in a store that is empty. A store that keeps a slice continues with it also without this option;
-   * with another slice than its own it is refused.
-   */
-  readonly only?: SliceOptions | undefined
-  /** Window in versions, to which the store is pruned between commits. */
-  readonly retain?: bigint | undefined
-  /** Stops at the end of a block, unless the source takes longer to get there; what was read is committed. */
-  readonly signal?: AbortSignal | undefined
-  readonly progress?: ProgressReporter | undefined
-  readonly observer?: IngestObserver | undefined
-  /** Receives one line for people. */
-  readonly onNotice?: ((message: string) => void) | undefined
-}
 
 /** How long a live source may take to give the rest of a block once the ingest is stopped. */
 const BLOCK_END_PATIENCE_MS = 2_000
-
-/** Receives what an ingest has done, for metrics. */
-export interface IngestObserver extends PruneObserver {
-  /** What one commit took: `bytes` are those of keys and values. */
-  onCommit(done: {
-    readonly versions: number
-    readonly writes: number
-    readonly bytes: number
-    readonly seconds: number
-  }): void
-  /** Called when the source has reported its progress. */
-  onSourceProgress(progress: SourceProgress): void
-}
 
 /**
  * Commits what a source holds and the store does not. Versions that the store has are skipped, so the same call resumes an
@@ -177,92 +117,15 @@ class Ingest {
     return this.#options.signal?.aborted === true
   }
 
-  /** Fills an empty store with a state, and resumes where an import was cut short. */
   async #importBase(base: StateBase): Promise<void> {
-    const held = this.#engine.ledger
-    if (held && held.latestVersion >= base.version) return
-    if (held) throw storeNotEmpty(base.version, held.latestVersion)
-    if (!base.complete && !this.#options.assumeEmptyBase) throw stateWithoutBase(this.#source.position, base.version)
-    const slice = this.#filter && new SlicedImport(this.#filter, this.#options.only!, base.version)
-    const state = await this.#beginImport(base.version, slice?.digest)
-    try {
-      if (slice && !(await slice.findMembers(this.#source, this.#passOptions))) return
-      await this.#importParts(state, base, slice)
-    } catch (error) {
-      // Nothing is left of a slice that was refused.
-      const isRefused = isLedgerStateError(error, 'slice_unbounded') || isLedgerStateError(error, 'slice_mismatch')
-      if (isRefused) await this.#engine.beginImport(base.version, { resume: false })
-      throw error
-    } finally {
-      slice?.close()
-    }
-  }
-
-  /** Begins or resumes an import, whose mark says from the first moment on what slice it keeps. */
-  async #beginImport(version: bigint, digest: Uint8Array | undefined): Promise<StateImport> {
-    const begun = await this.#engine.beginImport(version, { resume: true })
-    const isOther = !isMarkOfImport(begun.mark, digest)
-    if (isOther) this.#notice('the import that was cut short kept another part of the state: it begins anew')
-    const state = isOther ? await this.#engine.beginImport(version, { resume: false }) : begun
-    if (digest && state.mark === undefined) await state.add([], markOfImport(undefined, digest))
-    return state
-  }
-
-  get #passOptions(): Omit<PassOptions, 'reopen'> {
-    return {
-      onNotice: (message) => this.#notice(message),
-      signal: this.#options.signal,
-      onPart: (source) => this.#options.progress?.update(this.#counters, source.progress),
-    }
-  }
-
-  async #importParts(state: StateImport, base: StateBase, slice: SlicedImport | undefined): Promise<void> {
-    const { complete } = base
-    if (state.entryCount > 0) this.#notice(`resuming after entry ${state.entryCount} of the state`)
-    else if (base.stateRoot) {
-      const root = { key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }
-      await state.add([root], state.mark)
-    }
-    for await (const part of base.parts(sourceMarkOf(state.mark, slice?.digest))) {
-      const entries = slice ? slice.keep(part, this.#source.position) : part.entries
-      if (entries.length > 0) await this.#atPlace(() => state.add(entries, markOfImport(part.mark, slice?.digest)))
-      this.#counters.addState(part)
-      this.#options.observer?.onSourceProgress(this.#source.progress)
-      this.#options.progress?.update(this.#counters, this.#source.progress)
-      if (this.#isStopped) return
-    }
-    const description = base.describe()
-    if (slice) await this.#atPlace(() => slice.addRecords(state))
-    await this.#importVouching(state, base)
-    const mark = encodeCommitMark({
-      isUnproven: description.mark === undefined,
-      source: description.mark,
-      writesHash: WritesHash.begin(base.version).value,
-      wholeHash: undefined,
-      signed: this.#signedUpTo(base.version, undefined, undefined),
-      contradicted: undefined,
-      pending: [],
+    const state = new BaseImport({
+      engine: this.#engine,
+      source: this.#source,
+      options: this.#options,
+      counters: this.#counters,
+      filter: this.#filter,
     })
-    await this.#atPlace(() => state.finish({ ...description, mark, complete }))
-    this.#counters.latestVersion = base.version
-  }
-
-  /** Adds what vouches for a state. What an import that was cut short just here added is there already. */
-  async #importVouching(state: StateImport, { version, checkpoint }: StateBase): Promise<void> {
-    const writes = await endingWrites(undefined, this.#source.takeEndings?.() ?? [])
-    if (checkpoint) writes.push([CHECKPOINT_KEY, checkpoint])
-    const entries = writes.map(([key, value]) => ({ key, version, value: value! }))
-    const addNew = async (some: readonly KeyedEntry[]): Promise<boolean> => {
-      try {
-        await state.add(some, state.mark)
-        return true
-      } catch (error) {
-        if (!isLedgerStateError(error, 'duplicate_key')) throw error
-        return false
-      }
-    }
-    if (entries.length === 0 || (await addNew(entries))) return
-    for (const entry of entries) await addNew([entry])
+    await state.run(base)
   }
 
   async #commitVersions(): Promise<void> {
@@ -395,7 +258,7 @@ class Ingest {
       pending: this.#source.isStore ? (before?.pending ?? []) : [],
     })
     const began = performance.now()
-    await this.#atPlace(() => this.#engine.commit(versions, { chainId, mark }))
+    await withPlace(this.#source, () => this.#engine.commit(versions, { chainId, mark }))
     this.#filter?.settle()
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.addVersions(versions, writes, bytes)
@@ -493,15 +356,6 @@ class Ingest {
   async #prune(maxEntries: number): Promise<boolean> {
     const { retain, observer } = this.#options
     return retain === undefined || (await pruneTurn(this.#engine, retain, maxEntries, observer))
-  }
-
-  /** Runs work of the store, whose errors gain the place in the source. */
-  async #atPlace(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      throw isLedgerStateError(error) ? atPlace(error, this.#source.position) : error
-    }
   }
 }
 

@@ -26,7 +26,8 @@ import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 import { newestCheckpoint } from './checkpoints.js'
 import { decodeCommitMark } from './commit-mark.js'
 import { readEpochEndings } from './epoch-endings.js'
-import { type IngestOptions, ingestSource } from './ingest-source.js'
+import type { IngestOptions } from './ingest-options.js'
+import { ingestSource } from './ingest-source.js'
 import { rejectUnsigned } from './reject-unsigned.js'
 
 const waypointOf = (chain: SyntheticChain) => `0:${waypointHash(chain.endings()[0]!)}`

@@ -8,7 +8,8 @@ import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/f
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listedBlocks, listedSource } from '../testing/listed-source.ts'
 import { contentOf, createStoreBed, type StoreBed } from '../testing/store-bed.ts'
-import { type IngestOptions, ingestSource } from './ingest-source.js'
+import type { IngestOptions } from './ingest-options.js'
+import { ingestSource } from './ingest-source.js'
 
 const chain = new SyntheticChain({ blocks: 60 })
 const LAST = Number(chain.latestVersion)

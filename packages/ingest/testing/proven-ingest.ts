@@ -5,7 +5,8 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { decodeCommitMark, type SignedRange } from '../src/commit-mark.js'
 import { readEpochEndings } from '../src/epoch-endings.js'
-import { type IngestOptions, ingestSource } from '../src/ingest-source.js'
+import type { IngestOptions } from '../src/ingest-options.js'
+import { ingestSource } from '../src/ingest-source.js'
 
 export interface IngestOutcome {
   readonly error: unknown
