@@ -169,7 +169,8 @@ export const HELD = parseStructTag('0x42::main::R')
 const FLAGS = new ByteWriter().byteString(new Uint8Array(16).fill(0xff)).toBytes()
 export const u64 = (value: bigint | number) => new ByteWriter().u64(BigInt(value)).toBytes()
 
-const GENESIS: readonly Write[] = [
+/** What the programs, and the framework that they use, are written by. */
+export const GENESIS: readonly Write[] = [
   [framework('gas_schedule::GasScheduleV2'), new ByteWriter().u64(45n).uleb128(0).toBytes()],
   [framework('features::Features'), FLAGS],
   [moduleKey(FRAMEWORK, 'timestamp'), assembleModule(CLOCK)],

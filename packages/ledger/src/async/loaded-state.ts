@@ -124,8 +124,8 @@ export class LoadedState implements StateReader {
     return history
   }
 
-  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key. */
-  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | undefined {
+  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key; null where there is no write, undefined where that is not loaded. */
+  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     this.#expectLedger()
     return this.#writes.nearest(key, search)
   }

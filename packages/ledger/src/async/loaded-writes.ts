@@ -27,8 +27,8 @@ export class LoadedWrites {
     return false
   }
 
-  /** Undefined where there is no write, or none is loaded, which it notes. @throws `version_pruned` */
-  nearest(key: Uint8Array, search: WriteSearch): bigint | undefined {
+  /** Null where there is no write; undefined where none is loaded, which it notes. @throws `version_pruned` */
+  nearest(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     if (this.#pruned) throw this.#pruned
     const name = 'above' in search ? `${search.above} to ${search.last}` : `until ${search.until}`
     let loaded = this.#searches.get(name)
@@ -39,7 +39,7 @@ export class LoadedWrites {
     const text = bytesToHexDigits(key)
     const found = loaded.found.get(text)
     if (found === undefined) loaded.lacked.set(text, key)
-    return found ?? undefined
+    return found
   }
 
   /** Asks for all that is lacking; nothing is then. */

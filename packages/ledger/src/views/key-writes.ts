@@ -1,5 +1,6 @@
 import type { StateReader, WriteSearch } from '@ledger-state/engine'
 import { loadedStateOf } from '../async/loaded-version-of.js'
+import { SlicedReader } from '../slices/sliced-reader.js'
 
 /** What is known of one key: no write of it lies between `from` and `at`. */
 interface KnownWrite {
@@ -75,7 +76,11 @@ class NearestWrites implements KeyWrites {
 
 function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | undefined {
   const loaded = loadedStateOf(reader)
-  if (loaded) return loaded.nearestWrite(key, search)
+  if (loaded) {
+    const found = loaded.nearestWrite(key, search)
+    // Where a slice has no write, its history says whether there was none: it may have noted a deletion, or not know.
+    if (found !== null || !(reader instanceof SlicedReader)) return found ?? undefined
+  }
   const revisions =
     'above' in search
       ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'asc' })

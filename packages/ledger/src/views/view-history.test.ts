@@ -7,10 +7,12 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { moduleKey, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ownedObject, sliceOf } from '../../testing/random-slices.ts'
 import {
   CLOCK_KEY,
   call,
   type Expression,
+  GENESIS,
   HELD,
   HOLDERS,
   LIBRARIES,
@@ -88,6 +90,18 @@ interface Seen {
 
 function seenOf(changes: Iterable<Change<ViewAnswer>>): Seen[] {
   return Array.from(changes, (change) => ({ version: change.version, answer: shown(change) }))
+}
+
+/** What is seen of a slice, until it does not know what comes next. */
+function knownOf(changes: Iterable<Change<ViewAnswer>>): (Seen | 'unknown')[] {
+  const known: (Seen | 'unknown')[] = []
+  try {
+    for (const change of changes) known.push({ version: change.version, answer: shown(change) })
+  } catch (error) {
+    if (!isLedgerStateError(error, 'version_pruned')) throw error
+    known.push('unknown')
+  }
+  return known
 }
 
 function inPages(list: (options: ViewHistoryOptions) => ViewHistory, options: ViewHistoryOptions): Seen[] {
@@ -261,6 +275,43 @@ describe('the history of a view', () => {
           expect(order === 'desc' ? found : found.toReversed()).toEqual(expected)
         }
       }),
+      RUNS,
+    )
+  })
+
+  it('says of a slice what it knows, over an async ledger as over any other', async () => {
+    const [object, kept, other] = [HOLDERS[0]!, HOLDERS[1]!, HOLDERS[2]!]
+    const held = resourceKey(object, HELD)
+    const step = fc.record({
+      owner: fc.constantFrom(kept, other, undefined, undefined),
+      value: fc.constantFrom(1n, null, undefined, undefined),
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.bigInt(1n, 14n),
+        fc.bigInt(0n, 12n),
+        async (steps, retain, from) => {
+          let isThere = true
+          const later = steps.map(({ owner, value }): Write[] => {
+            const owned = owner ? [ownedObject(object, owner)] : []
+            // The chain deletes only what is there.
+            if (value === undefined || (value === null && !isThere)) return owned
+            const isCreation = value !== null && !isThere
+            isThere = value !== null
+            return [...owned, [held, value && u64(value), isCreation ? Uint8Array.of(1) : undefined]]
+          })
+          const versions = [[...GENESIS, [held, u64(1n)] as Write], [ownedObject(object, other)], ...later]
+          const slice = await sliceOf(versions, { accounts: [kept], tables: [], types: [] })
+          await slice.prune(retain)
+          for (const order of ['desc', 'asc'] as const) {
+            const list = (ledger: Ledger) =>
+              knownOf(ledger.at().viewHistory(call('holds', bytesToHex(object)), { order, from }))
+            const state = delayState(engineToAsync(slice), { random: createRandom(1), pageSize: 2 })
+            expect(await createAsyncLedger(state).read(list)).toEqual(list(createLedger(slice)))
+          }
+        },
+      ),
       RUNS,
     )
   })

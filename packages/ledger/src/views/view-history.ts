@@ -304,7 +304,12 @@ class ChangesOfView implements ViewHistory {
     const view = loadedVersionOf(this.#parts.reader.at(next))
     if (!view) return false
     for (const key of keys.values()) view.getEntry(key)
-    writes.nearest(keys, next)
+    try {
+      writes.nearest(keys, next)
+    } catch (error) {
+      // What a slice does not know is said once the next run has ended.
+      if (!isLedgerStateError(error, 'version_pruned')) throw error
+    }
     this.#timeOf(next)
     this.#parts.readBeside(shown)
     return this.#isLacking
