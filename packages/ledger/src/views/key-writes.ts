@@ -78,7 +78,7 @@ function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch)
   const loaded = loadedStateOf(reader)
   if (loaded) {
     const found = loaded.nearestWrite(key, search)
-    // Where a slice has no write, its history says whether there was none: it may have noted a deletion, or not know.
+    // The history of a slice that has no write says whether there was none: it may have noted a deletion, or not know.
     if (found !== null || !(reader instanceof SlicedReader)) return found ?? undefined
   }
   const revisions =
