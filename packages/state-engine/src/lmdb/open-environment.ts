@@ -25,13 +25,41 @@ interface LmdbDatabaseClass {
   readonly prototype: LmdbDatabase & ReadMethods
 }
 
+/** The code of LMDB's errors where a mutex of its lock file was destroyed. */
+const EINVAL = 22
+/** The waits between them take half a second in the mean. */
+const MAX_ATTEMPTS = 20
+const MAX_WAIT_MS = 64
+
 /**
  * Opens a data file. All openers in a process, also those in its worker threads, share one environment of LMDB, which
  * has the flags of the first. A read-only environment would shut out a writer that comes later. So a reader, too, opens
  * the file for writing where it may, and merely begins no write transaction; and what a commit waits for is not a flag of
  * the environment, but of each transaction.
+ *
+ * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this moment
+ * gets them destroyed (LMDB's ITS#10095, which lmdb-js has not mended). It closes the file and opens it again: whoever
+ * opens it alone makes new ones. Processes that do so by turns would destroy them for each other, so the waits are random.
  */
-export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }: EnvironmentOptions) {
+export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return openOnce(file, options)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== EINVAL || attempt === MAX_ATTEMPTS) throw error
+      waitSync(Math.random() * Math.min(2 ** attempt, MAX_WAIT_MS))
+    }
+  }
+}
+
+function waitSync(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+}
+
+function openOnce(
+  file: string,
+  { readOnly, readAhead, mapBytes }: EnvironmentOptions,
+): RootDatabase<Buffer, Uint8Array> {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
     readOnly: readOnly && !isWritable(file),
@@ -46,18 +74,23 @@ export function openEnvironment(file: string, { readOnly, readAhead, mapBytes }:
   }
   // A separate class for each call.
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass
-  if (readOnly) DatabaseClass.prototype.transactionSync = inReadTransaction
-  reportDamage(DatabaseClass.prototype)
+  const { prototype } = DatabaseClass
+  const { transactionSync } = prototype
+  reportDamage(prototype)
+  // The root database needs no write transaction, and only a read transaction that cannot begin is an error of lmdb-js.
+  prototype.transactionSync = inReadTransaction
   try {
-    return new DatabaseClass(null, { ...options, isRoot: true, create: !readOnly })
+    const root = new DatabaseClass(null, { ...options, isRoot: true, create: !readOnly })
+    if (!readOnly) prototype.transactionSync = transactionSync
+    return root
   } catch (error) {
     // An environment that is left open is handed to the next opener of the process, as it is.
-    Reflect.apply(DatabaseClass.prototype.close, { isRoot: true }, [])
+    Reflect.apply(prototype.close, { isRoot: true }, [])
     throw error
   }
 }
 
-/** lmdb-js opens named databases in a write transaction unless the environment is read-only. A read transaction will do. */
+/** lmdb-js opens databases in a write transaction unless the environment is read-only. Those that exist need only a read transaction. */
 function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
   this.resetReadTxn()
   this.ensureReadTxn()
