@@ -189,7 +189,9 @@ describe.each([
   const mclG2 = (scalar: bigint) => pointOf(new mcl.G2(), toG2(scalar).toAffine())
   const textOf = (point: { toAffine(): { x: unknown; y: unknown } }) => {
     const { x, y } = point.toAffine()
-    return ['1', ...numbersOf(x), ...numbersOf(y)].join(' ')
+    const coordinates = [...numbersOf(x), ...numbersOf(y)]
+    // Noble writes the point at infinity as (0, 0), which is on none of the curves.
+    return coordinates.every((number) => number === 0n) ? '0' : ['1', ...coordinates].join(' ')
   }
 
   it('computes in the field of scalars as mcl does', () => {
