@@ -1,6 +1,6 @@
 // Holds the code to ARCHITECTURE.md: packages depend on what the table says and nothing else, imports between the folders
-// of a package point one way, every file that the page names is there, and so is every section of docs/ that a comment
-// cites. READMEs name the fields of errors that the code declares. Last line `N passed, M failed`.
+// of a package point one way, every file that a document or a comment names is there, and so is every section of docs/ that
+// a comment cites. READMEs name the fields of errors that the code declares. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -81,15 +81,39 @@ function checkFolders(): void {
   }
 }
 
+const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
+/** The diary has the names of its day, as logs of changes have those of their releases. */
+const PAST = /^docs\/lab\/|CHANGELOG\.md$/
+/** Names that stand for others, files that a script writes, and those outside of the repository. */
+const NOT_OURS = /^(?:node-|portable-)?x\.|^generated\/|^\.\.\//
+
+/** Files that documents and comments name are there: by a path in the repository, or by its end. */
 function checkNamedFiles(): void {
-  const files = globSync('{packages,apps,docs,scripts}/**/*.{ts,md,mjs}', {
+  const found = globSync(['*.md', '{packages,apps,docs,scripts,examples}/**/*.{ts,tsx,md,mjs}'], {
     cwd: root,
-    exclude: (path) => path.includes('node_modules') || path.includes('dist'),
+    exclude: (path) => OF_OTHERS.test(path),
   })
-  for (const [, name] of page.matchAll(/`([\w./-]+\.(?:ts|md|mjs))`/g)) {
-    const isThere = existsSync(join(root, name!)) || files.some((file) => `/${file}`.endsWith(`/${name}`))
-    expect(isThere, `ARCHITECTURE.md names ${name}, which is not there`)
+  const files = found.map((path) => path.replaceAll('\\', '/'))
+  const ends = new Set(files.flatMap((path) => path.split('/').map((_, from, parts) => parts.slice(from).join('/'))))
+  for (const path of files.filter((one) => !PAST.test(one))) {
+    const names = path.endsWith('.md') ? namesInDocument(readText(path)) : namesInComments(readText(path))
+    for (const name of names) {
+      if (!NOT_OURS.test(name)) expect(ends.has(name), `${path} names ${name}, which is not there`)
+    }
   }
+}
+
+function namesInDocument(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
+  return [...prose.matchAll(/`([\w./-]+\.(?:tsx?|md|mjs))`/g)].map(([, name]) => name!)
+}
+
+function namesInComments(text: string): string[] {
+  const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?:^|[ \t])\/\/ [^\n]*/gm)].map(([comment]) =>
+    comment.replaceAll(/```[\s\S]*?```/g, ''),
+  )
+  const name = /(?<![\w./-])(?:[\w.-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|md|mjs)\b/g
+  return comments.flatMap((comment) => comment.match(name) ?? [])
 }
 
 /** Comments cite pages of docs/ by the headings of their sections. */

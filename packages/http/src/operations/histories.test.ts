@@ -129,7 +129,7 @@ describe('the history of a balance', () => {
     for (const points of ['3', '10001', 'x']) expect((await get(`${HISTORY}?points=${points}`)).statusCode).toBe(400)
   })
 
-  // In `histories.slow.test.ts`, for it writes 100,100 versions.
+  // Slow: it writes 100,100 versions.
   it.runIf(isSlowRun)(
     'of more changes than one answer reads is sampled in several, which together have every extreme',
     async () => {

@@ -24,7 +24,6 @@ import { countPairsAtMost, decodeChunk, decodeNode, runCount, runLevel } from '.
 import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
 
-/** `merge-segment.slow.test.ts` runs these tests, too. */
 const RUNS = isSlowRun ? 60 : 6
 
 const folder = temporaryFolder()

@@ -13,7 +13,6 @@ import { Memtable } from './memtable.js'
 import { NONE, Segment } from './segment.js'
 import { allocateSegment } from './segment-memory.js'
 
-/** `segment.slow.test.ts` runs these tests, too. */
 const RUNS = isSlowRun ? 300 : 25
 
 /** Keys that share beginnings, are parts of each other, and are empty. */
