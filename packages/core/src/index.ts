@@ -50,5 +50,6 @@ export {
   transactionKey,
 } from './own-keys.js'
 export { clip, quote } from './quote.js'
+export { parseRetryAfter } from './retry-after.js'
 export { SizedCache } from './sized-cache.js'
 export { isU64, parseU64, U64_MAX } from './u64.js'

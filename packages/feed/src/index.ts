@@ -1,7 +1,7 @@
 export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'
-export { parseRetryAfter } from './requests/retrying-fetch.js'
+export { retryAfterOf } from './requests/retrying-fetch.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
 export { type PackedEnding, packEnding, unpackEnding } from './signatures/packed-ending.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
-import { FailureStreak, FETCH_ENCODINGS, parseRetryAfter } from '@ledger-state/feed'
+import { FailureStreak, FETCH_ENCODINGS, retryAfterOf } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { endedEarly, fetchFailed, notAFeed, notAManifest, snapshotDamaged, snapshotRefused } from './errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
@@ -277,7 +277,7 @@ async function request<T>(
     })
     const { status, headers } = response
     if (status !== 429 && status !== 503) return { value: await read(response) }
-    const retryAfterMs = parseRetryAfter(headers.get('retry-after'))
+    const retryAfterMs = retryAfterOf(headers)
     return { why: `status ${status}, ${await response.text()}`, retryAfterMs }
   } catch (error) {
     const { message, cause } = error as Error

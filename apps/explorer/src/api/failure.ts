@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '@ledger-state/core'
 import type { ErrorBody } from './answers.ts'
 import type { StateHead } from './state-head.ts'
 
@@ -26,18 +27,17 @@ export function toFailure(
     return { kind: 'pruned', message, oldestVersion, archivalEndpoint: body.archival_endpoint }
   }
   if (status === 404) return { kind: body.error_code === 'version_not_found' ? 'future' : 'absent', message }
-  if (status === 503) return { kind: 'overloaded', message, retryAfterMs: toMilliseconds(retryAfter) }
+  if (status === 503)
+    return {
+      kind: 'overloaded',
+      message,
+      retryAfterMs: Math.max(parseRetryAfter(retryAfter, LONGEST_RETRY_MS) ?? 0, SHORTEST_RETRY_MS),
+    }
   return { kind: status === 400 ? 'invalid' : 'failed', message }
 }
 
-const SHORTEST_RETRY_SECONDS = 1
-const LONGEST_RETRY_SECONDS = 30
-
-/** The header may name a moment in place of seconds; then the shortest wait will do. */
-function toMilliseconds(retryAfter: string | null): number {
-  const seconds = Number(retryAfter ?? SHORTEST_RETRY_SECONDS) || SHORTEST_RETRY_SECONDS
-  return 1_000 * Math.min(LONGEST_RETRY_SECONDS, Math.max(SHORTEST_RETRY_SECONDS, seconds))
-}
+const SHORTEST_RETRY_MS = 1_000
+const LONGEST_RETRY_MS = 30_000
 
 function toErrorBody(text: string): ErrorBody {
   try {

@@ -6,7 +6,7 @@ import {
   createBackoff,
   fetchFailure,
   isCertificateFault,
-  parseRetryAfter,
+  retryAfterOf,
 } from '../requests/retrying-fetch.js'
 import { isRedirect, redirectTarget } from './redirect.js'
 import type { RequestSigner } from './request-signer.js'
@@ -126,7 +126,7 @@ export class BucketRequests {
       }
       if (status !== 408 && status !== 429 && status < 500) return answer
       await answer.drop()
-      return { why: `status ${status}`, status, retryAfterMs: parseRetryAfter(response.headers.get('retry-after')) }
+      return { why: `status ${status}`, status, retryAfterMs: retryAfterOf(response.headers) }
     } catch (error) {
       if (this.#ended.aborted) throw transferStopped(url)
       if (isLedgerStateError(error)) throw error

@@ -28,6 +28,8 @@ export function isCutEarly(text: string): boolean {
 
 /**
  * Reads a listing of S3, in its second version or its first, or of Google's interoperable API, which has the same form.
+ *
+ * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, with 7 packages of its own) would read more than there can be.
  * @returns undefined where it is cut short or an object lacks what it must have
  */
 export function parseListing(text: string): ListingPage | undefined {

@@ -1,9 +1,9 @@
 import { isU64 } from '@ledger-state/core'
+import { pMapIterable } from 'p-map'
 import { missingFile, notAnObject, notJson, outsideBackup, wrongMember } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
 import type { BackupStorage } from './backup-storage.js'
 import { readContent } from './compressed-file.js'
-import { mapAhead } from './map-ahead.js'
 
 /** Manifests of the largest backups list some thousands of chunks. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
@@ -56,7 +56,9 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
   const snapshots: SnapshotEntry[] = []
   const endings: EpochEndingEntry[] = []
   const read = async (name: string) => ({ path: storage.placeOf(name), text: await readText(storage, name) })
-  for await (const { path, text } of mapAhead(await metadataFiles(storage), OBJECTS_AT_ONCE, read)) {
+  for await (const { path, text } of pMapIterable(await metadataFiles(storage), read, {
+    concurrency: OBJECTS_AT_ONCE,
+  })) {
     for (const [at, line] of text.split('\n').entries()) {
       if (line.trim() === '') continue
       const members = new ManifestMembers(parseJson(line, `${path}, line ${at + 1}`), `${path}, line ${at + 1}`)

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { notBcs } from '../errors.js'
-import { type FetchAnswer, fetchRetrying, parseRetryAfter } from './retrying-fetch.js'
+import { type FetchAnswer, fetchRetrying } from './retrying-fetch.js'
 
 let server: Server | undefined
 afterEach(() => {
@@ -113,20 +113,5 @@ describe('fetchRetrying', () => {
     const silent = new AbortController()
     server!.removeAllListeners('request').on('request', () => silent.abort())
     expect(await fetchRetrying(() => url, options(3, silent.signal), read)).toBeUndefined()
-  })
-})
-
-describe('parseRetryAfter', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z')
-  it.each([
-    ['3', 3_000],
-    ['Thu, 01 Jan 2026 00:00:09 GMT', 9_000],
-    ['Wed, 31 Dec 2025 00:00:00 GMT', 0],
-    ['-1', 0],
-    ['86400', 300_000],
-    ['soon', 0],
-    [null, 0],
-  ])('reads %j as %i ms', (text, milliseconds) => {
-    expect(parseRetryAfter(text, now)).toBe(milliseconds)
   })
 })

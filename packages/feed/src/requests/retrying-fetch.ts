@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
+import { Backoff, type LedgerStateError, parseRetryAfter, pauseFor } from '@ledger-state/core'
 import { requestRefused, requestsFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 
@@ -120,7 +120,7 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
     const { status, headers } = response
     if (status === 429 || status >= 500) {
       await response.body?.cancel()
-      return { why: `status ${status}`, retryAfterMs: parseRetryAfter(headers.get('retry-after')) }
+      return { why: `status ${status}`, retryAfterMs: retryAfterOf(headers) }
     }
     const body = await readBody(response)
     return { status, headers, body, milliseconds: performance.now() - began }
@@ -157,10 +157,7 @@ async function readBody(response: Response): Promise<Buffer> {
   return Buffer.concat(pieces)
 }
 
-/** Milliseconds, at most five minutes, that a `Retry-After` asks for in seconds or by a date; 0 where there is none. */
-export function parseRetryAfter(text: string | null, now: number = Date.now()): number {
-  if (text === null) return 0
-  const seconds = Number(text)
-  const milliseconds = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now
-  return Number.isFinite(milliseconds) ? Math.min(Math.max(0, milliseconds), LONGEST_RETRY_AFTER_MS) : 0
+/** Milliseconds, at most five minutes, that the `Retry-After` of an answer asks to wait; 0 if it does not. */
+export function retryAfterOf(headers: Headers): number {
+  return parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS) ?? 0
 }

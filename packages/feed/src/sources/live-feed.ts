@@ -12,7 +12,7 @@ import {
 } from '../errors.js'
 import { readLines } from '../files/lines.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
-import { askingAgain, createBackoff, fetchFailure, parseRetryAfter } from '../requests/retrying-fetch.js'
+import { askingAgain, createBackoff, fetchFailure, retryAfterOf } from '../requests/retrying-fetch.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
@@ -182,7 +182,7 @@ export class LiveFeed implements LedgerSource {
   }
 
   async #refusal(response: Response): Promise<Error> {
-    this.#retryAfterMs = parseRetryAfter(response.headers.get('retry-after'))
+    this.#retryAfterMs = retryAfterOf(response.headers)
     const text = clip(await response.text())
     if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
     return unexpectedStatus(`${this.#url}/feed`, response.status, text)

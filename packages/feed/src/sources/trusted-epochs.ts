@@ -9,12 +9,12 @@ import {
   type SignedPower,
   versionOfWaypoint,
 } from '@ledger-state/proof'
+import { pMapIterable } from 'p-map'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
 import { OBJECTS_AT_ONCE, readBackupMetadata, readManifest, resolveBackupFile } from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
-import { mapAhead } from '../files/map-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { loadBls } from '../signatures/load-bls.js'
 import { type PackedEnding, packEnding } from '../signatures/packed-ending.js'
@@ -231,7 +231,7 @@ async function* readEndings(
     if (members[0]) await resolveBackupFile(storage, members[0].text('ledger_infos')).catch(() => {})
     return { entry, manifest, members }
   }
-  for await (const { entry, manifest, members } of mapAhead(entries, OBJECTS_AT_ONCE, locate)) {
+  for await (const { entry, manifest, members } of pMapIterable(entries, locate, { concurrency: OBJECTS_AT_ONCE })) {
     if (next !== undefined && entry.lastEpoch < next) continue
     const waypoints = manifest.optionalTexts('waypoints')
     for (const member of members) {

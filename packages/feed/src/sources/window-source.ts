@@ -1,10 +1,10 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
+import { pMapIterable } from 'p-map'
 import { snapshotTooNew } from '../errors.js'
 import { type BackupContents, OBJECTS_AT_ONCE, readBackupMetadata, readManifest } from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
-import { mapAhead } from '../files/map-ahead.js'
 import { EpochTimes } from '../window/epoch-times.js'
 import { measureSpeed } from '../window/link-speed.js'
 import { readRememberedWindow, rememberWindow } from '../window/remembered-window.js'
@@ -135,7 +135,9 @@ async function planFetch(
     names.add(manifest.text('proof'))
   }
   const wanted = transactions.filter((entry) => entry.lastVersion >= first)
-  for await (const manifest of mapAhead(wanted, OBJECTS_AT_ONCE, (entry) => readManifest(storage, entry.manifest))) {
+  for await (const manifest of pMapIterable(wanted, (entry) => readManifest(storage, entry.manifest), {
+    concurrency: OBJECTS_AT_ONCE,
+  })) {
     for (const chunk of manifest.list('chunks')) {
       if (chunk.version('last_version') < first || chunk.version('first_version') > lastVersion) continue
       names.add(chunk.text('transactions')).add(chunk.text('proof'))
@@ -163,7 +165,7 @@ async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): 
     for await (const object of storage.list(folder)) listed.push(object)
     return listed
   }
-  for await (const objects of mapAhead(folders, OBJECTS_AT_ONCE, list)) {
+  for await (const objects of pMapIterable(folders, list, { concurrency: OBJECTS_AT_ONCE })) {
     found.push(...objects.filter(({ name }) => names.has(name.replace(/\.(gz|zst)$/, ''))))
   }
   return found

@@ -5,7 +5,11 @@ interface Waiting {
   readonly start: () => void
 }
 
-/** Bounds how many requests are with upstreams at one time; others wait for their turn, in the order in which they came. */
+/**
+ * Bounds how many requests are with upstreams at one time; others wait for their turn, in the order in which they came.
+ *
+ * No library does this for us: p-limit has no bound of what waits, and keeps the place of a client that left.
+ */
 export class ForwardSlots {
   readonly #limits: Pick<ForwardLimits, 'maxForwards' | 'maxForwardQueue'>
   readonly #waiting = new Set<Waiting>()

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRetryAfter } from './retry-after.js'
 import { targetUrl } from './target-url.js'
 
 const BASE = 'https://node.example:8443/aptos/v1'
@@ -32,24 +31,5 @@ describe('the URL at an upstream', () => {
         expect([...url.searchParams.keys()].filter((name) => name !== 'start' && name !== 'limit')).toEqual([])
       }),
     )
-  })
-})
-
-describe('Retry-After', () => {
-  const NOW = Date.UTC(2026, 0, 1)
-
-  it.each([
-    ['5', 5],
-    ['0', 1],
-    ['99999999', 3_600],
-    ['9'.repeat(400), undefined],
-    ['Thu, 01 Jan 2026 00:00:30 GMT', 30],
-    ['Thu, 01 Jan 2015 00:00:30 GMT', 1],
-    ['Thu, 01 Jan 2099 00:00:30 GMT', 3_600],
-    ['soon', undefined],
-    ['', undefined],
-    [null, undefined],
-  ])('%s is %s seconds', (header, seconds) => {
-    expect(parseRetryAfter(header, NOW)).toBe(seconds)
   })
 })

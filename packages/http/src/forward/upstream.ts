@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
 import { type RequestError, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
 import { readBounded } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'
-import { parseRetryAfter } from './retry-after.js'
 import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
 
 /** An upstream whose chain was not seen for so long is asked for it before it is asked for more. */
@@ -13,6 +12,9 @@ const LOOK_INTERVAL_MS = 200
 /** An upstream that could not be looked at is not looked at again before. */
 const FAULT_INTERVAL_MS = 1_000
 const LOOK_TIMEOUT_MS = 5_000
+/** What an upstream asks for by `Retry-After` is kept between these. */
+const LONGEST_RETRY_AFTER_MS = 3_600_000
+const SHORTEST_RETRY_AFTER_MS = 1_000
 const MOST_INFO_BYTES = 65_536
 const BUSY_STATUSES: readonly number[] = [429, 503]
 
@@ -172,8 +174,9 @@ export class Upstream {
   }
 
   #heedRetryAfter(headers: Headers): void {
-    const seconds = parseRetryAfter(headers.get('retry-after'), Date.now())
-    if (seconds !== undefined) this.#askableAt = Math.max(this.#askableAt, performance.now() + seconds * 1_000)
+    const asked = parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS)
+    if (asked === undefined) return
+    this.#askableAt = Math.max(this.#askableAt, performance.now() + Math.max(asked, SHORTEST_RETRY_AFTER_MS))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { LedgerInfo } from '@ledger-state/engine'
+import { limitFunction } from 'p-limit'
 import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
 import type { ServerAnswer, Servers } from './servers.js'
@@ -9,26 +10,22 @@ const AT_ONCE = 2
 
 export interface LargeValue {
   readonly hash: Buffer
-  /** That which wrote it. */
+  /** The version that wrote it. */
   readonly written: bigint
-  /** That it is read at. */
+  /** The version at which it is read. */
   readonly version: bigint
   readonly ledger: LedgerInfo
 }
 
-/** Undefined where a prune or a truncation has dropped it since it was found. */
+/** Reads one value; undefined if a prune or a truncation has dropped it since it was found. */
 export type ReadLargeValue = (
   asked: LargeValue,
 ) => Promise<{ readonly value: Buffer | undefined; readonly answer: ServerAnswer<unknown> }>
 
-/** Reads values one by one that look-ups found, but did not answer for their length. */
+/** Reads values one by one that look-ups found, but did not answer because they are long. */
 export function createLargeValues(servers: Servers): ReadLargeValue {
-  const waiting: (() => void)[] = []
-  let underWay = 0
-  return async ({ hash, written, version, ledger }) => {
-    while (underWay === AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-    underWay++
-    try {
+  return limitFunction(
+    async ({ hash, written, version, ledger }: LargeValue) => {
       const answer = await servers.ask<{ readonly value: Buffer } & QueryResultRow>({
         name: 'large value',
         text: LARGE_VALUE,
@@ -37,9 +34,7 @@ export function createLargeValues(servers: Servers): ReadLargeValue {
         ledger,
       })
       return { value: answer.rows[0]?.value, answer }
-    } finally {
-      underWay--
-      waiting.shift()?.()
-    }
-  }
+    },
+    { concurrency: AT_ONCE },
+  )
 }
