@@ -191,17 +191,17 @@ describe('engineToAsync', () => {
   it('closes the engine where its scope ends', async () => {
     const engine = createMemoryEngine()
     {
-      await using _remote = engineToAsync(engine)
+      await using _asyncEngine = engineToAsync(engine)
     }
     expect(() => engine.ledger).toThrow(expect.objectContaining({ code: 'store_closed' }))
   })
 
   it('makes an engine whose reads are promises, and names what it refuses', async () => {
     await using engine = await engineUpTo(0n)
-    const remote = engineToAsync(engine)
-    expect([engine.kind, remote.kind]).toEqual(['sync', 'async'])
-    expect(remote.ledger).toEqual(engine.ledger)
-    const snapshot = await remote.snapshot()
+    const asyncEngine = engineToAsync(engine)
+    expect([engine.kind, asyncEngine.kind]).toEqual(['sync', 'async'])
+    expect(asyncEngine.ledger).toEqual(engine.ledger)
+    const snapshot = await asyncEngine.snapshot()
     const refusals: readonly (readonly [() => Promise<unknown>, string])[] = [
       [() => snapshot.nearestWrites(7 as never, { until: 0n }), 'the keys is the number 7, expected an array'],
       [async () => snapshot.at().load(7 as never), 'the keys is the number 7, expected an array'],

@@ -47,7 +47,7 @@ cores, and writes 64 bytes a key next to the store where the keys do not fit int
       return
     }
     if (version !== undefined) throw usageError('--version is the version of --state-root')
-    if ('url' in place) {
+    if (place.kind === 'database') {
       await checkDatabase(place)
       return
     }

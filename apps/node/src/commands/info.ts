@@ -46,7 +46,7 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
     if (input.get(sliceOption)) return await printSlice(place)
     if (input.get(membersOption)) return await printMembers(place)
     const isForecast = input.get(forecastOption)
-    if ('url' in place) {
+    if (place.kind === 'database') {
       if (isForecast) throw usageError('--forecast counts the bytes of a folder; a store on PostgreSQL has no forecast')
       await describeDatabase(place, input.get(jsonOption))
       return

@@ -32,7 +32,7 @@ and the log names the settings that have changed and take effect at the next res
     const slice = sliceSettings(input)
     if (!slice && (replicaOf ?? input.get(settings.follow)) !== undefined) expectNoBegunSlice(place)
     if (replicaOf !== undefined && slice) await beginSlicedReplica(replicaOf, place, slice, stop)
-    else if (replicaOf !== undefined && 'dataDir' in place) await beginReplica(replicaOf, place.dataDir, stop)
+    else if (replicaOf !== undefined && place.kind === 'folder') await beginReplica(replicaOf, place.dataDir, stop)
     await runNode(node, stop.signal, {
       onListening: (address, ledger) => process.stdout.write(`${servingLine(address, ledger)}\n`),
       reread: () => nodeSettings(input.reread(), place),

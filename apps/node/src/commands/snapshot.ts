@@ -29,9 +29,9 @@ export const snapshotCommand: Command = {
   async run(input) {
     const [from, to] = [storePlace(input, 'snapshot'), wordToPlace(input.argument('DIR'))]
     const compact = input.get(compactOption)
-    if ('dataDir' in from && 'dataDir' in to) await copyFiles(from.dataDir, to.dataDir, compact)
+    if (from.kind === 'folder' && to.kind === 'folder') await copyFiles(from.dataDir, to.dataDir, compact)
     else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
-    else if ('dataDir' in to) await copyIntoFolder(from, to.dataDir)
+    else if (to.kind === 'folder') await copyIntoFolder(from, to.dataDir)
     else await copyRecords(from, to)
     const copy = await openReader(to)
     const { ledger } = copy
@@ -65,7 +65,7 @@ async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
   const remove = () => rm(unfinished, { recursive: true, force: true })
   await remove()
   try {
-    await copyRecords(from, { dataDir: unfinished })
+    await copyRecords(from, { kind: 'folder', dataDir: unfinished })
     await rename(unfinished, path)
   } catch (error) {
     await remove()

@@ -53,20 +53,20 @@ before that moment, the transactions from there on, and then what the network's 
     const from = input.get(settings.from) ?? (given.source.network ? undefined : given.source.backupOfNode)
     if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
-    if (!given.slice) expectNoBegunSlice({ dataDir })
+    if (!given.slice) expectNoBegunSlice({ kind: 'folder', dataDir })
     const isDemo = from === undefined
     // The demonstration also shows pruning: versions before the window answer 410.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
-    const node = nodeSettings(input, { dataDir }, defaultRetain)
+    const node = nodeSettings(input, { kind: 'folder', dataDir }, defaultRetain)
     const retain = given.retain ?? defaultRetain
 
     const held = await heldLedger(dataDir)
     if (held === undefined) {
-      const sourceFolder = sourceFolderOf({ dataDir })
+      const sourceFolder = sourceFolderOf({ kind: 'folder', dataDir })
       const openAgain = async () =>
         isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
       const source = await openAgain()
-      await announceWindow(source, { ...given, place: { dataDir }, retain }, notice)
+      await announceWindow(source, { ...given, place: { kind: 'folder', dataDir }, retain }, notice)
       const location = from ?? 'the demonstration ledger'
       await ingestMarked(dataDir, source, { ...given, location, openAgain, retain, stop })
     } else if (from !== undefined) {
@@ -83,7 +83,7 @@ before that moment, the transactions from there on, and then what the network's 
         if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
-      reread: () => withExamples(nodeSettings(input.reread(), { dataDir }, defaultRetain)),
+      reread: () => withExamples(nodeSettings(input.reread(), { kind: 'folder', dataDir }, defaultRetain)),
     })
   },
 }
@@ -92,15 +92,15 @@ before that moment, the transactions from there on, and then what the network's 
 async function startNetwork(input: CommandInput, given: IngestSettings, stop: Stop): Promise<void> {
   const { network, window, waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
   const dataDir = input.get(settings.dataDir) ?? join('data', network!.name)
-  const sourceFolder = sourceFolderOf({ dataDir })!
+  const sourceFolder = sourceFolderOf({ kind: 'folder', dataDir })!
   const of = { network: network!, since: window!.words, sourceFolder, keepFolder, waypoints, unsigned, verify }
   const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
-  const read = (from: CommandInput): NodeSettings => nodeSettings(from, { dataDir }, undefined, wanted)
+  const read = (from: CommandInput): NodeSettings => nodeSettings(from, { kind: 'folder', dataDir }, undefined, wanted)
   const node = read(input)
-  if (!given.slice) expectNoBegunSlice({ dataDir })
+  if (!given.slice) expectNoBegunSlice({ kind: 'folder', dataDir })
   if ((await heldLedger(dataDir)) === undefined) {
     const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
-    await announceWindow(source, { ...given, place: { dataDir } }, notice)
+    await announceWindow(source, { ...given, place: { kind: 'folder', dataDir } }, notice)
     await source.close()
   }
   if (stop.signal.aborted) return
@@ -146,7 +146,7 @@ async function ingestMarked(dataDir: string, source: LedgerSource, options: Inge
   await mkdir(dataDir, { recursive: true })
   await writeFile(mark, `${source.description}\n`)
   try {
-    await ingestInto({ dataDir }, source, options)
+    await ingestInto({ kind: 'folder', dataDir }, source, options)
   } catch (error) {
     const holdsOnlyMark = readdirSync(dataDir).every((name) => name === INGESTING_MARK)
     if (holdsOnlyMark) restoreFolder()

@@ -15,6 +15,6 @@ can follow. A store with the tables of another program is refused.`,
   async run(input) {
     const url = input.required(settings.store)
     await createDatabaseStore(url)
-    process.stdout.write(`${nameOfPlace({ url })} has the tables of this program\n`)
+    process.stdout.write(`${nameOfPlace({ kind: 'database', url })} has the tables of this program\n`)
   },
 }

@@ -122,7 +122,7 @@ describe('a file that is read again', () => {
   ])('is refused where it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))
     file(typeof content === 'string' ? content : { ...GOOD, ...content })
-    expect(() => nodeSettings(input.reread(), { dataDir: 'data' })).toThrow(message)
+    expect(() => nodeSettings(input.reread(), { kind: 'folder', dataDir: 'data' })).toThrow(message)
   })
 
   it('is refused where it is gone', () => {
@@ -195,7 +195,7 @@ it('every limit of a reader is a setting', () => {
     ...['--body-limit', '2000', '--max-connections', '3', '--max-requests-in-flight', '4', '--max-uploads', '5'],
     ...['--max-upload-bytes', '6000', '--max-answer-bytes', '7000'],
   )
-  expect(nodeSettings(input, { dataDir: 'data' }).reader).toMatchObject({
+  expect(nodeSettings(input, { kind: 'folder', dataDir: 'data' }).reader).toMatchObject({
     ...limits,
     maxUploadBytes: 6_000,
     maxAnswerBytes: 7_000,

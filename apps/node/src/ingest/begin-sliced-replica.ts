@@ -45,13 +45,13 @@ export async function beginSlicedReplica(
  * one of everything, or a slice that has no hash of everything. @throws `usage`
  */
 export function expectNoBegunSlice(place: StorePlace): void {
-  if (!('dataDir' in place)) return
+  if (place.kind !== 'folder') return
   const folder = join(place.dataDir, WHOLE)
   if (existsSync(folder)) throw sliceOfSnapshotCutShort(place.dataDir, folder)
 }
 
 function folderOfWhole(url: string, place: StorePlace): string {
-  if ('dataDir' in place) return join(place.dataDir, WHOLE)
+  if (place.kind === 'folder') return join(place.dataDir, WHOLE)
   const digest = createHash('sha256')
     .update(`${nameOfPlace(place)} ${url}`)
     .digest('hex')
@@ -62,7 +62,7 @@ function folderOfWhole(url: string, place: StorePlace): string {
 function makeFolder(folder: string, place: StorePlace): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const user = process.getuid?.()
-  if ('url' in place && user !== undefined && statSync(folder).uid !== user) throw folderOfOthers(folder)
+  if (place.kind === 'database' && user !== undefined && statSync(folder).uid !== user) throw folderOfOthers(folder)
 }
 
 async function holdsVersions(place: StorePlace): Promise<boolean> {

@@ -173,7 +173,7 @@ export async function ingestInto(
   const began = performance.now()
   try {
     if (!slice) expectNoBegunSlice(place)
-    const restoreFolder = 'dataDir' in place ? rememberFolder(place.dataDir) : () => {}
+    const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir) : () => {}
     // What follows a node is served meanwhile, perhaps, and readers take as much memory as this process.
     const memoryTableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
     const engine = await openWriter(place, { compressHistory: true, memoryTableBytes })

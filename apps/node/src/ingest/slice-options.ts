@@ -9,5 +9,5 @@ export function sliceOptionsOf(
   place: StorePlace,
   reopen: () => Promise<LedgerSource>,
 ): SliceOptions {
-  return { spec: sliceSpecOf(slice), reopen, folder: 'dataDir' in place ? place.dataDir : undefined }
+  return { spec: sliceSpecOf(slice), reopen, folder: place.kind === 'folder' ? place.dataDir : undefined }
 }

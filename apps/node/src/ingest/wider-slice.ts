@@ -36,7 +36,7 @@ const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['host', 'port', 'sslmode'
 
 /** How commands name a store and the wider one, what makes the place of that, and what the commands need. */
 function storesOf(place: StorePlace) {
-  if ('dataDir' in place) {
+  if (place.kind === 'folder') {
     const { dataDir } = place
     const into = `--data-dir ${quoted(`${dataDir}-wider`)}`
     return { from: `--data-dir ${quoted(dataDir)}`, into, makes: '', needs: '' }

@@ -13,7 +13,7 @@ const SOURCES = 'sources'
  * @param isReadOnly whether no folder may be made
  */
 export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {
-  if (!place || !('dataDir' in place)) return undefined
+  if (place?.kind !== 'folder') return undefined
   const folder = join(place.dataDir, SOURCES)
   return isReadOnly && !existsSync(folder) ? undefined : folder
 }
@@ -67,7 +67,7 @@ export async function describeWindow(
 }
 
 function folderOf(place: StorePlace | undefined): string | undefined {
-  return place && 'dataDir' in place ? place.dataDir : undefined
+  return place?.kind === 'folder' ? place.dataDir : undefined
 }
 
 async function heldVersion(dataDir: string | undefined): Promise<bigint | undefined> {

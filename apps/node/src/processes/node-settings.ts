@@ -76,7 +76,7 @@ export function nodeSettings(
     input.get(settings.forwardPruned),
     forwardHeaders ?? {},
   )
-  if ('url' in place) expectFolderNotNeeded(input)
+  if (place.kind === 'database') expectFolderNotNeeded(input)
   return {
     place,
     create: follow !== undefined || window !== undefined || input.get(settings.create),
@@ -125,7 +125,7 @@ export function nodeSettings(
       log,
     },
     feed:
-      serveFeed && 'dataDir' in place
+      serveFeed && place.kind === 'folder'
         ? { dataDir: place.dataDir, listen: serveFeed, backupFolder: input.get(settings.serveBackup), log }
         : undefined,
     writer:

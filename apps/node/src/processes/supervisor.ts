@@ -280,7 +280,7 @@ class Node {
 
   get #adviceOnMemoryFault(): string {
     const { place } = this.#settings
-    if ('url' in place) return 'the store is elsewhere, so the fault is in this program or in this machine'
+    if (place.kind === 'database') return 'the store is elsewhere, so the fault is in this program or in this machine'
     return `the data file may be damaged; ledger-state check --data-dir ${place.dataDir} finds out`
   }
 

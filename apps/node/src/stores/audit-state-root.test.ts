@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { auditStateRoot } from './audit-state-root.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'audit-'))
-const place = { dataDir: folder }
+const place = { kind: 'folder', dataDir: folder } as const
 const backup = join(folder, 'backup')
 const chain = new SyntheticChain({ blocks: 20 })
 writeBackup(chain, backup)

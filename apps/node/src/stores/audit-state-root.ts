@@ -48,7 +48,7 @@ export async function auditStateRoot(
       return `auditing version ${held.version}: ${formatCount(keys)} keys, ${formatCount(Math.round(keys / seconds))} keys/s`
     })
   try {
-    const spillFolder = 'dataDir' in place ? place.dataDir : tmpdir()
+    const spillFolder = place.kind === 'folder' ? place.dataDir : tmpdir()
     const { root } = await computeStateRoot(store.pages(held.version), {
       spillFolder,
       hashSalt,

@@ -140,8 +140,8 @@ describe('a store in a database', () => {
     }
     const url = await emptyStore()
     for (const [place, words] of [
-      [{ dataDir: bed.at('slice') }, ['--data-dir', 'slice']],
-      [{ url }, ['--store', url]],
+      [{ kind: 'folder', dataDir: bed.at('slice') }, ['--data-dir', 'slice']],
+      [{ kind: 'database', url }, ['--store', url]],
     ] as const) {
       const engine = await openWriter(place)
       const reopen = () => openSource(bed.at('state.ndjson'))

@@ -21,7 +21,7 @@ export interface ExportSource {
 }
 
 export async function openExportSource(place: StorePlace): Promise<ExportSource> {
-  if ('dataDir' in place) return sourceOfEngine(openStateEngineReader({ path: place.dataDir, verifyReads: true }))
+  if (place.kind === 'folder') return sourceOfEngine(openStateEngineReader({ path: place.dataDir, verifyReads: true }))
   const engine = await openDatabaseReader(place)
   return sourceOfSnapshot(await engine.snapshot(), () => engine.close())
 }

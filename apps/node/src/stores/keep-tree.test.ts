@@ -62,7 +62,7 @@ async function addBlock(): Promise<void> {
 const how = { kept: 'auto', line: SILENT, threads: 0 } as const
 
 const keep = (options: Partial<KeepTreeOptions> = {}) =>
-  keepTree(reader, { dataDir: folder }, { ...how, folder, ...options })
+  keepTree(reader, { kind: 'folder', dataDir: folder }, { ...how, folder, ...options })
 
 const notice = `no tree of the signed version ${version} is kept, as it would take more than a tenth of the disk: \`ledger-state trust keep-tree\` makes it, for proofs`
 
@@ -92,9 +92,9 @@ describe('keepTree', () => {
     await ingestBackup(engine)
     try {
       expect(engine.stats.keys).toBeLessThan(1_000)
-      expect(await keepTree(engine, { dataDir: bed.at('unmerged') }, { ...how, folder: bed.at('unmerged') })).toBe(
-        notice,
-      )
+      expect(
+        await keepTree(engine, { kind: 'folder', dataDir: bed.at('unmerged') }, { ...how, folder: bed.at('unmerged') }),
+      ).toBe(notice)
       expect(readdirSync(bed.at('unmerged')).filter((name) => name.startsWith('state-'))).toEqual([])
     } finally {
       await engine.close()

@@ -9,11 +9,15 @@ import {
   type StateTreeOptions,
   writeStateTree,
 } from '@ledger-state/feed'
+import type { StoreStats } from '@ledger-state/state-engine'
 import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, prunedMeanwhile, sliceWithoutTree } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
+
+/** An engine that says how many keys it holds, if it knows. */
+type CountedReader = (StateEngineReader & { readonly stats?: Pick<StoreStats, 'keys'> }) | AsyncStateReader
 
 /** Bytes of the tree for each key, about: see docs/lab/measurements.md, "What a kept tree of a state costs". */
 const BYTES_A_KEY = 67
@@ -39,7 +43,7 @@ export interface KeepTreeOptions extends TreeSettings, Pick<StateTreeOptions, 'h
 
 /** The folder in which the trees of a store lie. @param given by the operator; without it, a store in a database has no such folder */
 export function treeFolderOf(place: StorePlace, given: string | undefined): string | undefined {
-  return given ?? ('dataDir' in place ? place.dataDir : undefined)
+  return given ?? (place.kind === 'folder' ? place.dataDir : undefined)
 }
 
 /**
@@ -50,7 +54,7 @@ export function treeFolderOf(place: StorePlace, given: string | undefined): stri
  *   cannot be made
  */
 export async function keepTree(
-  engine: StateEngineReader | AsyncStateReader,
+  engine: CountedReader,
   place: StorePlace,
   { kept, folder, line, signal, ...options }: KeepTreeOptions,
 ): Promise<string | undefined> {
@@ -130,7 +134,7 @@ function hasTree(folder: string, version: bigint): boolean {
  * folder.
  */
 function cheapnessIn(place: StorePlace): (keys: number) => boolean {
-  if (!('dataDir' in place)) return () => false
+  if (place.kind !== 'folder') return () => false
   const storeBytes = bytesOf(place.dataDir)
   return (keys) => {
     const tree = keys * BYTES_A_KEY
@@ -138,8 +142,8 @@ function cheapnessIn(place: StorePlace): (keys: number) => boolean {
   }
 }
 
-function mergedKeys(engine: StateEngineReader | AsyncStateReader): number {
-  return 'stats' in engine ? (engine.stats as { readonly keys: number }).keys : 0
+function mergedKeys(engine: CountedReader): number {
+  return engine.kind === 'sync' ? (engine.stats?.keys ?? 0) : 0
 }
 
 /** Bytes on disk of the files in a folder, trees left out. */

@@ -13,7 +13,7 @@ export interface LedgerReader {
 }
 
 export async function openLedger(place: StorePlace): Promise<LedgerReader> {
-  if ('url' in place) {
+  if (place.kind === 'database') {
     const engine = await openDatabaseReader(place)
     const asyncLedger = createAsyncLedger(engine)
     return { read: (run) => asyncLedger.read((ledger) => namingRange(ledger, run)), close: () => engine.close() }

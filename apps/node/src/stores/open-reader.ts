@@ -6,6 +6,6 @@ type DatabaseReader = Awaited<ReturnType<typeof openDatabaseReader>>
 
 /** Opens a store for reading; only an `LmdbEngineReader` has `at`. @throws `store_missing` where there is none */
 export async function openReader(place: StorePlace): Promise<LmdbEngineReader | DatabaseReader> {
-  if ('url' in place) return await openDatabaseReader(place)
+  if (place.kind === 'database') return await openDatabaseReader(place)
   return openStateEngineReader({ path: place.dataDir, verifyReads: true })
 }

@@ -14,6 +14,6 @@ export async function openWriter(
   place: StorePlace,
   { create = true, ...options }: OpenWriterOptions = {},
 ): Promise<StateEngine | AsyncStateWriter> {
-  if ('url' in place) return await openDatabaseWriter(place.url, create)
+  if (place.kind === 'database') return await openDatabaseWriter(place.url, create)
   return openStateEngine({ path: place.dataDir, create, verifyReads: true, ...options })
 }

@@ -3,9 +3,15 @@ import { settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
 
 /** Place of a store: a folder, or a database. */
-export type StorePlace = { readonly dataDir: string } | DatabasePlace
+export type StorePlace = FolderPlace | DatabasePlace
+
+export interface FolderPlace {
+  readonly kind: 'folder'
+  readonly dataDir: string
+}
 
 export interface DatabasePlace {
+  readonly kind: 'database'
   readonly url: string
   /** URLs of its streaming replicas, which reads go to. */
   readonly replicas?: readonly string[] | undefined
@@ -19,8 +25,8 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
   if (dataDir !== undefined && url !== undefined)
     throw usageError(`${command}: --data-dir and --store name two stores; give one of them`)
-  if (url !== undefined) return { url, replicas: input.get(settings.storeReplicas) }
-  if (dataDir !== undefined) return { dataDir }
+  if (url !== undefined) return { kind: 'database', url, replicas: input.get(settings.storeReplicas) }
+  if (dataDir !== undefined) return { kind: 'folder', dataDir }
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }
 
@@ -32,12 +38,12 @@ export function placeIfNamed(input: CommandInput): StorePlace | undefined {
 
 /** The folder or the database that one word names. */
 export function wordToPlace(word: string): StorePlace {
-  return /^postgres(ql)?:\/\//.test(word) ? { url: word } : { dataDir: word }
+  return /^postgres(ql)?:\/\//.test(word) ? { kind: 'database', url: word } : { kind: 'folder', dataDir: word }
 }
 
 /** Name of a place as messages and logs may have it: without a password. */
 export function nameOfPlace(place: StorePlace): string {
-  if ('dataDir' in place) return place.dataDir
+  if (place.kind === 'folder') return place.dataDir
   const { protocol, username, host, pathname } = new URL(place.url)
   return `${protocol}//${username === '' ? '' : `${username}@`}${host}${pathname}`
 }

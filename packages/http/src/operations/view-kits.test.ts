@@ -90,7 +90,7 @@ async function differenceOf(listener: ReturnType<typeof createRequestListener>, 
 }
 
 describe.skipIf(!hasSharedData)('views of the kits', () => {
-  const kits: readonly (readonly [name: string, every: number, everyRemote: number])[] = [
+  const kits: readonly (readonly [name: string, every: number, everyAsync: number])[] = [
     ['views-errors', 1, 3],
     ['views-framework', 7, 61],
   ]
@@ -99,24 +99,24 @@ describe.skipIf(!hasSharedData)('views of the kits', () => {
     ['views-programs', 1, 20],
   ] as const
   it.each([...kits, ...(isSlowRun ? slowKits : [])])(
-    '%s are answered as a real vm answered them, also over a remote ledger',
-    async (name, every, everyRemote) => {
+    '%s are answered as a real vm answered them, also over an async ledger',
+    async (name, every, everyAsync) => {
       const kit = readKit(name)
       for (const source of isSlowRun ? kit.sources : kit.sources.slice(0, 1)) {
         const engine = await loadEngine(source)
         const limits = { maxEventLoopDelayMs: Number.POSITIVE_INFINITY }
-        const local = createRequestListener({ ledger: createLedger(engine), ...limits })
-        const remote = createRequestListener({ ledger: createAsyncLedger(engineToAsync(engine)), ...limits })
+        const overSync = createRequestListener({ ledger: createLedger(engine), ...limits })
+        const overAsync = createRequestListener({ ledger: createAsyncLedger(engineToAsync(engine)), ...limits })
         const requests = kit.requests.filter(({ area }) => area === source.area)
         const differences: unknown[] = []
         for (const [at, request] of requests.entries()) {
           if (isSlowRun || at % every === 0) {
-            const difference = await differenceOf(local, request)
+            const difference = await differenceOf(overSync, request)
             if (difference) differences.push([request.id, request.body_text, request.expect, difference])
           }
-          if (at % everyRemote === 0) {
-            const difference = await differenceOf(remote, request)
-            if (difference) differences.push(['remote', request.id, request.expect, difference])
+          if (at % everyAsync === 0) {
+            const difference = await differenceOf(overAsync, request)
+            if (difference) differences.push(['async', request.id, request.expect, difference])
           }
         }
         expect(differences).toEqual([])
