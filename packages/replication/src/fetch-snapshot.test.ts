@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
-import { openStateEngine, openStateEngineReader, type StateEngine } from '@ledger-state/state-engine'
+import { openStateEngine, openStateEngineReader, STORE_FILE, type StateEngine } from '@ledger-state/state-engine'
 import { type Damage, type DamagingProxy, flipBit, startDamagingProxy } from '@ledger-state/testing/damaging-proxy'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -100,7 +100,7 @@ const changing =
     response.end(JSON.stringify(manifest))
   }
 const dataFile = (files: readonly { name: string; bytes: number; pieces: string[] }[]) =>
-  files.find(({ name }) => name === 'state.mdb')!
+  files.find(({ name }) => name === STORE_FILE)!
 
 const DAMAGES: [string, RegExp, Damage][] = [
   ['an index of HTML', KINDS.index, answerWith(200, '<html>')],
@@ -144,7 +144,7 @@ const DAMAGES: [string, RegExp, Damage][] = [
     'a manifest with a name outside',
     KINDS.manifest,
     changing(({ files }) => {
-      dataFile(files).name = '../state.mdb'
+      dataFile(files).name = `../${STORE_FILE}`
     }),
   ],
   ['a flipped bit at the beginning of a file', KINDS.file, flipBit(0)],
@@ -193,7 +193,7 @@ describe('a snapshot that is damaged on its way', () => {
   ] satisfies [string, RegExp, Damage][])('is %s where three answers in a row are: %s', async (code, kind, fault) => {
     damage(kind, [fault, fault, fault])
     await expect(fetchIt()).rejects.toMatchObject({ code, fields: { answers: 3 } })
-    expect(existsSync(join(replica(), 'state.mdb'))).toBe(false)
+    expect(existsSync(join(replica(), STORE_FILE))).toBe(false)
     expect(await fetchIt()).toBe(true)
     await expectWhole()
   })
@@ -205,7 +205,7 @@ describe('a snapshot that is damaged on its way', () => {
     const forge = (body: Buffer) => body.fill(0xa5, 8_192, body.length >> 1)
     const snapshots = join(folder, 'snapshots')
     const forgedHash = () => {
-      const copy = readFileSync(join(snapshots, readdirSync(snapshots)[0]!, 'state.mdb'))
+      const copy = readFileSync(join(snapshots, readdirSync(snapshots)[0]!, STORE_FILE))
       return createHash('sha256').update(forge(copy)).digest('hex')
     }
     let left = times
@@ -226,7 +226,7 @@ describe('a snapshot that is damaged on its way', () => {
       await expectWhole()
     } else {
       await expect(fetchIt()).rejects.toMatchObject({ code: outcome, fields: { answers: 3 } })
-      expect(existsSync(join(replica(), 'state.mdb'))).toBe(false)
+      expect(existsSync(join(replica(), STORE_FILE))).toBe(false)
     }
     expect(left).toBe(0)
   })
@@ -250,7 +250,7 @@ describe('a snapshot that is damaged on its way', () => {
         expect(error).toMatchObject({ code: expect.stringMatching(/^(source_failed|store_corrupt)$/) })
         return false
       })
-      expect(existsSync(join(replica(), 'state.mdb'))).toBe(isThere)
+      expect(existsSync(join(replica(), STORE_FILE))).toBe(isThere)
       if (isThere) await expectWhole()
     }
   })

@@ -19,6 +19,7 @@ import {
   type LmdbEngineReader,
   openStateEngine,
   openStateEngineReader,
+  STORE_FILE,
   type StateEngine,
 } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -412,7 +413,7 @@ describe('a snapshot', () => {
       },
     })
     expect(cut).toBe(false)
-    expect(existsSync(join(path, 'state.mdb'))).toBe(false)
+    expect(existsSync(join(path, STORE_FILE))).toBe(false)
     let resumedAt: number | undefined
     expect(
       await fetchSnapshot(url, path, {
@@ -471,8 +472,10 @@ describe('the feed', () => {
       400, 400, 400,
     ])
     expect(await statuses(`/feed?from=${'0'.repeat(20)}`, `/feed?from=${'9'.repeat(5_000)}`)).toEqual([410, 400])
-    expect(await statuses('/other', '/snapshots/x', '/snapshots/x/state.mdb', '/a/b/c/d')).toEqual([404, 404, 404, 404])
-    expect(await ask('/snapshots/..%2f..%2f/state.mdb')).toMatchObject({ status: 404 })
+    expect(await statuses('/other', '/snapshots/x', `/snapshots/x/${STORE_FILE}`, '/a/b/c/d')).toEqual([
+      404, 404, 404, 404,
+    ])
+    expect(await ask(`/snapshots/..%2f..%2f/${STORE_FILE}`)).toMatchObject({ status: 404 })
     expect((await ask('/', { method: 'DELETE' })).status).toBe(404)
   })
 })

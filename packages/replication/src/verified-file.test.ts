@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { STORE_FILE } from '@ledger-state/state-engine'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeFile, parseSnapshot } from './snapshot-manifest.js'
@@ -63,7 +64,7 @@ describe('a file that is fetched in pieces with hashes', () => {
 })
 
 describe('the manifest of a snapshot', () => {
-  const file = { name: 'state.mdb', bytes: 11, pieces: ['0'.repeat(64), 'a'.repeat(64)] }
+  const file = { name: STORE_FILE, bytes: 11, pieces: ['0'.repeat(64), 'a'.repeat(64)] }
   const manifest = { id: 'x-1', pieceBytes: PIECE, files: [file] }
 
   it('is read where it is one', () => {
@@ -79,7 +80,7 @@ describe('the manifest of a snapshot', () => {
     { ...manifest, pieceBytes: 1.5 },
     { ...manifest, files: undefined },
     { ...manifest, files: [null] },
-    ...files(...['', '..', '../state.mdb', '/etc/passwd', 'a/b', 'a\\b', '.hidden'].map((name) => ({ name }))),
+    ...files(...['', '..', `../${STORE_FILE}`, '/etc/passwd', 'a/b', 'a\\b', '.hidden'].map((name) => ({ name }))),
     ...files(...[-1, 0, 10, 21, 1e300, '11'].map((bytes) => ({ bytes }))),
     ...files({ pieces: ['0'.repeat(64), 'A'.repeat(64)] }, { pieces: ['0'.repeat(64)] }),
   ]

@@ -11,6 +11,7 @@ import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../testing/small-records.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
@@ -218,8 +219,8 @@ describe('openStateEngine', () => {
     const engine = openStateEngine({ path: folder.path })
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     engine.expectInPlace()
-    renameSync(join(folder.path, 'state.mdb'), join(folder.path, 'elsewhere'))
-    if (what === 'replaced') cpSync(join(folder.path, 'elsewhere'), join(folder.path, 'state.mdb'))
+    renameSync(join(folder.path, STORE_FILE), join(folder.path, 'elsewhere'))
+    if (what === 'replaced') cpSync(join(folder.path, 'elsewhere'), join(folder.path, STORE_FILE))
     const refusal = { code: 'store_missing', message: expect.stringContaining(what) }
     await expect(engine.commit([record(1, [], 1)], CHAIN)).rejects.toMatchObject(refusal)
     await expect(engine.prune(1n)).rejects.toMatchObject(refusal)

@@ -9,6 +9,7 @@ import type { RecordedRun } from '../testing/power-loss/recorded-run.ts'
 import { SimulatedDisk } from '../testing/power-loss/simulated-disk.ts'
 import { LossTrial } from '../testing/power-loss/try-losses.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
 
 const SEED = testSeed()
 const RUN: RecordedRun = {
@@ -43,6 +44,6 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
       disk.apply({ kind: 'sync ended', file: event.file, sync: -1 })
     }
     expect(disk.image(createRandom(SEED))).toEqual(readImage(path))
-    expect([...readImage(path).keys()]).toContain('state.mdb')
+    expect([...readImage(path).keys()]).toContain(STORE_FILE)
   })
 })

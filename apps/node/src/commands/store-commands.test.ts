@@ -1,7 +1,7 @@
 // prune, check, snapshot and export.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { openStateEngine } from '@ledger-state/state-engine'
+import { openStateEngine, STORE_FILE } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody } from '../../testing/as-nobody.ts'
@@ -89,7 +89,7 @@ describe('check and snapshot', () => {
 
   it('find a store damaged, and say so in one line after the problems', async () => {
     await bed.fill('store', 2_000)
-    const file = bed.at('store/state.mdb')
+    const file = bed.at(`store/${STORE_FILE}`)
     const bytes = readFileSync(file)
     // Values of the key 0x01, wherever the file has them.
     for (const version of [237, 413, 851]) {
@@ -105,9 +105,9 @@ describe('check and snapshot', () => {
 
   it.runIf(isSlowRun)('say of a file that is cut short how much of it is there, as every command does', async () => {
     await bed.fill('store', 500)
-    const bytes = readFileSync(bed.at('store/state.mdb'))
+    const bytes = readFileSync(bed.at(`store/${STORE_FILE}`))
     for (const length of [0, 50, 60_000, bytes.length - 5_000]) {
-      writeFileSync(bed.at('store/state.mdb'), bytes.subarray(0, length))
+      writeFileSync(bed.at(`store/${STORE_FILE}`), bytes.subarray(0, length))
       const commands = [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]
       for (const { status, stderr } of await bed.runAll(commands.map((words) => [...words, '--data-dir', 'store']))) {
         expect([status, stderr]).toEqual([

@@ -18,7 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStateEngine } from '@ledger-state/state-engine'
+import { openStateEngine, STORE_FILE } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { freePort } from '@ledger-state/testing/free-port'
 import { tableItemKey } from '@ledger-state/type-tag'
@@ -198,7 +198,7 @@ describe('a node with a bad disk', () => {
     const whole = await bed.start()
     await reaches(whole, 2_000)
     await whole.stop()
-    const file = bed.at('store/state.mdb')
+    const file = bed.at(`store/${STORE_FILE}`)
     const { size } = statSync(file)
     let found = 0
     const rounds = 4
@@ -248,7 +248,7 @@ describe('a node with a bad disk', () => {
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     await engine.commit([{ version: 0n, block, writes }], { chainId: 4 })
     await engine.close()
-    claimOneGibibyte(join(dataDir, 'state.mdb'), mark)
+    claimOneGibibyte(join(dataDir, STORE_FILE), mark)
 
     const check = runProgram(['check', '--data-dir', dataDir])
     expect([check.status, check.stderr]).toEqual([1, expect.stringMatching(/^ledger-state: .* is damaged: .*\n$/)])
@@ -304,7 +304,9 @@ describe('the data folder', () => {
     const client = bed.startClient(() => node)
     renameSync(bed.at('store'), bed.at('elsewhere'))
     bed.source.latest = 1_500
-    await node.outputMatching(/state.mdb was removed while it was open.*the removed file is still served/)
+    await node.outputMatching(
+      new RegExp(`${STORE_FILE} was removed while it was open.*the removed file is still served`),
+    )
     await node.outputMatching(/"code":"store_missing"/)
     await answersRightly(client)
     expect(await node.version()).toBe(1_000)

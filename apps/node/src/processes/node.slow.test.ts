@@ -1,7 +1,7 @@
 // The longer tests of a node as its operator sees it; the real program throughout.
 import { existsSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import parsePrometheus from 'parse-prometheus-text-format'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -132,7 +132,7 @@ describe('a backup', () => {
       const { latestVersion } = engine.ledger!
       await engine.close()
       expect(problems).toEqual([])
-      expect(existsSync(bed.at('copy/state.mdb.part'))).toBe(false)
+      expect(existsSync(bed.at(`copy/${STORE_FILE}.part`))).toBe(false)
       const copy = await bed.start({ dataDir: bed.at('copy'), options: [] })
       expect(await copy.version()).toBe(Number(latestVersion))
       await answersRightly(bed.startClient(() => copy))

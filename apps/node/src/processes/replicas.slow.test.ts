@@ -1,5 +1,7 @@
 // A node that others are replicas of: they begin with a snapshot of its store, follow its feed, and outlive its absence.
+
 import { existsSync } from 'node:fs'
+import { STORE_FILE } from '@ledger-state/state-engine'
 import { type Damage, flipBit, startDamagingProxy } from '@ledger-state/testing/damaging-proxy'
 import { eventually } from '@ledger-state/testing/eventually'
 import { freePort } from '@ledger-state/testing/free-port'
@@ -97,5 +99,5 @@ it('a replica says when its source serves no feed, and then creates no store', a
   bed.source.latest = 10
   const replica = bed.launch({ dataDir: bed.at('replica'), options: ['--replica-of', bed.source.url] })
   expect(await replica.outputMatching(/serves no feed to replicas/)).toMatch(/--serve-feed/)
-  expect(existsSync(bed.at('replica/state.mdb'))).toBe(false)
+  expect(existsSync(bed.at(`replica/${STORE_FILE}`))).toBe(false)
 })

@@ -4,7 +4,7 @@ import type { AsyncSnapshot } from '@ledger-state/engine'
 import { decodeCommitMark } from '@ledger-state/ingest'
 import { openPostgresEngineReader } from '@ledger-state/postgres-engine'
 import { startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
-import { openStateEngineReader } from '@ledger-state/state-engine'
+import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -135,6 +135,6 @@ describe('a replica of a whole node that keeps a slice', () => {
     const feed = /replicas are served on (http:[^"\s]+)/.exec(output)![1]!
     const replica = bed.launch({ dataDir: bed.at('slice'), options: ['--replica-of', feed, ...ONLY] })
     await replica.outputMatching(/keeps a slice itself: a replica of it, without --only, has the same slice/)
-    expect(existsSync(bed.at('slice/state.mdb'))).toBe(false)
+    expect(existsSync(bed.at(`slice/${STORE_FILE}`))).toBe(false)
   })
 })

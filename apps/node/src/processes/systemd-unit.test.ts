@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { STORE_FILE } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -46,7 +47,7 @@ describe('the systemd unit', () => {
       const node = startService({ follow: bed.source.url, verify: false, ...addresses })
       bed.nodes.push(node)
       await reaches(await node.listening(), 300)
-      expect(readFileSync(join(folder, 'var/lib/state.mdb')).length).toBeGreaterThan(0)
+      expect(readFileSync(join(folder, `var/lib/${STORE_FILE}`)).length).toBeGreaterThan(0)
       const reload = valuesOf('ExecReload')[0]!.replace('$MAINPID', String(node.child.pid)).split(' ')
       expect(spawnSync(reload[0]!, reload.slice(1)).status).toBe(0)
       await node.outputMatching(/SIGHUP/)

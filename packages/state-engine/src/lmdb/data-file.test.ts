@@ -13,6 +13,7 @@ import { changeByte } from '../../testing/page-damage.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine } from '../open-state-engine.js'
 import { expectSoundFile } from './data-file.js'
+import { STORE_FILE } from './lmdb-store.js'
 
 const SEED = testSeed()
 const ROUNDS = 60
@@ -30,7 +31,7 @@ describe('a data file that is cut short', () => {
     for (const [at, length] of lengths.entries()) {
       // Without both meta pages nothing shows the length of the rest.
       const needed = length < 4_096 + 160 ? 8_192 : size
-      const file = join(paths[at]!, 'state.mdb')
+      const file = join(paths[at]!, STORE_FILE)
       const message = `the store is damaged: the file is cut short: ${length} of ${needed} bytes (${file})`
       expect(errors[at]).toBe(`store_corrupt: ${message}`)
     }

@@ -9,6 +9,7 @@ import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { STORE_FILE } from '../lmdb/lmdb-store.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
@@ -88,7 +89,7 @@ it('a snapshot has the commits that are not merged, and nothing of a snapshot th
   const engine = openStateEngine({ path })
   for (let version = 0; version < 5; version++) await engine.commit([record(version, [], version)], CHAIN)
   const copyPath = join(folder.path, 'copy')
-  cpSync(path, copyPath, { recursive: true, filter: (name) => !name.includes('state.mdb') })
+  cpSync(path, copyPath, { recursive: true, filter: (name) => !name.includes(STORE_FILE) })
   writeFileSync(join(copyPath, 'write-ahead-2'), 'of a snapshot that was interrupted')
   await engine.snapshot(copyPath)
   await engine.close()

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { STORE_FILE } from '../lmdb/lmdb-store.js'
 import {
   type LmdbEngineReader,
   openStateEngine,
@@ -94,7 +95,7 @@ async function snapshotAnswers(path: string, target: string): Promise<string> {
     await reader.snapshot(target)
     return await readAnswers(target)
   } catch (error) {
-    expect(readdirSync(target)).not.toContain('state.mdb')
+    expect(readdirSync(target)).not.toContain(STORE_FILE)
     return isRefused(error) ? 'refused' : ''
   } finally {
     await reader.close()
