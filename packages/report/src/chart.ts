@@ -1,6 +1,7 @@
 import { parse, View } from 'vega'
 import { compile, type TopLevelSpec } from 'vega-lite'
 import { type Measure, toFigure } from './measure.ts'
+import type { Theme } from './palette.ts'
 
 /** A plot of measures: a line for each subject, or bars if the x axis has no numbers. */
 export interface Chart {
@@ -14,53 +15,6 @@ export interface Chart {
   /** What it shows, in a sentence. */
   readonly caption: string
 }
-
-export interface Theme {
-  /** Transparent on a page that has its own. */
-  readonly background: string
-  readonly text: string
-  readonly grid: string
-  /** Ours first. Colour-blind readers can tell them apart, also by the shapes of the points. */
-  readonly colours: readonly string[]
-}
-
-export const LIGHT: Theme = {
-  background: 'transparent',
-  text: '#1f2328',
-  grid: '#d8dee4',
-  colours: [
-    '#0b5fff',
-    '#111111',
-    '#d1495b',
-    '#edae49',
-    '#00798c',
-    '#66a182',
-    '#8d6a9f',
-    '#b07d62',
-    '#7a7a7a',
-    '#c77dff',
-  ],
-}
-export const DARK: Theme = {
-  background: 'transparent',
-  text: '#e6edf3',
-  grid: '#30363d',
-  colours: [
-    '#6ea8ff',
-    '#f0f0f0',
-    '#ff7b8a',
-    '#f5c469',
-    '#3cc4d6',
-    '#8fd0a5',
-    '#c6a3dc',
-    '#dcae93',
-    '#a0a0a0',
-    '#e3b8ff',
-  ],
-}
-
-/** Theme of a picture that stands alone. */
-export const PAPER: Theme = { ...LIGHT, background: '#ffffff' }
 
 const WIDTH = 640
 const HEIGHT = 300

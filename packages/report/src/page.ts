@@ -1,6 +1,7 @@
-import { type Chart, chartToSvg, DARK, LIGHT } from './chart.ts'
+import { type Chart, chartToSvg } from './chart.ts'
 import { toGrid } from './grid.ts'
 import { byTitle, type Measure } from './measure.ts'
+import { DARK, LIGHT, PRINT, type Theme } from './palette.ts'
 
 export interface ReportPage {
   readonly title: string
@@ -83,9 +84,13 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (sign) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[sign]!)
 }
 
+function variablesOf({ text, faint, grid, page, ours }: Theme): string {
+  return `--text: ${text}; --faint: ${faint}; --line: ${grid}; --page: ${page}; --ours: ${ours};`
+}
+
 const STYLE = `
-:root { color-scheme: light dark; --text: ${LIGHT.text}; --faint: #59636e; --line: ${LIGHT.grid}; --page: #fff; --ours: #eaf1ff; }
-@media (prefers-color-scheme: dark) { :root { --text: ${DARK.text}; --faint: #9198a1; --line: ${DARK.grid}; --page: #0d1117; --ours: #12233f; } }
+:root { color-scheme: light dark; ${variablesOf(LIGHT)} }
+@media (prefers-color-scheme: dark) { :root { ${variablesOf(DARK)} } }
 body { margin: 0; background: var(--page); color: var(--text); font: 15px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0 1rem; } dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
@@ -95,5 +100,5 @@ figure { margin: 1rem 0; break-inside: avoid; } figcaption { color: var(--faint)
 th, td { padding: .15rem .6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; } tbody th, thead th:first-child { text-align: left; font-weight: 400; }
 tr.ours { background: var(--ours); } tr.floor th { font-style: italic; } .dark { display: none; }
 @media screen and (prefers-color-scheme: dark) { .light { display: none; } .dark { display: inline; } }
-@media print { :root { --text: #000; --faint: #333; --line: #999; --page: #fff; --ours: #eee; } .dark { display: none; } .light { display: inline; } nav { display: none; } }
+@media print { :root { ${variablesOf(PRINT)} } .dark { display: none; } .light { display: inline; } nav { display: none; } }
 `

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Chart, chartToSvg, PAPER } from '@ledger-state/report/chart'
+import { type Chart, chartToSvg } from '@ledger-state/report/chart'
 import { formatNumber } from '@ledger-state/report/measure'
 import { pageToHtml } from '@ledger-state/report/page'
+import { PAPER } from '@ledger-state/report/palette'
 import type { BenchResult } from './result-file.ts'
 
 /** Plots by suite. */
