@@ -1,6 +1,6 @@
 /** The colours of a report, in one of its looks. */
 export interface Theme {
-  /** Of a plot: transparent on a page that has its own. */
+  /** The ground of a plot; transparent on a page, which has its own. */
   readonly background: string
   readonly page: string
   readonly text: string
@@ -8,7 +8,7 @@ export interface Theme {
   readonly faint: string
   /** Lines of plots and tables. */
   readonly grid: string
-  /** Behind the rows of tables that are ours. */
+  /** The ground of our rows in tables. */
   readonly ours: string
   /** Ours first. Colour-blind readers can tell them apart, also by the shapes of the points. */
   readonly colours: readonly string[]
