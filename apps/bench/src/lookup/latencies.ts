@@ -1,6 +1,6 @@
 import { build, type Histogram } from 'hdr-histogram-js'
 import type { BenchRun } from '../run/bench-run.ts'
-import { isAsynchronous, type Read } from '../stores/store.ts'
+import type { Read } from '../stores/store.ts'
 import type { Question, Workload, WorkloadDepth } from '../workload/workload.ts'
 import type { Contestant } from './contestants.ts'
 import { type Row, rowsFor } from './rows.ts'
@@ -29,7 +29,7 @@ export async function measureLatencies(
   const samples = rows.map(() => PERCENTILES.map((): number[] => []))
   for (let round = -1; round < rounds; round++) {
     for (const [at, { subject, read, store }] of rows.entries()) {
-      const asked = subject !== nothing.subject && isAsynchronous(store) ? questions.slice(0, count / 50) : questions
+      const asked = subject !== nothing.subject && store.isAsync ? questions.slice(0, count / 50) : questions
       const histogram = await timeEach(read, asked)
       if (round < 0) continue
       for (const [place, [, share]] of PERCENTILES.entries()) {

@@ -3,7 +3,7 @@ import type { BenchRun } from '../run/bench-run.ts'
 import { measureInRounds } from '../run/rounds.ts'
 import type { openEngineStore } from '../stores/engine.ts'
 import type { openPlainLmdb } from '../stores/plain-lmdb.ts'
-import { isAsynchronous, type Read, type Store } from '../stores/store.ts'
+import type { Read, Store } from '../stores/store.ts'
 import type { Question } from '../workload/workload.ts'
 import type { Contestant } from './contestants.ts'
 
@@ -53,7 +53,7 @@ export async function measureRows(
   run.step(title)
   const few = questions.slice(0, run.byScale({ tiny: 40, small: 2_000, medium: 2_000, large: 2_000 }))
   const contenders = rows.map(({ read, store }) => {
-    const asked = isAsynchronous(store) ? few : questions
+    const asked = store.isAsync ? few : questions
     return { count: asked.length, run: () => read(asked) }
   })
   const rounds = run.byScale({ tiny: 2, small: 7, medium: 7, large: 7 })

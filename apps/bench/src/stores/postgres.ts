@@ -28,6 +28,7 @@ export async function openPostgres(path: string): Promise<Store> {
   }
   return {
     name: 'PostgreSQL',
+    isAsync: true,
     async ingest(versions) {
       const [keys, numbers, values]: [Buffer[], string[], (Buffer | null)[]] = [[], [], []]
       for (const { version, writes } of versions) {

@@ -25,6 +25,7 @@ export async function openSeekLevel(path: string): Promise<Store> {
   }
   return {
     name: 'key ++ version on LevelDB',
+    isAsync: true,
     async ingest(versions) {
       await database.batch(
         versions.flatMap(({ version, writes }) =>

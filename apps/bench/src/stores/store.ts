@@ -10,6 +10,8 @@ export type Read = (questions: readonly Question[]) => StoredValue | Promise<Sto
 /** A store that is measured. */
 export interface Store {
   readonly name: string
+  /** Whether it answers with promises. Such stores are asked fewer questions. */
+  readonly isAsync?: boolean
   /** Does not wait for the disk. */
   ingest(versions: readonly WorkloadVersion[]): void | Promise<void>
   /** Bytes on disk that are in use. To be asked of a store that was opened after it was filled. */
@@ -24,16 +26,4 @@ export interface Store {
 export function folderBytes(path: string): number {
   const sizeOf = (name: string) => statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(name), 0)
-}
-
-const asynchronous = new WeakMap<Store, boolean>()
-
-/** Whether it answers with promises. Such stores are asked fewer questions. */
-export function isAsynchronous(store: Store): boolean {
-  let known = asynchronous.get(store)
-  if (known === undefined) {
-    known = store.latest([{ key: new Uint8Array(40), version: 0n }]) instanceof Promise
-    asynchronous.set(store, known)
-  }
-  return known
 }

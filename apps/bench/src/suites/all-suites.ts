@@ -6,7 +6,6 @@ import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
 import { ingestSuite } from './ingest.ts'
 import { interferenceSuite } from './interference.ts'
-import { largerSuite } from './larger.ts'
 import { lookupSuite } from './lookup.ts'
 import { pruneSuite } from './prune.ts'
 import { viewsSuite } from './views.ts'
@@ -16,7 +15,6 @@ export const SUITES: readonly Suite[] = [
   lookupSuite,
   commitSuite,
   pruneSuite,
-  largerSuite,
   codecSuite,
   viewsSuite,
   httpSuite,
