@@ -1,4 +1,4 @@
-import { AnswerBytes } from '../operations/answer-bytes.js'
+import { AnswerBytes } from './answer-bytes.js'
 import type { LoadShedder } from './load-shedder.js'
 
 /** Memory of one answer while it is built, counted against `maxAnswerBytes`. */

@@ -1,7 +1,5 @@
-import { parseU64 } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
-import { parsePart } from '../operations/request-parts.js'
 
 // A client that reads from several nodes names the newest version that it has seen. A node that lacks this version holds
 // the request until the version is served, so that the ledger never goes back for this client.
@@ -30,14 +28,6 @@ interface HeldRequest {
   readonly version: bigint
   /** Time in milliseconds of `performance.now`. */
   readonly until: number
-}
-
-/**
- * Reads the version that a header names; undefined where the request lacks the header.
- * @throws `invalid_request` where the header is not a version
- */
-export function parseMinVersion(name: string, header: string | string[] | undefined): bigint | undefined {
-  return header === undefined ? undefined : parsePart(`header \`${name}\``, () => parseU64(String(header)))
 }
 
 /** Holds requests that name a version which is not served yet. */

@@ -11,9 +11,8 @@ import {
   startServerOver,
   stopServer,
 } from '../../testing/one-item-server.ts'
-import { TURN_BUDGET_MS } from '../operations/operation.js'
 import type { Answered } from '../server/request-listener-options.js'
-import { TurnQueue } from './turn-queue.js'
+import { TURN_BUDGET_MS, TurnQueue } from './turn-queue.js'
 
 let running: RunningServer | undefined
 const connections: RawConnection[] = []

@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { type Link, LinkedList } from '@ledger-state/core'
 
+/** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
+export const LARGE_ANSWER_BYTES = 8_192
 /** Time without progress, in milliseconds, after which an answer may be dropped to make room for others. */
 export const STALLED_MS = 1_000
 /** Most answers that one call examines for one that has stalled. */

@@ -1,7 +1,7 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
+import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { errorToReply } from '../protocol/error-reply.js'
-import type { AnswerBytes } from './answer-bytes.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 

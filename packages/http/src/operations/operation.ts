@@ -1,8 +1,8 @@
 import type { LedgerInfo } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
+import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
-import type { AnswerBytes } from './answer-bytes.js'
 import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
 import type { ViewAllowance, ViewOptions, ViewRules } from './view-rules.js'
@@ -65,9 +65,6 @@ export interface RequestViews {
   compute(task: ComputeTask): Promise<readonly Uint8Array[]>
   readonly onView: ViewOptions['onView']
 }
-
-/** How long one request may hold the event loop while others wait. Reading the sockets between two turns takes a few hundredths of it. */
-export const TURN_BUDGET_MS = 1
 
 /** The rest of an answer that is not in memory whole. */
 export interface AnswerRest {

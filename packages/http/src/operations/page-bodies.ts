@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import type { AnswerBytes } from './answer-bytes.js'
+import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { OperationRequest } from './operation.js'
 import type { PageBody } from './paging.js'
 

@@ -1,4 +1,5 @@
-import { type OperationRequest, TURN_BUDGET_MS } from './operation.js'
+import { TURN_BUDGET_MS } from '../admission/turn-queue.js'
+import type { OperationRequest } from './operation.js'
 
 /** The time that one request may hold the event loop for, from its creation or its last turn on. */
 export class TurnBudget {

@@ -1,6 +1,6 @@
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
-import type { AnswerBytes } from './answer-bytes.js'
+import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { quoteCsv } from './history-formats.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'

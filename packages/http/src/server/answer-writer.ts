@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerInfo } from '@ledger-state/engine'
+import { LARGE_ANSWER_BYTES } from '../admission/unread-answers.js'
 import { overloaded, type RequestError } from '../errors.js'
 import type { Answer, AnswerRest, FactName } from '../operations/operation.js'
 import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
@@ -10,8 +11,6 @@ import type { Exchange, ServiceContext } from './exchange.js'
 
 // Hands answers to their sockets. Only the first answer of an exchange is sent; others are ignored.
 
-/** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
-export const LARGE_ANSWER_BYTES = 8_192
 /** Most memory of an answer that is sent as it comes: its beginning, and a chunk. */
 const STREAM_BYTES = 192 << 10
 const NOTHING: readonly string[] = []

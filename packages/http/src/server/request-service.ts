@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { HeldRequests, parseMinVersion } from '../admission/held-requests.js'
+import { parseU64 } from '@ledger-state/core'
+import { HeldRequests } from '../admission/held-requests.js'
 import { limitsOf } from '../admission/limits.js'
 import { type BodyOutcomes, readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
@@ -9,6 +10,7 @@ import { createForwardRoutes, routeWithForwarding } from '../forward/forward-rou
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/known-parameters.js'
 import type { Route } from '../operations/operation.js'
+import { parsePart } from '../operations/request-parts.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { refuse, sendAnswer, sendError, sendHeaders, settle } from './answer-writer.js'
 import { routeOverAsync } from './async-routes.js'
@@ -175,7 +177,7 @@ export class RequestService {
     const header = exchange.request.headers[minVersionName]
     if (header === undefined) return undefined
     try {
-      return parseMinVersion(minVersionName, header)
+      return parsePart(`header \`${minVersionName}\``, () => parseU64(String(header)))
     } catch (error) {
       readOver(exchange.request, exchange.context.admission)
       sendError(exchange, error)
