@@ -1,5 +1,4 @@
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
-import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { formatNumber, type Role } from '@ledger-state/report/measure'
 import type { BenchRun } from '../run/bench-run.ts'
@@ -31,8 +30,6 @@ export const MOST_KEYS_OF_A_MAP = 200_000
 
 /** Most bytes on disk for each byte of payload while a store is filled. */
 const DISK_FACTOR = 2
-/** Stores that take more than this share of the memory are filled one after the other: together they would evict each other. */
-const MEMORY_SHARE = 0.5
 
 /** What filling a store cost. It is written next to the store, for later runs. */
 interface Filling {
@@ -42,6 +39,8 @@ interface Filling {
   readonly usedBytes: number
   /** Microseconds of a write, for each batch. */
   readonly costs: readonly number[]
+  /** Microseconds of a write, with closing the store, which may write what it still has in memory. */
+  readonly meanCost: number
 }
 
 interface Entry {
@@ -97,7 +96,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
     if (keys <= MOST_KEYS_OF_A_MAP) {
       entries.push({ store: openJsMap(), role: 'limit', path: undefined, open: openJsMap, filling: undefined })
     }
-    await fill(run, entries, workload, neededBytes)
+    await fill(run, entries, workload)
     for (const entry of entries) recordFilling(run, workload, entry, isMain)
     return { all: entries, plain: plain.store as Contestants['plain'], folders, close }
   } catch (error) {
@@ -117,24 +116,20 @@ async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   }
 }
 
-/** `neededBytes`: of each store. */
-async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload, neededBytes: number): Promise<void> {
-  const empty = entries.filter(({ filling }) => filling === undefined)
-  const togetherBytes = empty.length * neededBytes
-  // If stores take turns, whatever else the machine does hits all of them alike.
-  const groups = togetherBytes < totalmem() * MEMORY_SHARE ? [empty] : empty.map((entry) => [entry])
-  for (const group of groups) if (group.length > 0) await fillByTurns(run, group, workload)
-  const kept = entries.find((entry) => !empty.includes(entry))
+/** Stores are filled one after the other: what a store does in the background falls into the time of its own writes. */
+async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload): Promise<void> {
+  const kept = entries.find(({ filling }) => filling !== undefined)
+  for (const entry of entries) if (!entry.filling) await fillOne(run, entry, workload)
   if (kept) run.note(`${workload.keys} keys: uses the stores that were filled ${kept.filling!.date}, and their times`)
 }
 
-async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Workload): Promise<void> {
-  const what = `${workload.keys} keys: writing ${formatNumber(workload.writes)} writes`
-  const names = group.map(({ store }) => store.name).join('; ')
-  run.step(`${what} into ${group.length === 1 ? '1 store' : `${group.length} stores`}: ${names}`)
-  const costs = group.map((): number[] => [])
+async function fillOne(run: BenchRun, entry: Entry, workload: Workload): Promise<void> {
+  const { path, store } = entry
+  const what = `${workload.keys} keys: writing ${formatNumber(workload.writes)} writes into ${store.name}`
+  run.step(what)
+  const costs: number[] = []
   let payloadBytes = 0
-  let batches = 0
+  let spentMs = 0
   for (const batch of workload.batches()) {
     run.throwIfInterrupted()
     // Signals are handled between two turns of the event loop.
@@ -144,35 +139,36 @@ async function fillByTurns(run: BenchRun, group: readonly Entry[], workload: Wor
       writes += one.writes.length
       for (const [key, value] of one.writes) payloadBytes += key.length + (value?.length ?? 0)
     }
-    for (const [at, { store }] of group.entries()) {
-      const began = performance.now()
-      await store.ingest(batch)
-      costs[at]!.push(((performance.now() - began) * 1_000) / writes)
-    }
-    if (++batches % 200 === 0) {
-      run.step(`${what}: ${formatNumber((batches * VERSIONS_PER_BATCH * 100) / workload.versions, '%')}`)
+    const began = performance.now()
+    await store.ingest(batch)
+    const tookMs = performance.now() - began
+    spentMs += tookMs
+    costs.push((tookMs * 1_000) / writes)
+    if (costs.length % 200 === 0) {
+      run.step(`${what}: ${formatNumber((costs.length * VERSIONS_PER_BATCH * 100) / workload.versions, '%')}`)
     }
   }
-  for (const [at, entry] of group.entries()) {
-    const { path } = entry
-    if (path !== undefined) {
-      // The best way to open a store may depend on its size; and closing it writes everything to disk.
-      await entry.store.close()
-      entry.store = await entry.open(path)
-    }
-    const usedBytes = await entry.store.usedBytes()
-    const date = new Date().toISOString()
-    entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs: costs[at]! }
-    if (path !== undefined) writeFileSync(join(path, FILLING_FILE), JSON.stringify(entry.filling))
+  if (path !== undefined) {
+    const began = performance.now()
+    await store.close()
+    spentMs += performance.now() - began
+    // The best way to open a store may depend on its size.
+    entry.store = await entry.open(path)
   }
+  const usedBytes = await entry.store.usedBytes()
+  const meanCost = (spentMs * 1_000) / workload.writes
+  const date = new Date().toISOString()
+  entry.filling = { workload: workload.fingerprint, date, payloadBytes, usedBytes, costs, meanCost }
+  if (path !== undefined) writeFileSync(join(path, FILLING_FILE), JSON.stringify(entry.filling))
 }
 
 function recordFilling(run: BenchRun, { keys, writes }: Workload, entry: Entry, isMain: boolean): void {
   const { store, role } = entry
-  const { costs, usedBytes, payloadBytes } = entry.filling!
+  const { costs, meanCost, usedBytes, payloadBytes } = entry.filling!
   const at = { keys, ...(isMain && { main: 'yes' }) }
   const common = { title: `${keys} keys: filling`, subject: store.name, role, at }
   run.record({ ...common, metric: 'time of a write', unit: 'µs', rounds: costs })
+  run.record({ ...common, metric: 'mean time of a write, with closing the store', unit: 'µs', rounds: meanCost })
   const entries = role === 'floor' ? keys : writes
   run.record({ ...common, metric: 'bytes per entry', unit: 'B', better: 'lower', rounds: usedBytes / entries })
   if (role === 'floor' || role === 'limit') return
