@@ -1,6 +1,7 @@
-// Holds the code to ARCHITECTURE.md: packages depend on what the table says and nothing else, imports between the folders
-// of a package point one way, every file that a document or a comment names is there, and so is every section of docs/ that
-// a comment cites. READMEs name the fields of errors that the code declares. Last line `N passed, M failed`.
+// Holds the code to ARCHITECTURE.md: packages depend on what the table says and on nothing else, the tables of rooms have all
+// folders, imports between the folders of a package point one way, and no module has state that changes, unless the page lists
+// it. Every file that a document or a comment names is there, and so is every section of docs/ that a comment cites. READMEs
+// name the fields of errors that the code declares. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +16,14 @@ let passed = 0
 function expect(holds: boolean, violation: string): void {
   if (holds) passed++
   else violations.push(violation)
+}
+
+function expectSame(there: Iterable<string>, named: Iterable<string>, what: string, where: string): void {
+  const [isThere, isNamed] = [new Set(there), new Set(named)]
+  for (const one of new Set([...isThere, ...isNamed])) {
+    expect(isNamed.has(one), `${what}: ${one} is not named in ${where}`)
+    expect(isThere.has(one), `${what}: ${where} names ${one}, which is not among them`)
+  }
 }
 
 function readText(path: string): string {
@@ -34,12 +43,12 @@ function checkPackages(): void {
     const name = folder.replace('packages/', '')
     const row = allowed.get(name)
     expect(row !== undefined, `${folder} has no row in the table of ARCHITECTURE.md`)
-    if (!row || row.includes('packages')) continue
+    if (!row || row.includes('any')) continue
     const { dependencies = {} } = JSON.parse(readText(path)) as { dependencies?: Record<string, string> }
-    for (const dependency of Object.keys(dependencies).filter((one) => one.startsWith(SCOPE))) {
-      const short = dependency.slice(SCOPE.length)
-      expect(row.includes(short), `${folder}/package.json depends on ${short}, which its row does not name`)
-    }
+    const inManifest = Object.keys(dependencies).flatMap((one) =>
+      one.startsWith(SCOPE) ? [one.slice(SCOPE.length)] : [],
+    )
+    expectSame(inManifest, row, `dependencies of ${folder}/package.json`, 'its row in ARCHITECTURE.md')
   }
 }
 
@@ -64,7 +73,7 @@ function findCircle(arrows: ReadonlyMap<string, ReadonlySet<string>>): string[] 
 }
 
 function checkFolders(): void {
-  for (const source of globSync('{packages,apps}/*/src', { cwd: root }).toSorted()) {
+  for (const source of sourceFolders()) {
     const arrows = new Map<string, Set<string>>()
     for (const file of globSync(`${source}/**/*.ts`, { cwd: root })) {
       if (file.endsWith('.test.ts')) continue
@@ -79,6 +88,95 @@ function checkFolders(): void {
     const circle = findCircle(arrows)
     expect(circle === undefined, `imports between folders go round: ${circle?.join(' -> ')}`)
   }
+}
+
+/** A package with more folders than this has a table of them. */
+const FEW_FOLDERS = 5
+
+/** The tables of rooms: on the page in columns below the name of a package, in a README as rows of folders in `src`. */
+function checkRooms(): void {
+  const rooms = roomsOnPage()
+  for (const source of sourceFolders()) {
+    const packageFolder = dirname(source)
+    const paths = globSync(`${source}/*/**/*.{ts,tsx}`, { cwd: root }).filter((path) => !/\.test\.tsx?$/.test(path))
+    const folders = new Set(paths.map((path) => path.slice(source.length + 1).split('/')[0]!))
+    const readme = join(packageFolder, 'README.md')
+    const inReadme = existsSync(join(root, readme)) ? [...readText(readme).matchAll(/^\| `src\/(\w[\w-]*)\/`/gm)] : []
+    const named = rooms.get(packageFolder.replace('packages/', '')) ?? inReadme.map(([, folder]) => folder!)
+    if (named.length > 0) expectSame(folders, named, `folders of ${source}`, 'the table of rooms')
+    else expect(folders.size <= FEW_FOLDERS, `${source} has ${folders.size} folders and no table of them`)
+  }
+}
+
+function roomsOnPage(): Map<string, readonly string[]> {
+  const rooms = new Map<string, readonly string[]>()
+  for (const [, head, body] of page.matchAll(/^(\| `[\w/-]+\/src`.*\|)\n\| -.*\n((?:\|.*\n)+)/gm)) {
+    const rows = body!.trim().split('\n').map(cellsOf)
+    for (const [column, cell] of cellsOf(head!).entries()) {
+      const name = /^`(.*)\/src`$/.exec(cell)?.[1]
+      if (name)
+        rooms.set(
+          name,
+          rows.flatMap((row) => /^`(.*)\/`$/.exec(row[column]!)?.[1] ?? []),
+        )
+    }
+  }
+  return rooms
+}
+
+function cellsOf(row: string): string[] {
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim())
+}
+
+function sourceFolders(): string[] {
+  return globSync('{packages,apps}/*/src', { cwd: root })
+    .toSorted()
+    .map((path) => path.replaceAll('\\', '/'))
+}
+
+/** What changes a value in its place: methods of collections and arrays, and assignments to members. */
+const CHANGES = [
+  String.raw`\.(?:add|set\w*|delete|clear|push|pop|shift|unshift|splice|fill|sort|copyWithin|append|remove)\(`,
+  String.raw`(?:\.\w+|\[[^\]\n]+\])(?: (?:[-+*/|&^]|<<|>>>?|\?\?)?= |\+\+|--)`,
+].join('|')
+
+/** No module has state that changes, except what the page lists, and main modules, which no other module imports. */
+function checkModuleState(): void {
+  const section = page.slice(page.indexOf('## Where the code breaks these rules'))
+  const listed = [...section.matchAll(/`([\w-]+\/[\w./-]+)`/g)].map(([, path]) => path!)
+  const paths = globSync('{packages,apps}/*/src/**/*.{ts,tsx}', { cwd: root }).filter(
+    (path) => !/\.test\.tsx?$/.test(path),
+  )
+  const imported = new Set(paths.flatMap((path) => importsOf(path)))
+  for (const path of paths.toSorted()) {
+    const isListed = listed.some((one) => path.startsWith(one) || path.startsWith(`packages/${one}`))
+    if (isListed || !imported.has(path.replace(/\.tsx?$/, ''))) continue
+    const names = changedNames(readText(path))
+    expect(names.length === 0, `${path} has state of a module that changes: ${names.join(', ')}`)
+  }
+}
+
+/** The modules that a module imports values from, as paths without endings. */
+function importsOf(path: string): string[] {
+  const targets = readText(path).matchAll(
+    /^(?:import|export|\}) (?!type ).*? ?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
+  )
+  return [...targets].map(([, from, dynamic]) => join(dirname(path), (from ?? dynamic)!).replace(/\.[jt]sx?$/, ''))
+}
+
+/** What a module declares at its top and changes later: in a function, not in the statements that make it. */
+function changedNames(text: string): string[] {
+  const declared = [...text.matchAll(/^(?:export )?(let|const) (\w+|\{[^}]*\}|\[[^\]]*\])(?=[:\s=])/gm)]
+  const later = text.replaceAll(/^(?:for |\w+\[)[^\n]*\n(?: [^\n]*\n|\}\n)*/gm, '')
+  return declared.flatMap(([, keyword, names]) =>
+    names!.match(/\w+/g)!.filter((name) => {
+      const changes = new RegExp(String.raw`(?<![.\w])${name}(?:\.\w+|\[[^\]\n]+\])*(?:${CHANGES})`)
+      return keyword === 'let' || changes.test(later)
+    }),
+  )
 }
 
 const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
@@ -164,6 +262,8 @@ function checkErrorFields(): void {
 checkPackages()
 checkErrorFields()
 checkFolders()
+checkRooms()
+checkModuleState()
 checkNamedFiles()
 checkCitations()
 for (const violation of violations) console.log(violation)

@@ -78,8 +78,8 @@ export interface NodeEvents {
 
 /**
  * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, a server
- * of replicas where one is asked for, and the admin server. This process itself opens no store and parses no request, so that a damaged store or a hostile
- * request cannot end the node.
+ * of replicas where one is asked for, and the admin server. While this process listens it has no store open and parses no
+ * request, so that a damaged store or a hostile request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.log, 'supervisor')
