@@ -57,7 +57,7 @@ interface Progress {
   readonly isDone: boolean
 }
 
-/** What is wrong with an input; undefined where all is well. */
+/** What is wrong with an input; undefined if all is well. */
 function faultOf(target: Target, input: Uint8Array): string | undefined {
   try {
     target.check(input)

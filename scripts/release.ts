@@ -35,7 +35,7 @@ function publish({ manifest, tarball }: PackedPackage): void {
   console.log(`${name} published`)
 }
 
-/** @throws where the registry answers neither that it has the version nor that it does not */
+/** @throws if the registry answers neither that it has the version nor that it does not */
 function isPublished(name: string): boolean {
   const { status, stdout, stderr } = spawnSync('npm', ['view', name, 'version', '--json'], { encoding: 'utf8' })
   if (status === 0) return stdout.trim() !== ''

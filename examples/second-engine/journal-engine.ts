@@ -152,7 +152,7 @@ class JournalEngine implements StateWriter {
     await this.close()
   }
 
-  /** Memory has checked the change and holds it. Where the disk does not, the engine closes: it must not answer with it. */
+  /** Memory has checked the change and holds it. If the disk does not, the engine closes: it must not answer with it. */
   async #keep(change: Change): Promise<void> {
     try {
       this.#journal.append(change)

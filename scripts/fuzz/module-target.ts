@@ -64,7 +64,7 @@ function generateModule(random: Random, count = 5): MoveModule {
   return { version: 9 + random.below(2), address: new Uint8Array(32), name: 'm', structs }
 }
 
-/** Modules with functions, which `writeModule` does not make; none where the shared data is absent. */
+/** Modules with functions, which `writeModule` does not make; none if the shared data is absent. */
 const REAL_MODULES: readonly Uint8Array<ArrayBuffer>[] = hasSharedData
   ? (
       JSON.parse(readFileSync(sharedPath('cases/module-abi.json'), 'utf8')) as { cases: { bytecode: string }[] }

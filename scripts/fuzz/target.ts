@@ -7,7 +7,7 @@ export interface Target {
   generate(random: Random): Uint8Array
   /** An input of about `size` bytes: work that grows faster than its input shows in long ones only. */
   generateLong(random: Random, size: number): Uint8Array
-  /** Throws where the parser answers neither a right result nor its own error. */
+  /** Throws if the parser answers neither a right result nor its own error. */
   check(input: Uint8Array): void
 }
 

@@ -102,7 +102,7 @@ export async function bundleFault(project: string, folder: string): Promise<stri
     : undefined
 }
 
-/** The oldest Node.js that packages say they run on; undefined where it is not installed (`OLDEST_NODE` names it). */
+/** The oldest Node.js that packages say they run on; undefined if it is not installed (`OLDEST_NODE` names it). */
 export const oldestNode = findOldestNode()
 
 function findOldestNode(): { readonly path: string; readonly version: readonly number[] } | undefined {

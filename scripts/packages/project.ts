@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const DEADLINE_MS = 120_000
 
 export interface Ended {
-  /** Undefined where a signal ended the program. */
+  /** Undefined if a signal ended the program. */
   readonly status: number | undefined
   readonly stdout: string
   readonly stderr: string
@@ -50,7 +50,7 @@ export function printedTexts(example: string): string[] {
   return [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
 }
 
-/** Why a run of an example is wrong; undefined where it is right. */
+/** Why a run of an example is wrong; undefined if it is right. */
 export function faultOfRun({ status, stdout, stderr }: Ended, expected: readonly string[]): string | undefined {
   const missing = expected.filter((text) => !stdout.includes(text))
   if (status === 0 && missing.length === 0) return undefined

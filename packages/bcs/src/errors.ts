@@ -2,7 +2,7 @@ import { clip, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** Counted from 1; absent where the text is not UTF-8. */
+    /** Counted from 1; absent if the text is not UTF-8. */
     invalid_json: { readonly line?: number; readonly column?: number }
   }
 }

@@ -123,7 +123,7 @@ function read(layout: Layout, state: State): unknown {
         const before = state.rest
         const key = read(layout.key, state)
         const keyHex = hex(before.slice(0, before.length - state.rest.length))
-        // Hex digits sort as the bytes do, also where one is a prefix of the other.
+        // Hex digits sort as the bytes do, also if one is a prefix of the other.
         if (previous !== undefined && previous >= keyHex) throw new Refusal()
         previous = keyHex
         return { key, value: read(layout.value, state) }

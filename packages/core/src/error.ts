@@ -38,7 +38,7 @@ export class LedgerStateError<Code extends string = string> extends Error {
 }
 
 /**
- * Whether `error` is ours, and, where codes are given, has one of them.
+ * Whether `error` is ours, and, if codes are given, has one of them.
  * @example
  * ```ts
  * import { isLedgerStateError, parseU64 } from '@ledger-state/core'

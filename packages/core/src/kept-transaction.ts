@@ -65,7 +65,7 @@ export function transactionToBytes(
   return bytes
 }
 
-/** Undefined where the text is not the name of a function. */
+/** Undefined if the text is not the name of a function. */
 function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undefined): Uint8Array | undefined {
   const known = functions?.get(text)
   if (known || !isFunctionName(text)) return known
@@ -80,7 +80,7 @@ function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undef
   return bytes
 }
 
-/** Reads what `transactionToBytes` made; undefined where the bytes are something else, as those of a hostile feed may be. */
+/** Reads what `transactionToBytes` made; undefined if the bytes are something else, as those of a hostile feed may be. */
 export function bytesToTransaction(bytes: Uint8Array): KeptTransaction | undefined {
   const head = bytes[0] ?? KIND_BITS
   const kind = TRANSACTION_KINDS[head & KIND_BITS]

@@ -3,7 +3,7 @@ const LONGEST_NAME = 64
 
 /**
  * The known name that somebody may have meant by another one: without regard to case, hyphens and underscores it differs
- * by a slip or two, or the given one is its last word. Undefined where there is none.
+ * by a slip or two, or the given one is its last word. Undefined if there is none.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined

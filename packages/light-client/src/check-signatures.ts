@@ -43,9 +43,9 @@ export interface ReachedEpoch {
 /** Who signed a ledger info. */
 export interface Signers {
   readonly epoch: bigint
-  /** Voting power that signed, of all; undefined where the waypoint itself vouches. */
+  /** Voting power that signed, of all; undefined if the waypoint itself vouches. */
   readonly power: SignedPower | undefined
-  /** How many validators signed, of all; undefined where the waypoint itself vouches. */
+  /** How many validators signed, of all; undefined if the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | undefined
   /** A waypoint from which the next read may continue: of the newest end of an epoch that is believed. */
   readonly waypoint: string | undefined

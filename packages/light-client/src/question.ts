@@ -35,9 +35,9 @@ export type ReadQuestion =
 /** How the answer to a question is found in the state. */
 export interface Lookup {
   readonly stateKey: Uint8Array
-  /** The bytes that were asked for, in the value of the key; undefined where they are not in it. */
+  /** The bytes that were asked for, in the value of the key; undefined if they are not in it. */
   pick(value: Uint8Array): Uint8Array | undefined
-  /** The JSON of these bytes; undefined where they have none. */
+  /** The JSON of these bytes; undefined if they have none. */
   toJson(bytes: Uint8Array): string | undefined
 }
 

@@ -5,7 +5,7 @@ import { endingsRefused } from './errors.js'
 /**
  * Reads ends of epochs from a node, about 1 MiB of them at a time.
  * @param url of its API, ending in `/v1`
- * @param fetch as runtimes have it; the reads throw `invalid_answer` where the node refuses them
+ * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them
  */
 export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadEndings {
   return async (waypoint) => {

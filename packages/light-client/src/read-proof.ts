@@ -5,7 +5,7 @@ import type { ReadProof } from './proven-modules.js'
 /**
  * Reads proofs of modules from a node.
  * @param url of its API, ending in `/v1`
- * @param fetch as runtimes have it; the proofs throw `invalid_answer` where the node refuses them
+ * @param fetch as runtimes have it; the proofs throw `invalid_answer` if the node refuses them
  */
 export function readProofFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadProof {
   return async (stateKey, version) => {

@@ -22,9 +22,9 @@ export interface VerifyOptions extends Trust {
 
 /** A value that is proven, or proven to be absent. */
 export interface VerifiedRead {
-  /** The bytes of the value in BCS; undefined where there is none. */
+  /** The bytes of the value in BCS; undefined if there is none. */
   readonly bytes: Uint8Array | undefined
-  /** The value as compact JSON, decoded here; undefined where there is none, or where it has no JSON. */
+  /** The value as compact JSON, decoded here; undefined if there is none, or where it has no JSON. */
   readonly json: string | undefined
   /** The version of the state. */
   readonly version: bigint

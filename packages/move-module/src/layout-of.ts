@@ -19,7 +19,7 @@ import {
 } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
-/** Finds a module as it stands at the version in question; undefined where there is none. */
+/** Finds a module as it stands at the version in question; undefined if there is none. */
 export type GetModule = (id: ModuleId) => MoveModule | undefined
 
 /** The budget of `layoutOf`. */
@@ -40,7 +40,7 @@ const MAX_TREE_SIZE = 65_536
 
 /**
  * The layout of a type, resolved through the modules that define it. A type that occurs several times is laid out once, and
- * the layout is shared. Type arguments are resolved even where no field uses them; only those of an `Object` that is the
+ * the layout is shared. Type arguments are resolved even if no field uses them; only those of an `Object` that is the
  * whole type are not, since its bytes never depend on them.
  * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`
  * @example

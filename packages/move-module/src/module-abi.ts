@@ -61,7 +61,7 @@ const MAX_ABI_TYPE_LENGTH = 1_000_000
 
 /**
  * The ABI of a module.
- * @throws `type_too_large` where the types of the module are too long to print
+ * @throws `type_too_large` if the types of the module are too long to print
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'

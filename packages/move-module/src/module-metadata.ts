@@ -135,7 +135,7 @@ function toGroup(text: string): StructTag | undefined {
   }
 }
 
-/** The metadata that names the resource groups of definitions; undefined where none is a member of a group. */
+/** The metadata that names the resource groups of definitions; undefined if none is a member of a group. */
 export function resourceGroupsToMetadata(definitions: readonly StructDefinition[]): Uint8Array | undefined {
   const members = definitions
     .flatMap(({ name, resourceGroup }) => (resourceGroup ? [{ name, group: typeTagToText(resourceGroup) }] : []))

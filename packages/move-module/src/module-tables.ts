@@ -64,7 +64,7 @@ export class ModuleTables {
     this.self = readReference(this.#frame, this.#moduleHandles, 'module handle')
   }
 
-  /** The entries of a table; none where the module has no such table. */
+  /** The entries of a table; none if the module has no such table. */
   entries<T>(kind: number, readEntry: (reader: ByteReader) => T): T[] {
     const items: T[] = []
     const table = this.#tables.get(kind)

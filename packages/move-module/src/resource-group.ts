@@ -47,7 +47,7 @@ export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
   return true
 }
 
-/** The member of a struct tag, which is given as BCS; undefined where the group has none. @throws `invalid_bcs` */
+/** The member of a struct tag, which is given as BCS; undefined if the group has none. @throws `invalid_bcs` */
 export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
   const members = readGroupMembers(group, (reader) => {
     if (skipTag(reader, tag)) return true

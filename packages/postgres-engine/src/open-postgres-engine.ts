@@ -80,7 +80,7 @@ export async function openPostgresEngineReader(options: PostgresReaderOptions): 
 
 /**
  * Opens the store of a database for its one writer.
- * @throws as `openPostgresEngineReader`; `store_locked` where another writer has it open, `store_read_only`
+ * @throws as `openPostgresEngineReader`; `store_locked` if another writer has it open, `store_read_only`
  */
 export async function openPostgresEngine(options: PostgresWriterOptions): Promise<PostgresEngine> {
   const { reader, snapshots, server, patienceMs } = createReader(options)

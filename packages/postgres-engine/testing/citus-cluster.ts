@@ -13,7 +13,7 @@ const POSTGRES = '/usr/lib/postgresql/15/bin/postgres'
 /** What the library of shared/citus was built for; an older server does not load it. */
 const LEAST_MINOR = 20
 
-/** Why no cluster can be started here; undefined where one can. */
+/** Why no cluster can be started here; undefined if one can. */
 export const CITUS_MISSING = whyMissing()
 
 function whyMissing(): string | undefined {

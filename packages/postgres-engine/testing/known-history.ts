@@ -35,7 +35,7 @@ export class KnownHistory {
     this.#versions.push({ version, block: { height: version, epoch: 0n, timestampUsec: version }, writes })
   }
 
-  /** The write that a version sees, as `version value`; undefined where there is none. */
+  /** The write that a version sees, as `version value`; undefined if there is none. */
   answer(key: number, version: bigint): string | undefined {
     this.versionAt(version)
     const seen = this.#writes[key]!.findLast((one) => one.version <= version)

@@ -46,9 +46,9 @@ export interface FetchSnapshotOptions {
  * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever happens,
  * the folder has a whole and sound store or none. What came damaged is fetched again: pieces by their hashes, or all of it where
  * the check fails. A call that was cut short is resumed by the next, while the source keeps the snapshot (ten minutes after it
- * was last asked for). Answers whether it is in place: false where the signal stopped it.
+ * was last asked for). Answers whether it is in place: false if the signal stopped it.
  * @param url that the other node serves its feed on
- * @throws `source_failed` where three answers in a row cannot be used; `store_corrupt` where three snapshots in a row do not pass
+ * @throws `source_failed` if three answers in a row cannot be used; `store_corrupt` if three snapshots in a row do not pass
  *   the check; errors of the system, such as a full disk
  */
 export async function fetchSnapshot(url: string, path: string, options: FetchSnapshotOptions = {}): Promise<boolean> {
@@ -104,7 +104,7 @@ class SnapshotFetch {
     return { bytes, missing: Math.max(0, bytes - held), isSlice: this.#isSlice }
   }
 
-  /** Answers whether all files are there: false where the signal stopped it. */
+  /** Answers whether all files are there: false if the signal stopped it. */
   async #fetchFiles({ id, pieceBytes, files }: Snapshot): Promise<boolean> {
     const { signal, onProgress } = this.#options
     const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -217,7 +217,7 @@ class SnapshotFetch {
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Undefined where the source has no such snapshot. */
+  /** Undefined if the source has no such snapshot. */
   async #askManifest(path: string, method = 'GET'): Promise<Snapshot | undefined> {
     const { status, text } = await this.#askText(path, method)
     if (status === 404) return undefined

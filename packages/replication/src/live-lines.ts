@@ -16,7 +16,7 @@ export interface FeedPiece {
 /**
  * The lines of a live feed: its header, the versions from one on, and after the newest the head; then the same for each
  * commit, and the head once a second. Ends with the signal.
- * @throws `version_pruned` where the pruner overtakes it
+ * @throws `version_pruned` if the pruner overtakes it
  */
 export async function* liveLines(
   engine: StateEngineReader,

@@ -50,7 +50,7 @@ export function* splitAtPieces(chunk: Uint8Array, offset: number, pieceBytes: nu
   }
 }
 
-/** The manifest in an answer of a source; undefined where it is not one, or names a file outside of its folder. */
+/** The manifest in an answer of a source; undefined if it is not one, or names a file outside of its folder. */
 export function parseSnapshot(value: unknown): Snapshot | undefined {
   const { id, pieceBytes, files } = (value ?? {}) as Partial<Record<keyof Snapshot, unknown>>
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id) || !isCount(pieceBytes) || pieceBytes === 0) return undefined

@@ -47,7 +47,7 @@ export class SnapshotShelf {
     return this.#use(id)?.snapshot
   }
 
-  /** The path of a file of a snapshot; undefined where there is none. */
+  /** The path of a file of a snapshot; undefined if there is none. */
   fileOf(id: string, name: string): string | undefined {
     const shelved = this.#use(id)
     return shelved?.snapshot.files.some((file) => file.name === name) ? join(shelved.folder, name) : undefined

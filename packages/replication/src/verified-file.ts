@@ -54,7 +54,7 @@ export class VerifiedFile {
 
   /**
    * Appends bytes; those beyond the end of the file are left out.
-   * @throws `source_failed` where a piece is damaged, of which nothing is kept
+   * @throws `source_failed` if a piece is damaged, of which nothing is kept
    */
   async append(chunk: Uint8Array): Promise<void> {
     const wanted = chunk.subarray(0, this.#file.bytes - this.#length)

@@ -57,7 +57,7 @@ export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
 }
 
 /**
- * How many times as good as the floor of its table; undefined where the floor has no such metric. If both have the same
+ * How many times as good as the floor of its table; undefined if the floor has no such metric. If both have the same
  * number of rounds, they took turns, and this is the median of the ratios within each round: whatever else the machine
  * did then hit both alike.
  */

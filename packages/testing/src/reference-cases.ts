@@ -11,7 +11,7 @@ export interface ReferenceCase {
   readonly expect: any
 }
 
-/** The cases of an area; none where the shared folder is absent. */
+/** The cases of an area; none if the shared folder is absent. */
 export function referenceCases(area: string): ReferenceCase[] {
   if (!hasSharedData) return []
   const cases = JSON.parse(readFileSync(sharedPath('cases/reference-cases.json'), 'utf8')) as ReferenceCase[]

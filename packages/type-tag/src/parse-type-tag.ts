@@ -141,7 +141,7 @@ class TypeTagParser {
     return name
   }
 
-  /** A run of identifier characters that begins with a letter or `_`; empty where there is none. */
+  /** A run of identifier characters that begins with a letter or `_`; empty if there is none. */
   #takeWord(): string {
     const start = this.#at
     if (!isWordStart(this.#charCode())) return ''

@@ -116,7 +116,7 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 
 /**
  * What a stored key names. Byte strings in the result are copies.
- * @throws `invalid_bcs` where the bytes are not a state key
+ * @throws `invalid_bcs` if the bytes are not a state key
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'
@@ -172,7 +172,7 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
 }
 
 /**
- * Reads a state key in BCS form, as write sets have it, and returns its database form. Where both are the same, that is a
+ * Reads a state key in BCS form, as write sets have it, and returns its database form. If both are the same, that is a
  * view of the reader's bytes.
  * @throws `invalid_bcs`
  */

@@ -62,7 +62,7 @@ export type TypeTag = PrimitiveTag | VectorTag | StructTag | FunctionTag
 
 const PRIMITIVE_TAGS: ReadonlyMap<string, PrimitiveTag> = new Map(PRIMITIVE_TYPES.map((kind) => [kind, { kind }]))
 
-/** The tag of the primitive type of that name; undefined where there is none. */
+/** The tag of the primitive type of that name; undefined if there is none. */
 export function primitiveTag(name: string): PrimitiveTag | undefined {
   return PRIMITIVE_TAGS.get(name)
 }

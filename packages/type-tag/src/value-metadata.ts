@@ -16,7 +16,7 @@ export interface ValueMetadata {
 /** A value of the state with what the chain keeps of it. */
 export interface StateValue {
   readonly value: Uint8Array
-  /** Undefined where the chain keeps none. */
+  /** Undefined if the chain keeps none. */
   readonly metadata: ValueMetadata | undefined
 }
 
@@ -60,7 +60,7 @@ export function readStateValue(reader: ByteReader): StateValue {
 
 // The annotation of a value in a store, 1 to 29 bytes, mostly 1 or 7 to 9:
 //   varint: code of the slot deposit × 4 + 2 where there is a bytes deposit + 1 for a creation
-//   | varint, only where there is one: code of the bytes deposit
+//   | varint, only if there is one: code of the bytes deposit
 //   | creation time, microseconds from BASE_TIME on, as few bytes as it needs, little-endian
 // An annotation of the one byte 1 is a creation without metadata.
 
@@ -73,7 +73,7 @@ const BASE_TIME = 1_660_000_000_000_000n
 const CREATION_ALONE = 1
 const U64 = 2n ** 64n
 
-/** The annotation that says the same; undefined where there is nothing to say. */
+/** The annotation that says the same; undefined if there is nothing to say. */
 export function noteToAnnotation({ metadata, isCreation }: ValueNote): Uint8Array | undefined {
   if (!metadata) return isCreation ? Uint8Array.of(CREATION_ALONE) : undefined
   return shortAnnotation(metadata, isCreation) ?? longAnnotation(metadata, isCreation)
@@ -85,7 +85,7 @@ const BASE_TIME_NUMBER = Number(BASE_TIME)
 /** Deposits below it have codes that are exact as JavaScript numbers. */
 const SHORT_DEPOSIT = 2 ** 48
 
-/** What `longAnnotation` writes, with JavaScript numbers: a third of the time. Undefined where they are not exact. */
+/** What `longAnnotation` writes, with JavaScript numbers: a third of the time. Undefined if they are not exact. */
 function shortAnnotation(
   { slotDeposit, bytesDeposit, creationTimeUsec }: ValueMetadata,
   isCreation: boolean,

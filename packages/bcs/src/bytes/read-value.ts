@@ -9,7 +9,7 @@ import type { Layout } from '../layout/layout.js'
  */
 const MAX_ZERO_SIZED_ELEMENTS = 256
 
-/** Reads a count of elements. It is refused where the bytes left cannot hold that number. */
+/** Reads a count of elements. It is refused if the bytes left cannot hold that number. */
 export function readElementCount(reader: ByteReader, minimumSize: number): number {
   const start = reader.offset
   const count = reader.readLength()

@@ -243,7 +243,7 @@ export class JsonTextWriter {
     return text
   }
 
-  /** @throws `type_too_large` where the text is longer than its limit and the buffer was large enough for it */
+  /** @throws `type_too_large` if the text is longer than its limit and the buffer was large enough for it */
   expectFits(): void {
     if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)
   }

@@ -29,17 +29,17 @@ export class JsonObject {
     return this.#size
   }
 
-  /** The first member; undefined where there is none. */
+  /** The first member; undefined if there is none. */
   get first(): Readonly<JsonMember> | undefined {
     return this.#first
   }
 
-  /** The member of this name; undefined where there is none. */
+  /** The member of this name; undefined if there is none. */
   member(name: string): Readonly<JsonMember> | undefined {
     return this.#find(name)
   }
 
-  /** The value of a member; undefined where there is none. */
+  /** The value of a member; undefined if there is none. */
   get(name: string): JsonValue | undefined {
     return this.#find(name)?.value
   }

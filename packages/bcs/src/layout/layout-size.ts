@@ -51,7 +51,7 @@ function ownNodes(layout: Layout): number {
 
 /**
  * Levels of layouts inside a layout. Levels `around` it, which count in the limit, are added.
- * @throws `type_too_large` where they are more than `MAX_LAYOUT_DEPTH`
+ * @throws `type_too_large` if they are more than `MAX_LAYOUT_DEPTH`
  */
 export function layoutDepth(layout: Layout, around = 0): number {
   const depths = new Map<Layout, number>()

@@ -10,7 +10,7 @@ type AnyBcsType = BcsType<any, any>
 /**
  * The `@mysten/bcs` type of a layout, for programs that speak that vocabulary and as an oracle in tests. Its reader
  * trusts its input: use it on bytes that are known to be good.
- * @throws `unsupported_type` where `@mysten/bcs` has no such type: signers, function values, signed integers
+ * @throws `unsupported_type` if `@mysten/bcs` has no such type: signers, function values, signed integers
  * @example
  * ```ts
  * import { layoutToBcsType } from '@ledger-state/bcs/mysten'

@@ -36,7 +36,7 @@ export function indexOfBytes(bytes: Uint8Array, part: Uint8Array): number {
   return asBuffer(bytes).indexOf(part)
 }
 
-/** The text of UTF-8 bytes, a byte order mark included; undefined where the bytes are not UTF-8. */
+/** The text of UTF-8 bytes, a byte order mark included; undefined if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? asBuffer(bytes).toString('utf8') : undefined
 }

@@ -139,7 +139,7 @@ function writeWordsOfDigits(target: Uint8Array, at: number, count: number): bool
     // The sums set the highest bit of a byte that is at least 0, above 9, at least a, and above f.
     const decimal = (word + 0x50505050) & ~(word + 0x46464646)
     const letter = (lowerCase + 0x1f1f1f1f) & ~(lowerCase + 0x19191919)
-    // A byte that is not ASCII has the bit itself. Where one carries into the next, it is a fault already.
+    // A byte that is not ASCII has the bit itself. If one carries into the next, it is a fault already.
     faults |= ~(decimal | letter) | word
     // Bit 6 is set in letters, the lower half of which is 1 to 6.
     const values = (word & 0x0f0f0f0f) + ((word >>> 6) & 0x01010101) * 9

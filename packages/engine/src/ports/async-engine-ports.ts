@@ -71,7 +71,7 @@ export interface AsyncStateWriter extends AsyncStateReader {
   /**
    * Makes consecutive versions visible and durable, all or none, exactly once: where the answer of the server is lost, the
    * engine finds out whether the versions are there.
-   * @throws as `StateWriter.commit`; `store_locked` where another writer has taken over; `unavailable` where no server
+   * @throws as `StateWriter.commit`; `store_locked` if another writer has taken over; `unavailable` where no server
    *   says whether the versions are there: the next call begins by finding it out
    */
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>

@@ -20,7 +20,7 @@ export type AsyncErrorCode =
 /** One page of a scan: what was asked for up to a limit of entries or bytes. */
 export interface ScanPage {
   readonly entries: readonly KeyedEntry[]
-  /** The `start` of the next page. Undefined where the scan is at its end, or has as many entries as its limit. */
+  /** The `start` of the next page. Undefined if the scan is at its end, or has as many entries as its limit. */
   readonly next: Uint8Array | undefined
 }
 
@@ -52,7 +52,7 @@ export interface AsyncStateView {
   /** That of the snapshot. */
   readonly ledger: LedgerInfo
   /**
-   * The newest write of each key at or below the version, in the order of the keys; undefined where the key was deleted
+   * The newest write of each key at or below the version, in the order of the keys; undefined if the key was deleted
    * or never written. One round, whatever the number of keys; calls of the same tick share one. The caller owns the bytes.
    * @throws `version_pruned`
    */
@@ -84,19 +84,19 @@ export interface AsyncStateSnapshot {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   blockAt(version: bigint): Promise<Block>
-  /** The block of a height; undefined where the window holds none. @throws `no_ledger` */
+  /** The block of a height; undefined if the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Promise<Block | undefined>
-  /** The newest block at or before a time; undefined where all blocks of the window are later. @throws `no_ledger` */
+  /** The newest block at or before a time; undefined if all blocks of the window are later. @throws `no_ledger` */
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /**
    * The writes of a key that some version of the window sees, as `StateReader.history`, a page at a time.
-   * @throws `no_ledger`; `version_pruned` where a prune overtook what is asked for
+   * @throws `no_ledger`; `version_pruned` if a prune overtook what is asked for
    */
   history(key: Uint8Array, options?: AsyncHistoryOptions): Promise<HistoryPage>
   /**
-   * The version of the nearest write of each key, in the order of the keys; undefined where its history has none. One
+   * The version of the nearest write of each key, in the order of the keys; undefined if its history has none. One
    * round, whatever the number of keys.
-   * @throws `no_ledger`; `version_pruned` where a prune overtook the version where the search begins
+   * @throws `no_ledger`; `version_pruned` if a prune overtook the version where the search begins
    */
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
 }

@@ -155,6 +155,6 @@ export interface StateWriter extends StateEngineReader {
    * @throws `store_not_empty`, `invalid_argument`
    */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
-  /** The import that `beginImport` would resume, or discard; undefined where there is none. */
+  /** The import that `beginImport` would resume, or discard; undefined if there is none. */
   unfinishedImport(): Promise<UnfinishedImport | undefined>
 }

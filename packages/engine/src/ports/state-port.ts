@@ -104,7 +104,7 @@ export interface StateView {
   /** The ledger when the view was made. */
   readonly ledger: LedgerInfo
   /**
-   * The newest value written at or below the version, as a copy; undefined where the key was deleted or never written.
+   * The newest value written at or below the version, as a copy; undefined if the key was deleted or never written.
    * @throws `version_pruned`, `version_truncated`
    */
   get(key: Uint8Array): Uint8Array | undefined
@@ -139,17 +139,17 @@ export interface StateReader {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   blockAt(version: bigint): Block
-  /** The block of a height; undefined where the window holds none. @throws `no_ledger` */
+  /** The block of a height; undefined if the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Block | undefined
   /**
-   * The newest block whose time is at or before a given time. Undefined where all blocks of the window are later.
+   * The newest block whose time is at or before a given time. Undefined if all blocks of the window are later.
    * @throws `no_ledger`
    */
   blockAtTime(timestampUsec: bigint): Block | undefined
   /**
    * The writes of a key that some version of the window sees. A key that was already deleted at the oldest version has
    * none from before. The cost follows from what is answered, wherever it starts.
-   * @throws `no_ledger`; `version_pruned` where the pruner overtakes it; `version_truncated` where versions that it was to
+   * @throws `no_ledger`; `version_pruned` if the pruner overtakes it; `version_truncated` if versions that it was to
    *   list are cut off meanwhile
    */
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>

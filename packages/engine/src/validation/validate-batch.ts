@@ -77,7 +77,7 @@ function validateWrites({ version, writes }: VersionWrites): void {
     const key: unknown = write[0]
     const value: unknown = write[1]
     const annotation: unknown = write[2]
-    // The messages are put together only where they are needed: this runs for every write.
+    // The messages are put together only if they are needed: this runs for every write.
     if (!(key instanceof Uint8Array)) throw invalidArgument(`a key of version ${version}`, 'a Uint8Array', key)
     if (value !== null && !(value instanceof Uint8Array)) {
       throw invalidArgument(`a value of version ${version}`, 'a Uint8Array, or null for a deletion', value)

@@ -4,7 +4,7 @@ import type { LedgerInfo } from '../ports/state-port.js'
 import { expectObject, expectU64 } from './validate-arguments.js'
 import { expectLedger } from './window.js'
 
-/** The versions that a search for the nearest writes of keys looks at; empty where `last` is below `first`. */
+/** The versions that a search for the nearest writes of keys looks at; empty if `last` is below `first`. */
 export interface WriteRange {
   readonly first: bigint
   readonly last: bigint
@@ -26,7 +26,7 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerInfo | undefined
   return { first: isUpward ? begin + 1n : 0n, last: last < latestVersion ? last : latestVersion, isUpward, begin }
 }
 
-/** @throws `version_pruned` where writes that the search would find may be gone */
+/** @throws `version_pruned` if writes that the search would find may be gone */
 export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerInfo, 'oldestVersion'>): void {
   if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
 }

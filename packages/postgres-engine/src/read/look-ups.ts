@@ -23,7 +23,7 @@ export interface LookUp {
 interface LookedUp {
   /** The newest version that wrote the key. */
   readonly written: bigint | undefined
-  /** The stored form of the value; undefined also where it is large. */
+  /** The stored form of the value; undefined also if it is large. */
   readonly value: Buffer | undefined
   readonly answer: ServerAnswer<unknown>
 }
@@ -32,7 +32,7 @@ type WindowListener = (answer: ServerAnswer<unknown>, askedAt: number) => void
 
 /**
  * Looks keys up; those of one tick go in one round.
- * @throws `version_pruned`, `version_truncated` where a version was pruned or cut off meanwhile
+ * @throws `version_pruned`, `version_truncated` if a version was pruned or cut off meanwhile
  */
 export function createLookUps(
   servers: Servers,
@@ -65,7 +65,7 @@ export function createLookUps(
     const { value, answer: later } = await readLarge({ hash: hashKey(key), written, version, ledger })
     expectNotCut(version, ledger, later)
     const { oldestVersion: oldest } = later
-    // A prune drops a write only where the versions that see it are pruned, too.
+    // A prune drops a write only if the versions that see it are pruned, too.
     if (version < oldest || value === undefined) throw versionPruned(version, oldest)
     return { version: written, ...storedToValue(value) }
   }

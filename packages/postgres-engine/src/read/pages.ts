@@ -87,7 +87,7 @@ interface Scan {
   readonly options: ScanOptions | undefined
 }
 
-/** The first bytes above all that begin with a prefix; undefined where there are none. */
+/** The first bytes above all that begin with a prefix; undefined if there are none. */
 function firstAfterPrefix(prefix: Uint8Array): Buffer | undefined {
   const last = prefix.findLastIndex((byte) => byte < 255)
   if (last < 0) return undefined

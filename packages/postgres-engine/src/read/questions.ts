@@ -22,7 +22,7 @@ WHERE found.value IS NOT NULL`
 
 /**
  * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit with rows of a function
- * only where the statement goes to one shard, which it finds by the last condition.
+ * only if the statement goes to one shard, which it finds by the last condition.
  */
 export const LOOK_UP_ON_SHARD = `
 SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
@@ -103,7 +103,7 @@ export interface BlockRow {
 const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
 
 /**
- * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, where `isBounded`, $7 the first head after
+ * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, if `isBounded`, $7 the first head after
  * those of the prefix. Answers the entries that fit into the bytes, and one more; `read_count` is how many were read. Without
  * values for Citus: each shard answers as many entries as the page may have.
  */

@@ -99,7 +99,7 @@ export class Servers {
     return this.#primary.isKnown ? this.#primary : this.#replicas.find(({ isKnown }) => isKnown)
   }
 
-  /** The head of the store; that of a replica only where the primary does not answer. */
+  /** The head of the store; that of a replica only if the primary does not answer. */
   async head(): Promise<Head> {
     const { rows } = await this.#firstAnswer([this.#primary, ...this.#replicas], (server, patienceMs) =>
       server.link.query<HeadRow & QueryResultRow>({ name: 'head', text: SELECT_HEAD }, patienceMs),

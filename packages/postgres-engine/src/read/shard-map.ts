@@ -9,7 +9,7 @@ const SHARDS = `
 SELECT shardminvalue::int AS least FROM pg_dist_shard
 WHERE logicalrelid = 'ledger_state.entries'::regclass ORDER BY least`
 
-/** Undefined where the store is not distributed. The server has the extension citus. */
+/** Undefined if the store is not distributed. The server has the extension citus. */
 export async function readShardMap(client: Client): Promise<ShardMap | undefined> {
   const { rows } = await client.query<{ least: number }>(SHARDS)
   const leasts = rows.map(({ least }) => least)

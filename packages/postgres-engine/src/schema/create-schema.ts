@@ -21,7 +21,7 @@ async function hasStore(client: Client, server: string): Promise<boolean> {
   return found !== undefined
 }
 
-/** Undefined where there is no store. */
+/** Undefined if there is no store. */
 async function layoutVersion(client: Client): Promise<number | undefined> {
   try {
     const { rows } = await client.query<{ version: number | null }>(

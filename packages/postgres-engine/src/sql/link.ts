@@ -104,7 +104,7 @@ export class Link {
     }
   }
 
-  /** Work on the connection; where it takes longer, the connection is broken. */
+  /** Work on the connection; if it takes longer, the connection is broken. */
   async within<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     const client = this.#open
     try {

@@ -6,7 +6,7 @@ export interface TransactionInfo {
   readonly transactionHash: Uint8Array
   readonly eventRoot: Uint8Array
   readonly stateChangeHash: Uint8Array
-  /** Only where a block ends. */
+  /** Only if a block ends. */
   readonly stateRoot: Uint8Array | undefined
 }
 
@@ -46,7 +46,7 @@ function readOptionalHash(reader: ByteReader): Uint8Array | undefined {
 }
 
 /**
- * The transaction hash of the info that may begin at `at`; undefined where none can. It throws nothing, because a search
+ * The transaction hash of the info that may begin at `at`; undefined if none can. It throws nothing, because a search
  * tries every byte.
  */
 export function peekTransactionHash(
@@ -69,7 +69,7 @@ export function readOutcome(
   return { hash, isSuccess: bytes[infoStart + STATUS_AT] === STATUS_SUCCESS }
 }
 
-/** Offset at which the status that begins at `at` ends, if three hashes can follow; undefined where none begins. */
+/** Offset at which the status that begins at `at` ends, if three hashes can follow; undefined if none begins. */
 function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefined {
   let next: number | undefined = at + 1
   const status = bytes[at]!

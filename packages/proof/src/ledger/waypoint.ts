@@ -23,7 +23,7 @@ export function computeWaypoint(hasher: LedgerHasher, parts: WaypointParts): str
 
 const WAYPOINT = /^(0|[1-9]\d{0,19}):[0-9a-f]{64}$/
 
-/** The version that a waypoint names. @throws `invalid_argument` where the text is not `version:hash` */
+/** The version that a waypoint names. @throws `invalid_argument` if the text is not `version:hash` */
 export function versionOfWaypoint(waypoint: string): bigint {
   const version = WAYPOINT.exec(waypoint)?.[1]
   if (version === undefined || !isU64(BigInt(version))) throw notAWaypoint(waypoint)

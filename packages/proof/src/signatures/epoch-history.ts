@@ -12,7 +12,7 @@ export const ENDINGS_AT_ONCE = 64
 interface BelievedEnding {
   readonly version: bigint
   readonly nextEpoch: EpochState
-  /** Undefined where the validators are trusted themselves. */
+  /** Undefined if the validators are trusted themselves. */
   readonly info: SignedLedgerInfo | undefined
 }
 
@@ -65,7 +65,7 @@ export class EpochHistory {
   /**
    * Believes the endings of epochs that follow each other, all of them or none. Many at once take half of the time of one by
    * one where signatures are checked in JavaScript.
-   * @returns the power that signed each; undefined where a waypoint vouches
+   * @returns the power that signed each; undefined if a waypoint vouches
    * @throws `untrusted` naming the first epoch that is not signed
    */
   believe(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
@@ -95,7 +95,7 @@ export class EpochHistory {
 
   /**
    * Expects that a ledger info has a trusted waypoint, or that a quorum of its epoch's validators signed it.
-   * @returns the power that signed; undefined where the waypoint alone vouches
+   * @returns the power that signed; undefined if the waypoint alone vouches
    * @throws `untrusted`
    */
   expectSigned(info: SignedLedgerInfo): SignedPower | undefined {

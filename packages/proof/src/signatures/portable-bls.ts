@@ -52,7 +52,7 @@ export function createPortableBls(): Bls {
   }
 }
 
-/** A point of the subgroup other than infinity; undefined where the bytes are none. */
+/** A point of the subgroup other than infinity; undefined if the bytes are none. */
 function readPoint<P extends { is0(): boolean; assertValidity(): void }>(
   group: { fromBytes(bytes: Uint8Array): P },
   bytes: Uint8Array,

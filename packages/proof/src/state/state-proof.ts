@@ -15,7 +15,7 @@ import { claimOfPath, rootOfStatePath, type StatePath } from '../trees/state-pat
 export interface StateProof {
   /** The state key in database form, as hashes see it. */
   readonly stateKey: Uint8Array
-  /** BCS of the state value, with its metadata; undefined where the key has none. */
+  /** BCS of the state value, with its metadata; undefined if the key has none. */
   readonly stateValue: Uint8Array | undefined
   /** The path from the key to the root of the state. */
   readonly path: StatePath

@@ -19,7 +19,7 @@ export interface PathSurroundings {
 }
 
 /**
- * The siblings on the path from a transaction's leaf to the root, the lowest first. Undefined where the siblings to the right
+ * The siblings on the path from a transaction's leaf to the root, the lowest first. Undefined if the siblings to the right
  * do not fit.
  */
 export function accumulatorPath(

@@ -27,7 +27,7 @@ export class AccumulatorFrontier {
 
   /**
    * The frontier of `count` leaves from its subtrees, which are the left siblings of leaf `count`, the lowest first.
-   * Undefined where their number does not fit.
+   * Undefined if their number does not fit.
    */
   static fromSubtrees(
     hasher: LedgerHasher,
@@ -84,7 +84,7 @@ export class AccumulatorFrontier {
 
   /**
    * Root of the tree of `total` leaves that begins with these, from the siblings to the right, the lowest first.
-   * Undefined where their number does not fit, or where that tree has fewer leaves.
+   * Undefined if their number does not fit, or where that tree has fewer leaves.
    */
   rootWithin(total: number, rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     if (total < this.#count) return undefined
@@ -128,7 +128,7 @@ export class AccumulatorFrontier {
     return writer.toBytes()
   }
 
-  /** Undefined where the bytes are not a frontier. */
+  /** Undefined if the bytes are not a frontier. */
   static fromBytes(hasher: LedgerHasher, name: AccumulatorName, bytes: Uint8Array): AccumulatorFrontier | undefined {
     if (bytes.length < 8 || bytes.length % HASH_LENGTH !== 8) return undefined
     const reader = new ByteReader(bytes)

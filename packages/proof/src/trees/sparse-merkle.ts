@@ -51,7 +51,7 @@ export class SparseMerkleFrontier {
 
   /**
    * Root of the tree that begins with these leaves, from the siblings to the right of the newest, the lowest first.
-   * Undefined where they cannot be siblings of it.
+   * Undefined if they cannot be siblings of it.
    */
   rootWithin(rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     const newest = this.#newest

@@ -13,7 +13,7 @@ export interface StateLeaf {
 
 /** The path of a key hash in a sparse Merkle tree of a state, from where it ends up to the root. */
 export interface StatePath {
-  /** The leaf at which the path ends: that of the key, or of another key; undefined where it ends in an empty subtree. */
+  /** The leaf at which the path ends: that of the key, or of another key; undefined if it ends in an empty subtree. */
   readonly leaf: StateLeaf | undefined
   /** The siblings on the path, the lowest first. */
   readonly siblings: readonly Uint8Array[]

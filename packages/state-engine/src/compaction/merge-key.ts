@@ -173,7 +173,7 @@ export class KeyMerge {
   #putFences(): void {
     const pairs = this.#pairs
     const fences = this.#fences
-    // Values are left out only where nobody sees them: all fences have ended then.
+    // Values are left out only if nobody sees them: all fences have ended then.
     const isSuperseded = pairs.count > 0
     const endHigh = isSuperseded ? pairs.high[0]! : this.#high
     const endLow = isSuperseded ? pairs.low[0]! : this.#low

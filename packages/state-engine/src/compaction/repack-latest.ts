@@ -18,7 +18,7 @@ interface StoredRecord {
 }
 
 /**
- * Packs the pages of `latest` again, some records for each slice of a merge. Where a record grows, LMDB splits its page into
+ * Packs the pages of `latest` again, some records for each slice of a merge. If a record grows, LMDB splits its page into
  * two half-full ones, and it joins pages only if one is three quarters empty: under a steady load they came to be 40 % full.
  * Records that follow each other are taken out and put back in order: then LMDB fills each page before it takes the next.
  */

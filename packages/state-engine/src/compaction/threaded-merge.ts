@@ -33,7 +33,7 @@ function threadModule(): URL | undefined {
   return existsSync(fileURLToPath(file)) ? file : undefined
 }
 
-/** Undefined where merges stay on the event loop: in a thread, which others may end at any moment, and in some bundles. */
+/** Undefined if merges stay on the event loop: in a thread, which others may end at any moment, and in some bundles. */
 export function startMergeThread(store: LmdbStore): MergeThread | undefined {
   const module = isMainThread ? threadModule() : undefined
   try {
@@ -84,7 +84,7 @@ export class MergeThread {
     this.#gate.setWanted(isWanted)
   }
 
-  /** @throws what the work throws; `store_failed` where the thread has ended */
+  /** @throws what the work throws; `store_failed` if the thread has ended */
   ask(request: MergeRequest): Promise<{ readonly isMerged: boolean; readonly progress: number }> {
     if (this.#hasEnded) return Promise.reject(storeFailed('the thread of merges has ended', undefined))
     this.#worker.ref()

@@ -8,7 +8,7 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 const DAMAGE =
   /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PROBLEM|BAD_TXN|BAD_VALSIZE|CURSOR_FULL|PAGE_FULL|INCOMPATIBLE)\b|freelist/
 
-/** Converts an error of LMDB: to `store_corrupt` where it reports damage. */
+/** Converts an error of LMDB: to `store_corrupt` if it reports damage. */
 export function toDamage(cause: unknown): unknown {
   if (!(cause instanceof Error) || isLedgerStateError(cause) || !DAMAGE.test(cause.message)) return cause
   return storeCorrupt(
@@ -22,7 +22,7 @@ export interface ReadMethods {
   getRange(options: unknown): Iterable<unknown>
 }
 
-/** Makes the methods of a class of databases throw `store_corrupt` where they meet damage. */
+/** Makes the methods of a class of databases throw `store_corrupt` if they meet damage. */
 export function reportDamage(prototype: ReadMethods): void {
   const { getBinary, getRange } = prototype
   prototype.getBinary = function (this: ReadMethods, key, options) {

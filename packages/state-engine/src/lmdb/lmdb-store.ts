@@ -88,7 +88,7 @@ export interface LmdbStoreOptions {
   readonly isOpened?: boolean | undefined
 }
 
-/** @throws `store_missing`; `store_failed` where this process may not read it */
+/** @throws `store_missing`; `store_failed` if this process may not read it */
 export function expectStore(path: string): void {
   try {
     accessSync(join(path, STORE_FILE), constants.R_OK)

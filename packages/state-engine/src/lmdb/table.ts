@@ -44,7 +44,7 @@ export interface Table<K> {
   clearSync(): void
   /**
    * Resolves when the pages of values are in memory: another thread reads one after the other, in a read transaction of the
-   * newest commit that takes a slot of the table of readers. Where none is left, the process is ended by a signal.
+   * newest commit that takes a slot of the table of readers. If none is left, the process is ended by a signal.
    */
   prefetch(keys: readonly K[]): Promise<void>
   getStats(): TableStats

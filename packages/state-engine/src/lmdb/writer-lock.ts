@@ -15,7 +15,7 @@ const HELD_HERE = new Set<string>()
  * Node has no file lock; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
  * process ends, and it holds between containers that share the folder, where process ids do not. SQLite is loaded here, so
  * that readers run on a Node.js without it.
- * @throws `store_locked`; `store_failed` where Node.js has no SQLite
+ * @throws `store_locked`; `store_failed` if Node.js has no SQLite
  */
 export function acquireWriterLock(file: string): () => void {
   const sqlite = loadSqlite()

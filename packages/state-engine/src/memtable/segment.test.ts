@@ -26,7 +26,7 @@ const KEY = fc.oneof(
 const VALUE = fc.option(fc.uint8Array({ maxLength: 40 }), { freq: 3 })
 const WRITES = fc.array(fc.tuple(KEY, VALUE), { maxLength: 12 })
 const COMMITS = fc.array(fc.array(WRITES, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 })
-/** How many versions are cut off after a commit; none where it is negative. */
+/** How many versions are cut off after a commit; none if it is negative. */
 const CUTS = fc.array(fc.integer({ min: -3, max: 12 }), { minLength: 1, maxLength: 5 })
 const FIRST = fc.constantFrom(0n, 7n, 2n ** 32n - 3n, 2n ** 53n, 2n ** 64n - 200n)
 

@@ -69,7 +69,7 @@ export class Lookup {
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
   }
 
-  /** A copy of the annotation of the value found; undefined where it has none. */
+  /** A copy of the annotation of the value found; undefined if it has none. */
   annotation(): Uint8Array | undefined {
     const start = storedValueEnd(this.#bytes, this.#start, this.#end)
     return start < this.#end - 1 ? Buffer.from(this.#bytes.subarray(start, this.#end - 1)) : undefined

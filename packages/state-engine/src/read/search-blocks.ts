@@ -3,7 +3,7 @@ import type { Block, LedgerInfo } from '@ledger-state/engine'
 
 /**
  * The newest block of the window whose measure (height or time) is at or below a target. Measures never fall from block to
- * block. Where blocks are evenly spread it finds the block after a few reads; every second guess halves the span, so that
+ * block. If blocks are evenly spread it finds the block after a few reads; every second guess halves the span, so that
  * no spread needs more than two reads for each bit of a version.
  */
 export function newestBlockAtMost(

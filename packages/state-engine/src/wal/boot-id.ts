@@ -5,7 +5,7 @@ const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id'
 
 /**
  * A number of the present run of the machine. Within one run no power was lost, so a file has all that was written to it,
- * synced or not. Undefined where the system does not say.
+ * synced or not. Undefined if the system does not say.
  */
 export function readBootId(): bigint | undefined {
   try {

@@ -55,7 +55,7 @@ export function canRecord(): boolean {
 
 /**
  * Does runs to their ends, all in one process: to start it takes longer than a run.
- * @throws where it fails, or writes in a way that is not recorded
+ * @throws if it fails, or writes in a way that is not recorded
  */
 export function recordRuns(runs: readonly RunToRecord[]): DiskEvent[][] {
   const traces = mkdtempSync(join(tmpdir(), 'disk-trace-'))
