@@ -3,11 +3,12 @@ import { hexDigitValue } from './bytes/hex-digit.js'
 import { invalidAddress } from './errors.js'
 import { badHexDigit } from './hex.js'
 
-/** Bytes of an account address. */
+/** Length of an account address in bytes. */
 export const ADDRESS_LENGTH = 32
 
 /**
- * Bytes of an account address: 1 to 64 hex digits of either case, with or without `0x`, padded on the left.
+ * Parses an account address of 1 to 64 hex digits of either case, with or without `0x`. Shorter ones are padded on the
+ * left.
  * @throws `invalid_address`
  * @example
  * ```ts
@@ -23,7 +24,7 @@ export function parseAddress(text: string): Uint8Array {
 }
 
 /**
- * Bytes of the hex digits in `text[start, end)`, padded on the left to 32.
+ * Parses the hex digits in `text[start, end)`, padded on the left to 32 bytes.
  * @throws `invalid_address`
  */
 export function parseAddressDigits(text: string, start: number, end: number): Uint8Array {
@@ -33,8 +34,8 @@ export function parseAddressDigits(text: string, start: number, end: number): Ui
 }
 
 /**
- * Writes the 32 bytes of an address from `at` on, where there must be room for them: those of the hex digits in
- * `text[start, end)`, padded on the left.
+ * Writes the 32 bytes of an address at `at`: the hex digits in `text[start, end)`, padded on the left. The caller makes
+ * sure that there is room for them.
  * @throws `invalid_address`
  */
 export function writeAddressDigits(target: Uint8Array, at: number, text: string, start: number, end: number): void {
@@ -63,7 +64,10 @@ export function writeAddressDigits(target: Uint8Array, at: number, text: string,
   while (byte > at) target[--byte] = 0
 }
 
-/** `0x` and lower-case hex without leading zeros, `0x0` for zero: the form in values, messages and type texts. */
+/**
+ * The short form of an address, as values, messages and type texts have it: `0x` and lower-case hex without leading
+ * zeros, `0x0` for zero.
+ */
 export function addressToShortHex(address: Uint8Array): string {
   let first = 0
   while (first < ADDRESS_LENGTH - 1 && address[first] === 0) first++
@@ -77,7 +81,7 @@ export function addressToShortHex(address: Uint8Array): string {
   return digits.charCodeAt(0) === 0x30 ? `0x${digits.slice(1)}` : `0x${digits}`
 }
 
-/** `0x` and all 64 digits. */
+/** The long form of an address: `0x` and all 64 digits. */
 export function addressToLongHex(address: Uint8Array): string {
   return `0x${bytesToHexDigits(address)}`
 }

@@ -1,8 +1,8 @@
-/** How long the pauses of a `Backoff` are. */
+/** Bounds of the pauses of a `Backoff`. */
 export interface BackoffOptions {
-  /** Milliseconds after the first failure, at most. */
+  /** Longest pause after the first failure, in milliseconds. */
   readonly firstMs: number
-  /** Milliseconds after many failures, at most. */
+  /** Longest pause after many failures, in milliseconds. */
   readonly longestMs: number
 }
 
@@ -10,8 +10,9 @@ export interface BackoffOptions {
  * Counts failures in a row, and says how long to wait after each: twice as long as after the one before, up to a bound. A
  * random half of each pause is left out, so that callers that failed together do not come back together.
  *
- * No library does this for us: p-retry runs one function again, and most callers here are streams and lists of servers, which
- * begin a new row after any progress, announce the length of the pause, and wait for as long as `Retry-After` says.
+ * No library does this for us: p-retry runs one function again, and most callers here are streams and lists of servers,
+ * which start counting anew after any progress, announce the length of the pause, and wait for as long as `Retry-After`
+ * says.
  * @example
  * ```ts
  * import { Backoff, pauseFor } from '@ledger-state/core'
@@ -50,7 +51,7 @@ export class Backoff {
   }
 }
 
-/** Resolves after that time, at once where it is over already, or once the signal is aborted. */
+/** Resolves after `milliseconds`, at once if that is 0 or less, or as soon as the signal is aborted. */
 export async function pauseFor(milliseconds: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return
   await new Promise<void>((resolve) => {

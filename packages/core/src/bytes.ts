@@ -1,4 +1,4 @@
-// For the format packages: what they do with bytes, on any runtime.
+// Exports what the format packages do with bytes, on any runtime.
 export {
   allocateBytes,
   bytesToHexDigits,

@@ -1,28 +1,31 @@
-/** Facts about a failure, for programs; `message` says the same to people. */
+/** Facts about a failure, for programs. `message` says the same to people. */
 export type ErrorFields = Readonly<Record<string, string | number | bigint | undefined>>
 
 /**
- * The fields of each code that has some. Each package declares those of its codes in its `errors.ts`:
+ * The fields of each error code that has any. Each package declares the fields of its codes in its `errors.ts`:
  * `declare module '@ledger-state/core' { interface ErrorFieldsByCode { … } }`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: packages add to it
 export interface ErrorFieldsByCode {}
 
-/** The fields of the errors with a code: those that its package declares, or else any. */
+/** The fields of errors with this code, as its package declares them; any fields if it declares none. */
 export type FieldsOf<Code extends string> = Code extends keyof ErrorFieldsByCode ? ErrorFieldsByCode[Code] : ErrorFields
 
-/** Fields may be left out where the code has none that must be there. */
+/** Arguments for the fields of an error: optional if the code has no field that is required. */
 type FieldArguments<Code extends string> =
   Record<never, never> extends FieldsOf<Code>
     ? [fields?: FieldsOf<Code>, options?: ErrorOptions]
     : [fields: FieldsOf<Code>, options?: ErrorOptions]
 
-/** Shared by all copies of this package in a process, so that each copy knows the errors of the others. */
+/**
+ * Brand of the errors, shared by all copies of this package in a process, so that each copy recognises the errors of
+ * the others.
+ */
 const BRAND = Symbol.for('@ledger-state/core/LedgerStateError')
 
 /**
- * Every failure that crosses a package border. Each package declares its codes and messages in an `errors.ts` of its own;
- * what a code is to an HTTP client is decided in one table of `@ledger-state/http`.
+ * Any failure that crosses a package border. Each package declares its codes and messages in its own `errors.ts`. One
+ * table of `@ledger-state/http` decides how each code is reported to HTTP clients.
  */
 export class LedgerStateError<Code extends string = string> extends Error {
   override readonly name = 'LedgerStateError'
@@ -38,7 +41,7 @@ export class LedgerStateError<Code extends string = string> extends Error {
 }
 
 /**
- * Whether `error` is ours, and, if codes are given, has one of them.
+ * Whether `error` is a `LedgerStateError` and, if codes are given, has one of them.
  * @example
  * ```ts
  * import { isLedgerStateError, parseU64 } from '@ledger-state/core'

@@ -1,7 +1,7 @@
 import { LedgerStateError } from './error.js'
 import { quote } from './quote.js'
 
-/** Texts and bytes that do not parse. */
+/** Codes of texts and bytes that cannot be parsed. */
 export type ParseErrorCode = 'invalid_address' | 'invalid_hex' | 'invalid_u64' | 'invalid_bcs'
 
 type ParseError = LedgerStateError<ParseErrorCode>

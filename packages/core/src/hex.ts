@@ -2,12 +2,15 @@ import { allocateBytes, bytesToHexDigits, writeHexBytes } from '#bytes'
 import { hexDigitValue } from './bytes/hex-digit.js'
 import { invalidHex } from './errors.js'
 
-/** `0x` and two lower-case digits per byte; zeros are never trimmed. */
+/** Bytes in hex: `0x` and two lower-case digits for each. Zeros are never trimmed. */
 export function bytesToHex(bytes: Uint8Array): string {
   return `0x${bytesToHexDigits(bytes)}`
 }
 
-/** Names the first character from `start` on that is not a hex digit, and its position from there. There must be one. */
+/**
+ * Describes the first character from `start` on that is not a hex digit, and its position from there. There must be
+ * one.
+ */
 export function badHexDigit(text: string, start: number): string {
   let at = start
   while (hexDigitValue(text.charCodeAt(at)) >= 0) at++
@@ -15,7 +18,7 @@ export function badHexDigit(text: string, start: number): string {
 }
 
 /**
- * Bytes of hex text in any case, with or without `0x`; `""` and `"0x"` are zero bytes.
+ * Parses hex digits of either case, with or without `0x`; `""` and `"0x"` are zero bytes.
  * @throws `invalid_hex` naming the first bad character and its position after the `0x`, or an odd number of digits.
  */
 export function hexToBytes(text: string): Uint8Array {

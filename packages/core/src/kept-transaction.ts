@@ -2,7 +2,10 @@ import { decodeUtf8, writeAscii } from '#bytes'
 import { ADDRESS_LENGTH, addressToShortHex, parseAddress } from './address.js'
 import type { SizedCache } from './sized-cache.js'
 
-/** What made a version, in the words of the node's API without `_transaction`; `other` for what a later chain adds. */
+/**
+ * Kinds of transactions, named as in the node's API without `_transaction`; `other` is any kind that a chain adds
+ * later.
+ */
 export const TRANSACTION_KINDS = [
   'user',
   'genesis',
@@ -13,19 +16,22 @@ export const TRANSACTION_KINDS = [
   'other',
 ] as const
 
-/** What made a version: one of `TRANSACTION_KINDS`. */
+/** Kind of the transaction that made a version: one of `TRANSACTION_KINDS`. */
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
 /** What a store keeps of the transaction that made a version. */
 export interface KeptTransaction {
   readonly kind: TransactionKind
-  /** 32 bytes. */
+  /** Hash of the transaction, 32 bytes. */
   readonly hash: Uint8Array
-  /** Whether it ran to its end. One that failed writes as well: it pays for its gas. */
+  /** Whether the transaction succeeded. One that failed writes as well: it pays for its gas. */
   readonly isSuccess: boolean
-  /** 32 bytes, of a transaction of a user. */
+  /** Address of the sender, 32 bytes, of a user's transaction. */
   readonly sender?: Uint8Array | undefined
-  /** The entry function that it called, such as `0x1::aptos_account::transfer`; undefined of a script and of what names none. */
+  /**
+   * The entry function that it called, such as `0x1::aptos_account::transfer`; undefined of a script and of a
+   * transaction that calls none.
+   */
   readonly entryFunction?: string | undefined
 }
 
@@ -42,14 +48,15 @@ const NAME = '[A-Za-z_][A-Za-z0-9_$]{0,254}'
 const NAMES = new RegExp(`^${NAME}::${NAME}$`)
 const FUNCTION = new RegExp(`^0x[0-9a-f]{1,64}::${NAME}::${NAME}$`)
 
-/** Whether a text names a function as `KeptTransaction.entryFunction` does. */
+/** Whether a text is a function name as in `KeptTransaction.entryFunction`. */
 export function isFunctionName(text: string): boolean {
   return FUNCTION.test(text)
 }
 
 /**
- * A transaction in the form in which a store keeps it. Its function is `isFunctionName`; a user has a sender.
- * @param functions encoded before: most transactions call one of few
+ * Encodes a transaction in the form in which a store keeps it. Its function must be an `isFunctionName`, and a user's
+ * transaction must have a sender.
+ * @param functions a cache of encoded names: most transactions call one of a few functions
  */
 export function transactionToBytes(
   { kind, hash, isSuccess, sender, entryFunction }: KeptTransaction,
@@ -65,7 +72,7 @@ export function transactionToBytes(
   return bytes
 }
 
-/** Undefined if the text is not the name of a function. */
+/** Encodes a function name. Undefined if the text is not the name of a function. */
 function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undefined): Uint8Array | undefined {
   const known = functions?.get(text)
   if (known || !isFunctionName(text)) return known
@@ -80,7 +87,9 @@ function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undef
   return bytes
 }
 
-/** Reads what `transactionToBytes` made; undefined if the bytes are something else, as those of a hostile feed may be. */
+/**
+ * Decodes what `transactionToBytes` made. Undefined if the bytes are something else, as those of a hostile feed may be.
+ */
 export function bytesToTransaction(bytes: Uint8Array): KeptTransaction | undefined {
   const head = bytes[0] ?? KIND_BITS
   const kind = TRANSACTION_KINDS[head & KIND_BITS]

@@ -1,8 +1,11 @@
-/** Place of a block in its chain. A block is written with its first version and ends where the next begins. */
+/**
+ * Place of a block in its chain. A store gets it with the first version of the block; the block ends before the first
+ * version of the next one.
+ */
 export interface BlockInfo {
   readonly height: bigint
   readonly epoch: bigint
-  /** Microseconds since the Unix epoch. */
+  /** Time of the block in microseconds since the Unix epoch. */
   readonly timestampUsec: bigint
 }
 
@@ -12,17 +15,17 @@ export function isSameBlock(a: BlockInfo, b: BlockInfo): boolean {
 }
 
 /**
- * One write: a value, or `null` for a deletion. A value may have an annotation of up to 31 bytes, which stores keep with
- * it. None of the arrays may change while the record is in use.
+ * One write: a value, or `null` for a deletion. A value may have an annotation of up to 31 bytes, which stores keep
+ * with it. The arrays must not be changed while the record is in use.
  */
 export type Write = readonly [key: Uint8Array, value: Uint8Array | null, annotation?: Uint8Array | undefined]
 
-/** Everything that one ledger version wrote: the unit in which sources deliver and stores commit. */
+/** Everything that one ledger version wrote. Sources deliver these records, and stores commit them. */
 export interface VersionWrites {
   readonly version: bigint
-  /** Present on the first version of a block, and only there. */
+  /** The block that begins with this version; undefined if none does. */
   readonly block?: BlockInfo | undefined
-  /** No key twice; order does not matter. */
+  /** The writes, in any order. No key occurs twice. */
   readonly writes: readonly Write[]
 }
 

@@ -9,9 +9,10 @@ interface ListLink<T> extends Link<T> {
 }
 
 /**
- * Members in the order in which they came, each of which can leave at any time. For what comes and goes with every
- * request: V8 makes the tables of an old Set or Map anew in the old generation again and again, and what an abandoned
- * table names, such as sockets with all that they lead to, stays until the next collection of that generation.
+ * A list in order of arrival, each member of which can leave at any time. It is for members that come and go with every
+ * request: V8 rebuilds the table of a long-lived Set or Map in the old generation again and again, and whatever an
+ * abandoned table refers to, such as sockets and all that they lead to, stays until the next collection of that
+ * generation.
  */
 export class LinkedList<T> {
   #first: ListLink<T> | undefined
@@ -22,12 +23,12 @@ export class LinkedList<T> {
     return this.#size
   }
 
-  /** The member that has been here for longest. */
+  /** The member that arrived first. */
   get first(): T | undefined {
     return this.#first?.value
   }
 
-  /** Adds a member at the end; its link removes it again. */
+  /** Appends a member; its link removes it again. */
   append(value: T): Link<T> {
     const link: ListLink<T> = { value, before: this.#last, after: undefined }
     if (this.#last) this.#last.after = link
@@ -37,7 +38,7 @@ export class LinkedList<T> {
     return link
   }
 
-  /** Takes a link of this list, once. */
+  /** Removes the member of a link of this list. Each link may be removed once. */
   remove(link: Link<T>): void {
     const one = link as ListLink<T>
     const { before, after } = one
@@ -45,13 +46,13 @@ export class LinkedList<T> {
     else this.#first = after
     if (after) after.before = before
     else this.#last = before
-    // A link that is old already would keep its neighbours.
+    // A removed link in the old generation would keep its neighbours alive.
     one.before = undefined
     one.after = undefined
     this.#size--
   }
 
-  /** Members that leave meanwhile may be passed or not. */
+  /** Iterates over the members. One that leaves meanwhile may or may not be passed. */
   *[Symbol.iterator](): Generator<T> {
     for (let link = this.#first; link; ) {
       const { after } = link

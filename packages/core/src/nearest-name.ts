@@ -1,9 +1,9 @@
-/** Longer names are not slips of a key. */
+/** Longest name that is compared: longer ones are not misspelt keys. */
 const LONGEST_NAME = 64
 
 /**
- * The known name that somebody may have meant by another one: without regard to case, hyphens and underscores it differs
- * by a slip or two, or the given one is its last word. Undefined if there is none.
+ * The known name that was most likely meant by `name`: one that differs by a slip or two without regard to case,
+ * hyphens and underscores, or one whose last word is `name`. Undefined if there is none.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined
@@ -25,12 +25,15 @@ function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Most slips of a name: nearly all short names are near to each other. */
+/**
+ * Most slips that a name of this length may have. Short names get few, because nearly all of them are near to each
+ * other.
+ */
 function mostSlips({ length }: string): number {
   return length >= 7 ? 2 : length >= 4 ? 1 : 0
 }
 
-/** Letters left out, added, replaced or exchanged with their neighbour, at least (optimal string alignment). */
+/** Least number of letters left out, added, replaced or exchanged with their neighbour (optimal string alignment). */
 function countSlips(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 2) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []

@@ -1,18 +1,24 @@
-// Keys under which stores keep what belongs to a ledger without being state of its chain. They begin with a byte with which
-// no key of state begins, so that no read of state finds them; prunes, truncations and replicas treat them as all others.
+// Keys under which stores keep what belongs to a ledger and is not state of its chain. Their first byte begins no state
+// key, so reads of state do not find them. Prunes, truncations and replicas treat them as all other keys.
 
 const OWN = 0xfe
 
-/** Key of the root of the state, 32 bytes, which the last version of each block writes where its source has it. */
+/** Key of the root of the state, 32 bytes. The last version of each block writes it if the source has it. */
 export const STATE_ROOT_KEY: Uint8Array = Uint8Array.of(OWN, 1)
 
-/** Key of the root of the ledger's accumulator, 32 bytes, which the last version of each block writes that nobody signed yet. */
+/**
+ * Key of the root of the ledger's accumulator, 32 bytes. The last version of each block writes it that no
+ * signed ledger info covers yet.
+ */
 export const ACCUMULATOR_ROOT_KEY: Uint8Array = Uint8Array.of(OWN, 2)
 
 /** Prefix of the keys of ends of epochs: see `epochEndingKey`. */
 export const EPOCH_ENDING_PREFIX: Uint8Array = Uint8Array.of(OWN, 3)
 
-/** Key of the end of an epoch, which the store believed: the prefix and the epoch, u64 with the highest byte first. */
+/**
+ * Key of the end of an epoch whose signatures the store has checked: the prefix and the epoch, u64 with the highest
+ * byte first.
+ */
 export function epochEndingKey(epoch: bigint): Uint8Array {
   const key = new Uint8Array(EPOCH_ENDING_PREFIX.length + 8)
   key.set(EPOCH_ENDING_PREFIX)
@@ -21,12 +27,15 @@ export function epochEndingKey(epoch: bigint): Uint8Array {
 }
 
 /**
- * Key that is there, with an empty value, as long as versions come with the transactions that made them: written by the first
- * of these versions, and deleted by the first that has none.
+ * Key that has an empty value as long as versions come with the transactions that made them. The first of these
+ * versions writes it, and the first version without a transaction deletes it.
  */
 export const TRANSACTIONS_KEY: Uint8Array = Uint8Array.of(OWN, 4)
 
-/** Transactions of neighbouring versions are under keys of their own: a database that is sharded by key spreads them. */
+/**
+ * Number of keys that take turns with transactions: neighbouring versions write different keys, so a database that is
+ * sharded by key spreads them.
+ */
 const TRANSACTION_LANES = 64
 
 const TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
@@ -34,36 +43,40 @@ const TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION
 )
 
 /**
- * Key under which a version writes the transaction that made it (`transactionToBytes`). Other versions write it as well: what is
- * found there is of the version if the version wrote it.
+ * Key under which a version writes the transaction that made it (`transactionToBytes`). Other versions share the key:
+ * what is found there is of this version only if this version wrote it.
  */
 export function transactionKey(version: bigint): Uint8Array {
   return TRANSACTION_KEYS[Number(version % BigInt(TRANSACTION_LANES))]!
 }
 
-/** Whether a key is that of transactions. */
+/** Whether a key is one of `transactionKey`. */
 export function isTransactionKey(key: Uint8Array): boolean {
   return key.length === TRANSACTIONS_KEY.length + 1 && key[0] === OWN && key[1] === TRANSACTIONS_KEY[1]
 }
 
-/** Key of what a slice keeps, as it was asked. Only stores that keep a slice of their ledger have it, from their first version on. */
+/**
+ * Key of the definition of a slice. Only stores that keep a slice of their ledger have it, from their first version on.
+ */
 export const SLICE_KEY: Uint8Array = Uint8Array.of(OWN, 5)
 
-/** Prefix of the keys of accounts and objects that a slice keeps: the address follows. */
+/** Prefix of the keys of accounts and objects that a slice keeps. The address follows. */
 export const SLICE_ACCOUNT_PREFIX: Uint8Array = Uint8Array.of(OWN, 6)
 
-/** Prefix of the keys of tables that a slice keeps: the handle follows. */
+/** Prefix of the keys of tables that a slice keeps. The handle follows. */
 export const SLICE_TABLE_PREFIX: Uint8Array = Uint8Array.of(OWN, 7)
 
-/** Prefix of the keys of types of table values that a slice knows: a number follows, u32 with the highest byte first. */
+/**
+ * Prefix of the keys of types of table values that a slice knows. A number follows, u32 with the highest byte first.
+ */
 export const SLICE_TYPE_PREFIX: Uint8Array = Uint8Array.of(OWN, 8)
 
 /** Key under which a slice counts what it left out: the last version of each commit that left something out writes it. */
 export const SLICE_LEFT_OUT_KEY: Uint8Array = Uint8Array.of(OWN, 10)
 
 /**
- * Prefix of the keys under which a slice notes that a version deletes a key of a member that it does not know whole; the key follows.
- * A store has no trace of a deletion of what it never had.
+ * Prefix of the keys under which a slice notes that a version deletes a key of a member that it does not know whole.
+ * The deleted key follows. Without the note, a store has no trace of the deletion of what it never had.
  */
 export const SLICE_DELETION_PREFIX: Uint8Array = Uint8Array.of(OWN, 11)
 
@@ -78,7 +91,7 @@ const SLICE_KINDS = new Set(
   ].map((key) => key[1]!),
 )
 
-/** Whether a key says what a slice keeps, deletes or left out. */
+/** Whether a key holds what a slice keeps, deletes or left out. */
 export function isSliceKey(key: Uint8Array): boolean {
   return key[0] === OWN && SLICE_KINDS.has(key[1]!)
 }
@@ -89,8 +102,8 @@ export function isSliceLeftOutKey(key: Uint8Array): boolean {
 }
 
 /**
- * Key of a signed checkpoint, as `checkpointToBytes` of `@ledger-state/proof` writes it: what shows that a ledger info which
- * validators signed commits to the state after the version that writes it.
+ * Key of a signed checkpoint, in the form of `checkpointToBytes` of `@ledger-state/proof`. It proves that a ledger info
+ * that validators signed commits to the state after the version that writes the key.
  */
 export const CHECKPOINT_KEY: Uint8Array = Uint8Array.of(OWN, 9)
 

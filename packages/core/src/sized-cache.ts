@@ -3,17 +3,17 @@ interface Kept<V> {
   readonly size: number
 }
 
-/** Part of the capacity that one entry may take by default. */
+/** Share of the capacity that one entry may take by default. */
 const LARGEST_SHARE = 1 / 16
-/** A power of two. */
+/** Slots for hashes of keys that came once; a power of two. */
 const NOTED_KEYS = 8_192
 const HASHED_CHARACTERS = 64
 
 /**
- * A cache bounded by the size of what it holds, in a unit of the caller's, such as bytes. Entries stand in two
+ * A cache bounded by the size of what it holds, in a unit that the caller chooses, such as bytes. Entries stand in two
  * generations, each of half the capacity. A hit moves an entry to the young generation; when that is full, it becomes
- * the old one, and what was left in the old one is evicted. Unlike a strict order of use, this adds almost nothing to the
- * look-up of a hit. An entry above `largestEntry` is not kept.
+ * the old one, and what was still in the old one is evicted. Unlike a strict order of use, this adds almost nothing to
+ * the look-up of a hit. An entry above `largestEntry` is not kept.
  *
  * Once a generation was filled, a new key is noted the first time and kept the second: keys that come once evict nothing,
  * and what was made for them dies young, which costs the garbage collector almost nothing.
@@ -31,29 +31,29 @@ export class SizedCache<V extends {}> {
   readonly #largestEntry: number
   #young = new Map<string, Kept<V>>()
   #old = new Map<string, Kept<V>>()
-  /** Hashes of keys that were not kept the first time; each slot has the last one. */
+  /** Hashes of the keys that came once and were not kept, by slot; a later one replaces an earlier one in its slot. */
   #noted: Int32Array | undefined
   #youngSize = 0
   #oldSize = 0
   #misses = 0
 
-  /** `largestEntry` is at most half of the capacity, by default a sixteenth. */
+  /** Makes a cache. `largestEntry` is at most half of the capacity, by default a sixteenth. */
   constructor(capacity: number, largestEntry = capacity * LARGEST_SHARE) {
     this.#generationSize = capacity / 2
     this.#largestEntry = Math.min(largestEntry, this.#generationSize)
   }
 
-  /** Half of it for each generation. */
+  /** Capacity of the cache. Each generation has half of it. */
   get capacity(): number {
     return 2 * this.#generationSize
   }
 
-  /** Values that were set since the cache was made: each was looked for and not found. */
+  /** Number of values that were set since the cache was made: each had been looked up and not found. */
   get misses(): number {
     return this.#misses
   }
 
-  /** Size of all entries, of which some are held and counted twice; never above the capacity. */
+  /** Size of all entries; never above the capacity. An entry that stands in both generations counts twice. */
   get size(): number {
     return this.#youngSize + this.#oldSize
   }
@@ -68,7 +68,7 @@ export class SizedCache<V extends {}> {
     return old.value
   }
 
-  /** Keeps a value of this size, or only notes the key: see the class. */
+  /** Keeps a value of this size, or only notes its key: see the class. */
   set(key: string, value: V, size: number): void {
     this.#misses++
     if (size > this.#largestEntry) this.delete(key)
@@ -85,7 +85,7 @@ export class SizedCache<V extends {}> {
     this.#old.delete(key)
   }
 
-  /** Notes the key where it is not. */
+  /** Whether a key was noted before. If not, it is noted now. */
   #isWelcome(key: string): boolean {
     if (this.#noted === undefined || this.#young.has(key) || this.#old.has(key)) return true
     const hash = hashOf(key)
@@ -111,7 +111,10 @@ export class SizedCache<V extends {}> {
   }
 }
 
-/** FNV-1a over some of the characters. Keys of the same hash are only kept a time too early. */
+/**
+ * FNV-1a over some of the characters. Of two keys with the same hash, the second is kept one time too early, and
+ * nothing else happens.
+ */
 function hashOf(key: string): number {
   const step = Math.ceil(key.length / HASHED_CHARACTERS)
   let hash = 0x811c9dc5 ^ key.length

@@ -4,7 +4,7 @@ import { invalidU64 } from './errors.js'
 export const U64_MAX = 0xffff_ffff_ffff_ffffn
 
 /**
- * A u64 written in decimal: digits, leading zeros and one leading `+` allowed.
+ * Parses a u64 in decimal. Leading zeros and one leading `+` are allowed.
  * @throws `invalid_u64`
  */
 export function parseU64(text: string): bigint {
@@ -19,7 +19,7 @@ export function parseU64(text: string): bigint {
   let significantAt = start
   while (text.charCodeAt(significantAt) === 0x30 && significantAt < text.length - 1) significantAt++
   const significant = text.slice(significantAt)
-  // BigInt() of a long text costs more than linear time.
+  // BigInt() of a long text takes more than linear time.
   const value = significant.length > 20 ? U64_MAX + 1n : BigInt(significant)
   if (value > U64_MAX) throw invalidU64(text, 'number too large to fit in u64')
   return value

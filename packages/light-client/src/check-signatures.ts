@@ -11,53 +11,56 @@ import {
   versionOfWaypoint,
 } from '@ledger-state/proof'
 
-/** Whom a reader trusts: one point of the ledger, or the validators of an epoch. */
+/** What a reader trusts: one point of the ledger, or the validators of an epoch. */
 export interface Trust {
   /** A waypoint `version:hash`, as the network publishes it. */
   readonly waypoint?: string | undefined
-  /** The validators of an epoch, such as an earlier read found them. They vouch for that epoch, and for those that follow. */
+  /** Validators of an epoch, such as an earlier read found. They vouch for that epoch, and for those that follow. */
   readonly trustedValidators?: Omit<EpochState, 'bytes'> | undefined
-  /** Another implementation of BLS than that in JavaScript. */
+  /** Implementation of BLS signatures; by default the one in JavaScript. */
   readonly bls?: Bls | undefined
-  /** Reads the ends of epochs that an answer leaves out, as one answer has about 1 MiB of them. */
+  /** Reads the ends of epochs that an answer leaves out: one answer has about 1 MiB of them. */
   readonly readEndings?: ReadEndings | undefined
-  /** Called with each epoch that is reached before the one that signed: whoever keeps its waypoint continues from there. */
+  /**
+   * Called with each epoch that is reached on the way to the one that signed. A caller that keeps its waypoint can
+   * continue from there.
+   */
   readonly onReached?: ((reached: ReachedEpoch) => void) | undefined
 }
 
 /**
- * Asks for ends of epochs, in order, the first of which has a waypoint.
+ * Asks a node for ends of epochs, in order, from the one that has the given waypoint on.
  * @returns ledger infos with signatures in BCS, as many as one answer has
  */
 export type ReadEndings = (waypoint: string) => Promise<readonly Uint8Array[]>
 
-/** An epoch whose validators are believed, on the way to the one that signed. */
+/** An epoch on the way to the one that signed, whose validators are believed. */
 export interface ReachedEpoch {
   readonly epoch: bigint
-  /** The waypoint from which its validators follow. */
+  /** Waypoint from which the validators of the epoch follow. */
   readonly waypoint: string
-  /** The epoch whose validators signed what is verified. */
+  /** Epoch whose validators signed the answer that is verified. */
   readonly lastEpoch: bigint
 }
 
 /** Who signed a ledger info. */
 export interface Signers {
   readonly epoch: bigint
-  /** Voting power that signed, of all; undefined if the waypoint itself vouches. */
+  /** Voting power that signed, and that of all validators; undefined if the waypoint itself vouches. */
   readonly power: SignedPower | undefined
-  /** How many validators signed, of all; undefined if the waypoint itself vouches. */
+  /** Number of validators that signed, and of all; undefined if the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | undefined
-  /** A waypoint from which the next read may continue: of the newest end of an epoch that is believed. */
+  /** Waypoint from which the next read may continue: that of the newest end of an epoch that is believed. */
   readonly waypoint: string | undefined
 }
 
-/** Remembers the keys of validators, which one answer shares with the next. */
+/** BLS verifier that all answers share: it remembers the keys of validators. */
 const PORTABLE_BLS = createPortableBls()
 
 const NO_BYTES = new Uint8Array(0)
 
 /**
- * Checks that validators who follow from what is trusted signed a ledger info.
+ * Checks that a ledger info was signed by validators who follow from what the reader trusts.
  * @param endings ledger infos in BCS that end epochs, from the trusted one on
  * @throws `untrusted`; `invalid_bcs`, `invalid_argument`; as `readEndings`
  */
@@ -81,9 +84,9 @@ export async function checkSignatures(
 }
 
 /**
- * Believes the ends of epochs up to the one that signed, in as many reads as they need. Each has to bring an epoch, so reads come
- * to an end.
- * @returns the last that a read brought
+ * Believes the ends of epochs up to the one that signed, in as many reads as that takes. Each read has to bring at
+ * least one epoch, so the reads come to an end.
+ * @returns the ends of epochs of the last read
  */
 async function followEpochs(
   history: EpochHistory,
@@ -109,7 +112,7 @@ function readEnding(bytes: Uint8Array): SignedLedgerInfo {
   return readLedgerInfo(new ByteReader(bytes))
 }
 
-/** No bit beyond the validators is set: `expectSigned` refuses that. */
+/** Counts the bits of a mask. `expectSigned` has refused bits beyond the validators. */
 function countBits(mask: Uint8Array): number {
   let count = 0
   for (const byte of mask) for (let rest = byte; rest > 0; rest &= rest - 1) count++

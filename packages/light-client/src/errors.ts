@@ -2,14 +2,17 @@ import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `key` of the module in database form, in hex, that is needed to decode the value. */
+    /** `key` of the module that is needed to decode the value, in database form, in hex. */
     module_not_proven: { readonly key: string }
-    /** `version` that the answer is of. */
+    /** `version` of the answer. */
     wrong_version: { readonly version: bigint }
   }
 }
 
-/** Why a read is not believed. Proofs that do not hold are `verification_failed`, signatures that do not hold `untrusted`. */
+/**
+ * Codes for why a read is not believed. Proofs that do not hold are `verification_failed`, signatures that do not hold
+ * `untrusted`.
+ */
 export type LightClientErrorCode =
   | 'invalid_answer'
   | 'invalid_proof'

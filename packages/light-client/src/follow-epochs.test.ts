@@ -1,4 +1,4 @@
-// From a waypoint that is more epochs old than one answer has.
+// Follows epochs from a waypoint that is older than the epochs that one answer has.
 import { manyEpochs, nativeBls } from '@ledger-state/feed/testing/many-epochs'
 import { createRequestListener } from '@ledger-state/http'
 import { createProvenLedger, type ProvenLedger } from '@ledger-state/http/testing/proven-ledger'
@@ -11,7 +11,7 @@ import { readEndingsFrom } from './read-endings.js'
 import { verifyRead } from './verify-read.js'
 
 const EPOCHS = 1_010
-/** An answer has some 450 ends of epochs with this number of validators. */
+/** Number of validators: with it an answer has some 450 ends of epochs. */
 const VALIDATORS = 24
 
 const epochs = manyEpochs(EPOCHS, VALIDATORS)
@@ -48,7 +48,7 @@ async function answerFrom(waypoint: string | undefined): Promise<string> {
   return (await inject(listener, { url })).payload
 }
 
-/** Counts the reads, and fails in the one after some. */
+/** Counts the reads, and fails in the one after `limit`. */
 function counted(limit = Number.POSITIVE_INFINITY, read: ReadEndings = readHere) {
   const from: string[] = []
   const readEndings: ReadEndings = async (waypoint) => {
@@ -81,7 +81,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     })
     expect(read).toMatchObject(SIGNED)
     expect(reads.from.length).toBeGreaterThan(1)
-    // Each read begins where the one before ended, and the last one reached the epoch that signed.
+    // Each read begins at the end of the one before, and the last one reached the epoch that signed.
     expect(reached.slice(0, -1).map((one) => one.waypoint)).toEqual(reads.from)
     expect(reached.map((one) => epochs.waypointOf(Number(one.epoch) - 1))).toEqual(reached.map((one) => one.waypoint))
     expect(reached.at(-1)).toEqual({
@@ -130,7 +130,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     ],
     ['sends something else', async () => [Uint8Array.of(1, 2, 3)], 'invalid_bcs'],
   ])('is not followed where the node %s', async (_, lie, code) => {
-    // Of 40 epochs that are left, so that nothing is checked that another test checks.
+    // Only the last 40 epochs: another test checks the others.
     const from = epochs.waypointOf(EPOCHS - 40)
     const { readEndings } = counted(10, lie)
     const work = verifyRead(await answerFrom(undefined), { question, waypoint: from, bls, readEndings })

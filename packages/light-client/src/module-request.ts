@@ -1,15 +1,15 @@
 import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { moduleKey } from '@ledger-state/type-tag'
 
-/** A request to a node, below `/v1`, as `POST`. */
+/** A request to a node: a `POST` to a path below `/v1`. */
 export interface ModuleRequest {
   readonly path: string
-  /** JSON. */
+  /** Body of the request, JSON. */
   readonly body: string
 }
 
 /**
- * How a node is asked for the code of a module with its proof: the question of the kind `module` verifies the answer. Add
+ * Makes the request for the code of a module with its proof. The question of the kind `module` verifies the answer. Add
  * `ledger_version`, `proof=true` and `proof_from` to the path.
  * @throws `invalid_address`
  * @example

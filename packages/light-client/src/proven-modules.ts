@@ -7,21 +7,22 @@ import { readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
 /**
- * Asks for a state value with its proof, at a version. A key of a module or of a resource has one form.
+ * Asks a node for a state value with its proof, at a version. The keys of modules and resources are the same in
+ * database form and in BCS.
  * @returns the body of the answer of `POST /v1/experimental/state_values/raw?proof=true`, in JSON or BCS
  */
 export type ReadProof = (stateKey: Uint8Array, version: bigint) => Promise<unknown>
 
-/** Types that name more modules are refused. */
+/** Most modules that a type may need; types that need more are refused. */
 const MAX_MODULES = 256
 
-/** The state in which modules have to be proven. */
+/** State in which modules have to be proven. */
 export interface ProvenState {
   readonly version: bigint
   readonly stateRoot: Uint8Array
 }
 
-/** The modules of a state, each proven before it is used. */
+/** Modules of a state, each of which is proven before it is used. */
 export class ProvenModules {
   readonly #hasher: LedgerHasher
   readonly #state: ProvenState
@@ -36,8 +37,8 @@ export class ProvenModules {
   }
 
   /**
-   * Runs something that asks for modules, again and again until all of them are there.
-   * @throws `module_not_proven`; what the run throws once nothing is missing
+   * Runs a function that asks for modules, again and again until all of them are loaded.
+   * @throws `module_not_proven`; what `run` throws once nothing is missing
    */
   async with<T>(run: (getModule: GetModule) => T): Promise<T> {
     for (;;) {
@@ -58,7 +59,10 @@ export class ProvenModules {
     }
   }
 
-  /** What is not loaded yet counts as absent; the run that met it is not used. */
+  /**
+   * Returns a module that is loaded. One that is not counts as absent, and the result of the run that asked for it is
+   * not used.
+   */
   #get({ address, name }: ModuleId): MoveModule | undefined {
     const key = moduleKey(address, name)
     const text = bytesToHexDigits(key)
@@ -73,14 +77,14 @@ export class ProvenModules {
     if (!this.#readProof || this.#known.size === MAX_MODULES) throw moduleNotProven(key)
     const { proof } = readAnswer(await this.#readProof(key, version))
     if (!isSameBytes(proof.stateKey, key)) throw wrongStateKey(proof.stateKey, key)
-    // The root of that state is proven: its own ledger info need not be signed again.
+    // The root of that state is proven already, so its own ledger info need not be signed.
     const checked = checkStateProof(this.#hasher, proof)
     if (!isSameBytes(checked.stateRoot, stateRoot)) throw otherState(version)
     this.#known.set(text, proof.stateValue && readModule(storedBytes(proof.stateValue)))
   }
 }
 
-/** The bytes that a state value holds, without its metadata. @throws `invalid_answer` */
+/** Reads the bytes of a value out of a state value, without its metadata. @throws `invalid_answer` */
 export function storedBytes(stateValue: Uint8Array): Uint8Array {
   const reader = new ByteReader(stateValue)
   const { value } = readStateValue(reader)

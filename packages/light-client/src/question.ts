@@ -13,38 +13,41 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 
-/** What was asked for, as the request named it. Addresses and types are texts. */
+/** What was asked for, as in the request. Addresses and types are texts. */
 export type ReadQuestion =
   | {
       readonly kind: 'table_item'
       readonly handle: string
       readonly keyType: string
       readonly valueType: string
-      /** The key as JSON, as the request had it. */
+      /** The key as JSON, as in the request. */
       readonly key: unknown
     }
-  /** An item by the BCS of its key. */
+  /** An item of a table by the BCS of its key. */
   | { readonly kind: 'raw_table_item'; readonly handle: string; readonly key: Uint8Array }
   | { readonly kind: 'resource'; readonly address: string; readonly type: string }
   | { readonly kind: 'account'; readonly address: string }
-  /** The code of a module: the answer is that of a state value, as `moduleRequest` asks for it. */
+  /** The code of a module: the answer is that of a state value, for which `moduleRequest` asks. */
   | { readonly kind: 'module'; readonly address: string; readonly name: string }
   /** A state value by its key in database form. */
   | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }
 
-/** How the answer to a question is found in the state. */
+/** Finds the answer to a question in the state. */
 export interface Lookup {
   readonly stateKey: Uint8Array
-  /** The bytes that were asked for, in the value of the key; undefined if they are not in it. */
+  /** Finds the bytes that were asked for in the value of the key; undefined if they are not in it. */
   pick(value: Uint8Array): Uint8Array | undefined
-  /** The JSON of these bytes; undefined if they have none. */
+  /** Decodes these bytes as JSON; undefined if they have none. */
   toJson(bytes: Uint8Array): string | undefined
 }
 
 const ACCOUNT = parseStructTag('0x1::account::Account')
 const whole = (value: Uint8Array): Uint8Array => value
 
-/** Finds where the answer to a question stands, and how it is decoded. @throws as the parsers, and as the codec of a key */
+/**
+ * Finds out under which key the answer to a question stands, and how it is decoded.
+ * @throws as the parsers, and as the codec of a key
+ */
 export function lookUp(question: ReadQuestion, getModule: GetModule): Lookup {
   switch (question.kind) {
     case 'table_item': {
@@ -82,7 +85,7 @@ function lookUpResource(address: Uint8Array, tag: StructTag, getModule: GetModul
   return { stateKey: resourceGroupKey(address, group), pick: (value) => findGroupMember(value, name), toJson }
 }
 
-/** The group of a resource, as its module says. */
+/** The resource group of a resource, as its module declares it. */
 function groupOf({ address, module, name }: StructTag, getModule: GetModule): StructTag | undefined {
   const found = getModule({ address, name: module })
   return found?.structs.find((struct) => struct.name === name)?.resourceGroup
@@ -93,7 +96,7 @@ function codecFor(tag: TypeTag, getModule: GetModule): Codec {
   return codecOf(resolved.layout, resolved)
 }
 
-/** authentication key, sequence number, and what accounts are not asked for */
+/** Decodes the JSON of an account: authentication key and sequence number, and not the members that follow them. */
 function accountToJson(bytes: Uint8Array): string | undefined {
   try {
     const reader = new ByteReader(bytes)

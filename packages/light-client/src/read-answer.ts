@@ -3,7 +3,7 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { jsonToStateProof, readStateProof, type StateProof } from '@ledger-state/proof'
 import { invalidAnswer } from './errors.js'
 
-/** The value of an answer, as the answer says it. */
+/** The value in an answer, as the node decoded it. */
 export type AnsweredValue =
   | { readonly kind: 'json'; readonly value: JsonValue }
   | { readonly kind: 'bytes'; readonly value: Uint8Array | undefined }
@@ -15,7 +15,7 @@ export interface ReadAnswer {
 }
 
 /**
- * Reads the body of an answer: JSON as a text or as what `JSON.parse` made of it, or the bytes of BCS.
+ * Reads the body of an answer: a JSON text, the result of `JSON.parse`, or bytes of BCS.
  * @throws `invalid_answer`
  */
 export function readAnswer(body: unknown): ReadAnswer {

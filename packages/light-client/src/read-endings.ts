@@ -3,8 +3,8 @@ import type { ReadEndings } from './check-signatures.js'
 import { endingsRefused } from './errors.js'
 
 /**
- * Reads ends of epochs from a node, about 1 MiB of them at a time.
- * @param url of its API, ending in `/v1`
+ * Makes a function that reads ends of epochs from a node, about 1 MiB of them at a time.
+ * @param url URL of the node's API, ending in `/v1`
  * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them
  */
 export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadEndings {
@@ -17,7 +17,7 @@ export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = gl
   }
 }
 
-/** @throws `invalid_answer` */
+/** Decodes an answer with ends of epochs. @throws `invalid_answer` */
 function readEndings(body: Uint8Array): Uint8Array[] {
   try {
     const reader = new ByteReader(body)

@@ -3,8 +3,8 @@ import { proofRefused } from './errors.js'
 import type { ReadProof } from './proven-modules.js'
 
 /**
- * Reads proofs of modules from a node.
- * @param url of its API, ending in `/v1`
+ * Makes a function that reads proofs of modules from a node.
+ * @param url URL of the node's API, ending in `/v1`
  * @param fetch as runtimes have it; the proofs throw `invalid_answer` if the node refuses them
  */
 export function readProofFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadProof {

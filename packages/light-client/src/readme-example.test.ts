@@ -1,4 +1,4 @@
-// The answer in the example of the README is one of this made-up ledger, of one value, which one validator signs.
+// Checks the example of the README: its answer comes from this made-up ledger of one value, which one validator signs.
 import { readFileSync } from 'node:fs'
 import { madeCheckpoint } from '@ledger-state/feed/testing/made-checkpoint'
 import { type MadeLedgerInfo, signedLedgerInfo, waypointHash } from '@ledger-state/feed/testing/synthetic-epochs'
@@ -31,7 +31,7 @@ function madeAnswer() {
 it('the example of the README shows an answer that holds', () => {
   const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
   const shown = /^const answer = (\{.*?^\})$/ms.exec(readme)?.[1]
-  // The formatter takes off the quotes of names, and sets commas after the last members.
+  // The formatter removes the quotes of names, and adds commas after the last members.
   const json = shown
     ?.replaceAll("'", '"')
     .replace(/^( *)(\w+):/gm, '$1"$2":')

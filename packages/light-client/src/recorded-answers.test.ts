@@ -1,4 +1,5 @@
-// Verifies what `testing/record-answers.ts` asked a node: on Node, and in a browser, which has what is portable alone.
+// Verifies the answers that `testing/record-answers.ts` recorded: on Node, and in a browser, which has the portable
+// code alone.
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, inject, it } from 'vitest'
@@ -43,7 +44,7 @@ describe.each(cases)('the recorded answer about $name', ({ question, json, bcs, 
   })
 
   it('is refused where a byte of its state, its accumulator or its ledger info is another', async () => {
-    // The ends of epochs are the last: what of the first is not covered by the waypoint may differ.
+    // The ends of epochs come last. The waypoint does not cover all of the first one, so parts of it may differ.
     const { proof } = JSON.parse(json) as { readonly proof: { readonly ledger_info: string } }
     const end = hexToBytes(bcs).length - lengthOfEndings(json)
     expect(bcs).toContain(proof.ledger_info.slice(2))
@@ -76,7 +77,7 @@ it('ends of epochs are read where an answer has none', async () => {
   })
 })
 
-/** Bytes that the ends of epochs have in BCS: each after its length of two bytes. */
+/** Number of bytes of the ends of epochs in BCS, each with its length of two bytes before it. */
 function lengthOfEndings(json: string): number {
   const { proof } = JSON.parse(json) as { readonly proof: { readonly epoch_endings: readonly string[] } }
   return proof.epoch_endings.reduce((sum, hex) => sum + 2 + (hex.length - 2) / 2, 1)

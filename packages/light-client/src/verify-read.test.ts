@@ -32,7 +32,7 @@ import { readProofFrom } from './read-proof.js'
 import { type VerifyOptions, verifyRead } from './verify-read.js'
 
 function listenerOf({ engine, proofs }: ProvenLedger) {
-  // The tests take turns with whatever else the machine does.
+  // The machine may be busy with other tests: no load is shed.
   return createRequestListener({ ledger: createLedger(engine), proofs, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
 }
 
@@ -202,7 +202,7 @@ describe('verifyRead', () => {
   )
 })
 
-/** The parts of a proof that are bytes, by where they stand in its JSON. */
+/** Parts of a proof that are bytes, by their paths in its JSON. */
 function partsOf(proof: StateProofJson): (readonly string[])[] {
   const lists = ['siblings', 'accumulator_siblings', 'epoch_endings'] as const
   return [
@@ -225,7 +225,7 @@ describe('a changed proof', () => {
   const hasher = new LedgerHasher()
 
   /**
-   * Whether two proofs differ in nothing but what the trusted waypoint leaves out of its own ledger info: round, block,
+   * Whether two proofs differ only in what the trusted waypoint does not cover of its ledger info: round, block,
    * consensus hash and signatures.
    */
   function provesTheSame(changed: StateProof, original: StateProof): boolean {
@@ -236,7 +236,7 @@ describe('a changed proof', () => {
     return rest(changed) === rest(original)
   }
 
-  /** Expects that a change is refused, or is one of what the waypoint leaves out. */
+  /** Checks that a change is refused, or is in what the waypoint does not cover. */
   async function expectRefused(
     changed: unknown,
     original: unknown,

@@ -9,14 +9,17 @@ import { type Lookup, lookUp, type ReadQuestion } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
-/** What was asked, and whom the reader trusts. */
+/** What was asked, and what the reader trusts. */
 export interface VerifyOptions extends Trust {
   readonly question: ReadQuestion
-  /** The version that was asked for. Undefined: any version; the result says which. */
+  /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
   readonly version?: bigint | undefined
-  /** Reads modules that the types need, with their proofs. Not needed for values without type, and for primitive types. */
+  /**
+   * Reads modules that the types need, with their proofs. It is not needed for values without a type, and for primitive
+   * types.
+   */
   readonly readProof?: ReadProof | undefined
-  /** The word before the name of each hash, `APTOS::` by default. */
+  /** Word before the name of each hash, `APTOS::` by default. */
   readonly hashSalt?: string | undefined
 }
 
@@ -24,22 +27,23 @@ export interface VerifyOptions extends Trust {
 export interface VerifiedRead {
   /** The bytes of the value in BCS; undefined if there is none. */
   readonly bytes: Uint8Array | undefined
-  /** The value as compact JSON, decoded here; undefined if there is none, or where it has no JSON. */
+  /** The value as compact JSON, decoded here; undefined if there is none, or if it has no JSON. */
   readonly json: string | undefined
   /** The version of the state. */
   readonly version: bigint
-  /** The time of the signed ledger info, in microseconds since 1970: how old the read is for the reader to judge. */
+  /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
   readonly timestampUsec: bigint
-  /** Who signed. */
+  /** Who signed the ledger info. */
   readonly signers: Signers
 }
 
 /**
- * Verifies the answer of a read with `proof=true`: that validators who follow from what is trusted signed the ledger, that its state has
- * the value for the key that was asked for, or has none, and that the answer says what these bytes decode to.
+ * Verifies the answer of a read with `proof=true`. It checks that the ledger was signed by validators who follow from
+ * what the reader trusts, that its state has the value for the key that was asked for, or has none, and that the answer
+ * says what these bytes decode to.
  * @param answer the body of the answer: a JSON text, what `JSON.parse` made of it, or bytes of BCS
- * @throws `untrusted`, `verification_failed`, `answer_differs`, `wrong_state_key`, `wrong_version`, `module_not_proven`,
- *   `invalid_answer`, and what the question's types and key may be at fault with
+ * @throws `untrusted`, `verification_failed`, `answer_differs`, `wrong_state_key`, `wrong_version`,
+ *   `module_not_proven`, `invalid_answer`, and the errors of the question's types and key
  */
 export async function verifyRead(answer: unknown, options: VerifyOptions): Promise<VerifiedRead> {
   const { question, version, readProof, hashSalt = DEFAULT_HASH_SALT } = options
@@ -64,7 +68,7 @@ function pickValue(question: ReadQuestion, lookup: Lookup, stateValue: Uint8Arra
   return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
 }
 
-/** Whether the answer is a state value with its metadata. */
+/** Whether the answer to a question is a state value with its metadata. */
 function isWhole({ kind }: ReadQuestion): boolean {
   return kind === 'state_value' || kind === 'module'
 }
@@ -79,7 +83,7 @@ function expectSameWhole(answered: AnsweredValue, stateValue: Uint8Array | undef
   if (said !== proven) throw answerDiffers(stateValue ? proven : 'no value', said)
 }
 
-/** The value next to a proof is what a careless reader would take: it has to be the proven one. */
+/** Checks that the value beside a proof, which a careless reader would take, is the proven one. */
 function expectSameValue(
   question: ReadQuestion,
   answered: AnsweredValue,
@@ -102,7 +106,7 @@ function expectSameValue(
   if (json === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
 }
 
-/** The data of a resource, if it is said to be of the type that was asked for. */
+/** The data of a resource, if the answer says that it has the type that was asked for. */
 function dataOf(value: JsonValue, type: string): JsonValue | undefined {
   if (!isJsonObject(value)) return undefined
   const said = value.get('type')
@@ -115,7 +119,10 @@ function dataOf(value: JsonValue, type: string): JsonValue | undefined {
   }
 }
 
-/** Whether a value is that of a new account: an absent account counts as one on chains that store no resource for it. */
+/**
+ * Whether a value is that of a new account. On chains that store no resource for new accounts, an absent account counts
+ * as one.
+ */
 function isImpliedAccount(question: ReadQuestion, value: JsonValue): boolean {
   return question.kind === 'account' && isJsonObject(value) && value.get('sequence_number') === '0'
 }

@@ -1,4 +1,4 @@
-// Reads of the ledger of `@ledger-state/http/testing/proven-ledger`, and what they find.
+// Reads of the ledger of `@ledger-state/http/testing/proven-ledger`, and their results.
 import { bytesToHex } from '@ledger-state/core'
 import { GAME, pair } from '@ledger-state/http/testing/proven-ledger'
 import { encodeStateValue, tableItemKey } from '@ledger-state/type-tag'

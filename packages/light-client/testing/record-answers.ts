@@ -1,4 +1,4 @@
-// A program that asks the made-up ledger and prints what it answered: a browser has no server to ask.
+// A program that asks a node about the made-up ledger and prints its answers, for a browser, which cannot start a node.
 import { bytesToHex } from '@ledger-state/core'
 import { createRequestListener } from '@ledger-state/http'
 import { CHECKPOINT, createProvenLedger, waypointOf } from '@ledger-state/http/testing/proven-ledger'
@@ -8,10 +8,10 @@ import { readProofFrom } from '../src/read-proof.ts'
 import { verifyRead } from '../src/verify-read.ts'
 import { cases } from './proven-cases.ts'
 
-/** What a node answered to one question. Bytes are in hex. */
+/** Answer of a node to one question. Bytes are in hex. */
 export interface RecordedAnswer {
   readonly name: string
-  /** The question, in which each `Uint8Array` is `{ hex }`. */
+  /** The question as JSON, in which each `Uint8Array` is `{ hex }`. */
   readonly question: string
   readonly json: string
   readonly bcs: string
@@ -25,7 +25,7 @@ export interface RecordedAnswers {
   readonly answers: readonly RecordedAnswer[]
   /** Proofs of modules, by their state keys. */
   readonly modules: Readonly<Record<string, string>>
-  /** The answer about ends of epochs, in BCS. */
+  /** The answer with ends of epochs, in BCS. */
   readonly endings: string
 }
 

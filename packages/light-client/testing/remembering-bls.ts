@@ -1,7 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import { type Bls, createPortableBls } from '@ledger-state/proof'
 
-/** Checks each statement once: a million changes do not touch the signatures. */
+/** Makes a verifier that checks each statement once: a million changes of other bytes do not touch the signatures. */
 export function rememberingBls(): Bls {
   const bls = createPortableBls()
   const known = new Map<string, boolean>()

@@ -2,12 +2,12 @@ import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `epoch` that is not proven; `option` of the source that would help. */
+    /** `epoch` that is not proven; `option` of the source that would make it so. */
     untrusted: { readonly epoch?: bigint; readonly option?: string }
   }
 }
 
-/** What checking a proof may fail with. */
+/** Codes of errors while a proof is checked. */
 export type ProofErrorCode = 'invalid_argument' | 'invalid_proof' | 'verification_failed' | 'untrusted'
 
 type ProofError = LedgerStateError<ProofErrorCode>
@@ -24,7 +24,7 @@ export function notAWaypoint(text: string): ProofError {
 
 // Proofs of state values
 
-/** A member of a proof in JSON that cannot be read. */
+/** Error of a member of a proof in JSON that cannot be read. */
 export function badProofMember(name: string, expected: string): ProofError {
   return new LedgerStateError('invalid_proof', `${name} is not ${expected}`)
 }
@@ -57,7 +57,7 @@ export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
 
 // Signatures
 
-/** A fault of a ledger info, whose place the reader of the file adds. */
+/** Error of a ledger info. The reader of a file adds the place. */
 function untrusted(epoch: bigint, why: string): ProofError {
   return new LedgerStateError('untrusted', `epoch ${epoch} ${why}`, { epoch })
 }

@@ -9,10 +9,10 @@ export interface Chart {
   readonly metric: string | readonly string[]
   /** The x axis: the name of a member of `at`, or `metric`, or `subject`. */
   readonly x: string
-  /** Members that `at` must have. */
+  /** Values that members of `at` must have. */
   readonly where?: Readonly<Record<string, string | number>>
   readonly logarithmic?: boolean
-  /** What it shows, in a sentence. */
+  /** What the plot shows, in a sentence. */
   readonly caption: string
 }
 

@@ -1,5 +1,5 @@
 /**
- * What a row of a table is: `ours`; the `floor`, the least that the question can cost; a `peer`, another way to answer
+ * Role of a row of a table: `ours`; the `floor`, the least that the question can cost; a `peer`, another way to answer
  * it; a `limit` that no contender can reach.
  */
 export type Role = 'ours' | 'floor' | 'peer' | 'limit'
@@ -7,19 +7,19 @@ export type Role = 'ours' | 'floor' | 'peer' | 'limit'
 /** One figure of a run, with every round of it. */
 export interface Measure {
   readonly suite: string
-  /** Heading of its table. */
+  /** Heading of the table. */
   readonly title: string
-  /** Row of the table. */
+  /** Name of the row. */
   readonly subject: string
   readonly role: Role
-  /** Column of the table. */
+  /** Name of the column. */
   readonly metric: string
   readonly unit: string
   readonly better: 'lower' | 'higher' | 'neither'
   readonly rounds: readonly number[]
   /** What the figure depends on, such as the number of keys: the axes of plots. */
   readonly at: Readonly<Record<string, string | number>>
-  /** A point of a series, which is plotted but stands in no table. */
+  /** Whether it is a point of a series, which is plotted and stands in no table. */
   readonly plotOnly?: boolean
 }
 
@@ -35,7 +35,7 @@ export function toFigure(rounds: readonly number[]): Figure {
   return { median: sorted[sorted.length >> 1]!, least: sorted[0]!, most: sorted.at(-1)! }
 }
 
-/** Three significant digits, with separators between thousands, and the unit. */
+/** A number with three significant digits, separators between thousands, and the unit. */
 export function formatNumber(value: number, unit = ''): string {
   const magnitude = Math.abs(value)
   const digits = magnitude === 0 || magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 ? 2 : 3
@@ -57,9 +57,9 @@ export function byTitle(measures: readonly Measure[]): Map<string, Measure[]> {
 }
 
 /**
- * How many times as good as the floor of its table; undefined if the floor has no such metric. If both have the same
- * number of rounds, they took turns, and this is the median of the ratios within each round: whatever else the machine
- * did then hit both alike.
+ * How many times as good a figure is as the floor of its table; undefined if the floor has no such metric. If both have
+ * the same number of rounds, they took turns, and this is the median of the ratios within each round: whatever else the
+ * machine did then hit both alike.
  */
 export function ratioToFloor(measure: Measure, table: readonly Measure[]): number | undefined {
   const floor = table.find(({ role, metric }) => role === 'floor' && metric === measure.metric)

@@ -6,16 +6,16 @@ import { DARK, LIGHT, PRINT, type Theme } from './palette.ts'
 export interface ReportPage {
   readonly title: string
   readonly heading: string
-  /** What the reader needs to judge the figures, such as the machine: name and text. */
+  /** Facts that the reader needs to judge the figures, such as the machine, by name. */
   readonly facts: readonly (readonly [name: string, text: string])[]
   readonly sections: readonly ReportSection[]
   readonly notes: readonly string[]
-  /** A paragraph. */
+  /** How the figures were measured, in a paragraph. */
   readonly method: string
 }
 
 export interface ReportSection {
-  /** Its heading, and the target of the links to it. */
+  /** Heading of the section, and target of the links to it. */
   readonly name: string
   readonly measures: readonly Measure[]
   readonly charts: readonly Chart[]

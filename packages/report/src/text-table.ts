@@ -9,7 +9,7 @@ export function textTable(header: readonly string[], rows: readonly (readonly st
     .join('\n')
 }
 
-/** All tables of a run, for a terminal. */
+/** Text of all tables of a run, for a terminal. */
 export function measuresToText(measures: readonly Measure[]): string {
   return [...byTitle(measures)]
     .map(([title, table]) => {

@@ -5,10 +5,13 @@ import { playwright } from '@vitest/browser-playwright'
 import { CHROMIUM_ARGUMENTS, chromiumPath } from './chromium.ts'
 import { testSeed } from './random.ts'
 
-/** What a browser has not: Node's own modules and globals, and the packages that need them. */
+/** Imports that need Node: its own modules and globals, and the packages that use them. */
 const NEEDS_NODE = /from '(node:|@chainsafe\/|@ledger-state\/(testing|feed|state-engine)\b)|\bBuffer\.|\bprocess\./
 
-/** Whether a file, or one of the package that it imports, needs Node. What package imports choose is not looked at. */
+/**
+ * Whether a file, or one of the package that it imports, needs Node. Imports that a condition of package.json chooses
+ * are not followed.
+ */
 function needsNode(file: string, seen = new Set<string>()): boolean {
   if (seen.has(file)) return false
   seen.add(file)
@@ -18,7 +21,10 @@ function needsNode(file: string, seen = new Set<string>()): boolean {
   return imported.some((path) => needsNode(join(file, '..', path), seen))
 }
 
-/** The tests of a package that need nothing of Node, in Chromium out of an npm package: nothing is installed by hand. */
+/**
+ * Project of the tests of a package that need nothing of Node. They run in Chromium out of an npm package, so nothing
+ * is installed by hand.
+ */
 export async function browserProject(conditions: string[]) {
   return {
     resolve: { conditions },

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
-/** Packages of others are loaded from where they are installed: some have binaries next to them. */
+/** Loads packages of others from where they are installed: some have binaries beside them. */
 const PACKAGES_OF_OTHERS: Plugin = {
   name: 'packages of others',
   setup({ onResolve }) {
@@ -15,8 +15,8 @@ const PACKAGES_OF_OTHERS: Plugin = {
 }
 
 /**
- * Makes one JavaScript file of a script and of the sources of the workspace that it imports, for tests that start it very
- * often: it starts in 0.07 s of CPU time, and by `SOURCE_OPTIONS` in 0.25 s. Resolves with its path.
+ * Bundles a script with the sources of the workspace that it imports, for tests that start it very often: the bundle
+ * starts in 0.07 s of CPU time, and the script with `SOURCE_OPTIONS` in 0.25 s. Resolves with the path of the bundle.
  */
 export async function bundledScript(script: URL): Promise<string> {
   const source = fileURLToPath(script)
@@ -35,7 +35,7 @@ export async function bundledScript(script: URL): Promise<string> {
     logLevel: 'error',
   })
   mkdirSync(folder, { recursive: true })
-  // Another process may start the same script at this moment.
+  // Another process may bundle the same script at this moment.
   const part = `${bundle}.${process.pid}`
   writeFileSync(part, outputFiles[0]!.contents)
   renameSync(part, bundle)

@@ -1,25 +1,25 @@
-// X.509 certificates for tests, in DER (RFC 5280), as Node.js makes none.
+// Makes X.509 certificates for tests, in DER (RFC 5280): Node.js cannot.
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 
 export interface TestCertificate {
-  /** Key in PEM. */
+  /** Private key in PEM. */
   readonly key: string
   /** Certificate in PEM. */
   readonly cert: string
 }
 
 export interface CertificateOptions {
-  /** 127.0.0.1 by default. */
+  /** IPv4 address of the certificate; 127.0.0.1 by default. */
   readonly address?: string
   readonly validFrom?: Date
   readonly validTo?: Date
-  /** Signs the certificate; by default it signs itself. */
+  /** Certificate that signs this one; by default it signs itself. */
   readonly issuer?: TestCertificate
 }
 
 const DAY_MS = 86_400_000
 
-/** A certificate of an IPv4 address. One that signs itself may also sign others. */
+/** Makes a certificate of an IPv4 address. One that signs itself may also sign others. */
 export function makeCertificate(options: CertificateOptions = {}): TestCertificate {
   const { address = '127.0.0.1', issuer } = options
   const { validFrom = new Date(Date.now() - DAY_MS), validTo = new Date(Date.now() + DAY_MS) } = options
@@ -53,7 +53,7 @@ function nameOf(text: string): Buffer {
   return sequence([der(0x31, sequence([oid([0x55, 0x04, 0x03]), der(0x0c, Buffer.from(text))]))])
 }
 
-/** The date as GeneralizedTime. */
+/** A date as GeneralizedTime. */
 function timeOf(date: Date): Buffer {
   return der(0x18, Buffer.from(`${date.toISOString().replace(/[-:T]/g, '').slice(0, 14)}Z`))
 }
@@ -70,7 +70,7 @@ function sequence(parts: readonly Buffer[]): Buffer {
   return der(0x30, Buffer.concat(parts))
 }
 
-/** Tag, length, content. */
+/** An element of DER: tag, length, content. */
 function der(tag: number, content: Buffer): Buffer {
   const { length } = content
   const long = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]

@@ -1,4 +1,4 @@
-// Chromium out of an npm package: nothing is installed by hand.
+// Finds Chromium in an npm package, so nothing is installed by hand.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,7 +10,10 @@ import chromium from '@sparticuz/chromium'
 
 const PACKAGE = createRequire(import.meta.url).resolve('@sparticuz/chromium')
 
-/** Arguments that are refused: a browser of one process ends when its first page is closed. */
+/**
+ * Arguments of the package that are left out: `--single-process`, with which Chromium ends when its first page is closed,
+ * and two that turn off checks of a browser that users have.
+ */
 const REFUSED_ARGUMENTS = ['--single-process', '--disable-web-security', '--allow-running-insecure-content']
 
 export const CHROMIUM_ARGUMENTS: readonly string[] = chromium.args.filter(
@@ -18,8 +21,9 @@ export const CHROMIUM_ARGUMENTS: readonly string[] = chromium.args.filter(
 )
 
 /**
- * The path of the executable. The package unpacks it into the folder of temporary files and takes a half-written file for a
- * whole one, so it is given its own folder, which gets its name once it is complete: several processes may ask at the same time.
+ * Path of the executable. The package unpacks it into the folder of temporary files, and takes a half-written file for
+ * a whole one. So it unpacks into a separate folder, which gets its name once it is complete: several processes may ask
+ * at the same time.
  */
 export async function chromiumPath(): Promise<string> {
   const folder = join(tmpdir(), `ledger-state-chromium-${packageVersion()}`)
@@ -42,7 +46,7 @@ async function unpackTo(folder: string): Promise<void> {
     renameSync(unpacked, folder)
   } catch (error) {
     rmSync(unpacked, { recursive: true, force: true })
-    // Another process may have been first.
+    // Another process may have unpacked it first.
     if (!existsSync(folder)) throw error
   }
 }

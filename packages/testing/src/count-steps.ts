@@ -12,8 +12,8 @@ interface ScriptCoverage {
 
 export interface StepCounter {
   /**
-   * How often the blocks of the sources in `packages/` are entered while synchronous work runs. The same work takes the same
-   * number on any machine and under any load, so that its growth can be asserted where time cannot. V8 merges blocks that are
+   * Counts how often synchronous work enters blocks of the sources in `packages/`. The same work has the same number on
+   * any machine and under any load, so its growth can be asserted, unlike that of a time. V8 merges blocks that are
    * entered equally often, and what the runtime does inside its own functions does not count.
    */
   count(work: () => void): number
@@ -21,8 +21,9 @@ export interface StepCounter {
 }
 
 /**
- * Counts by the coverage counters of V8. Functions that were called before the counter was made have none: make it first.
- * Until it stops, no thread of the process optimizes code, because optimized code inlines calls without counting them.
+ * Makes a counter out of the coverage counters of V8. Make it before the work is called for the first time: functions
+ * that were called earlier have no counters. Until it stops, no thread of the process optimizes code, because optimized
+ * code inlines calls without counting them.
  */
 export function createStepCounter(): StepCounter {
   for (const tier of OPTIMIZING_TIERS) setFlagsFromString(`--no-${tier}`)
@@ -53,7 +54,7 @@ const OPTIMIZING_TIERS = ['maglev', 'turbofan']
 
 const OUR_SOURCES = /\/packages\/[a-z-]+\/(src|dist)\//
 
-/** The inspector answers before `post` returns. */
+/** Sends a command to the inspector, which answers before `post` returns. */
 function post<T>(session: Session, method: string, parameters?: object): T {
   let answer: T | undefined
   let fault: Error | null = null

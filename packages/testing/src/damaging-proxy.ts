@@ -1,21 +1,24 @@
-// A proxy between a server and its client that damages answers on their way.
+// A proxy between a server and its client that damages answers.
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Answers in the place of the server; given the answer of the server, which it may damage. */
+/** Answers instead of the server, with the answer of the server, damaged or not. */
 export type Damage = (body: Buffer, response: ServerResponse) => void
 
 export interface DamagingProxy {
   readonly url: string
-  /** Paths with their methods, such as `GET /feed`, in the order of their requests. */
+  /** Requests that came, such as `GET /feed`, in their order. */
   readonly requests: string[]
-  /** The damage that is done to the answer to a request; undefined for none. */
+  /** Chooses the damage to the answer to a request; undefined for none. */
   damageOf: (method: string, path: string) => Damage | undefined
   close(): Promise<void>
 }
 
-/** A proxy before a server whose address may change. It asks for answers that are not compressed, so damage is not noticed there. */
+/**
+ * Starts a proxy before a server whose address may change. The proxy asks for answers that are not compressed, so that
+ * no decompressor notices the damage.
+ */
 export async function startDamagingProxy(target: () => string): Promise<DamagingProxy> {
   const proxy = createServer((incoming, response) => {
     const { method = 'GET', url = '/' } = incoming
@@ -58,7 +61,7 @@ async function damageAnswer(answer: IncomingMessage, response: ServerResponse, d
   damage(Buffer.concat(pieces), response)
 }
 
-/** Flips a bit in the middle of the answer, or at another share of it. */
+/** Flips one bit of the answer, in its middle or at another share of its length. */
 export const flipBit =
   (share = 0.5): Damage =>
   (body, response) => {

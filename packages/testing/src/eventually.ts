@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isSlowRun } from './slow-run.ts'
 
-/** Patience below the time limit of a test, so that a wait that fails says what it waited for. */
+/**
+ * How long `eventually` waits: less than the time limit of a test, so that a wait that fails says what it waited for.
+ */
 export const PATIENCE_MS = isSlowRun ? 240_000 : 45_000
 const PAUSE_MS = 20
 
-/** Waits until a condition holds. One that throws does not hold; what it threw last is the cause of the failure. */
+/** Waits until a condition holds. A condition that throws does not hold; its last error is the cause of the failure. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
   what: () => string,

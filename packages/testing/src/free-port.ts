@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Systems give connections and listeners that name no port one above 32,767. */
+/** First of the ports that are tried. Systems give connections and listeners that ask for no port one above 32,767. */
 const FIRST = 15_000
 const END = 30_000
 
-/** A port of this machine that nobody listens on, and that nobody is given who does not ask for it by its number. */
+/** Finds a port of this machine that nothing listens on. The system gives it only to those who ask for it by number. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * (END - FIRST))

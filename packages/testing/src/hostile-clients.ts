@@ -6,7 +6,7 @@ import { randomTypeTree } from './hostile-types.ts'
 import { createRandom, type Random } from './random.ts'
 
 export interface HostileOptions {
-  /** Address of the node when a connection is opened. */
+  /** Address of the node at the moment when a connection is opened. */
   readonly address: () => { readonly host: string; readonly port: number }
   readonly seed: number
 }
@@ -17,9 +17,12 @@ export interface HostileClient {
 }
 
 export interface HostileTally {
-  /** Requests sent, or connections opened. */
+  /** Number of requests sent, or connections opened. */
   sent: number
-  /** How many ended how: by status or by the code of a connection error; of a crowd, how many were sent by attack. */
+  /**
+   * Number of requests by how they ended: by status, or by the code of a connection error; of a crowd, number of
+   * requests sent by attack.
+   */
   readonly ends: Map<string, number>
 }
 
@@ -41,20 +44,22 @@ const BATCH_HISTORIES = 1_000
 /** Pause after an error, so that a client does not call a node that is down in a tight loop. */
 const RETRY_MS = 200
 
-/** The table need not exist: the expensive work comes before the look-up. */
+/** Path of an item of a table that need not exist: the expensive work comes before the look-up. */
 const ITEM_PATH = '/v1/tables/0x7/item'
 const BATCH_PATH = '/v1/tables/items:batch'
-/** History of an account of the tests' ledger whose balance changes all the time. */
+/** Path of the history of an account of the tests' ledger whose balance changes all the time. */
 const HISTORY_PATH = `/v1/accounts/0x${'ac'.repeat(24)}${'00'.repeat(8)}/balance/0x1::aptos_coin::AptosCoin/history`
 
-/** The module that has `DEAR_VIEWS` in a store that is attacked; without it the views fail at once. */
+/**
+ * Module with the functions `DEAR_VIEWS`. A store that is attacked should have it; without it the views fail at once.
+ */
 const DEAR_MODULE = '0x42::dear'
-/** Views without arguments that take most of one budget each, and end within all of them. */
+/** Views without arguments that each use up most of one budget, and end within all of them. */
 export const DEAR_VIEWS = ['instructions', 'copies', 'wide'] as const
 
 type Attack = (options: HostileOptions, tally: HostileTally, stop: AbortSignal) => Promise<unknown>
 
-/** Each attack by what it sends. */
+/** The attacks by name: what each sends. */
 export const HOSTILE_ATTACKS = {
   'a key of 8 MiB, vector<vector<u8>>': sendingRequests(1, () => {
     const head = '{"key_type":"vector<vector<u8>>","value_type":"u64","key":['
@@ -141,7 +146,7 @@ const LEAST_ATTACK_MS = 2_000
 const MOST_ATTACK_MS = 8_000
 const MOST_PAUSE_MS = 2_000
 
-/** One attack of each kind at a time, chosen at random, for seconds each. The tally counts by attack. */
+/** Starts one attack of each kind at a time, chosen at random anew every few seconds. The tally counts by attack. */
 export function startHostileCrowd(options: HostileOptions): HostileClient {
   const tally: HostileTally = { sent: 0, ends: new Map() }
   const stop = new AbortController()
@@ -166,7 +171,7 @@ export function startHostileCrowd(options: HostileOptions): HostileClient {
   }
 }
 
-/** What takes memory, time or connections, with requests of which no two are alike. */
+/** Attacks that take memory, time or connections, with requests of which no two are alike. */
 const MIXTURE: readonly HostileAttack[] = [
   'items of distinct types of 7 KB',
   'batches of 100 distinct types, 700 KB',
@@ -175,7 +180,7 @@ const MIXTURE: readonly HostileAttack[] = [
   '150 unfinished uploads of 8 MiB',
 ]
 
-/** All attacks of the mixture at the same time. The tally counts by attack. */
+/** Starts all attacks of the mixture at the same time. The tally counts by attack. */
 export function startHostileMixture({ address, seed }: HostileOptions): HostileClient {
   const clients = MIXTURE.map((attack, at) => startHostileClient(attack, { address, seed: seed + at }))
   const tally: HostileTally = { sent: 0, ends: new Map() }
@@ -194,7 +199,10 @@ export function startHostileMixture({ address, seed }: HostileOptions): HostileC
 
 const BUSY_SLICE_MS = 5
 
-/** Sends nothing, and takes as much of the processor as it gets: what of a delay is the machine's. */
+/**
+ * Starts a client that sends nothing, and takes as much of the processor as it gets. It shows which part of a delay
+ * comes from a busy machine alone.
+ */
 export function startBusyClient(): HostileClient {
   let isStopped = false
   const burn = (): void => {
@@ -211,7 +219,7 @@ export function startBusyClient(): HostileClient {
   }
 }
 
-/** Resolves early when it has to stop. */
+/** Waits for `milliseconds`, or until it is stopped. */
 async function rest(milliseconds: number, stop: AbortSignal): Promise<void> {
   await sleep(milliseconds, undefined, { signal: stop }).catch(() => {})
 }
@@ -234,7 +242,7 @@ function post(path: string, body: string): Buffer {
   return Buffer.from(head(path, body.length) + body)
 }
 
-/** Each of `parallel` connections sends its next request when the last one is answered. */
+/** Makes an attack of `parallel` connections, each of which sends its next request when the last one is answered. */
 function sendingRequests(parallel: number, prepare: (random: Random) => () => Buffer): Attack {
   return ({ address, seed }, tally, stop) => {
     const next = prepare(createRandom(seed))
@@ -256,7 +264,7 @@ function sendingRequests(parallel: number, prepare: (random: Random) => () => Bu
 
 type Hold = (socket: Socket, stop: AbortSignal) => Promise<void>
 
-/** Keeps a number of connections open, and opens another for each that the node closes or answers. */
+/** Makes an attack that keeps `count` connections open, and opens another for each that the node closes or answers. */
 function holdingConnections(count: number, prepare: (random: Random) => Hold): Attack {
   return ({ address, seed }, tally, stop) => {
     const hold = prepare(createRandom(seed))
@@ -268,7 +276,7 @@ function holdingConnections(count: number, prepare: (random: Random) => Hold): A
             const isOver = new AbortController()
             const answered = once(socket, 'data', { signal: stop })
             const closed = once(socket, 'close', { signal: stop })
-            // Whichever loses the race below rejects later; nobody waits for it.
+            // The losers of the race below reject later, and nobody waits for them.
             for (const loser of [answered, closed, hold(socket, isOver.signal)]) loser.catch(() => {})
             try {
               const [answer] = (await Promise.race([answered, closed])) as [unknown]
@@ -283,7 +291,7 @@ function holdingConnections(count: number, prepare: (random: Random) => Hold): A
   }
 }
 
-/** Keeps a number of connections open that send a request, or several, and read no answer. */
+/** Makes an attack that keeps `count` connections open, sends one request or several on each, and reads no answer. */
 function notReading(count: number, prepare: () => Buffer): Attack {
   return ({ address }, tally, stop) => {
     const request = prepare()
@@ -303,7 +311,10 @@ function notReading(count: number, prepare: () => Buffer): Attack {
   }
 }
 
-/** Strangers have other addresses than the client that is measured. Systems other than Linux have one loopback address. */
+/**
+ * Address from which hostile clients connect: another one than that of the client that is measured. Systems other than
+ * Linux have one loopback address.
+ */
 const OTHER_ADDRESS = process.platform === 'linux' ? { localAddress: '127.0.0.2' } : {}
 
 async function withConnection(

@@ -6,14 +6,14 @@ import type { HostileAttack } from './hostile-clients.ts'
 const PROGRAM = fileURLToPath(new URL('./run-hostile-client.ts', import.meta.url))
 
 export interface HostileTask {
-  /** `crowd`: attacks chosen at random; `mixture`: several at the same time; `busy`: nothing is sent. */
+  /** The attack: `crowd` chooses attacks at random, `mixture` runs several at the same time, `busy` sends nothing. */
   readonly attack: HostileAttack | 'crowd' | 'mixture' | 'busy'
   readonly host: string
   readonly port: number
   readonly seed: number
 }
 
-/** See `HostileTally`. */
+/** Tally of the client as plain data: see `HostileTally`. */
 export interface HostileReport {
   readonly sent: number
   readonly ends: Readonly<Record<string, number>>

@@ -50,7 +50,7 @@ const handle = struct('event', 'EventHandle')
 const text = struct('string', 'String')
 const optional = (type: FieldType) => struct('option', 'Option', type)
 
-/** What a ledger must hold for the types of `randomTypeTree` to resolve; all at 0x1. */
+/** Modules that a ledger must have at 0x1 for the types of `randomTypeTree` to resolve. */
 export const HOSTILE_MODULES = [
   module('string', { String: { bytes: vector(u8) } }),
   module('guid', { ID: { creation_num: u64, addr: address }, GUID: { id: struct('guid', 'ID') } }),

@@ -1,4 +1,4 @@
-/** `target` with some members replaced. Its other methods run on `target` itself. */
+/** Returns `target` with some members replaced. Its other methods run on `target` itself. */
 export function overriding<T extends object>(target: T, members: Partial<T>): T {
   return new Proxy(target, {
     get(_, name) {

@@ -1,9 +1,9 @@
-/** Random whole numbers; the same seed always gives the same (xorshift32). */
+/** Random whole numbers (xorshift32): the same seed always gives the same ones. */
 export interface Random {
   /** A number from 0 to `bound` - 1. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
-  /** `length` bytes. */
+  /** `length` random bytes. */
   bytes(length: number): Uint8Array
 }
 
@@ -23,10 +23,12 @@ export function createRandom(seed: number): Random {
   }
 }
 
-/** One for all tests of a process, so that the seed that one prints is the seed that its samples come from. */
+/**
+ * Seed of all tests of a process if `TEST_SEED` is not set, so that the seed that one test prints repeats all of them.
+ */
 const CLOCK_SEED = Date.now() % 2 ** 31
 
-/** The seed of a random test: that of `TEST_SEED`, which repeats a run, or else one that the clock chooses. */
+/** The seed of a random test: `TEST_SEED`, which repeats a run, or else one that the clock chooses. */
 export function testSeed(): number {
   const text = process.env.TEST_SEED
   return text === undefined ? CLOCK_SEED : Number(text)

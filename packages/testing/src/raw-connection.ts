@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
 
-/** A connection over which a test sends bytes as it likes. */
+/** A connection over which a test sends any bytes. */
 export interface RawConnection {
   readonly socket: Socket
-  /** All that came, as Latin-1; the first 100,000 characters of it. */
+  /** The first 100,000 characters that came, as Latin-1. */
   received(): string
   /** Statuses of the answers that came, in their order. */
   statuses(): number[]

@@ -1,9 +1,9 @@
 import { createRandom, testSeed } from './random.ts'
 
-/** One of each `among` neighbours in the order of the names, which `TEST_SEED` chooses: each file is in a run with the same chance. */
+/** Chooses one of each `among` neighbours in the order of the names, by `TEST_SEED`: all files have the same chance. */
 export function sampleFiles(files: readonly string[], among: number): string[] {
   const random = createRandom(testSeed())
-  // A small seed gives small numbers first.
+  // The first numbers of a small seed are small.
   for (let at = 0; at < 20; at++) random.below(2)
   const sorted = files.toSorted()
   const chosen: string[] = []

@@ -1,5 +1,5 @@
 /**
- * Whether the slow tests run (`SLOW_TESTS=1`). The slow run includes each test file that asks this, and the files
- * `x.slow.test.ts`, which it alone runs.
+ * Whether this is the slow run (`SLOW_TESTS=1`). It has each test file that imports this, and all files
+ * `x.slow.test.ts`, which the fast run leaves out.
  */
 export const isSlowRun = process.env.SLOW_TESTS === '1'

@@ -7,11 +7,11 @@ import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
 import { SOURCE_OPTIONS } from './source-process.ts'
 
-/** Condition under which the packages of the workspace export their sources: tests never see a stale build. */
+/** Condition under which the packages of the workspace export their sources, so that tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
 const CONDITIONS = [SOURCE_CONDITION, 'node', 'default']
 const BROWSER_CONDITIONS = [SOURCE_CONDITION, 'browser', 'module', 'import', 'default']
-/** Chooses what is written for any runtime where Node would get what is written for it. */
+/** Condition that chooses the portable implementations, on Node as well. */
 const PORTABLE_CONDITION = '@ledger-state/portable'
 
 const FAST_TESTS = 'src/**/*.test.ts'
@@ -19,27 +19,30 @@ const FAST_TESTS = 'src/**/*.test.ts'
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 /** What a test file contains that has more rounds, or more tests, in the slow run. */
 const SLOW_MARK = '@ledger-state/testing/slow-run'
-/** `all`, `half` or `third`; a run that has the fast tests and then the slow ones sets it for both. */
+/** `SLOW_FILES` is `all`, `half` or `third`; a run that has the fast tests and then the slow ones sets it for both. */
 const { SLOW_FILES, RUNTIMES } = process.env
-/** Whether a package may have no file in this run. */
+/** Whether this run may have no file of a package. */
 const MAY_HAVE_NONE = isSlowRun || SLOW_FILES !== undefined
 
 /**
- * Longer than all patient waits of a test together, each of which says what it waited for: a slow test has many, and other
- * packages' tests run at the same time.
+ * Time limit of a test: longer than all of its patient waits together, each of which says what it waited for. A slow
+ * test has many of them, and other packages' tests run at the same time.
  */
 const TIMEOUT_MS = isSlowRun ? 600_000 : 60_000
 
-/** Files at a time, also on two cores: fast tests wait for sockets, files and processes as long as they compute. */
+/**
+ * Files that run at the same time, also on two cores: fast tests spend half of their time waiting for sockets, files
+ * and processes.
+ */
 const FAST_WORKERS = 2
 
 const MEMORY_FOLDER = '/dev/shm'
-/** Far more than the tests of a package leave in files at one time. */
+/** Free space that is enough for temporary files: far more than the tests of a package need at one time. */
 const ENOUGH_BYTES = 4 * 2 ** 30
 
 /**
- * A folder in memory where there is room: what is tested is not the disk, and syncing files is what takes most of the
- * time.
+ * Folder for temporary files: in memory if there is room, because most of the time would pass in syncing files, and the
+ * tests are not about the disk.
  */
 function temporaryRoot(): string {
   try {
@@ -51,10 +54,10 @@ function temporaryRoot(): string {
   }
 }
 
-/** Number of slow files of a package of which one runs, for each `SLOW_FILES`. */
+/** Number of slow files of a package of which one runs, for each value of `SLOW_FILES`. */
 const SAMPLED_AMONG: Readonly<Record<string, number>> = { all: 1, half: 2, third: 3 }
 
-/** The files of the slow run, of the package whose tests run; `SLOW_FILES` makes them fewer. */
+/** Files of the slow run of this package, fewer if `SLOW_FILES` says so. */
 function slowTests(): string[] {
   const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
   const files = [...new Set([...globSync(SLOW_TESTS), ...marked])].map((file) => file.replaceAll('\\', '/'))
@@ -63,7 +66,10 @@ function slowTests(): string[] {
   return sampleFiles(files, among)
 }
 
-/** The files that a fast run leaves out if `SLOW_FILES` is set: a slow run follows, and has all their tests, with more rounds. */
+/**
+ * Files that a fast run leaves out if `SLOW_FILES` is set, because the slow run that follows has all their tests, with
+ * more rounds.
+ */
 function leftToSlowRun(): string[] {
   return SLOW_FILES === undefined ? [] : slowTests()
 }
@@ -91,8 +97,8 @@ export const vitestConfig = defineConfig(configFor(CONDITIONS))
 type Runtime = 'node' | 'portable'
 
 /**
- * The files that this runtime leaves out where `RUNTIMES=one`: each file of fast tests is then tested on one of the two runtimes, which
- * `TEST_SEED` chooses.
+ * Files that this runtime leaves out if `RUNTIMES=one`: each file of fast tests then runs on one of the two runtimes,
+ * which `TEST_SEED` chooses.
  */
 function leftToOther(runtime: Runtime): string[] {
   if (RUNTIMES !== 'one') return []
@@ -110,12 +116,15 @@ function project(name: Runtime, conditions: string[]) {
 }
 
 /**
- * Configuration of a package that runs on any runtime: every test runs with what is written for Node, and with what
- * is portable. The slow run adds a browser. `RUNTIMES=one` leaves one of the first two out for each file.
+ * Configuration of a package that runs on any runtime: every test runs with the implementations for Node, and with the
+ * portable ones. The slow run adds a browser. `RUNTIMES=one` leaves one of the first two out for each file.
  */
 export const portableVitestConfig = portableConfigWith({})
 
-/** The same, of tests that `inject` what a program printed as JSON before they ran: a browser has no part in making it. */
+/**
+ * Same as `portableVitestConfig`, for tests that `inject` the JSON that a program printed before they ran: a browser
+ * cannot run the program.
+ */
 export function portableConfigWith(printed: Readonly<Record<string, URL>>) {
   return defineConfig(async () => {
     const ofNode = [project('node', CONDITIONS), project('portable', [PORTABLE_CONDITION, ...CONDITIONS])]

@@ -2,13 +2,13 @@ import { hexDigitValue, type LedgerStateError, parseAddressDigits } from '@ledge
 import { invalidTypeTag, type TypeTagErrorCode } from './errors.js'
 import { isStructTag, primitiveTag, type StructTag, type TypeTag } from './type-tag.js'
 
-/** Levels of type arguments and vectors around the innermost type; the outermost type is level 0. */
+/** Most levels of type arguments and vectors around the innermost type. The outermost type is level 0. */
 export const MAX_TYPE_NESTING = 8
-/** The longest text that is parsed, in UTF-16 units. */
+/** Longest text that is parsed, in UTF-16 units. */
 export const MAX_TYPE_TEXT_LENGTH = 65_536
 
 /**
- * Reads a type tag:
+ * Parses a type tag:
  * ```
  * type    = primitive | "vector" "<" type ">" | address "::" name "::" name [ ["::"] "<" [ type { "," type } [","] ] ">" ]
  * address = "0" ("x" | "X") hexdigit{1..64}
@@ -47,9 +47,9 @@ const NO_ARGUMENTS: readonly TypeTag[] = []
 class TypeTagParser {
   readonly #text: string
   #at = 0
-  /** Type arguments of the structs around: each array is made once, of its length. */
+  /** Stack of the type arguments of the enclosing structs, so that each array is made once, with its final length. */
   readonly #open: TypeTag[] = []
-  /** The last address and where its digits begin. Tags share the address of a text that repeats it. */
+  /** The last address and the offset of its digits. Tags share the address of a text that repeats it. */
   #address: Uint8Array | undefined
   #digitsAt = 0
   #digits = 0
@@ -123,7 +123,7 @@ class TypeTagParser {
     return this.#address
   }
 
-  /** Whether the same characters stand in both places. */
+  /** Whether the `length` characters at `start` repeat those at `before`. */
   #repeats(before: number, start: number, length: number): boolean {
     let at = 0
     while (at < length && this.#text.charCodeAt(before + at) === this.#text.charCodeAt(start + at)) at++
@@ -141,7 +141,7 @@ class TypeTagParser {
     return name
   }
 
-  /** A run of identifier characters that begins with a letter or `_`; empty if there is none. */
+  /** Takes a run of identifier characters that begins with a letter or `_`. Empty if there is none. */
   #takeWord(): string {
     const start = this.#at
     if (!isWordStart(this.#charCode())) return ''
@@ -176,7 +176,7 @@ class TypeTagParser {
     while (isSpace(this.#charCode())) this.#at++
   }
 
-  /** NaN at the end of the text. */
+  /** Code of the next character; NaN at the end of the text. */
   #charCode(): number {
     return this.#text.charCodeAt(this.#at)
   }

@@ -115,7 +115,7 @@ describe('isModuleKey', () => {
         expect(isModuleKey(encodeStateKey(key))).toBe(key.kind === 'module')
       }),
     )
-    // A name so long that the length before it takes two bytes.
+    // The name is so long that its length takes two bytes.
     expect(isModuleKey(moduleKey(new Uint8Array(32), 'm'.repeat(200)))).toBe(true)
   })
 
@@ -125,7 +125,7 @@ describe('isModuleKey', () => {
   })
 })
 
-/** A key of the account zero whose path has these bytes. */
+/** A key of the account 0x0 whose path has these bytes. */
 function withPath(path: number[]): number[] {
   return [...new Array(33).fill(0), path.length, ...path]
 }
@@ -134,7 +134,7 @@ function withAccount(key: Uint8Array, lastByte: number): number[] {
   return [...key.with(32, lastByte)]
 }
 
-/** The BCS form of a key, written from its description and not by the code under test. */
+/** BCS form of a key, written from the description of the format, independently of the code under test. */
 function toBcs(key: StateKey): Uint8Array {
   switch (key.kind) {
     case 'tableItem':

@@ -14,7 +14,7 @@ const PATH_MODULE = 0
 const PATH_RESOURCE = 1
 const PATH_RESOURCE_GROUP = 2
 
-/** Kinds of state keys in BCS, where they differ from the database form. */
+/** Variants of state keys in BCS, if they differ from the database form. */
 const BCS_RAW = 2
 const BCS_NATIVE_POSITION = 3
 const NATIVE_POSITION_LENGTH = 1 + 3 * ADDRESS_LENGTH
@@ -28,13 +28,13 @@ export type StateKey =
   | { readonly kind: 'module'; readonly address: Uint8Array; readonly name: string }
   | { readonly kind: 'resource'; readonly address: Uint8Array; readonly tag: StructTag }
   | { readonly kind: 'resourceGroup'; readonly address: Uint8Array; readonly tag: StructTag }
-  /** `key` is the BCS of the table's key. */
+  /** An item of a table. `key` is the BCS of the table's key. */
   | { readonly kind: 'tableItem'; readonly handle: Uint8Array; readonly key: Uint8Array }
   | { readonly kind: 'nativePosition'; readonly position: Uint8Array }
   | { readonly kind: 'raw'; readonly bytes: Uint8Array }
 
 /**
- * `handle` is 32 bytes, `key` the BCS bytes of the table's key.
+ * Key of a table item. `handle` has 32 bytes, `key` is the BCS of the table's key.
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'
@@ -76,17 +76,17 @@ export function isModuleKey(key: Uint8Array): boolean {
   return key[reader.offset] === PATH_MODULE
 }
 
-/** All keys of modules, resources and resource groups of an account begin with these bytes, and no other key does. */
+/** Prefix of all keys of modules, resources and resource groups of an account. No other key begins with it. */
 export function accountKeyPrefix(address: Uint8Array): Uint8Array {
   return new ByteWriter().u8(ACCESS_PATH).bytes(address).toBytes()
 }
 
-/** The keys of all items of a table begin with these bytes, and no other key does. */
+/** Prefix of the keys of all items of a table. No other key begins with it. */
 export function tableKeyPrefix(handle: Uint8Array): Uint8Array {
   return new ByteWriter().u8(TABLE_ITEM).bytes(handle).toBytes()
 }
 
-/** The stored form of a key; `decodeStateKey` reads it back. */
+/** Encodes a key in its stored form, which `decodeStateKey` reads. */
 export function encodeStateKey(key: StateKey): Uint8Array {
   switch (key.kind) {
     case 'module':
@@ -115,7 +115,7 @@ function structPath(kind: number, tag: StructTag): Uint8Array {
 }
 
 /**
- * What a stored key names. Byte strings in the result are copies.
+ * Decodes a stored key. Byte strings in the result are copies.
  * @throws `invalid_bcs` if the bytes are not a state key
  * @example
  * ```ts
@@ -172,8 +172,8 @@ function decodePath(address: Uint8Array, path: ByteReader): StateKey {
 }
 
 /**
- * Reads a state key in BCS form, as write sets have it, and returns its database form. If both are the same, that is a
- * view of the reader's bytes.
+ * Reads a state key in BCS form, as write sets have it, and returns its database form. The result is a view of the
+ * reader's bytes if both forms are the same.
  * @throws `invalid_bcs`
  */
 export function readStateKey(reader: ByteReader): Uint8Array {

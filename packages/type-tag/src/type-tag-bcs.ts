@@ -32,7 +32,7 @@ const BCS_TAG: Readonly<Record<PrimitiveType | 'vector' | 'struct' | 'function',
 }
 const KIND_OF_BCS_TAG = new Map(Object.entries(BCS_TAG).map(([kind, tag]) => [tag, kind]))
 
-/** Levels that are read: more than any tag of a ledger has, and few enough for the stack. */
+/** Deepest nesting that is read: more than any tag of a ledger has, and little enough for the stack. */
 const MAX_BCS_NESTING = 64
 
 /** Writes the BCS of a type tag. */
@@ -57,7 +57,7 @@ function writeSlots(writer: ByteWriter, slots: readonly FunctionSlot[]): void {
   }
 }
 
-/** Writes the BCS of a struct tag, without the byte that says it is one. */
+/** Writes the BCS of a struct tag, without the byte for its variant. */
 export function writeStructTag(writer: ByteWriter, tag: StructTag): void {
   writer.bytes(tag.address).string(tag.module).string(tag.name).uleb128(tag.typeArguments.length)
   for (const argument of tag.typeArguments) writeTypeTag(writer, argument)
@@ -78,7 +78,7 @@ export function readTypeTag(reader: ByteReader, depth = 0): TypeTag {
   return primitiveTag(kind) as PrimitiveTag
 }
 
-/** Reads a struct tag from its BCS, without the byte that says it is one. @throws `invalid_bcs` */
+/** Reads a struct tag from its BCS, without the byte for its variant. @throws `invalid_bcs` */
 export function readStructTag(reader: ByteReader, depth = 0): StructTag {
   const address = new Uint8Array(reader.readBytes(ADDRESS_LENGTH))
   const module = readName(reader)
@@ -87,7 +87,10 @@ export function readStructTag(reader: ByteReader, depth = 0): StructTag {
   return { kind: 'struct', address, module, name, typeArguments }
 }
 
-/** Moves past a type tag, whose names need not be UTF-8: a third of the time of reading it. @throws `invalid_bcs` */
+/**
+ * Moves past a type tag, whose names need not be UTF-8. It takes a third of the time of reading the tag.
+ * @throws `invalid_bcs`
+ */
 export function skipTypeTag(reader: ByteReader, depth = 0): void {
   const start = reader.offset
   if (depth > MAX_BCS_NESTING) throw reader.fault(`types are nested more than ${MAX_BCS_NESTING} levels deep`)
@@ -124,7 +127,10 @@ function readList<T>(reader: ByteReader, readItem: () => T): T[] {
   return items
 }
 
-/** Each item takes at least one byte, so that a count above the bytes left is refused before anything is allocated. */
+/**
+ * Reads the number of items of a list. Each item takes at least one byte, so a number above the bytes left is refused
+ * before anything is allocated.
+ */
 function readCount(reader: ByteReader): number {
   const start = reader.offset
   const count = reader.readLength()

@@ -7,7 +7,7 @@ import { readTypeTag, skipTypeTag, writeTypeTag } from './type-tag-bcs.js'
 
 const name = fc.stringMatching(/^([a-zA-Z][a-zA-Z0-9_$]{0,9}|_[a-zA-Z0-9_$]{1,9})$/)
 
-/** Any type tag whose text is within the nesting limit. */
+/** Type tags of any kind whose texts are within the nesting limit. */
 const arbitraryTypeTag: fc.Arbitrary<TypeTag> = fc.letrec<{ tag: TypeTag }>((tie) => ({
   tag: fc.oneof(
     { maxDepth: 7, depthSize: 'medium' },

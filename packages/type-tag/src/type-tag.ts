@@ -35,7 +35,7 @@ export interface VectorTag {
 /** A struct or enum with its type arguments. */
 export interface StructTag {
   readonly kind: 'struct'
-  /** 32 bytes. */
+  /** Address of the module, 32 bytes. */
   readonly address: Uint8Array
   readonly module: string
   readonly name: string
@@ -53,7 +53,7 @@ export interface FunctionTag {
   readonly kind: 'function'
   readonly parameters: readonly FunctionSlot[]
   readonly results: readonly FunctionSlot[]
-  /** Bits: copy 1, drop 2, store 4, key 8. */
+  /** Abilities of the function, as bits: copy 1, drop 2, store 4, key 8. */
   readonly abilities: number
 }
 
@@ -62,7 +62,7 @@ export type TypeTag = PrimitiveTag | VectorTag | StructTag | FunctionTag
 
 const PRIMITIVE_TAGS: ReadonlyMap<string, PrimitiveTag> = new Map(PRIMITIVE_TYPES.map((kind) => [kind, { kind }]))
 
-/** The tag of the primitive type of that name; undefined if there is none. */
+/** Tag of the primitive type with this name; undefined if there is none. */
 export function primitiveTag(name: string): PrimitiveTag | undefined {
   return PRIMITIVE_TAGS.get(name)
 }
@@ -73,14 +73,16 @@ export function isStructTag(tag: TypeTag): tag is StructTag {
 }
 
 /**
- * Canonical text: short lower-case addresses, `", "` between type arguments, no other spaces, no `<>` when empty.
- * Type names on chain have the same form, so that hashes over it (paired metadata) agree with the chain's.
+ * Text of a tag in its canonical form: short lower-case addresses, `", "` between type arguments, no other spaces, no
+ * empty `<>`. Type names on chain have this form, so hashes over it (paired metadata) agree with the chain's.
  */
 export function typeTagToText(tag: TypeTag): string {
   return textAfter('', tag)
 }
 
-/** The text of the tag after another text: of one that grows, each part is copied once, not once for each level around it. */
+/**
+ * Appends the text of a tag to another text. Each part is copied once this way, and not once for each level around it.
+ */
 function textAfter(before: string, tag: TypeTag): string {
   switch (tag.kind) {
     case 'vector':
@@ -116,7 +118,7 @@ function abilitiesToText(abilities: number): string {
   return names.length === 0 ? '' : ` has ${names.join(' + ')}`
 }
 
-/** Types in a tag: one, and those of its parts. */
+/** Number of types in a tag: itself, and those of its parts. */
 export function typeTagSize(tag: TypeTag): number {
   switch (tag.kind) {
     case 'vector':

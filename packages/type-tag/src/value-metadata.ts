@@ -1,13 +1,13 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 
-// What a ledger keeps with a value: see docs/ledger-formats.md, "Write sets".
-//   metadata (BCS): u8 0, u64 deposit, u64 creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
+// What a chain keeps with a value: see docs/ledger-formats.md, "Write sets". metadata (BCS): u8 0, u64 deposit, u64
+// creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
 
 /** Metadata of a value, in microseconds and octas. */
 export interface ValueMetadata {
-  /** What was paid for the slot; in the first variant, which has one deposit, all of it. */
+  /** Deposit for the slot. The first variant has one deposit, which is this one. */
   readonly slotDeposit: bigint
-  /** What was paid for the bytes; undefined in the first variant. */
+  /** Deposit for the bytes; undefined in the first variant. */
   readonly bytesDeposit: bigint | undefined
   /** When the key was created, in microseconds since the Unix epoch. */
   readonly creationTimeUsec: bigint
@@ -16,14 +16,14 @@ export interface ValueMetadata {
 /** A value of the state with what the chain keeps of it. */
 export interface StateValue {
   readonly value: Uint8Array
-  /** Undefined if the chain keeps none. */
+  /** Metadata of the value; undefined if the chain keeps none. */
   readonly metadata: ValueMetadata | undefined
 }
 
-/** What a write says in addition to its value. */
+/** What a write carries in addition to its value. */
 export interface ValueNote {
   readonly metadata: ValueMetadata | undefined
-  /** Whether the source said that the write created the key. Sources that do not say so leave it false. */
+  /** Whether the source said that the write created the key. False if the source does not say such things. */
   readonly isCreation: boolean
 }
 
@@ -38,7 +38,7 @@ export function readValueMetadata(reader: ByteReader): ValueMetadata {
 }
 
 /**
- * The bytes of a state value, as the ledger hashes it: variant 0 and the value, or variant 1, the value and its metadata.
+ * Encodes a state value, as the ledger hashes it: variant 0 and the value, or variant 1, the value and its metadata.
  */
 export function encodeStateValue({ value, metadata }: StateValue): Uint8Array {
   const writer = new ByteWriter().uleb128(metadata ? 1 : 0).byteString(value)
@@ -49,7 +49,7 @@ export function encodeStateValue({ value, metadata }: StateValue): Uint8Array {
   return writer.u64(creationTimeUsec).toBytes()
 }
 
-/** Reads a state value as `encodeStateValue` writes it. @throws `invalid_bcs` */
+/** Reads a state value that `encodeStateValue` wrote. @throws `invalid_bcs` */
 export function readStateValue(reader: ByteReader): StateValue {
   const start = reader.offset
   const variant = reader.readUleb128()
@@ -59,21 +59,24 @@ export function readStateValue(reader: ByteReader): StateValue {
 }
 
 // The annotation of a value in a store, 1 to 29 bytes, mostly 1 or 7 to 9:
-//   varint: code of the slot deposit × 4 + 2 where there is a bytes deposit + 1 for a creation
+//   varint: code of the slot deposit × 4 + 2 if there is a bytes deposit + 1 for a creation
 //   | varint, only if there is one: code of the bytes deposit
 //   | creation time, microseconds from BASE_TIME on, as few bytes as it needs, little-endian
 // An annotation of the one byte 1 is a creation without metadata.
 
-/** Deposits for a slot that networks have had: their place is their code. Any other deposit is coded by its number + 3. */
+/**
+ * Deposits for a slot that networks have had. The code of each is its index; any other deposit has its number + 3 as
+ * its code.
+ */
 const SLOT_DEPOSITS = [0n, 40_000n, 50_000n]
-/** Octas for a byte: deposits are multiples of it. */
+/** Unit of deposits for bytes, in octas: all deposits are multiples of it. */
 const BYTE_DEPOSIT = 40n
-/** 2022-08-08, before the first network. Times after it take 6 bytes until 2031. */
+/** Base of times in annotations: 2022-08-08, before the first network. Times after it take 6 bytes until 2031. */
 const BASE_TIME = 1_660_000_000_000_000n
 const CREATION_ALONE = 1
 const U64 = 2n ** 64n
 
-/** The annotation that says the same; undefined if there is nothing to say. */
+/** Encodes a note as an annotation; undefined if there is nothing to say. */
 export function noteToAnnotation({ metadata, isCreation }: ValueNote): Uint8Array | undefined {
   if (!metadata) return isCreation ? Uint8Array.of(CREATION_ALONE) : undefined
   return shortAnnotation(metadata, isCreation) ?? longAnnotation(metadata, isCreation)
@@ -82,10 +85,13 @@ export function noteToAnnotation({ metadata, isCreation }: ValueNote): Uint8Arra
 const SLOT_DEPOSIT_NUMBERS = SLOT_DEPOSITS.map(Number)
 const BYTE_DEPOSIT_NUMBER = Number(BYTE_DEPOSIT)
 const BASE_TIME_NUMBER = Number(BASE_TIME)
-/** Deposits below it have codes that are exact as JavaScript numbers. */
+/** Bound of deposits whose codes are exact as JavaScript numbers. */
 const SHORT_DEPOSIT = 2 ** 48
 
-/** What `longAnnotation` writes, with JavaScript numbers: a third of the time. Undefined if they are not exact. */
+/**
+ * Makes the annotation that `longAnnotation` makes, with JavaScript numbers, in a third of the time. Undefined if they
+ * would not be exact.
+ */
 function shortAnnotation(
   { slotDeposit, bytesDeposit, creationTimeUsec }: ValueMetadata,
   isCreation: boolean,
@@ -127,7 +133,7 @@ function longAnnotation(
   return Uint8Array.from(bytes)
 }
 
-/** What an annotation that `noteToAnnotation` made says. @throws `invalid_bcs` for other bytes */
+/** Decodes an annotation that `noteToAnnotation` made. @throws `invalid_bcs` for other bytes */
 export function annotationToNote(annotation: Uint8Array | undefined): ValueNote {
   if (!annotation) return { metadata: undefined, isCreation: false }
   if (annotation.length === 1 && annotation[0] === CREATION_ALONE) return { metadata: undefined, isCreation: true }
@@ -161,7 +167,7 @@ function timeLength(time: number): number {
   return length
 }
 
-/** Returns where it ends. */
+/** Writes a varint at `at`, and returns the offset after it. */
 function putVarint(bytes: Uint8Array, at: number, value: number): number {
   let end = at
   let rest = value
@@ -176,7 +182,7 @@ function pushVarint(bytes: number[], value: bigint): void {
   bytes.push(Number(rest))
 }
 
-/** A number of up to 70 bits: codes of a u64 need up to 67. */
+/** Reads a number of up to 70 bits: the codes of a u64 take up to 67. */
 function readVarint(reader: ByteReader): bigint {
   let value = 0n
   for (let shift = 0n; shift < 70n; shift += 7n) {

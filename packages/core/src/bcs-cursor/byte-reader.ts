@@ -2,7 +2,7 @@ import { compareBytes, viewBytes } from '#bytes'
 import type { LedgerStateError } from '../error.js'
 import { invalidBcs, type ParseErrorCode } from '../errors.js'
 
-/** The longest sequence that BCS allows: 2^31 - 1 elements. */
+/** Most elements of a sequence in BCS: 2^31 - 1. */
 export const MAX_SEQUENCE_LENGTH = 0x7fff_ffff
 
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
@@ -46,12 +46,12 @@ export class ByteReader {
     return this.end - this.offset
   }
 
-  /** An error at `offset`, by default where the reader stands. */
+  /** An error at `offset`, by default the offset of the reader. */
   fault(why: string, offset = this.offset): LedgerStateError<ParseErrorCode> {
     return invalidBcs(why, offset)
   }
 
-  /** Moves past `length` bytes and returns where they begin. */
+  /** Moves past `length` bytes and returns the offset of the first. */
   skip(length: number): number {
     const at = this.offset
     if (length > this.end - at) throw this.fault('unexpected end of input', this.end)
@@ -59,7 +59,7 @@ export class ByteReader {
     return at
   }
 
-  /** Expects that all bytes were read. @throws `invalid_bcs` */
+  /** Checks that all bytes were read. @throws `invalid_bcs` */
   expectEnd(): void {
     if (this.offset !== this.end)
       throw this.fault(`${this.remaining} bytes are left over after the value: remaining input`)
@@ -94,7 +94,7 @@ export class ByteReader {
     return u64At(this.bytes, this.skip(8))
   }
 
-  /** An unsigned integer of `width` bytes, a multiple of 8. */
+  /** Reads an unsigned integer of `width` bytes, a multiple of 8. */
   readWideInteger(width: number): bigint {
     const at = this.skip(width)
     let value = 0n
@@ -114,7 +114,7 @@ export class ByteReader {
     return key
   }
 
-  /** ULEB128 of at most 32 bits, in its shortest form. */
+  /** Reads a ULEB128 number of at most 32 bits, in its shortest form. */
   readUleb128(): number {
     const start = this.offset
     const first = start < this.end ? this.bytes[start]! : 0x80
@@ -137,7 +137,7 @@ export class ByteReader {
     throw this.fault('ULEB128-encoded integer did not fit in the target size', start)
   }
 
-  /** A sequence length, refused before anything is allocated when it is above the limit of the format. */
+  /** Reads the length of a sequence. A length above the limit of the format is refused before anything is allocated. */
   readLength(): number {
     const start = this.offset
     const length = this.readUleb128()

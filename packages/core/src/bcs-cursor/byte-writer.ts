@@ -6,7 +6,7 @@ import { badHexDigit } from '../hex.js'
 
 /** A buffer that grew beyond this many bytes is released by `reset`. */
 const KEPT_BYTES = 1 << 20
-/** Bytes above which the runtime's own conversion beats a loop. */
+/** Bytes from which on the runtime's own conversion to hex is faster than a loop. */
 const LONG_HEX = 32
 
 const EIGHT_BYTES = new DataView(new ArrayBuffer(8))
@@ -40,19 +40,19 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** One byte. */
+  /** Appends one byte. */
   u8(value: number): this {
     const at = this.#reserve(1)
     this.#bytes[at] = value
     return this
   }
 
-  /** A byte, 0 or 1. */
+  /** Appends a byte, 0 or 1. */
   bool(value: boolean): this {
     return this.u8(value ? 1 : 0)
   }
 
-  /** Two bytes, little-endian. */
+  /** Appends two bytes, little-endian. */
   u16(value: number): this {
     const at = this.#reserve(2)
     this.#bytes[at] = value
@@ -60,19 +60,19 @@ export class ByteWriter {
     return this
   }
 
-  /** Four bytes, little-endian. */
+  /** Appends four bytes, little-endian. */
   u32(value: number): this {
     const at = this.#reserve(4)
     this.#word(at, value, 4)
     return this
   }
 
-  /** Eight bytes, little-endian. */
+  /** Appends eight bytes, little-endian. */
   u64(value: bigint): this {
     return this.integer(value, 8)
   }
 
-  /** A whole number from 0 to 2^53 - 1 in `width` bytes, which must be enough for it. */
+  /** Appends a whole number from 0 to 2^53 - 1 in `width` bytes, which must be enough for it. */
   unsigned(value: number, width: number): this {
     if (width >= 8) return this.unsignedHalves(value | 0, (value / 0x1_0000_0000) | 0, width)
     const at = this.#reserve(width)
@@ -80,7 +80,7 @@ export class ByteWriter {
     return this
   }
 
-  /** A whole number below 2^64, given as its lower and upper 32 bits, in `width` bytes, at least 8. */
+  /** Appends a whole number below 2^64, given as its lower and upper 32 bits, in `width` bytes, at least 8. */
   unsignedHalves(low: number, high: number, width: number): this {
     const at = this.#reserve(width)
     const bytes = this.#bytes
@@ -96,7 +96,7 @@ export class ByteWriter {
     return this
   }
 
-  /** Little-endian two's complement in `width` bytes. */
+  /** Appends `value` in little-endian two's complement of `width` bytes. */
   integer(value: bigint, width: number): this {
     const at = this.#reserve(width)
     let rest = BigInt.asUintN(width * 8, value)
@@ -109,13 +109,13 @@ export class ByteWriter {
     return this
   }
 
-  /** The lowest `count` bytes of `value`; nothing where `count` is not above 0. */
+  /** Writes the lowest `count` bytes of `value`; nothing if `count` is 0 or less. */
   #word(at: number, value: number, count: number): void {
     const bytes = this.#bytes
     for (let byte = 0; byte < count; byte++) bytes[at + byte] = value >>> (8 * byte)
   }
 
-  /** A whole number below 2^32 in ULEB128, seven bits a byte. */
+  /** Appends a whole number below 2^32 in ULEB128, seven bits a byte. */
   uleb128(value: number): this {
     let rest = value
     while (rest >= 0x80) {
@@ -125,7 +125,7 @@ export class ByteWriter {
     return this.u8(rest)
   }
 
-  /** The bytes as they are, without a length. */
+  /** Appends the bytes as they are, without a length. */
   bytes(bytes: Uint8Array): this {
     const { length } = bytes
     const at = this.#reserve(length)
@@ -136,13 +136,13 @@ export class ByteWriter {
     return this
   }
 
-  /** A length and that many bytes. */
+  /** Appends a length and that many bytes. */
   byteString(bytes: Uint8Array): this {
     return this.uleb128(bytes.length).bytes(bytes)
   }
 
   /**
-   * The 32 bytes of an address, given as `parseAddress` reads it, without an array between.
+   * Appends the 32 bytes of an address, given as `parseAddress` reads it. No array is made in between.
    * @throws `invalid_address`; nothing is written then
    */
   address(text: string): this {
@@ -157,7 +157,7 @@ export class ByteWriter {
   }
 
   /**
-   * A length and that many bytes, given in hex as `hexToBytes` reads it, without an array between.
+   * Appends a length and that many bytes, given in hex as `hexToBytes` reads it. No array is made in between.
    * @throws `invalid_hex`; nothing is written then
    */
   hexString(text: string): this {
@@ -189,7 +189,7 @@ export class ByteWriter {
     return faults >= 0
   }
 
-  /** The length of a text in bytes, and its UTF-8. */
+  /** Appends the length of a text in bytes, and its UTF-8. */
   string(text: string): this {
     if (text.length < 64 && this.#shortAscii(text)) return this
     const length = utf8Length(text)
@@ -199,7 +199,7 @@ export class ByteWriter {
     return this
   }
 
-  /** Writes text of ASCII; of other text it writes nothing and answers false. */
+  /** Writes a text of ASCII alone. If it has other characters, it writes nothing and returns false. */
   #shortAscii(text: string): boolean {
     const { length } = text
     const at = this.#reserve(length + 1)
@@ -216,7 +216,7 @@ export class ByteWriter {
     return true
   }
 
-  /** A copy of what was written. */
+  /** Copies what was written. */
   toBytes(): Uint8Array {
     return this.#bytes.slice(0, this.#length)
   }

@@ -6,7 +6,7 @@ import * as portable from './portable-bytes.js'
 
 const anyBytes = fc.uint8Array({ maxLength: 80 })
 const longBytes = fc.uint8Array({ minLength: 120, maxLength: 400, size: 'max' })
-/** Bytes that are often UTF-8, and often almost. */
+/** Bytes that often are UTF-8, and often almost are. */
 const almostUtf8 = fc
   .tuple(fc.string({ unit: 'grapheme', maxLength: 40 }), fc.nat(), fc.nat(255), fc.boolean())
   .map(([text, at, byte, damaged]) => {

@@ -5,7 +5,7 @@ for (let value = 0; value < 16; value++) {
   DIGIT_VALUE[value.toString(16).toUpperCase().charCodeAt(0)] = value
 }
 
-/** The value 0 to 15 of a hex digit given as UTF-16 code, or -1. */
+/** Value from 0 to 15 of a hex digit, given as UTF-16 code; -1 for any other character. */
 export function hexDigitValue(charCode: number): number {
   return charCode < 128 ? DIGIT_VALUE[charCode]! : -1
 }

@@ -1,8 +1,8 @@
-// What `node-bytes.ts` does, without Node: browsers, workers, any runtime with TextEncoder and TextDecoder.
+// The functions of `node-bytes.ts` for browsers, workers, and any other runtime with TextEncoder and TextDecoder.
 import { hexDigitValue } from './hex-digit.js'
 
 const ENCODER = new TextEncoder()
-// A byte order mark is text.
+// A byte order mark is kept, as part of the text.
 const DECODER = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 export function allocateBytes(length: number): Uint8Array {
@@ -37,7 +37,7 @@ export function indexOfBytes(bytes: Uint8Array, part: Uint8Array): number {
   return -1
 }
 
-/** Up to this number of bytes, joining characters is faster than the runtime's decoder. */
+/** Length in bytes up to which joining characters is faster than the runtime's decoder. */
 const SHORT_TEXT = 24
 
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
@@ -98,9 +98,15 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
   return next - at
 }
 
-/** Digits above which reading them as bytes is faster than asking a text that is part of another for each. */
+/**
+ * Number of hex digits from which on it is faster to encode them as bytes first: asking a substring for each character
+ * is slow.
+ */
 const LONG_HEX = 256
-/** Digits as bytes, few enough at a time to stay in the processor's cache; and the same memory, four digits a word. */
+/**
+ * A buffer for hex digits as bytes, small enough to stay in the processor's cache; `DIGIT_WORDS` is the same memory,
+ * four digits a word.
+ */
 const DIGITS = new Uint8Array(4_096)
 const DIGIT_WORDS = new Int32Array(DIGITS.buffer)
 
@@ -126,9 +132,9 @@ export function writeHexBytes(target: Uint8Array, at: number, text: string, star
 }
 
 /**
- * Writes two bytes for each of the first `DIGIT_WORDS`, and answers whether all were digits. It works on the four digits
- * of a word at the same time: a table of digits takes two thirds longer. In a word the first digit is the lowest byte: all
- * runtimes but Node's have little-endian machines alone.
+ * Writes two bytes for each of the first `count` words of `DIGIT_WORDS`, and returns whether all were digits. It works
+ * on the four digits of a word at the same time: a table of digits takes two thirds longer. The first digit is the
+ * lowest byte of a word, because all runtimes but Node's run on little-endian machines alone.
  */
 function writeWordsOfDigits(target: Uint8Array, at: number, count: number): boolean {
   let faults = 0
@@ -139,7 +145,8 @@ function writeWordsOfDigits(target: Uint8Array, at: number, count: number): bool
     // The sums set the highest bit of a byte that is at least 0, above 9, at least a, and above f.
     const decimal = (word + 0x50505050) & ~(word + 0x46464646)
     const letter = (lowerCase + 0x1f1f1f1f) & ~(lowerCase + 0x19191919)
-    // A byte that is not ASCII has the bit itself. If one carries into the next, it is a fault already.
+    // A byte that is not ASCII has this bit itself. A carry into the next byte comes only from a byte that is a fault
+    // already.
     faults |= ~(decimal | letter) | word
     // Bit 6 is set in letters, the lower half of which is 1 to 6.
     const values = (word & 0x0f0f0f0f) + ((word >>> 6) & 0x01010101) * 9

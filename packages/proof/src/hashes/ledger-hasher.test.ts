@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { expectHash, LedgerHasher } from './ledger-hasher.js'
 
-/** SHA3-256 of `APTOS::LedgerInfo`, by another implementation. */
+/** SHA3-256 of `APTOS::LedgerInfo`, computed by another implementation. */
 const SEED_OF_LEDGER_INFO = '98274d3a1dfd01624eb9df4f2fc4e34fa24f18334a0091ec93d0ea833e1fbaa2'
 
 describe('LedgerHasher', () => {

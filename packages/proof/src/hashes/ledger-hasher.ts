@@ -3,10 +3,10 @@ import { sha3, sha3Into, sha3OfParts } from '#sha3'
 import { hashMismatch } from '../errors.js'
 import { HASH_LENGTH } from './hash-bytes.js'
 
-/** Word before the name of each kind of hash. The Aptos networks use this one; forks may use another. */
+/** Word before the name of each kind of hash, as on the Aptos networks; forks may use another. */
 export const DEFAULT_HASH_SALT = 'APTOS::'
 
-/** What is hashed: each kind of hash has its own seed. */
+/** Name of a kind of hash. Each has its own seed. */
 export type HashName =
   | 'Transaction'
   | 'TransactionInfo'
@@ -21,18 +21,21 @@ export type HashName =
   | 'Ledger2WaypointConverter'
   | 'LedgerInfo'
 
-/** The root of an empty accumulator, and the sibling of its last leaves. */
+/** Root of an empty accumulator, and the sibling of a last leaf that has none. */
 export const ACCUMULATOR_PLACEHOLDER = placeholder('ACCUMULATOR_PLACEHOLDER_HASH')
 /** The root of an empty sparse Merkle tree, and of each of its empty subtrees. */
 export const SPARSE_MERKLE_PLACEHOLDER = placeholder('SPARSE_MERKLE_PLACEHOLDER_HASH')
 
-/** Up to here it is cheaper to copy the bytes after the seed than to hash in steps (1 µs against 3). */
+/**
+ * Longest bytes that are copied behind the seed and hashed at once; longer ones are hashed in steps (1 µs against 3 for
+ * short ones).
+ */
 const ONE_SHOT_BYTES = 4_096
 
 /** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
-  /** Seeds by name, with room for what is hashed after each. */
+  /** Seeds by name, each with room behind it for what is hashed. */
   readonly #seeded = new Map<HashName, Uint8Array>()
   readonly #computed = new Uint8Array(HASH_LENGTH)
 
@@ -40,7 +43,7 @@ export class LedgerHasher {
     this.salt = salt
   }
 
-  /** 32 bytes, in a separate array. */
+  /** Computes a hash, 32 bytes in a separate array. */
   hash(name: HashName, bytes: Uint8Array): Uint8Array {
     const seeded = this.#seed(name)
     if (bytes.length > ONE_SHOT_BYTES) {
@@ -51,8 +54,8 @@ export class LedgerHasher {
   }
 
   /**
-   * Writes the hash to `target` at an offset. On Node it takes half of the time of `hash` for short bytes, which makes the array that it
-   * returns (0.9 of 1.7 µs).
+   * Writes the hash to `target` at an offset. On Node this takes half of the time of `hash` for short bytes, because it
+   * makes no array (0.9 against 1.7 µs).
    */
   hashInto(name: HashName, bytes: Uint8Array, target: Uint8Array, at: number): void {
     if (bytes.length > ONE_SHOT_BYTES) {
@@ -64,18 +67,22 @@ export class LedgerHasher {
     sha3Into(seeded.subarray(0, HASH_LENGTH + bytes.length), target, at)
   }
 
-  /** Whether bytes have a hash. */
+  /** Whether bytes have the claimed hash. */
   hasHash(name: HashName, bytes: Uint8Array, claimed: Uint8Array): boolean {
     this.hashInto(name, bytes, this.#computed, 0)
     return compareBytes(this.#computed, claimed) === 0
   }
 
-  /** Expects that bytes have a hash. @throws `verification_failed` naming `what` differs */
+  /**
+   * Checks that bytes have the claimed hash.
+   * @throws `verification_failed` naming `what`
+   * @throws `verification_failed` naming `what` differs
+   */
   expectHash(what: string, name: HashName, bytes: Uint8Array, claimed: Uint8Array): void {
     if (!this.hasHash(name, bytes, claimed)) throw hashMismatch(what, claimed, this.#computed)
   }
 
-  /** Same as `hashPair`, written to `target` at an offset, where one of the two may be. */
+  /** Same as `hashPair`, written to `target` at an offset. `left` or `right` may lie at that offset. */
   hashPairInto(name: HashName, left: Uint8Array, right: Uint8Array, target: Uint8Array, at: number): void {
     const seeded = this.#seed(name)
     seeded.set(left, HASH_LENGTH)
@@ -91,7 +98,10 @@ export class LedgerHasher {
     return sha3(seeded.subarray(0, 3 * HASH_LENGTH))
   }
 
-  /** The hash of the salt and a name: it stands before what is hashed, and before what validators sign. A view; do not write. */
+  /**
+   * Hash of the salt and a name. It stands before the bytes that are hashed, and before those that validators sign. The
+   * result is a view: do not write to it.
+   */
   seed(name: HashName): Uint8Array {
     return this.#seed(name).subarray(0, HASH_LENGTH)
   }
@@ -113,7 +123,7 @@ function placeholder(text: string): Uint8Array {
   return bytes
 }
 
-/** @throws `verification_failed` naming what differs */
+/** Checks that a hash is the claimed one. @throws `verification_failed` naming what differs */
 export function expectHash(what: string, computed: Uint8Array, claimed: Uint8Array): void {
   if (compareBytes(computed, claimed) !== 0) throw hashMismatch(what, claimed, computed)
 }

@@ -1,4 +1,4 @@
-// `portable-sha3.ts` has the same functions for other runtimes than Node: see `imports` in package.json.
+// SHA3 by Node. `portable-sha3.ts` has the same functions for other runtimes: see `imports` in package.json.
 import { createHash, hash } from 'node:crypto'
 
 const ALGORITHM = 'sha3-256'
@@ -8,12 +8,14 @@ export function sha3(bytes: Uint8Array): Uint8Array {
   return hash(ALGORITHM, bytes, 'buffer')
 }
 
-/** The SHA3-256 of one part after the other. */
+/** SHA3-256 of two parts, one after the other. */
 export function sha3OfParts(first: Uint8Array, second: Uint8Array): Uint8Array {
   return createHash(ALGORITHM).update(first).update(second).digest()
 }
 
-/** Writes the SHA3-256 of bytes to `target` at an offset. Half of the time of `sha3`, which makes a `Buffer`. */
+/**
+ * Writes the SHA3-256 of bytes to `target` at an offset. It takes half of the time of `sha3`, which makes a `Buffer`.
+ */
 export function sha3Into(bytes: Uint8Array, target: Uint8Array, at: number): void {
   const text = hash(ALGORITHM, bytes, 'binary')
   for (let index = 0; index < text.length; index++) target[at + index] = text.charCodeAt(index)

@@ -1,9 +1,9 @@
-// Runtimes other than Node have no SHA3 of their own: the Web Cryptography API lacks it.
+// SHA3 in JavaScript for runtimes other than Node, whose Web Cryptography API lacks it.
 import { sha3_256 as sha3 } from '@noble/hashes/sha3.js'
 
 export { sha3 }
 
-/** The SHA3-256 of one part after the other. */
+/** SHA3-256 of two parts, one after the other. */
 export function sha3OfParts(first: Uint8Array, second: Uint8Array): Uint8Array {
   return sha3.create().update(first).update(second).digest()
 }

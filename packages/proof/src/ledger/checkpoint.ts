@@ -7,7 +7,7 @@ import { levelsOf } from '../trees/levels-of.js'
 import { readLedgerInfo, type SignedLedgerInfo } from './ledger-info.js'
 import { readTransactionInfo } from './transaction-info.js'
 
-/** A version whose state a signed ledger info commits to, and what shows it. */
+/** A version with the proof that a signed ledger info commits to its state. */
 export interface SignedCheckpoint {
   /** The last version of a block. */
   readonly version: bigint
@@ -19,11 +19,11 @@ export interface SignedCheckpoint {
   readonly ledgerInfo: Uint8Array
 }
 
-/** What a checkpoint shows if its ledger info is signed. */
+/** Facts that a checkpoint proves if its ledger info is signed. */
 export interface CheckedCheckpoint {
   /** Root of the state at the version. */
   readonly stateRoot: Uint8Array
-  /** Its signatures are not checked. */
+  /** Ledger info of the checkpoint. Its signatures are not checked. */
   readonly ledgerInfo: SignedLedgerInfo
 }
 
@@ -34,7 +34,7 @@ export function writeCheckpoint(writer: ByteWriter, checkpoint: SignedCheckpoint
   writer.byteString(checkpoint.ledgerInfo)
 }
 
-/** Reads what `writeCheckpoint` wrote. @throws `invalid_bcs` */
+/** Reads a checkpoint that `writeCheckpoint` wrote. @throws `invalid_bcs` */
 export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
   return {
     version: reader.readU64(),
@@ -44,14 +44,14 @@ export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
   }
 }
 
-/** A checkpoint as bytes of its own, as stores keep it. */
+/** Encodes a checkpoint in the form in which stores keep it. */
 export function checkpointToBytes(checkpoint: SignedCheckpoint): Uint8Array {
   const writer = new ByteWriter()
   writeCheckpoint(writer, checkpoint)
   return writer.toBytes()
 }
 
-/** Reads what `checkpointToBytes` wrote. @throws `invalid_bcs` */
+/** Reads a checkpoint that `checkpointToBytes` encoded. @throws `invalid_bcs` */
 export function bytesToCheckpoint(bytes: Uint8Array): SignedCheckpoint {
   const reader = new ByteReader(bytes)
   const checkpoint = readCheckpoint(reader)
@@ -60,15 +60,15 @@ export function bytesToCheckpoint(bytes: Uint8Array): SignedCheckpoint {
 }
 
 /**
- * Checks that the ledger of a checkpoint's ledger info has the transaction info at the version. The signatures remain to be
- * checked: see `EpochHistory`.
+ * Checks that the ledger of a checkpoint's ledger info has the transaction info at the version. It does not check the
+ * signatures: see `EpochHistory`.
  * @throws `verification_failed`; `invalid_bcs`
  */
 export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoint): CheckedCheckpoint {
   const { version, transactionInfo, siblings } = checkpoint
   const ledgerInfo = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
   if (ledgerInfo.version < version) throw shortPath(version, ledgerInfo.version)
-  // A tree of 2^n leaves has n levels: more of them would pass off one of its versions as a later one.
+  // A tree of 2^n leaves has n levels. With more siblings, one of its versions could be passed off as a later one.
   const levels = levelsOf(Number(ledgerInfo.version) + 1)
   if (siblings.length !== levels || ledgerInfo.version > BigInt(Number.MAX_SAFE_INTEGER)) {
     throw wrongPathLength(version, siblings.length, levels)

@@ -4,7 +4,7 @@ import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 /** A validator of an epoch, as a ledger info names it. */
 export interface Validator {
   readonly address: Uint8Array
-  /** BLS12-381 public key, 48 bytes in a sound ledger info. */
+  /** Compressed BLS12-381 public key; 48 bytes in a sound ledger info. */
   readonly publicKey: Uint8Array
   readonly votingPower: bigint
 }
@@ -12,9 +12,9 @@ export interface Validator {
 /** The validators that sign the ledger infos of an epoch. */
 export interface EpochState {
   readonly epoch: bigint
-  /** Validators in the order of the bits of a signature's mask. */
+  /** The validators, in the order of the bits of a signature's mask. */
   readonly validators: readonly Validator[]
-  /** BCS of the whole state, as a waypoint commits to it. */
+  /** BCS of the whole epoch state, as a waypoint commits to it. */
   readonly bytes: Uint8Array
 }
 
@@ -24,20 +24,20 @@ export interface LedgerInfo {
   readonly accumulatorRoot: Uint8Array
   readonly version: bigint
   readonly timestampUsec: bigint
-  /** The epoch that follows. Only the ledger info of an epoch's last version has one. */
+  /** State of the epoch that follows. Only the last ledger info of an epoch has it. */
   readonly nextEpoch: EpochState | undefined
-  /** BCS of all of the above: validators sign these bytes behind a seed. */
+  /** BCS of all the members above. Validators sign these bytes behind a seed. */
   readonly message: Uint8Array
 }
 
-/** A ledger info with the aggregate of its validators' signatures. Nothing of it is checked yet. */
+/** A ledger info with the aggregate signature of its validators. Nothing of it is checked yet. */
 export interface SignedLedgerInfo extends LedgerInfo {
   /** One bit for each validator, the highest bit of the first byte for the first one. */
   readonly signers: Uint8Array
   readonly signature: Uint8Array | undefined
 }
 
-/** Reads a ledger info with signatures, which ends the bytes. See docs/ledger-formats.md, "Ledger infos". */
+/** Reads a ledger info with signatures, up to the end of the bytes. See docs/ledger-formats.md, "Ledger infos". */
 export function readLedgerInfo(reader: ByteReader): SignedLedgerInfo {
   const tagAt = reader.offset
   const tag = reader.readUleb128()
@@ -57,7 +57,7 @@ export function readLedgerInfo(reader: ByteReader): SignedLedgerInfo {
   return { epoch, accumulatorRoot, version, timestampUsec, nextEpoch, message, signers, signature }
 }
 
-/** BCS of a ledger info with its signatures: what `readLedgerInfo` reads. */
+/** Encodes a ledger info with its signatures in BCS, as `readLedgerInfo` reads it. */
 export function signedLedgerInfoToBytes({
   message,
   signers,

@@ -1,18 +1,18 @@
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 
-/** What a ledger commits to of one transaction. See docs/ledger-formats.md, "Transaction infos". */
+/** The part of a transaction that the ledger commits to. See docs/ledger-formats.md, "Transaction infos". */
 export interface TransactionInfo {
   readonly transactionHash: Uint8Array
   readonly eventRoot: Uint8Array
   readonly stateChangeHash: Uint8Array
-  /** Only if a block ends. */
+  /** Root of the state after the transaction, if a block ends with it. */
   readonly stateRoot: Uint8Array | undefined
 }
 
 const INFO_V0 = 0
 const INFO_V1 = 1
-/** Options that follow the state change hash, the state root first. */
+/** Number of options that follow the state change hash, by variant. The state root comes first. */
 const OPTIONS = { [INFO_V0]: 2, [INFO_V1]: 11 } as const
 
 const STATUS_SUCCESS = 0
@@ -20,7 +20,7 @@ const STATUS_ABORT = 2
 const STATUS_EXECUTION_FAILURE = 3
 const STATUS_OTHER = 4
 
-/** Offset behind the tag and the gas used. */
+/** Offset of the status, behind the tag and the gas used. */
 const STATUS_AT = 9
 const SHORTEST_INFO = STATUS_AT + 1 + 3 * HASH_LENGTH + OPTIONS[INFO_V0]
 
@@ -46,8 +46,8 @@ function readOptionalHash(reader: ByteReader): Uint8Array | undefined {
 }
 
 /**
- * The transaction hash of the info that may begin at `at`; undefined if none can. It throws nothing, because a search
- * tries every byte.
+ * Transaction hash of the info that may begin at `at`; undefined if none can begin there. It throws nothing, because a
+ * search tries every byte.
  */
 export function peekTransactionHash(
   { bytes, end }: Pick<ByteReader, 'bytes' | 'end'>,
@@ -59,7 +59,7 @@ export function peekTransactionHash(
   return bytes.subarray(hashesAt, hashesAt + HASH_LENGTH)
 }
 
-/** The hash of a transaction, a view, and whether it succeeded, out of its info, which was read before. */
+/** Reads the hash of a transaction (a view), and whether it succeeded, from an info that was checked before. */
 export function readOutcome(
   bytes: Uint8Array,
   infoStart: number,
@@ -69,7 +69,7 @@ export function readOutcome(
   return { hash, isSuccess: bytes[infoStart + STATUS_AT] === STATUS_SUCCESS }
 }
 
-/** Offset at which the status that begins at `at` ends, if three hashes can follow; undefined if none begins. */
+/** Offset after the status that begins at `at`, if three hashes can follow it; undefined if no status begins there. */
 function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefined {
   let next: number | undefined = at + 1
   const status = bytes[at]!
@@ -88,7 +88,7 @@ function statusEnd(bytes: Uint8Array, at: number, end: number): number | undefin
   return next !== undefined && next + 3 * HASH_LENGTH < end ? next : undefined
 }
 
-/** Kind of the place at which a program was aborted: 0 in a module (address, name), 1 in the script. */
+/** Offset after the place at which a program was aborted: variant 0 is a module (address, name), 1 the script. */
 function locationEnd(bytes: Uint8Array, at: number): number | undefined {
   if (bytes[at] === 1) return at + 1
   return bytes[at] === 0 ? byteStringEnd(bytes, at + 1 + ADDRESS_LENGTH) : undefined
@@ -99,7 +99,7 @@ function optionEnd(bytes: Uint8Array, at: number, contentEnd: (at: number) => nu
   return bytes[at] === 1 ? contentEnd(at + 1) : undefined
 }
 
-/** End of a text of up to 16,383 bytes: no status has a longer one. */
+/** Offset after a text of up to 16,383 bytes: no status has a longer one. */
 function byteStringEnd(bytes: Uint8Array, at: number): number | undefined {
   const first = bytes[at]
   if (first === undefined) return undefined

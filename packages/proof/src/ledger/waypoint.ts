@@ -8,11 +8,14 @@ export interface WaypointParts {
   readonly accumulatorRoot: Uint8Array
   readonly version: bigint
   readonly timestampUsec: bigint
-  /** The `bytes` are BCS of the next epoch's state, without the tag of its option. */
+  /** State of the next epoch; `bytes` is its BCS, without the tag of the option. */
   readonly nextEpoch: { readonly bytes: Uint8Array } | undefined
 }
 
-/** `version:hash`, by which a network names a point of its ledger. See docs/ledger-formats.md, "Ledger infos". */
+/**
+ * Computes the waypoint `version:hash`, by which a network names a point of its ledger. See docs/ledger-formats.md,
+ * "Ledger infos".
+ */
 export function computeWaypoint(hasher: LedgerHasher, parts: WaypointParts): string {
   const { epoch, accumulatorRoot, version, timestampUsec, nextEpoch } = parts
   const writer = new ByteWriter().u64(epoch).bytes(accumulatorRoot).u64(version).u64(timestampUsec)

@@ -1,12 +1,12 @@
-/** Bytes of a compressed public key: a point of G1. */
+/** Length in bytes of a compressed public key, a point of G1. */
 export const PUBLIC_KEY_LENGTH = 48
-/** Bytes of a compressed signature: a point of G2. */
+/** Length in bytes of a compressed signature, a point of G2. */
 export const SIGNATURE_LENGTH = 96
 
-/** An aggregate signature, and what it claims. */
+/** An aggregate signature with its signers and message. */
 export interface SignedStatement {
   readonly message: Uint8Array
-  /** Public keys of all signers, each with a proof of possession that the chain has checked. At least one. */
+  /** Public keys of all signers, at least one. The chain has checked a proof of possession of each. */
   readonly publicKeys: readonly Uint8Array[]
   readonly signature: Uint8Array
 }
@@ -18,7 +18,7 @@ export interface SignedStatement {
  */
 export interface Bls {
   /**
-   * Whether every statement was signed by all of its keys. Messages must differ from each other: the signatures are added and
+   * Whether all keys of every statement signed it. Messages must differ from each other: the signatures are added and
    * checked by one product of pairings.
    */
   verifyAll(statements: readonly SignedStatement[]): boolean

@@ -5,20 +5,20 @@ import { computeWaypoint, versionOfWaypoint } from '../ledger/waypoint.js'
 import type { Bls, SignedStatement } from './bls.js'
 import { readClaim, type SignedPower } from './validator-set.js'
 
-/** Endings whose signatures are checked together: more bring hardly anything. */
+/** Number of endings whose signatures are checked together: more save hardly anything. */
 export const ENDINGS_AT_ONCE = 64
 
-/** What is believed of the end of an epoch: the validators of its `nextEpoch` sign what follows. */
+/** An end of an epoch that is believed: the validators of its `nextEpoch` sign what follows. */
 interface BelievedEnding {
   readonly version: bigint
   readonly nextEpoch: EpochState
-  /** Undefined if the validators are trusted themselves. */
+  /** Ledger info that ends the epoch; undefined if the validators are trusted themselves. */
   readonly info: SignedLedgerInfo | undefined
 }
 
 /**
- * The validator sets that follow from trusted waypoints. An ending of an epoch is believed if it has a trusted waypoint, or
- * if a quorum of the validators that the ending before announced signed it. See docs/ledger-formats.md, "Signatures".
+ * The validator sets that follow from trusted waypoints. An end of an epoch is believed if it has a trusted waypoint,
+ * or if a quorum of the validators that the previous end announced signed it. See docs/ledger-formats.md, "Signatures".
  */
 export class EpochHistory {
   readonly #hasher: LedgerHasher
@@ -34,8 +34,8 @@ export class EpochHistory {
   }
 
   /**
-   * The history of a reader who trusts the validators of an epoch.
-   * @param after the version with which the epoch before ended
+   * Makes the history of a reader who trusts the validators of an epoch.
+   * @param after the last version of the previous epoch
    */
   static ofValidators(hasher: LedgerHasher, bls: Bls, validators: EpochState, after: bigint): EpochHistory {
     const history = new EpochHistory(hasher, bls, [])
@@ -43,29 +43,29 @@ export class EpochHistory {
     return history
   }
 
-  /** The newest epoch whose validators are known; undefined before an ending is believed. */
+  /** Newest epoch whose validators are known; undefined before an end of an epoch is believed. */
   get epoch(): bigint | undefined {
     return this.#newest?.nextEpoch.epoch
   }
 
   /**
-   * The waypoint of the newest ending that is believed. Whoever trusts it can continue from there. Undefined before an ending is
-   * believed.
+   * Waypoint of the newest end of an epoch that is believed. A reader who trusts it can continue from there. Undefined
+   * before one is believed.
    */
   get newestWaypoint(): string | undefined {
     const info = this.#newest?.info
     return info && computeWaypoint(this.#hasher, info)
   }
 
-  /** Whether a trusted waypoint names a version. */
+  /** Whether one of the trusted waypoints names this version. */
   hasWaypointAt(version: bigint): boolean {
     return this.#waypoints.has(version)
   }
 
   /**
-   * Believes the endings of epochs that follow each other, all of them or none. Many at once take half of the time of one by
-   * one where signatures are checked in JavaScript.
-   * @returns the power that signed each; undefined if a waypoint vouches
+   * Checks the ends of successive epochs, and believes all of them or none. If signatures are checked in JavaScript,
+   * many at once take half of the time of one by one.
+   * @returns the voting power that signed each; undefined if a waypoint vouches for it
    * @throws `untrusted` naming the first epoch that is not signed
    */
   believe(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
@@ -94,7 +94,7 @@ export class EpochHistory {
   }
 
   /**
-   * Expects that a ledger info has a trusted waypoint, or that a quorum of its epoch's validators signed it.
+   * Checks that a ledger info has a trusted waypoint, or that a quorum of its epoch's validators signed it.
    * @returns the power that signed; undefined if the waypoint alone vouches
    * @throws `untrusted`
    */
@@ -106,7 +106,12 @@ export class EpochHistory {
     return { signed, total }
   }
 
-  /** @throws `untrusted` where a waypoint names the version, and it is another one */
+  /**
+   * Whether a trusted waypoint vouches for a ledger info.
+   * @throws `untrusted` if a waypoint names its version, and has
+   * another hash
+   * @throws `untrusted` where a waypoint names the version, and it is another one
+   */
   #hasTrustedWaypoint(info: SignedLedgerInfo): boolean {
     const trusted = this.#waypoints.get(info.version)
     if (trusted === undefined) return false
@@ -119,7 +124,7 @@ export class EpochHistory {
     return readClaim(info, validators, this.#hasher.seed('LedgerInfo'))
   }
 
-  /** One check of all; if it fails, each by itself, to name the epoch. */
+  /** Checks the signatures of all claims together. If that fails, it checks each claim alone, to name the epoch. */
   #expectSignatures(claims: readonly { readonly epoch: bigint; readonly statement: SignedStatement }[]): void {
     if (this.#bls.verifyAll(claims.map(({ statement }) => statement))) return
     const bad = claims.find(({ statement }) => !this.#bls.verifyAll([statement]))

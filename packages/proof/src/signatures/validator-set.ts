@@ -15,14 +15,14 @@ export interface SignedPower {
   readonly total: bigint
 }
 
-/** What a ledger info claims: to be checked by `Bls.verifyAll` before anything of it is believed. */
+/** What a ledger info claims. Nothing of it is to be believed before `Bls.verifyAll` has checked it. */
 export interface Claim extends SignedPower {
   readonly statement: SignedStatement
 }
 
 /**
- * What the signature of a ledger info claims, given the validators of its epoch. All that costs no curve arithmetic is
- * checked here. See docs/ledger-formats.md, "Signatures".
+ * Reads the claim of the signature of a ledger info, given the validators of its epoch. It checks all that needs no
+ * curve arithmetic. See docs/ledger-formats.md, "Signatures".
  * @param seed hash of the salt and `LedgerInfo`, which stands before the message
  * @throws `untrusted`
  */
@@ -53,7 +53,7 @@ export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8
   return { signed, total, statement: { message, publicKeys, signature: info.signature } }
 }
 
-/** The highest bit of a byte comes first. */
+/** Whether the validator at an index signed. The highest bit of a byte comes first. */
 function isSigner(mask: Uint8Array, index: number): boolean {
   return (mask[index >> 3]! & (0x80 >> (index & 7))) !== 0
 }

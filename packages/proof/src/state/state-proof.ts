@@ -11,7 +11,7 @@ import {
 } from '../ledger/checkpoint.js'
 import { claimOfPath, rootOfStatePath, type StatePath } from '../trees/state-path.js'
 
-/** Shows which value a key of the state has at a version that validators signed, or that it has none. */
+/** Proves which value a key of the state has at a version that validators signed, or that it has none. */
 export interface StateProof {
   /** The state key in database form, as hashes see it. */
   readonly stateKey: Uint8Array
@@ -19,9 +19,12 @@ export interface StateProof {
   readonly stateValue: Uint8Array | undefined
   /** The path from the key to the root of the state. */
   readonly path: StatePath
-  /** How the ledger of a signed ledger info commits to that root. */
+  /** Proof that a signed ledger info commits to that root. */
   readonly checkpoint: SignedCheckpoint
-  /** BCS of ledger infos with signatures that end epochs, from one that the reader trusts up to the epoch before that of the checkpoint's. */
+  /**
+   * BCS of the ledger infos with signatures that end epochs, from one that the reader trusts up to the epoch before the
+   * checkpoint's.
+   */
   readonly epochEndings: readonly Uint8Array[]
 }
 
@@ -38,7 +41,7 @@ export function writeStateProof(writer: ByteWriter, proof: StateProof): void {
   for (const ending of epochEndings) writer.byteString(ending)
 }
 
-/** Reads what `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
+/** Reads a proof that `writeStateProof` wrote. Nothing of it is checked. @throws `invalid_bcs` */
 export function readStateProof(reader: ByteReader): StateProof {
   const stateKey = reader.readByteString()
   const stateValue = reader.readBool() ? reader.readByteString() : undefined
@@ -65,7 +68,7 @@ export interface StateProofJson {
   readonly epoch_endings: readonly string[]
 }
 
-/** A proof as JSON. */
+/** Writes a proof as JSON. */
 export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epochEndings }: StateProof): StateProofJson {
   const { leaf, siblings } = path
   return {
@@ -81,7 +84,7 @@ export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epoch
   }
 }
 
-/** Reads what `stateProofToJson` wrote. Nothing of it is checked. @throws `invalid_proof` */
+/** Reads a proof that `stateProofToJson` wrote. Nothing of it is checked. @throws `invalid_proof` */
 export function jsonToStateProof(json: unknown): StateProof {
   const members = membersOf(json, 'the proof')
   const leaf = members.leaf === null ? undefined : membersOf(members.leaf, 'leaf')
@@ -106,8 +109,8 @@ export function jsonToStateProof(json: unknown): StateProof {
 }
 
 /**
- * Checks that the state to which a proof's ledger info commits has the value for the key, or has none. The signatures of the
- * ledger info and of the epoch endings remain to be checked.
+ * Checks that the state to which a proof's ledger info commits has the value for the key, or has none. It does not
+ * check the signatures of the ledger info and of the epoch endings.
  * @throws `verification_failed`; `invalid_bcs`
  */
 export function checkStateProof(hasher: LedgerHasher, proof: StateProof): CheckedCheckpoint {

@@ -10,7 +10,7 @@ const hasher = new LedgerHasher()
 const NAME = 'TransactionAccumulator'
 const leafAt = (at: number) => new Uint8Array(32).fill(at + 1)
 
-/** The tree by its definition. */
+/** Node of the tree, computed by its definition. */
 function node(level: number, index: number, count: number): Uint8Array {
   if (index * 2 ** level >= count) return ACCUMULATOR_PLACEHOLDER
   if (level === 0) return leafAt(index)
@@ -32,7 +32,7 @@ function rightOf(last: number, total: number): Uint8Array[] {
   return siblings
 }
 
-/** A leaf, the last one that is known around it, and the whole tree. */
+/** Places of a leaf, of the last leaf that is known around it, and size of the whole tree. */
 const places = fc
   .tuple(fc.nat(40), fc.nat(12), fc.nat(20))
   .map(([index, known, more]) => ({ index, last: index + known, total: index + known + 1 + more }))

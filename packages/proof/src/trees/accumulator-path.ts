@@ -4,15 +4,15 @@ import { levelsOf } from './levels-of.js'
 
 const NAME = 'TransactionAccumulator'
 
-/** Leaves of an accumulator around the one whose path is asked for. */
+/** Known leaves of an accumulator around the one whose path is asked for. */
 export interface PathSurroundings {
   /** Number of leaves of the whole tree. */
   readonly total: number
   /** The tree before the leaf. */
   readonly before: AccumulatorFrontier
-  /** A leaf behind it, up to `last`. */
+  /** Hash of a leaf after the one whose path is asked for, up to `last`. */
   readonly leafAt: (index: number) => Uint8Array
-  /** The last leaf that `leafAt` knows. */
+  /** Index of the last leaf that `leafAt` knows. */
   readonly last: number
   /** The siblings to the right of the path of `last`, the lowest first. */
   readonly rightOfLast: readonly Uint8Array[]
@@ -38,7 +38,7 @@ export function accumulatorPath(
   }
   if (used !== rightOfLast.length) return undefined
 
-  /** A node whose leaves are all behind the leaf. */
+  /** Computes a node all of whose leaves come after the leaf of the path. */
   function nodeAt(level: number, at: number): Uint8Array {
     const first = at * 2 ** level
     if (first > last) return rightOf.get(level)!
@@ -55,7 +55,7 @@ export function accumulatorPath(
   return siblings
 }
 
-/** Root of an accumulator that has a leaf at an index, by the siblings on its path, the lowest first. */
+/** Root of an accumulator, from a leaf, its index, and the siblings on its path, the lowest first. */
 export function rootByPath(
   hasher: LedgerHasher,
   leaf: Uint8Array,

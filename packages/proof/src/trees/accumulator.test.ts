@@ -9,7 +9,7 @@ const NAME = 'TransactionAccumulator'
 const hex = (bytes: Uint8Array | undefined) => bytes && bytesToHexDigits(bytes)
 const leaf = (at: number) => new Uint8Array(32).fill(at + 1)
 
-/** The tree by its definition. */
+/** Root of a subtree, computed by its definition. */
 function subtree(level: number, index: number, count: number): Uint8Array {
   if (index * 2 ** level >= count) return ACCUMULATOR_PLACEHOLDER
   if (level === 0) return leaf(index)

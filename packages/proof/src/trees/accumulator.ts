@@ -5,7 +5,7 @@ import { levelsOf } from './levels-of.js'
 
 type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator'
 
-/** Leaves are counted as JavaScript numbers, which are exact up to here. */
+/** Most leaves of a tree: they are counted as JavaScript numbers, which are exact up to here. */
 export const MAX_LEAVES = Number.MAX_SAFE_INTEGER
 
 /**
@@ -26,8 +26,8 @@ export class AccumulatorFrontier {
   }
 
   /**
-   * The frontier of `count` leaves from its subtrees, which are the left siblings of leaf `count`, the lowest first.
-   * Undefined if their number does not fit.
+   * Makes the frontier of `count` leaves from its subtrees, which are the left siblings of leaf `count`, the lowest
+   * first. Undefined if their number does not fit.
    */
   static fromSubtrees(
     hasher: LedgerHasher,
@@ -47,7 +47,7 @@ export class AccumulatorFrontier {
     return used === subtrees.length ? frontier : undefined
   }
 
-  /** A copy, to which leaves can be appended without changing this one. */
+  /** Makes a copy, to which leaves can be appended without changing this one. */
   clone(): AccumulatorFrontier {
     const copy = new AccumulatorFrontier(this.#hasher, this.#name)
     copy.#count = this.#count
@@ -59,7 +59,7 @@ export class AccumulatorFrontier {
     return this.#count
   }
 
-  /** Copies, the lowest first. */
+  /** Copies of the roots of the full subtrees, the lowest first. */
   get subtrees(): Uint8Array[] {
     return Array.from(this.#occupied(), ([, node]) => node.slice())
   }
@@ -84,7 +84,7 @@ export class AccumulatorFrontier {
 
   /**
    * Root of the tree of `total` leaves that begins with these, from the siblings to the right, the lowest first.
-   * Undefined if their number does not fit, or where that tree has fewer leaves.
+   * Undefined if their number does not fit, or if `total` is below the number of these leaves.
    */
   rootWithin(total: number, rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     if (total < this.#count) return undefined
@@ -114,21 +114,21 @@ export class AccumulatorFrontier {
     this.#levels[level]!.set(node)
   }
 
-  /** Each full subtree with its level, the lowest first. */
+  /** Iterates over the roots of the full subtrees with their levels, the lowest first. */
   *#occupied(): Generator<readonly [number, Uint8Array]> {
     for (let rest = this.#count, level = 0; rest > 0; rest = Math.floor(rest / 2), level++) {
       if (rest % 2 === 1) yield [level, this.#levels[level]!]
     }
   }
 
-  /** u64 count, then the subtrees, the lowest first. */
+  /** Encodes the frontier: u64 count, then the roots of the full subtrees, the lowest first. */
   toBytes(): Uint8Array {
     const writer = new ByteWriter().u64(BigInt(this.#count))
     for (const subtree of this.subtrees) writer.bytes(subtree)
     return writer.toBytes()
   }
 
-  /** Undefined if the bytes are not a frontier. */
+  /** Reads a frontier that `toBytes` encoded. Undefined if the bytes are something else. */
   static fromBytes(hasher: LedgerHasher, name: AccumulatorName, bytes: Uint8Array): AccumulatorFrontier | undefined {
     if (bytes.length < 8 || bytes.length % HASH_LENGTH !== 8) return undefined
     const reader = new ByteReader(bytes)

@@ -11,7 +11,7 @@ const VALUE = new Uint8Array(32).fill(7)
 
 const isSet = (key: Uint8Array, depth: number) => ((key[depth >> 3]! >> (7 - (depth & 7))) & 1) === 1
 
-/** The tree by its definition. */
+/** Root of the tree, computed by its definition. */
 function rootOf(keys: readonly Uint8Array[], depth = 0): Uint8Array {
   if (keys.length === 0) return SPARSE_MERKLE_PLACEHOLDER
   if (keys.length === 1) return hasher.hashPair('SparseMerkleLeafNode', keys[0]!, VALUE)

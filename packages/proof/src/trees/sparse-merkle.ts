@@ -18,17 +18,20 @@ interface Leaf {
  */
 export class SparseMerkleFrontier {
   readonly #hasher: LedgerHasher
-  /** Root of the left subtree where the path of the newest leaf turns right, by depth; empty subtrees are absent. */
+  /**
+   * Roots of the left subtrees by depth, at the depths at which the path of the newest leaf turns right; empty subtrees
+   * are absent.
+   */
   #left: (Uint8Array | undefined)[] = []
   #newest: Leaf | undefined
-  /** Bits that the newest leaf shares with the one before it; -1 for the first. */
+  /** Number of bits that the newest leaf shares with the one before it; -1 for the first. */
   #shared = -1
 
   constructor(hasher: LedgerHasher) {
     this.#hasher = hasher
   }
 
-  /** Answers false, and appends nothing, unless the key is above the newest. */
+  /** Appends a leaf and returns true. If the key is not above the newest, it appends nothing and returns false. */
   append(keyHash: Uint8Array, valueHash: Uint8Array): boolean {
     const newest = this.#newest
     if (newest) {
@@ -51,7 +54,7 @@ export class SparseMerkleFrontier {
 
   /**
    * Root of the tree that begins with these leaves, from the siblings to the right of the newest, the lowest first.
-   * Undefined if they cannot be siblings of it.
+   * Undefined if they cannot be its siblings.
    */
   rootWithin(rightSiblings: readonly Uint8Array[]): Uint8Array | undefined {
     const newest = this.#newest
@@ -69,8 +72,8 @@ export class SparseMerkleFrontier {
   }
 
   /**
-   * Depth of the newest leaf in a tree where its path has `rightCount` siblings to the right: below those, and below the
-   * deepest sibling to the left that is not empty, but not below empty ones.
+   * Depth of the newest leaf in a tree in which its path has `rightCount` siblings to the right. The leaf lies just
+   * below the last of these and the deepest sibling to the left that is not empty.
    */
   #depthOf({ keyHash }: Leaf, rightCount: number): number | undefined {
     let depth = 0
@@ -81,7 +84,7 @@ export class SparseMerkleFrontier {
     return seen === rightCount ? depth : undefined
   }
 
-  /** The subtree of the newest leaf that hangs below the branch at depth `branch`. */
+  /** Root of the subtree below the branch at depth `branch` that has the newest leaf. */
   #foldNewest({ keyHash, hash }: Leaf, branch: number): Uint8Array {
     let node = hash
     for (let level = Math.max(this.#shared, branch); level > branch; level--) {
@@ -96,7 +99,10 @@ export class SparseMerkleFrontier {
     return this.#hasher.hashPair('SparseMerkleInternal', left, right)
   }
 
-  /** Option of key hash, leaf hash, u16 shared bits + 1, then u16 depth and hash of each left subtree. */
+  /**
+   * Writes the frontier: an option of key hash, leaf hash and u16 shared bits + 1; then u16 depth and hash of each left
+   * subtree.
+   */
   write(writer: ByteWriter): void {
     const newest = this.#newest
     writer.bool(newest !== undefined)
@@ -110,7 +116,7 @@ export class SparseMerkleFrontier {
     for (const depth of depths) writer.u16(depth).bytes(this.#left[depth]!)
   }
 
-  /** Reads what `write` wrote. @throws `invalid_bcs` */
+  /** Reads a frontier that `write` wrote. @throws `invalid_bcs` */
   static read(hasher: LedgerHasher, reader: ByteReader): SparseMerkleFrontier {
     const frontier = new SparseMerkleFrontier(hasher)
     if (!reader.readBool()) return frontier

@@ -9,7 +9,7 @@ const hasher = new LedgerHasher()
 const valueHash = new Uint8Array(32).fill(7)
 const hex = bytesToHexDigits
 
-/** The tree by its definition. */
+/** Root of the tree, computed by its definition. */
 function rootOf(keys: readonly Uint8Array[], depth = 0): Uint8Array {
   if (keys.length === 0) return SPARSE_MERKLE_PLACEHOLDER
   if (keys.length === 1) return hasher.hashPair('SparseMerkleLeafNode', keys[0]!, valueHash)

@@ -2,7 +2,7 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '../hashes/ledger-hasher.js'
 import { commonBits, isSet } from './key-bits.js'
 
-/** Bits of a key hash: a path has no more siblings. */
+/** Most siblings of a path: the bits of a key hash. */
 export const MAX_STATE_SIBLINGS = 256
 
 /** A leaf of a sparse Merkle tree. */
@@ -19,12 +19,15 @@ export interface StatePath {
   readonly siblings: readonly Uint8Array[]
 }
 
-/** What a path says of its key: the hash of its value, that it has none, or nothing, as it is not the path of the key. */
+/**
+ * What a path proves of its key: the hash of its value, that the key has none, or nothing, because it is not the path
+ * of the key.
+ */
 export type PathClaim =
   | { readonly kind: 'present'; readonly valueHash: Uint8Array }
   | { readonly kind: 'absent' | 'other' }
 
-/** What a path says of a key, if it leads to the right root. */
+/** Finds what a path proves of a key, if it leads to the right root. */
 export function claimOfPath({ leaf, siblings }: StatePath, keyHash: Uint8Array): PathClaim {
   if (siblings.length > MAX_STATE_SIBLINGS) return { kind: 'other' }
   if (!leaf) return { kind: 'absent' }
@@ -33,7 +36,7 @@ export function claimOfPath({ leaf, siblings }: StatePath, keyHash: Uint8Array):
   return { kind: commonBits(leaf.keyHash, keyHash) >= siblings.length ? 'absent' : 'other' }
 }
 
-/** The root to which a path leads. */
+/** Computes the root to which a path leads. */
 export function rootOfStatePath(hasher: LedgerHasher, { leaf, siblings }: StatePath, keyHash: Uint8Array): Uint8Array {
   let node = leaf ? hasher.hashPair('SparseMerkleLeafNode', leaf.keyHash, leaf.valueHash) : SPARSE_MERKLE_PLACEHOLDER
   for (const [at, sibling] of siblings.entries()) {
