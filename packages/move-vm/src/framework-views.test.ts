@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { MemoryLedger, runView } from '../testing/kits.js'
 import { createVm } from './index.js'
 
-// Every view of every state with a framework runs, with plain arguments: to results, to an abort, or to data that is not there.
+// Runs every view of every state that has a framework, with plain arguments. Each must end in results, an abort, or a
+// fault for data that is absent.
 
 const FEEDS = [
   'data/genesis/mainnet.genesis.blob',
@@ -17,7 +18,10 @@ const FEEDS = [
   'conformance/views-states-devnet.ndjson.gz',
 ]
 
-/** Aborts, arithmetic, vectors, data that is not there; arguments that cannot be given; abilities of type arguments. */
+/**
+ * Codes of aborts, arithmetic faults, vector faults, absent data, arguments that cannot be given, and abilities of type
+ * arguments.
+ */
 const EXPECTED_FAULTS: ReadonlySet<number | undefined> = new Set([4016, 4017, 4018, 4008, 1011, 1100, 1075])
 /** Natives that docs/views.md lists as missing. */
 const MISSING = /^Missing Native Function `(verify_range_proof_internal|verify_batch_range_proof_internal)`$/

@@ -10,7 +10,8 @@ import { MemoryLedger, runView } from '../testing/kits.js'
 import { createVm } from './index.js'
 import { LoadedModule } from './load/loaded-module.js'
 
-// Modules out of a damaged or hostile store: none was verified. And those of real chains, none of which may be refused.
+// Modules of a damaged or hostile store, which no verifier has seen; and modules of real chains, all of which must be
+// accepted.
 
 const GENESIS = ['mainnet', 'testnet', 'devnet'].map((name) => `shared/data/genesis/${name}.genesis.blob`)
 const ROUNDS = isSlowRun ? 8_000 : 400
@@ -99,7 +100,9 @@ describe.skipIf(!hasSharedData)('modules', () => {
 
 const BUDGET = { instructions: 100_000, bytes: 4 << 20 }
 
-/** A module with some bytes changed; more often bits, so that it still decodes. */
+/**
+ * A copy of a module with some bytes changed. Most changes are of single bits, so that the module often still decodes.
+ */
 function damage(bytes: Uint8Array, random: Random): Uint8Array {
   const damaged = bytes.slice()
   for (let left = 1 + random.below(3); left > 0; left--) {
@@ -110,7 +113,7 @@ function damage(bytes: Uint8Array, random: Random): Uint8Array {
   return damaged
 }
 
-/** A view of a module that still decodes. */
+/** Chooses a view of a module that still decodes. */
 function pickView(bytes: Uint8Array, random: Random): CodedFunction | undefined {
   try {
     const { functions, views } = readModuleCode(bytes)

@@ -5,9 +5,9 @@ import { answerRequest, findDifference, type Kit, MemoryLedger, readKit } from '
 import { SlowState } from '../testing/test-state.js'
 import { createVm } from './index.js'
 
-// The requests of the kits that the vm alone answers; those about HTTP are tested where that is.
+// Requests of the kits that the vm answers by itself. Requests about HTTP are tested in packages/http.
 
-/** The slow run asks all of them. */
+/** One of this many requests is asked; the slow run asks all. */
 const EACH = isSlowRun ? 1 : 10
 
 const KITS = ['views-ops', 'views-programs', 'views-framework', 'views-errors']
@@ -27,7 +27,7 @@ describe.skipIf(!hasSharedData).each(KITS)('the kit %s', (name) => {
     const differences: string[] = []
     for (const request of kit.requests.filter((_, at) => at % EACH === 0)) {
       const { status, vm_error_code: code } = request.expect
-      // What is refused without a code of the VM, is refused before it.
+      // A request that is refused without a code of the VM was refused before it reached the vm.
       if (status !== 200 && code === undefined) continue
       const answer = answerRequest(vm, ledgers.get(request.area)!, request)
       if (!answer) continue

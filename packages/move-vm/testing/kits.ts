@@ -17,8 +17,8 @@ import { moduleKey, parseTypeTag, readName, readTypeTag, type TypeTag } from '@l
 import type { ViewCall, ViewOptions, ViewOutcome, ViewState, Vm } from '../src/index.js'
 import { SlowState } from './test-state.js'
 
-// Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP: what a node does around the vm is done
-// here in the shortest way, and only what the vm answers is compared.
+// Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP. What a node does around the vm is
+// done here in the shortest way, and only the vm's part of an answer is compared.
 
 /** A request of a kit. */
 export interface KitRequest {
@@ -43,7 +43,7 @@ interface KitSource {
   readonly serve: string
 }
 
-/** A kit: its requests, and what they are asked of. */
+/** A kit: its requests, and the feed and settings that they are about. */
 export interface Kit {
   readonly sources: readonly KitSource[]
   readonly requests: readonly KitRequest[]
@@ -53,7 +53,7 @@ export function readKit(name: string): Kit {
   return JSON.parse(readFileSync(sharedPath(`conformance/${name}.json`), 'utf8')) as Kit
 }
 
-/** A state that lacks nothing. */
+/** A state that has all values loaded. */
 export interface MemoryState extends ViewState {
   read(key: Uint8Array): Uint8Array | undefined
 }
@@ -114,7 +114,7 @@ export class MemoryLedger {
   }
 }
 
-/** What a kit's request was answered, as far as the kit compares it. */
+/** Answer to a request of a kit, as far as the kit compares it. */
 export interface KitAnswer {
   readonly status: number
   readonly code?: number | undefined
@@ -124,7 +124,7 @@ export interface KitAnswer {
   readonly outcome?: ViewOutcome
 }
 
-/** Answers a request; undefined where the answer is not the vm's to give. */
+/** Answers a request; undefined if the vm is not who answers it. */
 export function answerRequest(
   vm: Vm,
   ledger: MemoryLedger,
@@ -208,7 +208,7 @@ function readJsonCall(text: string, ledger: MemoryLedger, version: bigint): View
   const types = parameterTypes(definition, typeArguments)
   if (!types || types.length !== body.arguments.length) return undefined
   const getModule = ledger.getModule(version)
-  // Numbers of the body keep their digits.
+  // `parseJson` keeps all digits of numbers.
   const items = (parseJson(text) as unknown as { get(name: string): unknown }).get('arguments') as readonly never[]
   const args = types.map((type, at) => codecOf(layoutOf(type, getModule)).jsonToBytes(items[at]!))
   return { address: parseAddress(address), module, function: name, typeArguments, arguments: args }
@@ -244,7 +244,7 @@ function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): T
   }
 }
 
-/** Why an answer is not what the kit expects; undefined where it is. */
+/** Reason why an answer is not what the kit expects; undefined if it is. */
 export function findDifference({ expect }: KitRequest, answer: KitAnswer): string | undefined {
   if (answer.status !== expect.status) return `status ${answer.status}: ${answer.code} ${answer.message}`
   if (typeof expect.vm_error_code === 'number' && answer.code !== expect.vm_error_code) {

@@ -19,7 +19,7 @@ import { NOT_LOADED, type ViewState } from '../src/state/view-state.js'
 import type { Type } from '../src/types/type.js'
 import type { Value } from '../src/values/value.js'
 
-/** What a call of a native came to. */
+/** Result of a call of a native. */
 export type NativeAnswer =
   | { readonly kind: 'results'; readonly results: readonly Value[] }
   | { readonly kind: 'abort'; readonly code: number }
@@ -27,13 +27,15 @@ export type NativeAnswer =
   | { readonly kind: 'error'; readonly error: TypeError | RangeError | SyntaxError }
 
 export interface NativeBedOptions {
-  /** Flags that are other than at the version. */
+  /** Flags that differ from those of the version. */
   readonly flags?: Readonly<Record<number, boolean>>
-  /** Whether each key is lacking when it is read first, and tasks are done elsewhere, so that natives run again and again. */
+  /**
+   * Whether each key is lacking at its first read and tasks are done elsewhere, so that natives run again and again.
+   */
   readonly isInPieces?: boolean
 }
 
-/** Calls natives one by one, in one run over a state, as the interpreter does, without code that calls them. */
+/** Calls natives one by one, in one run over a state. It calls them as the interpreter does, without Move code. */
 export class NativeBed {
   readonly #world: World
   readonly #natives: NativeCall
@@ -80,11 +82,11 @@ export class NativeBed {
     return repeat(() => this.#serializer.toValue(this.type(type), bytes))
   }
 
-  /** Calls a native, `0x1::module::name`. */
+  /** Calls a native, named as `0x1::module::name`. */
   call(name: string, typeArguments: readonly (string | Type)[], ...args: readonly Value[]): NativeAnswer {
     const types = typeArguments.map((one) => (typeof one === 'string' ? this.type(one) : one))
     const tag = parseTypeTag(name) as StructTag
-    // The module that hosts the native is that of the real framework; old ones may lack the declaration.
+    // The module that hosts the native is the real framework's. Old frameworks may lack the declaration.
     const module = repeat(() => this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module)))
     const loaded = module.loaded.functions.get(tag.name) ?? module.loaded.functions.values().next().value!
     const instance = new FunctionInstance(module, loaded, types, NATIVES.get(name))
@@ -104,7 +106,7 @@ export class NativeBed {
     }
   }
 
-  /** The results of a native that must have some. */
+  /** The results of a native. Throws if it has none. */
   results(name: string, typeArguments: readonly (string | Type)[], ...args: readonly Value[]): readonly Value[] {
     const answer = this.call(name, typeArguments, ...args)
     if (answer.kind !== 'results') throw new Error(`${name}: ${JSON.stringify(answer)}`)
@@ -112,7 +114,7 @@ export class NativeBed {
   }
 }
 
-/** A state that has each key at the second question. */
+/** A state that has each key only when asked for the second time. */
 function lackingAtFirst(state: ViewState): ViewState {
   const asked = new Set<string>()
   return {
@@ -125,7 +127,7 @@ function lackingAtFirst(state: ViewState): ViewState {
   }
 }
 
-/** Does a step until nothing is lacking. */
+/** Repeats a step until it lacks nothing. */
 function repeat<T>(step: () => T, provide?: (result: readonly Uint8Array[]) => void): T {
   for (;;) {
     try {

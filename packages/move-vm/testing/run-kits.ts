@@ -1,7 +1,8 @@
 import { createVm } from '../src/index.js'
 import { answerRequest, findDifference, MemoryLedger, readKit } from './kits.js'
 
-// node --conditions @ledger-state/source --import tsx testing/run-kits.ts [KIT…]: what differs, most frequent reasons first.
+// Usage: node --conditions @ledger-state/source --import tsx testing/run-kits.ts [KIT…]. Prints the differences, most
+// frequent reasons first.
 
 const names = process.argv.slice(2)
 const vm = createVm()

@@ -12,7 +12,7 @@ import {
   type Vm,
 } from '../src/index.js'
 
-/** A state in memory for tests, with a gas schedule, and what a test puts there. */
+/** A state in memory for tests: a gas schedule, and what a test adds. */
 export class TestState implements ViewState {
   readonly #values = new Map<string, Uint8Array>()
 
@@ -44,7 +44,7 @@ export class TestState implements ViewState {
 }
 
 const FEATURE_BYTES = 16
-/** Refuses closures over BCS. */
+/** Flag that refuses closures over BCS. */
 const CLOSURE_BCS_FLAG = 126
 
 /** A state that loads keys only on request, and counts the rounds. */
@@ -67,7 +67,7 @@ export class SlowState implements ViewState {
   }
 }
 
-/** What a view came to: the BCS of its results, or its fault. */
+/** Answer to a view: the BCS of its results, or its fault. */
 export interface ViewAnswer {
   readonly results?: readonly Uint8Array[]
   readonly fault?: ViewFault

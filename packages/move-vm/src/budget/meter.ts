@@ -7,14 +7,14 @@ const CONTAINER_BYTES = 40
 /** Bytes that a value in a container counts as. */
 const SLOT_BYTES = 8
 
-/** What is left of the budget of a run. What a restarted instruction used is given back: see `mark` and `undo`. */
+/** Counts what a run uses of its budget. `mark` and `undo` give back what an instruction used that has to run again. */
 export class Meter {
   readonly #budget: ViewBudget
-  /** Instructions that natives and links were charged since the interpreter last took them. */
+  /** Instructions charged by natives and links that the interpreter has not yet taken over. */
   charged = 0
-  /** Instructions used before those, as the interpreter counted them. */
+  /** Instructions that the interpreter has counted; `charged` comes in addition. */
   instructions = 0
-  /** Bytes that were copied, compared, made. */
+  /** Bytes that were copied, compared or allocated. */
   bytes = 0
   #reads = 0
   #readBytes = 0
@@ -43,41 +43,50 @@ export class Meter {
     return this.#budget.instructions - this.instructions - this.charged
   }
 
-  /** Counts what was charged as instructions that were used. */
+  /** Moves `charged` into `instructions`. */
   takeCharged(): void {
     this.instructions += this.charged
     this.charged = 0
   }
 
-  /** Counts work as a number of instructions; what exceeds the budget is not used. @throws VmFault */
+  /**
+   * Charges `count` instructions. A charge above the budget takes what is left of it.
+   * @throws VmFault
+   */
   chargeInstructions(count: number): void {
     const left = Math.max(0, this.instructionsLeft)
     this.charged += Math.min(count, left)
     if (count > left) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /**
-   * Same as `chargeInstructions`, for what a run does once, whichever attempt of an instruction did it: `undo` keeps
-   * it.
-   */
+  /** Charges what a run does once, whichever attempt of an instruction does it: `undo` does not give it back. */
   chargeOnce(count: number): void {
     this.#markedCharged += count
     this.chargeInstructions(count)
   }
 
-  /** Counts bytes that are copied, compared, made; what the budget has not is not used. @throws VmFault */
+  /**
+   * Charges bytes that are copied, compared or allocated. A charge above the budget takes what is left of it.
+   * @throws VmFault
+   */
   chargeBytes(count: number): void {
     const used = this.bytes + count
     this.bytes = Math.min(used, this.#budget.bytes)
     if (used > this.#budget.bytes) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /** Counts a container by its parts. @throws VmFault */
+  /**
+   * Charges the bytes of a container with `parts` parts.
+   * @throws VmFault
+   */
   chargeContainer(parts: number): void {
     this.chargeBytes(CONTAINER_BYTES + SLOT_BYTES * parts)
   }
 
-  /** @throws VmFault */
+  /**
+   * Charges one read of a state value of `bytes` bytes.
+   * @throws VmFault
+   */
   chargeRead(bytes: number): void {
     this.#reads++
     this.#readBytes += bytes
@@ -86,7 +95,10 @@ export class Meter {
     }
   }
 
-  /** @throws VmFault */
+  /**
+   * Charges one module of `bytes` bytes.
+   * @throws VmFault
+   */
   chargeModule(bytes: number): void {
     this.#modules++
     this.#moduleBytes += bytes
@@ -95,7 +107,7 @@ export class Meter {
     }
   }
 
-  /** Begins a step that may run again from its beginning. Reads are counted once in a run, whichever attempt made them. */
+  /** Begins a step that may have to run again. A run counts each read once, whichever attempt made it. */
   mark(): void {
     this.#markedBytes = this.bytes
     this.#markedCharged = this.charged

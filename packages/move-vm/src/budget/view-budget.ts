@@ -1,4 +1,4 @@
-/** What a run may use. What is above is answered with a fault; none of it is time. */
+/** The most that a run may use. A run that needs more ends in a fault. No limit is a time. */
 export interface ViewBudget {
   /** Instructions; natives count as many as their work takes. By default 5,000,000. */
   readonly instructions: number

@@ -7,7 +7,7 @@ import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { type ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
 import { readInteger } from './integer-codec.js'
 
-/** Reads a function value as it is stored; it knows of types, which values do not. */
+/** Reads a function value as it is stored. Closures need the types of the run, which a layout does not have. */
 export type ReadClosure = (reader: ByteReader, depth: number) => ClosureValue
 
 /** What decoding needs in addition to a layout. */
@@ -16,7 +16,10 @@ export interface DecodeContext {
   readonly readClosure: ReadClosure
 }
 
-/** The value of all bytes; undefined where they are none of the layout. @throws VmFault where the budget ends */
+/**
+ * Decodes all of the bytes; undefined if they are not a value of the layout.
+ * @throws VmFault if the budget is exhausted
+ */
 export function decodeValue(bytes: Uint8Array, layout: Layout, context: DecodeContext): Value | undefined {
   const reader = new ByteReader(bytes)
   try {
@@ -46,7 +49,7 @@ export function readValue(reader: ByteReader, layout: Layout, context: DecodeCon
     case LAYOUT.vector: {
       const count = reader.readLength()
       const element = layout.parts[0]!
-      // The budget bounds what is allocated, also for elements of no bytes.
+      // Charged before the allocation, so that the budget bounds it for elements of no bytes, too.
       context.meter.chargeContainer(count)
       const items: Value[] = []
       for (let at = 0; at < count; at++) items.push(readValue(reader, element, context, depth + 1))

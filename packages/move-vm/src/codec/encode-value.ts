@@ -16,7 +16,10 @@ export interface EncodeContext {
   readonly writeClosure: WriteClosure
 }
 
-/** Writes the BCS of a value. @throws VmFault: too deep, not of the layout, or the budget ends */
+/**
+ * Writes the BCS of a value.
+ * @throws VmFault if it is too deep or does not fit the layout, or if the budget is exhausted
+ */
 export function writeValue(
   writer: ByteWriter,
   value: Value,

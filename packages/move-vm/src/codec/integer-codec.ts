@@ -1,17 +1,17 @@
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import { bitsOf, FIRST_SIGNED } from '../types/integer-type.js'
 
-/** Words above it make numbers above 2^53 - 1. */
+/** Largest upper half of a 64-bit integer that is at most 2^53 - 1. */
 const MAX_HIGH_WORD = 0x1f_ffff
 const HIGH_WORD = 0x1_0000_0000
 
-/** An integer as it is held: a number while it is safe. */
+/** An integer in the form that values have: a number if it is safe (at most 2^53 - 1), else a bigint. */
 export function toIntegerValue(value: bigint): number | bigint {
   const short = Number(value)
   return Number.isSafeInteger(short) ? short : value
 }
 
-/** Reads an integer of a type, by its number. @throws `invalid_bcs` at the end of the input */
+/** Reads an integer of a type, given by its number. @throws `invalid_bcs` at the end of the input */
 export function readInteger(reader: ByteReader, type: number): number | bigint {
   const bits = bitsOf(type)
   const isSigned = type >= FIRST_SIGNED
@@ -39,7 +39,7 @@ function isZero(reader: ByteReader, count: number): boolean {
   return true
 }
 
-/** Writes an integer of a type, by its number. It must be one: in the range of the type. */
+/** Writes an integer of a type, given by its number. The value must be in the range of the type. */
 export function writeInteger(writer: ByteWriter, value: number | bigint, type: number): void {
   const width = bitsOf(type) / 8
   if (typeof value === 'number' && value >= 0) writer.unsigned(value, width)

@@ -12,7 +12,7 @@ function structure(name: string): AlgebraStructure<unknown> {
   return findAlgebraStructure(name)!
 }
 
-/** An element of a structure that a seed gives. */
+/** The element of a structure that belongs to a seed. */
 function elementOf({ field, group, one }: AlgebraStructure<unknown>, seed: bigint): unknown {
   return field ? field.square(field.fromInteger(seed)) : group!.scale(one(), seed)
 }
@@ -50,7 +50,8 @@ describe.each(NAMES)('the structure %s', (name) => {
         const bytes = format.encode(elementOf(one, seed)).slice()
         bytes[at % bytes.length]! ^= 1 << (at % 8)
         const element = format.decode(bytes)
-        // The point at infinity is read whatever follows its flag; the sign of an uncompressed point of BN254 is not looked at.
+        // Readers ignore what follows the flag of the point at infinity, and the sign of an uncompressed point of
+        // BN254.
         if (element === undefined || one.isEqual(element, one.zero)) return
         expect(one.isEqual(format.decode(format.encode(element))!, element)).toBe(true)
       }),
@@ -107,7 +108,7 @@ describe('the encoding', () => {
     bytesToHex(structure(name).formats.get(format)!.encode(structure(name).one()))
 
   it('of each generator is that of arkworks', () => {
-    // Constants of the reference for e(g1, g2), by their digests.
+    // Digests of e(g1, g2) as the reference implementation writes it.
     const digest = (name: string) =>
       createHash('sha256')
         .update(hexToBytes(encoded(name, 'FormatGt')))

@@ -12,24 +12,26 @@ import { arkworksCodec, type PointCodec, pointLength, zcashCodec } from './point
 /** A way to write the elements of a structure. */
 export interface AlgebraFormat<E> {
   encode(element: E): Uint8Array
-  /** Checks everything, membership in the group included. Undefined where the bytes are not an element. */
+  /**
+   * Decodes an element with every check, also of membership in the group. Undefined if the bytes are not an element.
+   */
   decode(bytes: Uint8Array): E | undefined
 }
 
-/** What fields have and groups lack. */
+/** Operations that only fields have. */
 export interface FieldOperations<E> {
   multiply(left: E, right: E): E
   square(element: E): E
-  /** Undefined of 0. */
+  /** The inverse; undefined for 0. */
   invert(element: E): E | undefined
   fromInteger(value: bigint): E
 }
 
-/** What groups have and fields lack. */
+/** Operations that only groups have. */
 export interface GroupOperations<E> {
-  /** The scalar is below the order. */
+  /** The element times a scalar, which must be below the order. */
   scale(element: E, scalar: bigint): E
-  /** The sum of elements times scalars, as many of each; absent where the native has none. */
+  /** The sum of elements times scalars; both lists have one length. Absent if the structure has no such native. */
   scaleAll?(elements: readonly E[], scalars: readonly bigint[]): E
   /** RFC 9380, `XMD:SHA-256_SSWU_RO_`; absent for a group without that suite. */
   hashTo?(tag: Uint8Array, message: Uint8Array): E
@@ -45,10 +47,10 @@ export interface AlgebraPrices {
   readonly hashTo: number
 }
 
-/** A curve, by the name of its module without `_algebra`. */
+/** A curve, by its module's name without `_algebra`. */
 export type CurveName = 'bls12381' | 'bn254'
 
-/** A field or group of the natives of `crypto_algebra`. */
+/** A field or group that the natives of `crypto_algebra` work on. */
 export interface AlgebraStructure<E> {
   readonly curve: CurveName
   readonly name: string
@@ -58,7 +60,7 @@ export interface AlgebraStructure<E> {
   readonly elementBytes: number
   readonly order: bigint
   readonly zero: E
-  /** The neutral element of multiplication in a field, the generator of a group; for `Gt` it costs a pairing. */
+  /** The neutral element of multiplication in a field; the generator of a group. For `Gt` this costs a pairing. */
   one(): E
   add(left: E, right: E): E
   subtract(left: E, right: E): E
@@ -68,7 +70,9 @@ export interface AlgebraStructure<E> {
   readonly field: FieldOperations<E> | undefined
   readonly group: GroupOperations<E> | undefined
   readonly formats: ReadonlyMap<string, AlgebraFormat<E>>
-  /** A format that reads what it wrote itself without a check of membership, for elements that are moved between threads. */
+  /**
+   * Format for moving elements between threads. It reads only what it wrote itself, so it does not check membership.
+   */
   readonly transport: AlgebraFormat<E>
   readonly prices: AlgebraPrices
 }
@@ -79,12 +83,15 @@ export interface PairingCurve {
   readonly g1: AlgebraStructure<WeierstrassPoint<bigint>>
   readonly g2: AlgebraStructure<WeierstrassPoint<Fp2>>
   readonly gt: AlgebraStructure<Fp12>
-  /** All of the curve, those three included. */
+  /** All structures of the curve, including `g1`, `g2` and `gt`. */
   readonly structures: readonly AlgebraStructure<unknown>[]
   /** The price of a pairing, and of each pair of a product of several beyond the first, in simple instructions. */
   readonly pairingPrice: number
   readonly furtherPairPrice: number
-  /** The product of the pairings of points, as many of each group; a pair with a point at infinity adds nothing. */
+  /**
+   * The product of the pairings of `g1[i]` with `g2[i]`; both lists have one length. A pair with a point at infinity is
+   * skipped.
+   */
   pair(g1: readonly WeierstrassPoint<bigint>[], g2: readonly WeierstrassPoint<Fp2>[]): Fp12
 }
 
@@ -262,7 +269,7 @@ function curveGroup<T>({
     curve,
     name,
     representation: `${curve} ${name}`,
-    // Three coordinates: points are kept in projective form.
+    // Points are kept in projective form, with three coordinates.
     elementBytes: (3 * pointLength(of, false)) / 2,
     order: Point.Fn.ORDER,
     zero: Point.ZERO,
@@ -365,7 +372,7 @@ function createBn254(): PairingCurve {
   }
 }
 
-/** The pairing-friendly curves of the natives, by the name in their modules. */
+/** The pairing-friendly curves of the natives, by their `CurveName`. */
 export const PAIRING_CURVES: Readonly<Record<CurveName, PairingCurve>> = {
   bls12381: createBls12381(),
   bn254: createBn254(),

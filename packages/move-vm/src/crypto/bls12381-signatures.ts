@@ -13,8 +13,8 @@ type Key = WeierstrassPoint<bigint>
 type Signature = WeierstrassPoint<Fp2>
 
 /**
- * A point of the curve, compressed or not, as blst reads it: where it is the point at infinity, all that follows the flags is
- * 0. Whether it is in the group is not checked.
+ * Decodes a point of the curve, compressed or not, as blst does: for the point at infinity, all bits after the flags
+ * must be 0. It does not check whether the point is in the group.
  */
 function decodePoint<T>(group: CurveGroup<T>, bytes: Uint8Array): WeierstrassPoint<T> | undefined {
   const point = zcashCodec.decode(group, bytes, bytes.length === pointLength(group, true))
@@ -48,17 +48,17 @@ function aggregate<T>(group: CurveGroup<T>, all: readonly Uint8Array[]): Uint8Ar
   return zcashCodec.encode(group, sum, true)
 }
 
-/** The sum of keys; undefined where there is none, or one is not on the curve. */
+/** The sum of public keys; undefined if the list is empty or one is not on the curve. */
 export function aggregateBlsKeys(keys: readonly Uint8Array[]): Uint8Array | undefined {
   return aggregate(BLS_G1, keys)
 }
 
-/** The sum of signatures; undefined where there is none, or one is not on the curve. */
+/** The sum of signatures; undefined if the list is empty or one is not on the curve. */
 export function aggregateBlsSignatures(signatures: readonly Uint8Array[]): Uint8Array | undefined {
   return aggregate(BLS_G2, signatures)
 }
 
-/** Whether e(G, signature) is the product of e(key, H(message)). */
+/** Whether e(G, signature) equals the product of e(key, H(message)) over all pairs of key and message. */
 function isProduct(
   signature: Signature,
   keys: readonly Key[],
@@ -74,7 +74,7 @@ function isProduct(
   return Fp12.eql(bls12_381.pairingBatch(pairs), Fp12.ONE)
 }
 
-/** Whether a signature, or a multisignature with the sum of its keys, is one of a message. */
+/** Whether a signature of a message is valid. For a multisignature, the key is the sum of the signers' keys. */
 export function isBlsSignature(
   signature: Uint8Array,
   key: Uint8Array,
@@ -87,7 +87,7 @@ export function isBlsSignature(
   return isGood(point) && isProduct(point, [keyPoint], [message], SIGNATURE_SUITE)
 }
 
-/** Whether an aggregate of signatures is one of a message by each key. */
+/** Whether an aggregate signature is valid: each key signed its own message. */
 export function isBlsAggregateSignature(
   signature: Uint8Array,
   keys: readonly Uint8Array[],
@@ -104,7 +104,7 @@ export function isBlsAggregateSignature(
   return isGood(point) && isProduct(point, points, messages, SIGNATURE_SUITE)
 }
 
-/** Whether a proof shows that its maker has the secret key of a key. */
+/** Whether a proof of possession is valid: its maker has the secret key of `key`. */
 export function isBlsProofOfPossession(key: Uint8Array, proof: Uint8Array): boolean {
   const keyPoint = decodePoint(BLS_G1, key)
   if (!isGood(keyPoint)) return false

@@ -11,7 +11,7 @@ export interface CurveGroup<T> {
   /** Order and bytes of an element of the prime field. */
   readonly modulus: bigint
   readonly width: number
-  /** An element by its coefficients in the prime field, the constant one first. */
+  /** Coefficients of an element in the prime field, the constant one first. */
   readonly toCoefficients: (element: T) => readonly bigint[]
   readonly fromCoefficients: (coefficients: readonly bigint[]) => T
   readonly coefficients: number
@@ -53,7 +53,7 @@ export const BLS_G2 = overExtension(bls12_381.G2.Point, bls.Fp2, bls.Fp)
 export const BN_G1 = overPrimeField(bn254.G1.Point, bn.Fp)
 export const BN_G2 = overExtension(bn254.G2.Point, bn.Fp2, bn.Fp)
 
-/** The point of an x-coordinate whose y is the larger one of its two, or the smaller; undefined where x has no point. */
+/** The point with an x-coordinate. `isYLarger` chooses between its two y. Undefined if no point has that x. */
 export function pointOfX<T>(group: CurveGroup<T>, x: T, isYLarger: boolean): WeierstrassPoint<T> | undefined {
   try {
     const y = group.field.sqrt(ySquared(group, x))
@@ -63,19 +63,19 @@ export function pointOfX<T>(group: CurveGroup<T>, x: T, isYLarger: boolean): Wei
   }
 }
 
-/** The point of two coordinates; undefined where it is not on the curve. */
+/** The point with these coordinates; undefined if it is not on the curve. */
 export function pointOfXY<T>(group: CurveGroup<T>, x: T, y: T): WeierstrassPoint<T> | undefined {
   const { field } = group
   return field.eql(field.sqr(y), ySquared(group, x)) ? group.Point.fromAffine({ x, y }) : undefined
 }
 
-/** Whether y is larger than -y: by the number of the highest coefficient that is not 0. */
+/** Whether y is larger than -y. Compares coefficients as numbers, from the highest one that is not 0. */
 export function isLarger<T>(group: CurveGroup<T>, y: T): boolean {
   const highest = group.toCoefficients(y).findLast((coefficient) => coefficient !== 0n) ?? 0n
   return 2n * highest > group.modulus
 }
 
-/** Whether a point of the curve is in the group: not so where the curve has more points. */
+/** Whether a point of the curve is in the group. A curve with a cofactor has points outside of it. */
 export function isInGroup<T>(point: WeierstrassPoint<T>): boolean {
   return point.is0() || point.isTorsionFree()
 }

@@ -13,8 +13,8 @@ export const ED25519_KEY_LENGTH = 32
 export const ED25519_SIGNATURE_LENGTH = 64
 
 /**
- * A point out of 32 bytes; undefined where they are none. The y-coordinate may be written with a value above the field's
- * order, as curve25519-dalek reads it.
+ * Decodes a point from 32 bytes; undefined if they are not a point. As in curve25519-dalek, the y-coordinate may be
+ * written as a number above the field's order.
  */
 function decompress(bytes: Uint8Array): EdwardsPoint | undefined {
   if (bytes.length !== ED25519_KEY_LENGTH) return undefined
@@ -37,8 +37,8 @@ export function isEd25519Key(bytes: Uint8Array): boolean {
 }
 
 /**
- * Whether a signature is one of a message by a key, in the strict sense of `verify_strict` of ed25519-dalek: S is below the
- * order, neither R nor the key has a small order, and the equation holds without a cofactor.
+ * Whether a signature of a message is valid for a key, as in `verify_strict` of ed25519-dalek: S is below the order,
+ * neither R nor the key has a small order, and the equation holds without the cofactor.
  */
 export function isEd25519Signature(signature: Uint8Array, key: Uint8Array, message: Uint8Array): boolean {
   if (signature.length !== ED25519_SIGNATURE_LENGTH) return false

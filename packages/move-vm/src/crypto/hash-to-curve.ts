@@ -5,16 +5,16 @@ import { bytesToNumberBE } from '@noble/curves/utils.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 
-// RFC 9380 with SHA-256 for BLS12-381. The library does it for tags that are not empty, as the standard demands; the reference
-// takes empty ones, too.
+// RFC 9380 with SHA-256 for BLS12-381. The library refuses empty tags, as the standard demands; the reference accepts
+// them.
 
 const HASH_BYTES = 32
 const HASH_BLOCK_BYTES = 64
-/** Bytes that make an element of the prime field. */
+/** Bytes of a hash from which one element of the prime field is made. */
 const FIELD_BYTES = 64
 const ELEMENTS = 2
 
-/** `expand_message_xmd`, of a tag of at most 255 bytes. */
+/** `expand_message_xmd` of RFC 9380, with a tag of at most 255 bytes. */
 function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Uint8Array {
   const suffix = concatBytes(tag, Uint8Array.of(tag.length))
   const lengthBytes = Uint8Array.of(length >> 8, length)
@@ -27,7 +27,7 @@ function expandMessage(message: Uint8Array, tag: Uint8Array, length: number): Ui
   return concatBytes(...blocks)
 }
 
-/** Two elements of a field of one degree. */
+/** Two field elements for a message, each with `degree` coefficients. */
 function hashToField(message: Uint8Array, tag: Uint8Array, coefficients: number): bigint[][] {
   const bytes = expandMessage(message, tag, ELEMENTS * coefficients * FIELD_BYTES)
   const elements: bigint[][] = []
@@ -41,16 +41,16 @@ function hashToField(message: Uint8Array, tag: Uint8Array, coefficients: number)
   return elements
 }
 
-/** The point of G1 or G2 that a message is hashed to by a tag of at most 255 bytes, also an empty one. */
+/** Hashes a message to a point of G1 or G2, with a tag of 0 to 255 bytes. */
 export function hashToGroup<T>(
   group: H2CHasher<WeierstrassPointCons<T>>,
   coefficients: number,
   tag: Uint8Array,
   message: Uint8Array,
 ): WeierstrassPoint<T> {
-  // Clearing the cofactor of a sum is the sum of the cleared.
+  // Clearing the cofactor of the sum gives the same point as clearing it in both.
   const [first, second] = hashToField(message, tag, coefficients).map((element) => {
-    // For a prime field the library takes the number itself, which its declarations do not say.
+    // For a prime field the library takes the number itself; its type declarations omit that.
     const { x, y } = group.mapToCurve((coefficients === 1 ? element[0]! : element) as bigint[])
     return group.Point.fromAffine({ x, y })
   })

@@ -25,7 +25,7 @@ import {
 
 const bytesOf = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 
-/** What a library throws on is the same as what it refuses. */
+/** Whether a library accepts an input. Throwing counts as refusing. */
 function isTaken(check: () => unknown): boolean {
   try {
     return check() !== false
@@ -157,7 +157,7 @@ describe('bls12381 signatures', () => {
   })
 })
 
-/** Numbers of an element as mcl writes them: coefficients, the constant ones first. */
+/** Coefficients of an element in the order in which mcl writes them: the constant ones first. */
 const numbersOf = (element: unknown): bigint[] =>
   typeof element === 'bigint' ? [element] : Object.values(element as object).flatMap(numbersOf)
 
@@ -175,7 +175,7 @@ describe.each([
     element.setStr(String(value))
     return element
   }
-  /** A point as mcl has it, by its coordinates. */
+  /** The point of mcl with these coordinates. */
   function pointOf<Point extends { setStr(text: string): void }>(
     point: Point,
     affine: { x: unknown; y: unknown },
@@ -190,7 +190,7 @@ describe.each([
   const textOf = (point: { toAffine(): { x: unknown; y: unknown } }) => {
     const { x, y } = point.toAffine()
     const coordinates = [...numbersOf(x), ...numbersOf(y)]
-    // Noble writes the point at infinity as (0, 0), which is on none of the curves.
+    // Noble writes the point at infinity as (0, 0), which is not on any of these curves.
     return coordinates.every((number) => number === 0n) ? '0' : ['1', ...coordinates].join(' ')
   }
 

@@ -9,14 +9,16 @@ import {
 const MOST_KEYS = 32
 const BITMAP_LENGTH = 4
 
-/** The pieces of a length that fit in the bytes whole. */
+/** Cuts the bytes into pieces of `length`; a shorter rest is left out. */
 function wholePieces(bytes: Uint8Array, length: number): Uint8Array[] {
   const pieces: Uint8Array[] = []
   for (let at = 0; at + length <= bytes.length; at += length) pieces.push(bytes.subarray(at, at + length))
   return pieces
 }
 
-/** The keys and the threshold of a key that several hold: up to 32 keys and a byte; undefined where the bytes are none. */
+/**
+ * Splits a multi-key into up to 32 keys and its threshold, the last byte. Undefined if the bytes are not a multi-key.
+ */
 function readMultiKey(bytes: Uint8Array): { keys: Uint8Array[]; threshold: number } | undefined {
   const keys = wholePieces(bytes, ED25519_KEY_LENGTH)
   const threshold = bytes.at(-1) ?? 0
@@ -29,20 +31,20 @@ function readMultiKey(bytes: Uint8Array): { keys: Uint8Array[]; threshold: numbe
   return isSound ? { keys, threshold } : undefined
 }
 
-/** Whether each whole piece of 32 bytes is a good key, and at most 32 are; the threshold is not read. */
+/** Whether the bytes hold at most 32 keys and each is valid. The threshold is not read. */
 export function areEd25519Keys(bytes: Uint8Array): boolean {
   if (Math.floor(bytes.length / ED25519_KEY_LENGTH) > MOST_KEYS) return false
   return wholePieces(bytes, ED25519_KEY_LENGTH).every(isEd25519Key)
 }
 
-/** Whether the bytes are good keys with a threshold that they can reach. */
+/** Whether all keys are valid and the threshold is not above their number. */
 export function isMultiEd25519Key(bytes: Uint8Array): boolean {
   return readMultiKey(bytes)?.keys.every(isEd25519Key) ?? false
 }
 
 /**
- * Whether enough holders signed a message: signatures in the order of their keys, then a bitmap of 4 bytes whose bit i, from
- * the highest of the first byte on, is set where key i signed.
+ * Whether enough holders signed a message. The signature has the signatures in the order of their keys, then a bitmap
+ * of 4 bytes: its bit i, counted from the highest bit of the first byte, says whether key i signed.
  */
 export function isMultiEd25519Signature(signature: Uint8Array, key: Uint8Array, message: Uint8Array): boolean {
   const multiKey = readMultiKey(key)

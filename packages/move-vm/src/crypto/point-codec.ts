@@ -2,10 +2,10 @@ import type { WeierstrassPoint } from '@noble/curves/abstract/weierstrass.js'
 import { bytesToNumberBE, bytesToNumberLE, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js'
 import { type CurveGroup, isLarger, pointOfX, pointOfXY } from './curve-group.js'
 
-/** How points are written. None of the readers checks that a point is in its group, only that it is on the curve. */
+/** A way to write points. Reading checks that a point is on the curve, and not that it is in the group. */
 export interface PointCodec {
   encode<T>(group: CurveGroup<T>, point: WeierstrassPoint<T>, isCompressed: boolean): Uint8Array
-  /** Undefined where the bytes are not a point of the curve. */
+  /** Decodes a point; undefined if the bytes are not a point of the curve. */
   decode<T>(group: CurveGroup<T>, bytes: Uint8Array, isCompressed: boolean): WeierstrassPoint<T> | undefined
 }
 
@@ -19,8 +19,8 @@ const INFINITY = 0x40
 const LARGER = 0x20
 
 /**
- * The form of BLS12-381 of Zcash: big-endian, the highest coefficient first, flags in the highest three bits of the first
- * byte. As arkworks reads it: what follows the flag of the point at infinity is not read.
+ * Zcash's format for BLS12-381: big-endian, the highest coefficient first, flags in the highest three bits of the first
+ * byte. As in arkworks, what follows the flag of the point at infinity is ignored.
  */
 export const zcashCodec: PointCodec = {
   encode(group, point, isCompressed) {
@@ -54,7 +54,10 @@ export const zcashCodec: PointCodec = {
 const ARKWORKS_LARGER = 0x80
 const ARKWORKS_INFINITY = 0x40
 
-/** The form of arkworks for other curves: little-endian, the constant first, flags in the highest two bits of the last byte. */
+/**
+ * The format of arkworks for other curves: little-endian, the constant coefficient first, flags in the highest two bits
+ * of the last byte.
+ */
 export const arkworksCodec: PointCodec = {
   encode(group, point, isCompressed) {
     const bytes = new Uint8Array(pointLength(group, isCompressed))
@@ -86,7 +89,7 @@ export const arkworksCodec: PointCodec = {
   },
 }
 
-/** One or two coordinates; undefined where a number is not below the modulus. */
+/** One or two coordinates; undefined if a number is not below the modulus. */
 function readCoordinates<T>(
   group: CurveGroup<T>,
   bytes: Uint8Array,

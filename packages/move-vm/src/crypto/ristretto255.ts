@@ -13,7 +13,7 @@ export const RISTRETTO_ORDER = RISTRETTO.Fn.ORDER
 /** Bytes of a scalar, and of a point. */
 export const RISTRETTO_LENGTH = 32
 
-/** A point out of its canonical bytes; undefined where they are none. */
+/** Decodes a point from its canonical bytes; undefined if they are not a point. */
 export function decodeRistretto(bytes: Uint8Array): RistrettoPoint | undefined {
   if (bytes.length !== RISTRETTO_LENGTH) return undefined
   try {
@@ -23,23 +23,26 @@ export function decodeRistretto(bytes: Uint8Array): RistrettoPoint | undefined {
   }
 }
 
-/** The point that 64 random bytes name, each as likely. */
+/** Maps 64 bytes to a point. Uniform bytes give uniform points. */
 export function ristrettoOfUniformBytes(bytes: Uint8Array): RistrettoPoint {
   return ristretto255_hasher.deriveToCurve!(bytes)
 }
 
-/** The point of the SHA-512 of bytes. */
+/** Hashes bytes with SHA-512 and maps the hash to a point. */
 export function ristrettoOfSha512(bytes: Uint8Array): RistrettoPoint {
   return ristrettoOfUniformBytes(sha512(bytes))
 }
 
-/** The scalar of an integer, reduced by the order, in 32 bytes, the lowest first. */
+/** Encodes an integer as a scalar: reduced by the order, 32 bytes, little-endian. */
 export function encodeRistrettoScalar(value: bigint): Uint8Array {
   const reduced = value % RISTRETTO_ORDER
   return numberToBytesLE(reduced < 0n ? reduced + RISTRETTO_ORDER : reduced, RISTRETTO_LENGTH)
 }
 
-/** The sum of points times scalars, as many of each, all as bytes. @throws where a point is none */
+/**
+ * The sum of points times scalars, all as bytes; both lists have one length.
+ * @throws if the bytes of a point are not a point
+ */
 export function multiplyRistretto(points: readonly Uint8Array[], scalars: readonly Uint8Array[]): Uint8Array {
   let sum = RISTRETTO.ZERO
   points.forEach((point, index) => {

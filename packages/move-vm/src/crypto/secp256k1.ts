@@ -7,8 +7,8 @@ const HIGHEST_RECOVERY_ID = 3
 const ORDER = secp256k1.Point.Fn.ORDER
 
 /**
- * The public key of 64 bytes (x, then y) that made a signature (r, then s) of a message hash; `no key` where none did, and
- * undefined where the inputs have wrong lengths, or r or s is not below the order. A high s is taken.
+ * Recovers the public key of 64 bytes (x, then y) that made a signature (r, then s) of a message hash. `no key` if no
+ * key made it; undefined if an input has the wrong length, or r or s is not below the order. A high s is accepted.
  */
 export function recoverSecp256k1Key(
   messageHash: Uint8Array,

@@ -65,7 +65,8 @@ describe('ed25519', () => {
   })
 
   it('has no cofactor in its equation', () => {
-    // A key with a part of order 8: the cofactored equation takes some of its signatures, the strict one none but by chance.
+    // A key with a component of order 8. The cofactored equation accepts some of its signatures; the strict one accepts
+    // only a few, by chance.
     const torsion = ed25519.Point.fromHex(ED25519_TORSION_SUBGROUP[1]!)
     const secret = 12345n
     const key = ed25519.Point.BASE.multiply(secret).add(torsion).toBytes()
@@ -156,7 +157,7 @@ describe('secp256k1', () => {
     expect(recoverSecp256k1Key(hash, 0, good.subarray(1))).toBeUndefined()
     expect(recoverSecp256k1Key(hash, 0, concatBytes(hexToBytes(order), good.subarray(32)))).toBeUndefined()
     expect(recoverSecp256k1Key(hash, 0, new Uint8Array(64))).toBe('no key')
-    // x = 5 has no point.
+    // No point has x = 5.
     const noPoint = concatBytes(hexToBytes('5'.padStart(64, '0')), good.subarray(32))
     expect(recoverSecp256k1Key(hash, 0, noPoint)).toBe('no key')
   })
@@ -216,13 +217,13 @@ describe('bls12381', () => {
     expect(aggregateBlsKeys([infinity])).toBeUndefined()
     expect(isBlsKey(keys[0]!.subarray(1))).toBe(false)
     expect(isBlsKey(new Uint8Array(48).fill(0xff))).toBe(false)
-    // A point of the curve of another order: x = 4 on y² = x³ + 4.
+    // A point of the curve that is not in the group: x = 4 on y² = x³ + 4.
     const outside = new Uint8Array(48)
     outside[0] = 0x80
     outside[47] = 4
     expect(aggregateBlsKeys([outside])).toBeDefined()
     expect(isBlsKey(outside)).toBe(false)
-    // Uncompressed, as blst also takes it.
+    // An uncompressed key, which blst accepts, too.
     expect(isBlsKey(peer.getPublicKey(secrets[0]!).toBytes(false))).toBe(true)
   })
 })

@@ -3,7 +3,7 @@ const ROUNDS_AT_THE_END = 4
 
 /** SipHash-2-4 with both halves of the key 0, of any number of bytes, as a number below 2^64. */
 export function sipHash(bytes: Uint8Array): bigint {
-  // Four words of 64 bits, each its lower half and then its upper one.
+  // Four words of 64 bits, each as its lower half, then its upper half.
   const v = Int32Array.of(
     0x70736575,
     0x736f6d65,

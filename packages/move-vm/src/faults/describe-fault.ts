@@ -4,7 +4,10 @@ import { STATUS, statusName, statusWhileRunning } from './status.js'
 import type { ViewFault } from './view-fault.js'
 import type { FaultPlace, MoveAbort, VmFault } from './vm-fault.js'
 
-/** A fault as it is reported. Codes of the verifier's range are reported as one while a function runs. */
+/**
+ * Describes a fault for the caller of a view. While a function runs, all codes of the verifier's range are reported as
+ * one.
+ */
 export function describeFault(fault: VmFault, isRunning: boolean): ViewFault {
   const code = isRunning ? statusWhileRunning(fault.status) : fault.status
   return {
@@ -15,7 +18,7 @@ export function describeFault(fault: VmFault, isRunning: boolean): ViewFault {
   }
 }
 
-/** The form of a fault without a message. */
+/** The text of a fault that has no message. */
 export function displayFault(code: number, subStatus: bigint | undefined, place: FaultPlace | undefined): string {
   const sub = subStatus === undefined ? '' : ` with sub status ${subStatus}`
   const location = place
@@ -28,7 +31,7 @@ export function displayFault(code: number, subStatus: bigint | undefined, place:
   return `VMError with status ${statusName(code)}${sub} at location ${location}${offset}`
 }
 
-/** An abort as it is reported, explained by the errors of the module that it happened in. */
+/** Describes an abort for the caller, with the name and text that the aborting module gives its code. */
 export function describeAbort(
   { code, text, place }: MoveAbort,
   errors: ReadonlyMap<bigint, ErrorDescription>,
@@ -47,7 +50,7 @@ export function describeAbort(
   }
 }
 
-/** The lowest 12 bits of a code are the reason, those above a category. */
+/** The lowest 12 bits of a code are the reason; the bits above are the category. */
 function findByReason(errors: ReadonlyMap<bigint, ErrorDescription>, code: bigint): ErrorDescription | undefined {
   return errors.get(code & 0xfffn) ?? errors.get(code)
 }

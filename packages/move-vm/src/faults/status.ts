@@ -45,10 +45,13 @@ export function statusName(code: number): string {
   return NAMES.get(code) ?? 'UNKNOWN_STATUS'
 }
 
-/** The first and last code of a verifier's faults; while running they are reported as `VERIFICATION_ERROR`. */
+/**
+ * The first and the last code of the verifier's faults. While a function runs they are reported as
+ * `VERIFICATION_ERROR`.
+ */
 const VERIFICATION_CODES = { first: 1000, last: 1999 } as const
 
-/** How a fault is reported that arose while a function ran. */
+/** The code under which a fault is reported that arose while a function ran. */
 export function statusWhileRunning(code: number): number {
   if (code === STATUS.DEPENDENCY_LIMIT_REACHED) return code
   return code >= VERIFICATION_CODES.first && code <= VERIFICATION_CODES.last ? STATUS.VERIFICATION_ERROR : code

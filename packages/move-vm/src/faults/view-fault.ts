@@ -1,6 +1,6 @@
-/** Why a view has no results. All are 400 `invalid_input` at a node. */
+/** Reason why a view has no results. A node answers each with 400 `invalid_input`. */
 export interface ViewFault {
-  /** The status code of the VM, as 4016; undefined where none is known. */
+  /** Status code of the VM, such as 4016; undefined if the fault has none. */
   readonly code: number | undefined
   readonly name: string
   readonly subStatus: bigint | undefined

@@ -12,14 +12,14 @@ export interface FaultPlace {
 }
 
 /**
- * The end of a run by a fault. It is thrown inside of the vm alone and is not an `Error`, since nobody reads a stack of ours: the
- * run turns it into a `ViewFault`.
+ * Ends a run with a fault. It is thrown only inside of the vm, and the run turns it into a `ViewFault`. It is not an
+ * `Error`: a stack trace costs time, and no one reads this one.
  */
 export class VmFault {
   readonly status: number
   readonly message: string | undefined
   readonly subStatus: bigint | undefined
-  /** Undefined: the instruction that was running. */
+  /** Place of the fault; undefined means the instruction that was running. */
   readonly place: FaultPlace | undefined
 
   constructor(status: number, message?: string, details: { subStatus?: bigint; place?: FaultPlace } = {}) {
@@ -30,11 +30,11 @@ export class VmFault {
   }
 }
 
-/** The end of a run by an abort of Move code. */
+/** Ends a run with an abort of Move code. */
 export class MoveAbort {
   readonly code: bigint
   readonly text: string | undefined
-  /** Undefined: the module that was running. */
+  /** Place of the abort; undefined means the module that was running. */
   readonly place: FaultPlace | undefined
 
   constructor(code: bigint, text?: string, place?: FaultPlace) {
@@ -44,7 +44,7 @@ export class MoveAbort {
   }
 }
 
-/** Thrown where a read has no answer yet: the run stops at the same instruction. */
+/** Thrown when a read needs a value that is not loaded. The run stops; the same instruction runs again later. */
 export class LackingKeys {
   readonly keys: readonly Uint8Array[]
 
@@ -53,7 +53,9 @@ export class LackingKeys {
   }
 }
 
-/** Thrown where a native waits for a task that is done elsewhere: the run stops at the same instruction. */
+/**
+ * Thrown when a native waits for a task that is done elsewhere. The run stops; the same instruction runs again later.
+ */
 export class PendingTask {
   readonly task: ComputeTask
 
@@ -62,7 +64,7 @@ export class PendingTask {
   }
 }
 
-/** Code, or an operand of it, that no verifier lets pass: a chain holds none, a damaged store may. */
+/** A fault for code or operands that no verifier accepts. A chain never holds such code; a damaged store may. */
 export function malformedCode(why: string): VmFault {
   return new VmFault(STATUS.VERIFICATION_ERROR, `malformed code: ${why}`)
 }

@@ -19,7 +19,7 @@ import { type Value, VectorValue } from '../values/value.js'
 import { OP } from './opcode.js'
 import type { ModuleName, OpenType, OpenTypes } from './open-type.js'
 
-/** What an instruction names that depends on other modules or on the type arguments of the function. */
+/** What an instruction names if that depends on other modules or on the type arguments of the function. */
 export type Link =
   | { readonly kind: 'function'; readonly handle: FunctionHandle; readonly typeArguments: readonly OpenType[] }
   | { readonly kind: 'type'; readonly type: OpenType }
@@ -37,7 +37,7 @@ export interface VariantSet {
   readonly variants: readonly number[]
 }
 
-/** A function as it is run: instructions of `OP` in flat arrays, at the code offsets of the binary. Shared by all runs. */
+/** A function as it runs: instructions of `OP` in flat arrays, at the code offsets of the binary. All runs share it. */
 export interface CompiledFunction {
   readonly opcodes: Uint8Array
   readonly a: Int32Array
@@ -47,17 +47,17 @@ export interface CompiledFunction {
   readonly variantSets: readonly VariantSet[]
   readonly parameterCount: number
   readonly resultCount: number
-  /** Parameters included. */
+  /** Number of locals, parameters included. */
   readonly localCount: number
 }
 
-/** More than this no verified function has. */
+/** No verified function has more locals. */
 const MAX_LOCALS = 255
 
 /**
- * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and that
- * every operand names something. Arithmetic needs the types of its operands, which the binary does not have; with the checks,
- * code that no chain's verifier has seen cannot take one value for another.
+ * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and
+ * that every operand names something. The binary does not have the types of operands, which arithmetic needs. Thanks to
+ * the checks, code that no verifier has seen cannot take a value of one type for another.
  * @throws VmFault
  */
 export function compileFunction(module: ModuleParts, definition: CodedFunction): CompiledFunction {
@@ -65,7 +65,7 @@ export function compileFunction(module: ModuleParts, definition: CodedFunction):
   return new FunctionCompiler(module, definition, definition.code).compile()
 }
 
-/** What compiling needs of a module. */
+/** The parts of a module that compiling reads. */
 interface ModuleParts {
   readonly code: ModuleCode
   readonly name: ModuleName
@@ -126,7 +126,10 @@ class FunctionCompiler {
     }
   }
 
-  /** 1 where a basic block begins: at targets of branches, and behind what ends a block. */
+  /**
+   * An array with 1 at each offset at which a basic block begins: targets of branches, and instructions after the end
+   * of a block.
+   */
   #blockStarts(): Uint8Array {
     const { opcodes, operands } = this.#code
     const starts = new Uint8Array(opcodes.length)
@@ -190,7 +193,7 @@ class FunctionCompiler {
     return type
   }
 
-  /** Two integers of one type, of which the number is returned; the type stays on the stack. */
+  /** Pops one of two integers of one type and returns the number of the type; the other stays for the result. */
   #binaryInteger(): number {
     const right = this.#pop()
     const left = this.#pop()
@@ -234,7 +237,7 @@ class FunctionCompiler {
     return definition
   }
 
-  /** The type of an own struct with these type arguments. */
+  /** The type of a struct of this module with these type arguments. */
   #structType(definition: StructDefinition, typeArguments: readonly OpenType[]): OpenType {
     if (definition.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
     return this.#module.types.struct(this.#module.name, definition.name, typeArguments)
@@ -262,7 +265,7 @@ class FunctionCompiler {
     return { definition: this.#struct(of), typeArguments: types.ofAll(typeArguments) }
   }
 
-  /** An entry of a table, directly or by an instantiation. */
+  /** An entry of a table, named directly or by an instantiation. */
   #instantiated<T>(
     generic: boolean,
     table: readonly T[],
@@ -727,7 +730,7 @@ class FunctionCompiler {
     this.#popAll(fields)
     const type = this.#structType(definition, typeArguments)
     this.#push(type)
-    // The depth of the type is checked, unless it is plain to see. All variants count.
+    // Checks the depth of the type, unless it is evidently small. All variants count.
     const isShallow = definition.kind === 'struct' && fields.every(isPlain)
     if (isShallow) this.#emit(OP.pack, fields.length, variant)
     else if (variant === 0) this.#emit(OP.packChecked, fields.length, this.#link({ kind: 'type', type }))
@@ -741,7 +744,7 @@ class FunctionCompiler {
     return { link: this.#link({ kind: 'type', type }), type }
   }
 
-  /** The element type that an instruction on vectors names. */
+  /** The element type of an instruction on vectors. */
   #element(): OpenType {
     const signature = this.#entry(this.#module.code.signatures)
     if (signature.length !== 1) throw this.#fault('an element of several types')
@@ -780,10 +783,10 @@ class FunctionCompiler {
   }
 }
 
-/** Elements that fit a stack. */
+/** Most elements that fit on the stack. */
 const MAX_UNPACKED = 1_024
 
-/** The variant stands above the number of fields in the operand of `packChecked`. */
+/** Bits by which the variant is shifted in the operand of `packChecked`; the number of fields is below. */
 export const VARIANT_SHIFT = 16
 
 /** Whether values of the type have no parts, so that a copy is the value itself. */

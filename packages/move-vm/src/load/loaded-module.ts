@@ -17,8 +17,8 @@ export interface LoadedStruct {
 }
 
 /**
- * A decoded module with what was derived from its bytes alone: nothing of it depends on other modules or on a version, so
- * that all runs share it.
+ * A decoded module with what follows from its bytes alone. Nothing in it depends on other modules or on a version, so
+ * all runs share it.
  */
 export class LoadedModule {
   readonly code: ModuleCode
@@ -41,7 +41,10 @@ export class LoadedModule {
     this.structs = new Map(code.structs.map((definition) => [definition.name, { module: this, definition }]))
   }
 
-  /** What the function runs, checked and compiled at its first use. @throws VmFault */
+  /**
+   * The code of a function, checked and compiled at its first use.
+   * @throws VmFault
+   */
   compiled(loaded: LoadedFunction): CompiledFunction {
     const known = this.#compiled.get(loaded)
     if (known) return known
@@ -50,7 +53,7 @@ export class LoadedModule {
     return compiled
   }
 
-  /** A text that is equal for signatures, of any modules, between which a call is well typed. */
+  /** A text that is the same for two signatures, of any modules, if a call from one to the other is well typed. */
   signatureText(signature: Signature): string {
     const known = this.#signatureTexts.get(signature)
     if (known !== undefined) return known
@@ -62,7 +65,7 @@ export class LoadedModule {
   }
 }
 
-/** A type as text that is equal for equal types, of any modules; type parameters are `#0`, `#1`, …. */
+/** A text that is the same for equal types, of any modules. Type parameters are `#0`, `#1`, …. */
 export function exactTokenText(token: SignatureToken, types: OpenTypes): string {
   const list = (tokens: readonly SignatureToken[]) => tokens.map((one) => exactTokenText(one, types)).join()
   switch (token.kind) {
@@ -87,7 +90,7 @@ interface Signature {
   readonly typeParameters: readonly number[]
 }
 
-/** Text without abilities of functions and mutability, the same as `OpenType.shape`. */
+/** Text of a type without the abilities of functions and without mutability, as `OpenType.shape` ignores both. */
 function tokenText(token: SignatureToken, types: OpenTypes): string {
   const list = (tokens: readonly SignatureToken[]) => tokens.map((one) => tokenText(one, types)).join()
   switch (token.kind) {

@@ -5,7 +5,7 @@ import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import { LoadedModule } from './loaded-module.js'
 
-/** Heap of a loaded module for each byte of its binary, measured over the framework. */
+/** Heap bytes that a loaded module takes for each byte of its binary; measured over the framework. */
 const HEAP_PER_BYTE = 16
 
 interface CachedModule {
@@ -13,7 +13,7 @@ interface CachedModule {
   readonly module: LoadedModule
 }
 
-/** Loaded modules by their bytes, shared by all runs of a vm, bounded by bytes of heap. */
+/** Loaded modules by their bytes. All runs of a vm share them; bytes of heap bound them. */
 export class ModuleCache {
   readonly #byRevision: SizedCache<LoadedModule>
   readonly #byContent: SizedCache<CachedModule>
@@ -22,7 +22,7 @@ export class ModuleCache {
 
   constructor(capacity: number) {
     this.capacity = capacity
-    // A module that has a revision stands in both, and is one object.
+    // A module that has a revision is in both caches, as one object.
     this.#byRevision = new SizedCache(capacity, capacity / 4)
     this.#byContent = new SizedCache(capacity, capacity / 4)
   }
@@ -37,12 +37,15 @@ export class ModuleCache {
     return this.#misses
   }
 
-  /** The module that was loaded for this key and revision. */
+  /** The module that was loaded for this key and revision, if it is still kept. */
   getRevision(key: string, revision: string): LoadedModule | undefined {
     return this.#byRevision.get(`${key}@${revision}`)
   }
 
-  /** The module of these bytes; decoded where it is not kept. @throws VmFault */
+  /**
+   * The module of these bytes, decoded if it is not kept.
+   * @throws VmFault
+   */
   load(key: string, bytes: Uint8Array, revision: string | undefined): LoadedModule {
     const name = `${key}/${bytes.length}/${sample(bytes)}`
     const known = this.#byContent.get(name)
@@ -67,7 +70,7 @@ function decode(bytes: Uint8Array): LoadedModule {
 
 const SAMPLED = 64
 
-/** FNV-1a over some of the bytes: it distinguishes most contents of one length, the rest is compared. */
+/** FNV-1a over some of the bytes. It separates most contents of one length; the bytes are compared in the end. */
 function sample(bytes: Uint8Array): number {
   const step = Math.max(1, Math.floor(bytes.length / SAMPLED))
   let hash = 0x811c9dc5

@@ -1,6 +1,6 @@
 /**
- * Instructions of compiled code. They stand at the code offsets of those that they were compiled from; `a` and `b` are their
- * operands. `link` is an index into the links of the function, `int` the number of an integer type.
+ * Instructions of compiled code, each at the code offset of the instruction that it was compiled from. `a` and `b` are
+ * its operands. `link` is an index into the links of the function, `int` the number of an integer type.
  */
 export const OP = {
   nop: 0,
@@ -12,7 +12,7 @@ export const OP = {
   branch: 5,
   /** a: literal. */
   load: 6,
-  /** a: literal, of which a copy is loaded. */
+  /** a: literal; a copy of it is loaded. */
   loadCopy: 7,
   /** a: local, of a type without parts. */
   copyPlain: 8,
@@ -32,7 +32,7 @@ export const OP = {
   packChecked: 17,
   /** a: number of fields. */
   unpack: 18,
-  /** a: number of fields, b: variant set of one. */
+  /** a: number of fields, b: variant set of one variant. */
   unpackVariant: 19,
   /** a: variant. */
   testVariant: 20,

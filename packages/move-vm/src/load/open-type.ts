@@ -3,7 +3,7 @@ import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
 import { malformedCode } from '../faults/vm-fault.js'
 
-/** What names a module; the same module has the same `key`. */
+/** The name of a module. Equal names have equal `key`. */
 export interface ModuleName {
   /** 64 hex digits. */
   readonly address: string
@@ -15,13 +15,13 @@ export interface ModuleName {
 interface OpenNode {
   /** Unique in the module. */
   readonly id: number
-  /** Equal for types that differ only in the mutability of references and the abilities of functions. */
+  /** Number that is equal for types that differ only in the mutability of references and the abilities of functions. */
   readonly shape: number
   /** Whether it has type parameters. */
   readonly isOpen: boolean
 }
 
-/** A type as code of one module names it, with the type parameters of a function or struct open. */
+/** A type as the code of one module names it: type parameters of a function or struct are not yet replaced. */
 export type OpenType =
   | (OpenNode & { readonly kind: PrimitiveType })
   | (OpenNode & { readonly kind: 'vector'; readonly element: OpenType })
@@ -40,15 +40,15 @@ export type OpenType =
       readonly abilities: number
     })
 
-/** Types in a substituted type: more than any verified module makes, which has at most 128 in a type. */
+/** Most types in a substituted type. A type of a verified module has at most 128 types in it. */
 const MAX_NODES = 4_096
 
-/** The types of one module; each is one object, so that `===` compares. */
+/** The types of one module. Equal types are one object, so that `===` compares them. */
 export class OpenTypes {
   readonly #types = new Map<string, OpenType>()
   readonly #names = new Map<ModuleId, ModuleName>()
   readonly #tokens = new Map<SignatureToken, OpenType>()
-  /** Ids of shapes that no type of theirs stood for when they came. */
+  /** Numbers of shapes, by the key of the type that stands for the shape, if that type came after them or never. */
   readonly #shapes = new Map<string, number>()
   #nextId = 0
 
@@ -138,7 +138,10 @@ export class OpenTypes {
     )
   }
 
-  /** `shapeKey` is the key of the type of the same shape that stands for all of them, where that may be another one. */
+  /**
+   * Returns the one object for a type. `shapeKey` is the key of the type that stands for all types of its shape, if
+   * that may be another type.
+   */
   #intern(key: string, make: (node: { id: number; shape: number }) => OpenType, shapeKey = key): OpenType {
     const known = this.#types.get(key)
     if (known) return known
@@ -149,7 +152,7 @@ export class OpenTypes {
     return type
   }
 
-  /** The number of a shape: that of the type with this key where there is one, else a new one. */
+  /** The number of a shape: the id of the type with this key if there is one, else a new number. */
   #shapeOf(key: string): number {
     const known = this.#types.get(key)?.shape ?? this.#shapes.get(key)
     if (known !== undefined) return known

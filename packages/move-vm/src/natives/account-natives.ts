@@ -8,11 +8,14 @@ import type { Native, NativeExtension } from './native.js'
 
 const ADDRESS_LENGTH = 32
 const INVALID_ADDRESS = 2
-/** What is hashed behind the two addresses of a derived object. */
+/** Byte that is hashed after the two addresses of a derived object. */
 const DERIVED_OBJECT_SCHEME = 0xfc
 const DERIVED_OBJECT_LENGTH = 2 * ADDRESS_LENGTH + 1
 
-/** Addresses that a run has derived: the framework derives that of a primary store again for each look at the store. */
+/**
+ * Addresses that a run has derived. The framework derives the address of a primary store each time it looks at the
+ * store.
+ */
 const DERIVED_ADDRESSES: NativeExtension<{ readonly addresses: Map<string, string> }> = {
   name: 'derived addresses',
   create: () => ({ addresses: new Map() }),

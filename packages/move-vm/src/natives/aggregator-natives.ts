@@ -8,12 +8,12 @@ import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 import { SESSION_HASH } from './session.js'
 
-// Aggregators of the first kind: a struct of a handle, a key and a limit. The value is an item of a table, a u128, that no native
-// of tables knows. What a run adds is kept apart from it, with the highest and the lowest that it ever was, so that reading
-// finds out whether a limit was passed on the way.
+// Aggregators of the first kind: a struct with a handle, a key and a limit. Its value is an item of a table, a u128,
+// which the natives of tables cannot see. What a run adds is kept apart from the value, with its highest and lowest
+// point, so that a read finds out whether a limit was exceeded on the way.
 
 interface Change {
-  /** Made by this run: there is no stored value. */
+  /** Whether this run made it, so that no value is stored. */
   isNew: boolean
   sum: bigint
   highest: bigint

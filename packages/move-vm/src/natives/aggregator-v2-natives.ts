@@ -4,7 +4,7 @@ import { integerOf, structAt, textBytesOf, toInteger, toMoveString, toVector } f
 import type { Native, NativeContext } from './native.js'
 
 // Aggregators of the second kind, at rest: `Aggregator` holds its value and its limit, `AggregatorSnapshot` its value,
-// `DerivedStringSnapshot` a text and the padding that keeps its bytes as many whatever the number in it.
+// `DerivedStringSnapshot` a text and padding, so that its size in bytes does not depend on the number in the text.
 
 const UNSUPPORTED_SNAPSHOT = 0x3_0005
 const UNSUPPORTED_AGGREGATOR = 0x3_0007
@@ -13,17 +13,17 @@ const NOT_IMPLEMENTED = 0x3_0009
 const INVARIANT_VIOLATION = 2000
 
 const MOST_TEXT_BYTES = 1024
-/** Bytes that a text and its padding take at least. */
+/** Fewest bytes that a text and its padding take. */
 const LEAST_WIDTH = 22
 const PRICE = 10
 
-/** The types that aggregators are of: the largest number, and how many digits it has. */
+/** The types that aggregators can have: the largest number of each, and how many digits that has. */
 const INTEGERS = {
   u64: { max: 2n ** 64n - 1n, digits: 20 },
   u128: { max: 2n ** 128n - 1n, digits: 39 },
 } as const
 
-/** The type of the elements. Aborts with a code for other types. */
+/** The element type of an aggregator. Aborts with `code` if the type is not one of `INTEGERS`. */
 function elementOf(context: NativeContext, code: number): (typeof INTEGERS)[keyof typeof INTEGERS] {
   context.charge(PRICE)
   const kind = context.typeArguments[0]?.kind
@@ -45,7 +45,7 @@ function aggregatorAt(context: NativeContext, reference: Value | undefined): Agg
   return { fields, value, limit }
 }
 
-/** Bytes that a `vector<u8>` of a given length takes. */
+/** Bytes that a `vector<u8>` of `bytes` bytes takes in BCS. */
 function encodedLength(bytes: number): number {
   let length = bytes + 1
   for (let rest = bytes >> 7; rest > 0; rest >>= 7) length++
@@ -59,7 +59,7 @@ function toDerivedString(context: NativeContext, text: Uint8Array, width: number
   return new StructValue(0, [toMoveString(text), toVector(padding)])
 }
 
-/** Adds where the sum is within 0 and the limit, and says whether it is. */
+/** Makes a native that adds if the sum is between 0 and the limit, and returns whether it is. */
 const change =
   (sign: 1n | -1n): Native =>
   (context, [reference, amount]) => {

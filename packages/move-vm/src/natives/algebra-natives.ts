@@ -11,8 +11,9 @@ import type { Value } from '../values/value.js'
 import { bytesAt, indexOf, integerOf, itemsOf, toVector } from './arguments.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
-// Elements of `0x1::crypto_algebra` stand in a store of the run; Move knows them by their numbers. Structures, formats and suites
-// are structs of `0x1::bls12381_algebra` and `0x1::bn254_algebra`, given as type arguments.
+// Elements of `0x1::crypto_algebra`. They are kept in the run, and Move code knows them by their numbers. Structures,
+// formats and suites are given as type arguments, which are structs of `0x1::bls12381_algebra` and
+// `0x1::bn254_algebra`.
 
 interface StoredElement {
   readonly representation: string
@@ -54,7 +55,7 @@ function readName(type: Type | undefined): Named | undefined {
   return curve === undefined ? undefined : { curve: curve as CurveName, name: type.name }
 }
 
-/** The structure that a type argument names, where its curve is switched on. */
+/** The structure that a type argument names, if its curve is switched on. */
 function structureOf(context: NativeContext, index: number): Structure {
   const named = readName(context.typeArguments[index])
   if (named === undefined || !context.isFeatureOn(FLAG[named.curve])) context.abort(NOT_IMPLEMENTED)
@@ -92,7 +93,7 @@ function elementOfTask(context: NativeContext, structure: Structure, bytes: Uint
   return (bytes && structure.transport.decode(bytes)) ?? invariantViolation(context)
 }
 
-/** A native that makes one element of its first structure out of its arguments. */
+/** Makes a native that makes one element of its first structure from its arguments. */
 function making(make: (context: NativeContext, structure: Structure, args: readonly Value[]) => unknown): Native {
   return (context, args) => {
     const structure = structureOf(context, 0)
@@ -100,7 +101,7 @@ function making(make: (context: NativeContext, structure: Structure, args: reado
   }
 }
 
-/** A native of two elements, or of one, that every structure has. */
+/** Makes a native that combines two elements, or changes one, as every structure can. */
 function adding(combine: (structure: Structure, left: unknown, right: unknown) => unknown, operands: 1 | 2): Native {
   return making((context, structure, [left, right]) => {
     context.charge(structure.prices.add)
@@ -109,7 +110,7 @@ function adding(combine: (structure: Structure, left: unknown, right: unknown) =
   })
 }
 
-/** Same as `adding`, of fields alone. */
+/** Makes a native as `adding` does, for fields alone. */
 function multiplying(
   combine: (field: NonNullable<Structure['field']>, left: unknown, right: unknown) => unknown,
   operands: 1 | 2,
@@ -123,7 +124,7 @@ function multiplying(
   })
 }
 
-/** A native that may have no element to answer: whether it has, and its number or 0. */
+/** Makes a native that may have no result. It returns whether it has one, and the element's number or 0. */
 function dividing(isDivision: boolean): Native {
   return (context, [left, right]) => {
     const structure = structureOf(context, 0)
@@ -136,7 +137,7 @@ function dividing(isDivision: boolean): Native {
   }
 }
 
-/** The group of the first type argument and the scalar field of the second, of one curve. */
+/** The group of the first type argument and the scalar field of the second; both must be of one curve. */
 function groupAndScalars(context: NativeContext): { structure: Structure; scalars: Structure } {
   const structure = structureOf(context, 0)
   const named = readName(context.typeArguments[1])
@@ -146,7 +147,7 @@ function groupAndScalars(context: NativeContext): { structure: Structure; scalar
   return { structure, scalars: structureOf(context, 1) }
 }
 
-/** The curve whose G1, G2 and Gt the type arguments are. */
+/** The curve whose G1, G2 and Gt are the three type arguments. */
 function pairingCurveOf(context: NativeContext): PairingCurve {
   const names = context.typeArguments.map(readName)
   const curve = names[0]?.curve
@@ -166,7 +167,9 @@ function pair(context: NativeContext, curve: PairingCurve, g1: readonly Value[],
   return [keep(context, gt, elementOfTask(context, gt, product))]
 }
 
-/** Whether the two type arguments are `Fq12` and `Gt` of a curve that is switched on, at these places. */
+/**
+ * Checks that the two type arguments are `Fq12` and `Gt`, in the order that is given, of a curve that is switched on.
+ */
 function expectCasting(context: NativeContext, fq12: number, gt: number): void {
   const upper = readName(context.typeArguments[fq12])
   const lower = readName(context.typeArguments[gt])
@@ -174,7 +177,7 @@ function expectCasting(context: NativeContext, fq12: number, gt: number): void {
   if (!isCast || !context.isFeatureOn(FLAG[upper.curve])) context.abort(NOT_IMPLEMENTED)
 }
 
-/** The format that the second type argument names, of the curve that is switched on. */
+/** The format that the second type argument names, if its curve is switched on. */
 function formatOf(context: NativeContext, structure: Structure): string {
   const named = readName(context.typeArguments[1])
   if (named?.curve !== structure.curve || !structure.formats.has(named.name)) context.abort(NOT_IMPLEMENTED)

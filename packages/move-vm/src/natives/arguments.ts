@@ -1,8 +1,8 @@
 import { ByteVector } from '../values/byte-vector.js'
 import { ByteReference, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
 
-// Arguments of natives. Modules in a store may be damaged or hostile, so that an argument may have a wrong type: then these
-// throw a `TypeError`, which ends the run with a fault.
+// Readers for the arguments of natives. An argument may have a wrong type, as modules in a store may be damaged or
+// hostile. Then these functions throw a `TypeError`, which ends the run with a fault.
 
 const LARGEST_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
@@ -25,7 +25,7 @@ export function setValueAt(reference: Value | undefined, value: Value): void {
   else throw wrongType('reference')
 }
 
-/** The bytes of a `vector<u8>`: valid until it changes, not to be written to. */
+/** The bytes of a `vector<u8>`, without a copy: valid until it changes, not to be written to. */
 export function bytesOf(value: Value | undefined): Uint8Array {
   if (!(value instanceof ByteVector)) throw wrongType('vector<u8>')
   return value.view()
@@ -52,14 +52,14 @@ export function integerOf(value: Value | undefined): bigint {
   return value
 }
 
-/** An integer as an index: those above 2^53 - 1, which no vector reaches, are all the same. */
+/** An integer as an index. Integers above 2^53 - 1, which no vector reaches, all give one index. */
 export function indexOf(value: Value | undefined): number {
   if (typeof value === 'bigint') return Number.MAX_SAFE_INTEGER
   if (typeof value !== 'number') throw wrongType('integer')
   return value
 }
 
-/** An integer in the only form that values have. */
+/** An integer in the one form that values have: a number if it is safe, else a bigint. */
 export function toInteger(value: bigint): number | bigint {
   return value >= -LARGEST_SAFE && value <= LARGEST_SAFE ? Number(value) : value
 }

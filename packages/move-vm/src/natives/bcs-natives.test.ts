@@ -8,7 +8,7 @@ import { NativeBed } from '../../testing/native-bed.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { Reference } from '../values/value.js'
 
-/** A type in Move, what @mysten/bcs has for it, and its values as that library takes them. */
+/** A type in Move, the type of @mysten/bcs that is its peer, and values as that library takes them. */
 interface Peer {
   readonly type: string
   readonly peer: BcsType<unknown, unknown>

@@ -8,7 +8,7 @@ const INVALID_BYTES = 0x1_0001
 const FRAMEWORK = '1'.padStart(64, '0')
 const LAYOUT_NODE_PRICE = 5
 
-/** Bytes of types that always have as many. */
+/** Sizes in bytes of the types whose values all have one size. */
 const FIXED_SIZE: ReadonlyMap<Type['kind'], number> = new Map([
   ['bool', 1],
   ['u8', 1],
@@ -30,7 +30,7 @@ function serialize(context: NativeContext, reference: Value | undefined): Uint8A
   return context.serialize(context.typeArguments[0]!, valueAt(reference)) ?? context.abort(UNSERIALIZABLE)
 }
 
-/** The bytes that all values of a type have; undefined where some have others. */
+/** The size in bytes that all values of a type have; undefined if the size varies. */
 function constantSize(context: NativeContext, type: Type): number | undefined {
   context.charge(LAYOUT_NODE_PRICE)
   if (type.kind !== 'struct') return FIXED_SIZE.get(type.kind)
@@ -54,7 +54,7 @@ function toOption(context: NativeContext, value: number | undefined): StructValu
   return new StructValue(0, [new VectorValue(items)])
 }
 
-/** Whether values of a type hold signers or functions: those are never made out of bytes. */
+/** Whether values of a type hold signers or functions, which are never made from bytes. */
 function isUnreadable(context: NativeContext, type: Type): boolean {
   const known = context.extension(UNREADABLE).get(type)
   if (known !== undefined) return known

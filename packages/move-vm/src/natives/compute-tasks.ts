@@ -28,7 +28,7 @@ function answerOf(holds: boolean): readonly Uint8Array[] {
   return holds ? YES : NO
 }
 
-/** Nothing where there is no result. */
+/** The answer of a task: one result, or an empty list if there is none. */
 function resultOf(bytes: Uint8Array | undefined): readonly Uint8Array[] {
   return bytes === undefined ? [] : [bytes]
 }
@@ -49,7 +49,7 @@ function curveOf(name: Uint8Array): PairingCurve {
   return curve
 }
 
-/** An element as the native itself wrote it. */
+/** An element of a structure from the bytes that the native itself wrote. */
 function elementOf<E>(structure: { transport: { decode(bytes: Uint8Array): E | undefined } }, bytes: Uint8Array): E {
   const element = structure.transport.decode(bytes)
   if (element === undefined) throw new RangeError('no element of the structure')
@@ -63,10 +63,10 @@ const TASKS = {
     if (found === undefined) throw new RangeError('no such hash function')
     return [found[1].hash(bytes!)]
   },
-  /** Signature, key, message → whether it is one. */
+  /** Signature, key, message → whether the signature is valid. */
   ed25519_verify: ([signature, key, message]) => answerOf(isEd25519Signature(signature!, key!, message!)),
   multi_ed25519_verify: ([signature, key, message]) => answerOf(isMultiEd25519Signature(signature!, key!, message!)),
-  /** Keys → whether all are good. */
+  /** Keys → whether all are valid. */
   multi_ed25519_keys: ([keys]) => answerOf(areEd25519Keys(keys!)),
   multi_ed25519_key: ([key]) => answerOf(isMultiEd25519Key(key!)),
   /** Message hash, recovery id as a byte, signature → a byte (0: bad inputs, 1: no key, 2: a key), and the key. */
@@ -77,19 +77,19 @@ const TASKS = {
   },
   bls12381_key: ([key]) => answerOf(isBlsKey(key!)),
   bls12381_signature_group: ([signature]) => answerOf(isInBlsSignatureGroup(signature!)),
-  /** Signature, key, message, whether the group of the key is checked as a byte → whether it is one. */
+  /** Signature, key, message, and as a byte whether to check the key's group → whether the signature is valid. */
   bls12381_verify: ([signature, key, message, isChecked]) =>
     answerOf(isBlsSignature(signature!, key!, message!, isChecked![0] === 1)),
-  /** Signature, keys, as many messages → whether it is one. */
+  /** Signature, then keys, then the message of each → whether the signature is valid. */
   bls12381_verify_aggregate: ([signature, ...rest]) => {
     const keys = rest.slice(0, rest.length / 2)
     return answerOf(isBlsAggregateSignature(signature!, keys, rest.slice(keys.length)))
   },
   bls12381_verify_possession: ([key, proof]) => answerOf(isBlsProofOfPossession(key!, proof!)),
-  /** All → their sum, or nothing. */
+  /** Keys → their sum, or nothing. */
   bls12381_aggregate_keys: (keys) => resultOf(aggregateBlsKeys(keys)),
   bls12381_aggregate_signatures: (signatures) => resultOf(aggregateBlsSignatures(signatures)),
-  /** Points, as many scalars → the sum of the products. */
+  /** Points, then the scalar of each → the sum of the products. */
   ristretto255_multiply: (inputs) => {
     const points = inputs.slice(0, inputs.length / 2)
     return [multiplyRistretto(points, inputs.slice(points.length))]
@@ -107,7 +107,7 @@ const TASKS = {
       structure.transport.encode(structure.group!.scale(elementOf(structure, element!), bytesToNumberLE(scalar!))),
     ]
   },
-  /** Structure, elements, as many scalars → the sum of the products. */
+  /** Structure, elements, then the scalar of each → the sum of the products. */
   algebra_scale_all: ([name, ...rest]) => {
     const structure = structureOf(name!)
     const elements = rest.slice(0, rest.length / 2)
@@ -122,7 +122,7 @@ const TASKS = {
     const structure = structureOf(name!)
     return [structure.transport.encode(structure.group!.hashTo!(tag!, message!))]
   },
-  /** Curve, elements of G1, as many of G2 → the element of Gt. */
+  /** Curve, elements of G1, then as many of G2 → the element of Gt. */
   algebra_pair: ([name, ...rest]) => {
     const curve = curveOf(name!)
     const count = rest.length / 2
@@ -141,7 +141,7 @@ const BY_NAME: ReadonlyMap<string, Run> = new Map(Object.entries(TASKS))
 
 /**
  * Does a task of a native: the same bytes for the same inputs, in any thread.
- * @throws `RangeError` of a task that no native asks for
+ * @throws `RangeError` for a task that no native asks for
  */
 export function runComputeTask(task: ComputeTask): readonly Uint8Array[] {
   const run = BY_NAME.get(task.name)

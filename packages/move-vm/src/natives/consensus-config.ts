@@ -1,13 +1,13 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 
-// The configuration of consensus on chain, as far as one question needs it: an enumeration of versions, each with an algorithm,
-// from the third on with the configuration of validator transactions.
+// The configuration of consensus on chain, read as far as one question needs it. It is an enum of versions: each has an
+// algorithm, and from the third version on the configuration of validator transactions.
 
 const FIRST_WITH_TRANSACTIONS = 2
 const LATEST_VERSION = 4
 const ENABLED = 1
 
-/** Whether validators may add transactions of their own; false for bytes that are not a configuration. */
+/** Whether validators may add transactions themselves; false for bytes that are not a configuration. */
 export function areValidatorTransactionsEnabled(bytes: Uint8Array): boolean {
   try {
     return readConfig(new ByteReader(bytes))
@@ -22,7 +22,7 @@ function readConfig(reader: ByteReader): boolean {
   if (version < FIRST_WITH_TRANSACTIONS) return false
   skipAlgorithm(reader)
   const isEnabled = readVariant(reader, ENABLED) === ENABLED
-  // The most transactions in a block, and the most bytes.
+  // Skips the most transactions in a block and the most bytes.
   if (isEnabled) reader.skip(8 + 8)
   if (version > FIRST_WITH_TRANSACTIONS && readVariant(reader, 1) === 1) reader.skip(8)
   if (version === LATEST_VERSION) reader.readBool()
@@ -46,11 +46,11 @@ function skipAlgorithm(reader: ByteReader): void {
     if (readVariant(reader, 1) === 1) skipReputation(reader)
     return
   }
-  // Decoupled execution, back pressure, excluded rounds.
+  // Skips decoupled execution, back pressure and excluded rounds.
   reader.readBool()
   reader.skip(8 + 8)
   skipElection(reader)
-  // Failed authors that are kept; quorum store, and order votes.
+  // Skips the number of failed authors that are kept, quorum store, and order votes.
   reader.skip(8)
   reader.readBool()
   if (algorithm === ALGORITHM.jolteonV2) reader.readBool()
@@ -66,7 +66,7 @@ function skipElection(reader: ByteReader): void {
   } else reader.skip(4)
 }
 
-/** Three weights, a threshold, two windows, whether votes are weighted, and a count. */
+/** Skips three weights, a threshold, two windows, whether votes are weighted, and a count. */
 function skipReputation(reader: ByteReader): void {
   readVariant(reader, 1)
   reader.skip(3 * 8 + 4 + 2 * 8)

@@ -8,10 +8,7 @@ const NOT_COMPARABLE = 2
 const NOT_VISITED = 4
 const PRICE = 50
 
-/**
- * An identifier of the binary format: `_` and `$` do not stand alone; the name of a script's module is an identifier,
- * too.
- */
+/** An identifier of the binary format: `_` and `$` alone are not identifiers; the name of a script's module is. */
 const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
 
 function isIdentifier(bytes: Uint8Array): boolean {
@@ -19,7 +16,7 @@ function isIdentifier(bytes: Uint8Array): boolean {
   return text !== undefined && IDENTIFIER.test(text)
 }
 
-/** An identifier of Move; undefined where the bytes are none. */
+/** Reads an identifier of Move; undefined if the bytes are not an identifier. */
 export function readIdentifier(context: NativeContext, bytes: Uint8Array): string | undefined {
   context.charge(bytes.length)
   return isIdentifier(bytes) ? decodeUtf8(bytes) : undefined
@@ -29,7 +26,7 @@ function identifierOf(context: NativeContext, bytes: Uint8Array): string {
   return readIdentifier(context, bytes) ?? context.abort(INVALID_IDENTIFIER)
 }
 
-/** What a `&FunctionInfo` names: an address and two Strings. */
+/** The function that a `&FunctionInfo` names by an address and two Strings. */
 function functionAt(context: NativeContext, info: Value | undefined): FunctionName {
   const { fields } = structAt(info)
   const module = identifierOf(context, textBytesOf(fields[1]))
@@ -40,7 +37,7 @@ function areEqual<T>(left: readonly T[], right: readonly T[]): boolean {
   return left.length === right.length && left.every((item, index) => item === right[index])
 }
 
-/** Calls, in place of the native, the function that its last argument names. */
+/** Calls the function that the last argument names, in place of the native. */
 const dispatch: Native = (context, args) => {
   context.charge(PRICE)
   const target = functionAt(context, args.at(-1))

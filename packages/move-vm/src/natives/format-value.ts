@@ -10,12 +10,12 @@ import type { LayoutField, NativeContext } from './native.js'
 
 /** How values are written. */
 export interface FormatStyle {
-  /** Structs with the whole text of their type, or with their name alone. */
+  /** Whether structs show the whole text of their type, or its name alone. */
   readonly showsTypes: boolean
-  /** Addresses with all 64 digits. */
+  /** Whether addresses have all 64 digits. */
   readonly showsWholeAddresses: boolean
   readonly isSingleLine: boolean
-  /** Integers with their type behind them. */
+  /** Whether the type follows an integer. */
   readonly showsIntegerTypes: boolean
 }
 
@@ -40,7 +40,7 @@ function isFrameworkType(type: Type, module: string, name: string): boolean {
   return type.kind === 'struct' && type.address === FRAMEWORK && type.module === module && type.name === name
 }
 
-/** Writes one value. What is beneath an enum or captured by a closure has no names. */
+/** Writes one value. Within an enum and among the captured values of a closure, fields are written without names. */
 class Formatter {
   readonly #context: NativeContext
   readonly #style: FormatStyle
@@ -209,7 +209,10 @@ export function formatValue(context: NativeContext, type: Type, value: Value, st
   return formatter.text
 }
 
-/** A format with `{}` for each item of a list of `Cons`, which `NIL` ends; `{{` and `}}` are braces. @throws faults of the run */
+/**
+ * Fills a format: each `{}` stands for an item of a list of `Cons`, which `NIL` ends; `{{` and `}}` are braces.
+ * @throws faults of the run
+ */
 export function formatList(context: NativeContext, format: Uint8Array, type: Type, list: Value): string {
   const template = decodeUtf8(format)
   if (template === undefined) context.abort(INVALID_FORMAT)

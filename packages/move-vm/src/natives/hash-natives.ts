@@ -3,11 +3,11 @@ import { sipHash } from '../crypto/sip-hash.js'
 import { bytesOf, toInteger, toVector } from './arguments.js'
 import type { Native, NativeContext } from './native.js'
 
-/** Inputs above this many bytes take about a turn of the event loop. */
+/** Longest input that is hashed at once; hashing more takes about a turn of the event loop. */
 const LONG_INPUT_BYTES = 32_768
 const SIP_HASH_BYTES_PER_INSTRUCTION = 8
 
-/** The hash of bytes, charged; long inputs are hashed elsewhere where the host does that. */
+/** Hashes bytes and charges the work. Long inputs are hashed elsewhere if the host does tasks elsewhere. */
 export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Array): Uint8Array {
   chargeHash(context, name, bytes.length)
   if (bytes.length <= LONG_INPUT_BYTES) return HASH_FUNCTIONS[name].hash(bytes)
@@ -15,7 +15,7 @@ export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Ar
   return result!
 }
 
-/** Counts the hash of a number of bytes. @throws as `NativeContext.charge` */
+/** Charges the hash of `length` bytes. @throws as `NativeContext.charge` */
 export function chargeHash(context: NativeContext, name: HashName, length: number): void {
   const { blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
   context.charge((Math.floor(length / blockBytes) + 1) * blockInstructions)

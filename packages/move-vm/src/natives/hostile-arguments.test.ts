@@ -8,8 +8,8 @@ import { ByteVector } from '../values/byte-vector.js'
 import { ByteReference, ClosureValue, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
 import { NATIVES } from './native-table.js'
 
-// Modules of a damaged or hostile store are not verified: any value may come as any argument of a native. Texts are always
-// addresses: nothing makes other ones.
+// Modules of a damaged or hostile store are not verified: any value may come as any argument of a native. Addresses are
+// always texts of 64 digits, as nothing makes other ones.
 
 const ONE = '1'.padStart(64, '0')
 
@@ -75,7 +75,7 @@ describe.skipIf(!hasSharedData)('any native', () => {
     let calls = 0
     fc.assert(
       fc.property(fc.array(call, { minLength: 1, maxLength: 20 }), (sequence) => {
-        // Natives of one run share its stores.
+        // The natives of one run share what it stores.
         bed = new NativeBed(state)
         for (const [name, typeArguments, args] of sequence) {
           const answer = bed.call(name, typeArguments, ...args)

@@ -19,7 +19,7 @@ const SOURCES = [
   'conformance/views-states-devnet.ndjson.gz',
 ]
 
-/** Declared by frameworks, and bound by no node: compilers emit instructions for them. */
+/** Natives that frameworks declare and no node binds: compilers emit instructions in their place. */
 const INSTRUCTIONS = ['empty', 'length', 'borrow', 'borrow_mut', 'push_back', 'pop_back', 'destroy_empty', 'swap'].map(
   (name) => `0x1::vector::${name}`,
 )
@@ -49,7 +49,7 @@ function nativesOf(binary: Uint8Array): string[] {
     const natives = functions.filter(({ isNative }) => isNative)
     return natives.map(({ name }) => `${addressToShortHex(address)}::${module}::${name}`)
   } catch (error) {
-    // One kit holds damaged modules.
+    // One kit holds damaged modules, which are skipped.
     if (isLedgerStateError(error)) return []
     throw error
   }

@@ -17,7 +17,7 @@ import type { ClosureValue, Reference, Value } from '../values/value.js'
  */
 export type Native = (context: NativeContext, args: readonly Value[]) => readonly Value[] | NativeJump
 
-/** What `NativeContext.jump` gives: the native ends with a call of another function. */
+/** Result of `NativeContext.jump`: the native ends by calling another function. */
 export interface NativeJump {
   readonly kind: 'jump'
 }
@@ -29,7 +29,7 @@ export interface NativeExtension<T> {
   create(): T
 }
 
-/** What a native sees of the run. */
+/** The part of a run that a native can see and use. */
 export interface NativeContext {
   readonly typeArguments: readonly Type[]
   /** The chain id of the version. */
@@ -37,50 +37,72 @@ export interface NativeContext {
   /** Whether a feature flag is on at the version. */
   isFeatureOn(flag: number): boolean
 
-  /** Counts work as a number of simple instructions (about 50 ns each). @throws the fault of an exhausted budget */
+  /**
+   * Counts work as a number of simple instructions (about 50 ns each).
+   * @throws the fault of an exhausted budget
+   */
   charge(instructions: number): void
-  /** Counts bytes copied, hashed, compared or serialised, and bytes of new values. @throws as `charge` */
+  /**
+   * Counts bytes copied, hashed, compared or serialised, and bytes of new values.
+   * @throws as `charge`
+   */
   chargeBytes(bytes: number): void
 
   /** Ends the run with a Move abort in the native's module. */
   abort(code: number | bigint, message?: string): never
-  /** Ends the run with another fault of the native's module: its status code and, where there is one, its text. */
+  /** Ends the run with another fault of the native's module, by its status code and, if there is one, its text. */
   fault(status: number, message?: string, subStatus?: number): never
 
-  /** The tag of a type, all of whose type parameters are known. */
+  /** The tag of a type, which must have no open type parameters. */
   typeTag(type: Type): TypeTag
-  /** The BCS of a value; undefined where it cannot be serialised (too deep). Charged. */
+  /** The BCS of a value; undefined if it cannot be serialised (too deep). The work is charged. */
   serialize(type: Type, value: Value): Uint8Array | undefined
-  /** Strict decoding of all bytes; undefined if they are not a value of the type. Charged. */
+  /** Decodes all bytes strictly; undefined if they are not a value of the type. The work is charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
-  /** The order of two values of one type, or of what two references point at: below 0, 0, above 0. Charged. @throws where they are too deep */
+  /**
+   * Compares two values of one type, or what two references point at: below 0, 0, or above 0. The work is charged.
+   * @throws if they are too deep
+   */
   compare(a: Value, b: Value): number
-  /** Types of the captured values of a closure, as its function declares them. @throws the fault of a missing function */
+  /**
+   * The types of the captured values of a closure, as its function declares them.
+   * @throws the fault of a missing function
+   */
   capturedTypes(closure: ClosureValue): readonly Type[]
-  /** The fields of a struct, or the variants of an enum, by the modules of the version, with type arguments substituted. */
+  /**
+   * The fields of a struct, or the variants of an enum, as the modules of the version define them, with type arguments
+   * put in.
+   */
   layout(type: Type): TypeLayout
-  /** A type by its parts, as `type` knows them: for natives that make values of other types. */
+  /** A type by its parts, for natives that make values of types other than their arguments. */
   structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type
 
   readonly globals: Globals
   /** The state of an extension in this run, made at the first use. */
   extension<T>(extension: NativeExtension<T>): T
-  /** Does a task, here or in a worker; the native may run again in between, and must then ask for the same tasks in the same order. */
+  /**
+   * Does a task, here or in a worker. The native may then run again from its beginning, and must ask for the same tasks
+   * in the same order.
+   */
   compute(task: ComputeTask): readonly Uint8Array[]
 
   /** The function that called the native. */
   readonly caller: FunctionName
-  /** The callers of that one, the nearest first (0); undefined beyond the first function of the run. */
+  /** The callers of `caller`, the nearest first (0); undefined beyond the first function of the run. */
   callerAbove(index: number): FunctionName | undefined
   /**
-   * Checks a function and calls it in place of the native, as `dispatchable_*` do: what it may not call is a fault. The native returns what this returns.
+   * Calls a function in place of the native, as `dispatchable_*` do; the native returns what that function returns. A
+   * function that must not be called is a fault.
    */
   jump(target: FunctionName, args: readonly Value[]): NativeJump
-  /** Loads a module and marks it as visited in this run. @throws the fault of a missing module */
+  /**
+   * Loads a module and marks it as visited in this run.
+   * @throws the fault of a missing module
+   */
   visitModule(address: string, module: string): void
   /** Whether this run has visited a module. */
   isModuleVisited(address: string, module: string): boolean
-  /** A function of a module of the version; undefined where there is no such function or module. */
+  /** A function of a module of the version; undefined if there is no such function or module. */
   findFunction(target: FunctionName): FunctionSignature | undefined
 }
 
@@ -92,7 +114,10 @@ export interface FunctionName {
   readonly name: string
 }
 
-/** What other functions see of one, with its own type parameters open. Equal texts are equal types, also between modules. */
+/**
+ * Signature of a function as other functions see it, with its type parameters open. Equal texts are equal types, also
+ * between modules.
+ */
 export interface FunctionSignature {
   readonly definition: FunctionDefinition
   readonly isPublic: boolean
@@ -127,14 +152,14 @@ export interface LayoutVariant {
  * makes changes. Changes are dropped at the end of the run. All methods may stop the run, before they change anything.
  */
 export interface Globals {
-  /** A resource, in a group or not; undefined where there is none. */
+  /** Borrows a resource, in a group or not; undefined if there is none. */
   borrowResource(address: string, type: Type): Reference | undefined
-  /** An item of a table; `key` is its BCS. */
+  /** Borrows an item of a table; `key` is its BCS. Undefined if there is none. */
   borrowItem(handle: string, key: Uint8Array, type: Type): Reference | undefined
-  /** Puts an item where none is; false where there is one. */
+  /** Adds an item; false if there already is one. */
   addItem(handle: string, key: Uint8Array, type: Type, value: Value): boolean
-  /** Takes an item out; undefined where there is none. */
+  /** Takes an item out; undefined if there is none. */
   removeItem(handle: string, key: Uint8Array, type: Type): Value | undefined
-  /** The bytes of an item as they are in the state, whatever this run did to it. */
+  /** The bytes of an item as they are in the state. What this run did to it does not show. */
   readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined
 }

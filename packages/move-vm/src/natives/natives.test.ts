@@ -71,7 +71,7 @@ describe.skipIf(!hasSharedData).each([
     )
     expect(format('0x1::cmp::Ordering', new StructValue(1, []))).toBe('#1{}')
     const result = '0x1::result::Result<0x1::string::String, u8>'
-    // Beneath an enum nothing has a name.
+    // Within an enum, fields have no names.
     expect(format(result, new StructValue(0, [string('hi')]))).toBe('#0{ { 0x6869 } }')
     expect(format(result, new StructValue(0, [string('hi')]), false, false, false, false)).toBe(
       '#0{\n  {\n    0x6869\n  }\n}',
@@ -104,7 +104,7 @@ describe.skipIf(!hasSharedData).each([
     expect(formatList('{}', [], [])).toEqual(abort(1))
     expect(formatList('', ['u8'], [1])).toEqual(abort(1))
     for (const bad of ['{', '}', '{x}', '{} }', '}{']) expect(formatList(bad, ['u8'], [1])).toEqual(abort(2))
-    // The first fault counts.
+    // The first fault is the one that is reported.
     expect(formatList('{} {x', [], [])).toEqual(abort(1))
     const notUtf8 = bed.call('0x1::string_utils::native_format_list', [cons([])], ref(bytes(0xff)), ref(list([])))
     expect(notUtf8).toEqual(abort(2))
@@ -142,7 +142,7 @@ describe.skipIf(!hasSharedData).each([
     )
     expect(bed.call('0x1::type_info::type_of', ['u8'])).toEqual(abort(1))
     expect(asText(bed.results('0x1::type_info::type_name', [`vector<${type}>`])[0])).toBe(`vector<${type}>`)
-    // Of the network whose genesis it is.
+    // The chain id of the network whose genesis this is.
     expect(bed.results('0x1::type_info::chain_id_internal', [])).toEqual([243])
   })
 
@@ -263,7 +263,7 @@ describe.skipIf(!hasSharedData).each([
     expect(run('read')).toEqual({ kind: 'results', results: [9] })
     run('add', 2)
     run('sub', 3)
-    // It was 11 on the way.
+    // The value was 11 on the way, above the limit.
     expect(run('read')).toEqual(abort(0x20001))
   })
 
@@ -286,7 +286,7 @@ describe.skipIf(!hasSharedData).each([
     expect(bed.call(name('create_snapshot'), ['bool'], true)).toEqual(abort(0x30005))
     const [derived] = bed.results(name('derive_string_concat'), ['u64'], string('a'), ref(snapshot!), string('b'))
     expect(asText(bed.results(name('read_derived_string'), [], ref(derived!))[0])).toBe('a6b')
-    // The bytes are as many as with the largest number.
+    // The size is the same as with the largest number.
     const size = (value: Value) =>
       bed.results('0x1::bcs::to_bytes', [name('DerivedStringSnapshot')], ref(value))[0] as ByteVector
     expect(size(derived!).length).toBe(1 + 22 + 1)
@@ -381,7 +381,7 @@ describe.skipIf(!hasSharedData).each([
     expect(resolve(['u64'], ['u64'], 'math64', 'max')).toBe(3)
     expect(resolve(['u64'], [], 'event', 'emit')).toBe(2)
     expect(resolve(['u64'], [], 'object', 'exists_at')).toBe(2)
-    // Type arguments are those that fit; one that cannot be inferred is a separate fault.
+    // Type arguments are inferred. One that cannot be is a separate fault.
     const some = { name: 'some', typeArguments: [bed.type('u8')] }
     expect(resolve(['u8'], ['0x1::option::Option<u8>'], 'option', 'some')).toMatchObject(some)
     expect(resolve(['u8'], ['0x1::option::Option<u16>'], 'option', 'some')).toBe(3)
@@ -408,7 +408,7 @@ describe.skipIf(!hasSharedData).each([
       structs([scalar(4), scalar(1)]),
     )
     expect(bed.results(name('point_equals'), [], point(six), point(all))).toEqual([true])
-    // In place: the handle stays, the point changes.
+    // The handle stays, and the point that it stands for changes.
     expect(bed.results(name('point_add_internal'), [], point(two), point(one), true)).toEqual([two])
     expect(bed.results(name('point_equals'), [], point(two), point(three))).toEqual([true])
     expect(bed.results(name('point_decompress_internal'), [], bytes(1))).toEqual([2n ** 64n - 1n, false])
@@ -448,7 +448,7 @@ describe.skipIf(!hasSharedData).each([
     )
     expect((bed.results(name('order'), [bls('Fq12')])[0] as ByteVector).length).toBe(572)
     expect(bed.results(name('inv'), [bls('Fr')], bed.results(name('zero'), [bls('Fr')])[0]!)).toEqual([false, 0])
-    // Unknown combinations, and curves that are switched off.
+    // Combinations that do not exist, and curves that are switched off.
     expect(bed.call(name('add'), ['u8'], 0, 0)).toEqual(abort(0xc0001))
     expect(bed.call(name('mul'), [bls('G1')], g1!, g1!)).toEqual(abort(0xc0001))
     expect(bed.call(name('scalar_mul'), [bls('G1'), '0x1::bn254_algebra::Fr'], g1!, two!)).toEqual(abort(0xc0001))

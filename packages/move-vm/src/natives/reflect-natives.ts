@@ -17,12 +17,12 @@ const ERROR = { invalidIdentifier: 0, notFound: 1, notAccessible: 2, incompatibl
 
 const FRAMEWORK = '1'.padStart(64, '0')
 
-/** A native that checks who calls it: a closure would hide that. */
+/** Whether a native checks who calls it, which a closure would hide. */
 function isHidden({ address, module, name }: FunctionName): boolean {
   return address === FRAMEWORK && module === 'event' && name === 'emit'
 }
 
-/** Whether a type is what a declared one is with type parameters bound; binds those that it meets first. */
+/** Whether a type fits a declared one. The first type that meets a type parameter is bound to it. */
 function matches(declared: SignatureToken, type: Type, bound: (Type | undefined)[]): boolean {
   switch (declared.kind) {
     case 'typeParameter':

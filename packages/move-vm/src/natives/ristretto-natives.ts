@@ -14,7 +14,8 @@ import { booleanOf, bytesOf, indexOf, integerOf, itemsOf, structAt, structOf, to
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
-// Points of ristretto255 stand in a store of the run; Move knows them by their numbers. Scalars are 32 bytes, the lowest first.
+// Points of ristretto255. They are kept in the run, and Move code knows them by their numbers. Scalars are 32 bytes,
+// little-endian.
 
 /** Points of this run, by their numbers. */
 const POINTS: NativeExtension<RistrettoPoint[]> = { name: 'ristretto255', create: () => [] }
@@ -25,7 +26,7 @@ const NO_HANDLE = 2n ** 64n - 1n
 const INTERNAL_TYPE_ERROR = 2009
 const UNIFORM_BYTES = 64
 
-// In simple instructions of 50 ns.
+// Prices in simple instructions of 50 ns.
 const SCALAR_PRICE = 20
 const INVERT_PRICE = 2_200
 const ADD_PRICE = 50
@@ -45,7 +46,7 @@ function pointOf(context: NativeContext, handle: Value | undefined): RistrettoPo
   return point
 }
 
-/** The handle in a `&RistrettoPoint`. */
+/** The handle that a `&RistrettoPoint` holds. */
 function handleAt(reference: Value | undefined): Value | undefined {
   return structAt(reference).fields[0]
 }
@@ -57,7 +58,7 @@ function keep(context: NativeContext, point: RistrettoPoint): readonly Value[] {
   return [points.length - 1]
 }
 
-/** Keeps a point under a new handle or in the place of one. */
+/** Keeps a point, under a new handle or in place of another point. */
 function keepAt(
   context: NativeContext,
   handle: Value,

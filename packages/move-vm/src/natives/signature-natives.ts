@@ -3,8 +3,9 @@ import { bytesOf, indexOf, itemsOf, structOf, toVector } from './arguments.js'
 import type { ComputeTaskName } from './compute-tasks.js'
 import type { Native, NativeContext } from './native.js'
 
-// Signatures. Prices are in simple instructions of 50 ns: the price in the schedule of the reference over 184, which is what its
-// limit of 920 units is to 5,000,000 instructions. So nothing that fits there is refused here.
+// Prices of signatures, in simple instructions of 50 ns. Each is the price in the reference's schedule divided by 184,
+// as its limit of 920 million units for a view corresponds to 5,000,000 instructions. So whatever fits into the
+// reference's limit fits here.
 
 const ED25519_KEY_PRICE = 900
 const ED25519_VERIFY_PRICE = 5_400
@@ -26,12 +27,12 @@ const BAD_RECOVERY_INPUT = 0x1_0001
 const SECP256K1_NO_KEY = 1
 const SECP256K1_KEY = 2
 
-/** Whether a task says yes. */
+/** Whether a task answers yes. */
 function holds(context: NativeContext, name: ComputeTaskName, inputs: readonly Uint8Array[]): boolean {
   return context.compute({ name, inputs })[0]![0] === 1
 }
 
-/** Bytes of the first field of each struct of a vector. */
+/** The bytes of the first field of each struct in a vector. */
 function bytesOfFields(value: Parameters<typeof itemsOf>[0]): Uint8Array[] {
   return itemsOf(value).map((item) => bytesOf(structOf(item).fields[0]))
 }

@@ -6,17 +6,17 @@ import type { Native } from './native.js'
 const INVALID_INDEX = 1
 const INVARIANT_VIOLATION = 2000
 
-/** Work for a byte of text. */
+/** Bytes of text that count as one instruction. */
 const BYTES_PER_INSTRUCTION = 16
 
-/** Whether a byte continues a character that began before. */
+/** Whether a byte continues a UTF-8 character. */
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
 }
 
 /**
- * The longest proper beginning that each beginning of the pattern ends with, by its length (Knuth, Morris, Pratt):
- * the search takes time in proportion to the text, also where the pattern repeats itself.
+ * The failure function of Knuth, Morris and Pratt: for each prefix of the pattern, the length of its longest proper
+ * prefix that is also its suffix. With it a search takes linear time, even for patterns that repeat themselves.
  */
 function borders(pattern: Uint8Array): Int32Array {
   const lengths = new Int32Array(pattern.length)
@@ -29,7 +29,7 @@ function borders(pattern: Uint8Array): Int32Array {
   return lengths
 }
 
-/** The first index of a pattern in a text; the length of the text where it is not in it. */
+/** The first index of a pattern in a text; the length of the text if the pattern is not in it. */
 function indexOfBytes(text: Uint8Array, pattern: Uint8Array): number {
   if (pattern.length === 0) return 0
   const lengths = borders(pattern)

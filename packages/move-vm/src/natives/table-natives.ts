@@ -5,7 +5,7 @@ import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 import { SESSION_HASH } from './session.js'
 
-/** How many tables the run has made. */
+/** Number of tables that the run has made. */
 const NEW_TABLES: NativeExtension<{ count: number }> = { name: 'table', create: () => ({ count: 0 }) }
 
 const ALREADY_THERE = 0x6407
@@ -13,7 +13,7 @@ const NOT_THERE = 0x6507
 const EXTENSION_ERROR = 4026
 const ITEM_PRICE = 20
 
-/** The handle of a `&Table`, and the bytes of a key. */
+/** The handle that a `&Table` holds, and the BCS of a key. */
 function placeOf(context: NativeContext, table: Value | undefined, key: Value | undefined): [string, Uint8Array] {
   context.charge(ITEM_PRICE)
   const bytes = context.serialize(context.typeArguments[0]!, key!)
@@ -27,7 +27,7 @@ const borrow: Native = (context, [table, key]) => [
 
 const nothing: Native = () => []
 
-/** The third type argument of all is `Box<V>`, a struct whose only field is the value. */
+/** The natives of tables. The third type argument of each is `Box<V>`, a struct whose only field is the value. */
 export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::table::new_table_handle': (context) => {
     const tables = context.extension(NEW_TABLES)

@@ -5,13 +5,14 @@ import { hashBytes } from './hash-natives.js'
 import type { Native, NativeExtension } from './native.js'
 import { SESSION_HASH } from './session.js'
 
-// Natives of transactions, in a view, which is none: what they ask for is not there, and what they do is not seen.
+// Natives of transactions. A view is not a transaction: what these natives ask for is absent, and what they do has no
+// effect.
 
 const NO_TRANSACTION = 0x3_0001
 const NOT_UNBIASABLE = 1
 const UNIQUE_ADDRESS_SCHEME = 0xfb
 const INTERNAL_TYPE_ERROR = 2009
-/** The status of a second request to publish. */
+/** Status code of a second request to publish. */
 const SECOND_REQUEST = 2006
 
 const UNIQUE_ADDRESSES: NativeExtension<{ count: bigint }> = {
@@ -60,7 +61,7 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   },
   '0x1::event::write_to_event_store': nothing,
   '0x1::event::write_module_event_to_store': (context) => {
-    // The native is called by `event::emit`, which whoever defines the event must call itself.
+    // `event::emit` calls this native. The module that calls `event::emit` must be the one that defines the event.
     const [type] = context.typeArguments
     const emitter = context.callerAbove(0)
     const isOwn = type?.kind === 'struct' && type.address === emitter?.address && type.module === emitter.module

@@ -14,7 +14,7 @@ export const TYPE_NATIVES: Readonly<Record<string, Native>> = {
     const text = typeTagToText(context.typeTag(type))
     context.charge(TYPE_PRICE)
     context.chargeBytes(text.length)
-    // Behind the address and the module: the name with its type arguments.
+    // The name with its type arguments, after the address and the module.
     const name = text.slice(text.indexOf('::', text.indexOf('::') + 2) + 2)
     return [new StructValue(0, [type.address, toVector(UTF8.encode(type.module)), toVector(UTF8.encode(name))])]
   },

@@ -6,7 +6,7 @@ import type { World } from './world.js'
 
 const PLAIN = ABILITY.copy | ABILITY.drop | ABILITY.store
 
-/** What the type arguments of a struct must have so that it has an ability itself. */
+/** For each ability of a struct, the ability that its type arguments must have. */
 const NEEDED: readonly (readonly [ability: number, ofArguments: number])[] = [
   [ABILITY.copy, ABILITY.copy],
   [ABILITY.drop, ABILITY.drop],
@@ -15,7 +15,8 @@ const NEEDED: readonly (readonly [ability: number, ofArguments: number])[] = [
 ]
 
 /**
- * The abilities of a type. Structs in it, phantom or not, must exist and have type arguments as they are declared.
+ * The abilities of a type. All structs in it, also phantom ones, must exist and have type arguments that fit their
+ * declaration.
  * @throws VmFault, LackingKeys
  */
 export function abilitiesOf(type: Type, world: World): number {
@@ -47,7 +48,7 @@ export function abilitiesOf(type: Type, world: World): number {
   }
 }
 
-/** @throws VmFault where type arguments lack what type parameters ask for */
+/** Checks that type arguments have the abilities that type parameters ask for. @throws VmFault */
 export function expectAbilities(found: readonly number[], constraints: readonly number[]): void {
   if (found.some((abilities, at) => (constraints[at]! & ~abilities) !== 0)) {
     throw new VmFault(STATUS.CONSTRAINT_NOT_SATISFIED)

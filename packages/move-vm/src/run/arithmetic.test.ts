@@ -6,7 +6,7 @@ import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 import { bitsOf, FIRST_SIGNED, INTEGER_TYPES, type IntegerType, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
-/** Runs of each instruction on each type: 12,000 in all. */
+/** Number of runs of each instruction on each type; 12,000 in all. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 })
 
 type Oracle = (left: bigint, right: bigint, type: number) => bigint | string
@@ -94,7 +94,9 @@ function run(name: string, args: readonly Uint8Array[], type: number): bigint | 
   return decode(results![0]!, type)
 }
 
-/** Values of a type: many at its bounds, at those of narrower ones, and at 2^53, where numbers end. */
+/**
+ * Values of a type. Many are near its bounds, near the bounds of narrower types, and near 2^53, the limit of numbers.
+ */
 function anyValueOf(type: number): fc.Arbitrary<bigint> {
   const min = MIN_VALUE[type]!
   const max = MAX_VALUE[type]!

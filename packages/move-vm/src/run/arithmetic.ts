@@ -2,14 +2,14 @@ import { toIntegerValue } from '../codec/integer-codec.js'
 import { arithmeticFault } from '../faults/vm-fault.js'
 import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, INTEGER_TYPES, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
-// Arithmetic on integers as `Value` holds them: numbers while safe, else bigints. `type` is the number of an integer type.
-// All functions fault as the instructions of the same name do.
+// Arithmetic on integers as `Value` holds them: a number if it is safe, else a bigint. `type` is the number of an
+// integer type. Each function faults as the instruction of its name does.
 
 type Integer = number | bigint
 
 const WORD = 0x1_0000_0000
 
-/** A result as it is held; undefined where the type does not have it. */
+/** A result in the form of values; undefined if the type cannot hold it. */
 function inRange(value: bigint, type: number): Integer | undefined {
   return value < MIN_VALUE[type]! || value > MAX_VALUE[type]! ? undefined : toIntegerValue(value)
 }
@@ -91,12 +91,12 @@ export function bitXor(left: Integer, right: Integer): Integer {
   return toIntegerValue(BigInt(left) ^ BigInt(right))
 }
 
-/** The bits above the lowest 32, at most 21 of them. */
+/** The bits above the lowest 32; there are at most 21. */
 function highWord(value: number): number {
   return Math.floor(value / WORD)
 }
 
-/** Bits beyond the width fall off. */
+/** Shifts left; bits beyond the width are dropped. */
 export function shiftLeft(left: Integer, amount: number, type: number): Integer {
   const bits = bitsOf(type)
   if (amount >= bits) throw arithmeticFault('Shift Left overflow')
@@ -123,7 +123,7 @@ export function cast(operand: Integer, from: number, to: number): Integer {
 const U256 = INTEGER_TYPES.indexOf('u256')
 const I256 = INTEGER_TYPES.indexOf('i256')
 
-/** The texts follow how the reference prints its types. */
+/** Message of a failed cast, with types as the reference prints them. */
 function castMessage(operand: Integer, from: number, to: number): string {
   if (from === U256 && to === I256) return `Cannot cast int256::U256(${operand}) to int256::I256`
   const source = from === U256 ? 'U256' : from === I256 ? 'I256' : INTEGER_TYPES[from]!

@@ -9,21 +9,21 @@ import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import { moduleNameOf, type World } from './world.js'
 
-/** What packing a closure names. */
+/** What an instruction that packs a closure names. */
 export interface PackedClosureLink {
-  /** The run that it was made for. */
+  /** Number of the run that this was made for. */
   readonly run: number
   readonly target: ClosureTarget
   readonly mask: bigint
   readonly capturedCount: number
-  /** Layouts of the captured values; none where the closure cannot be stored. */
+  /** Layouts of the captured values; empty if the closure cannot be stored. */
   readonly layouts: readonly Layout[]
 }
 
 const PERSISTENT_ATTRIBUTE = 1
 const CAPTURE_OPTION_FLAG = 99
 
-/** Closures of a run: packed, and looked up when they are called. */
+/** Closures of a run: packs them, and finds their functions when they are called. */
 export class ClosureCalls {
   readonly #world: World
   readonly #layouts: Layouts
@@ -37,7 +37,10 @@ export class ClosureCalls {
     this.#environment = environment
   }
 
-  /** @throws VmFault, LackingKeys */
+  /**
+   * Works out what packing a closure needs.
+   * @throws VmFault, LackingKeys
+   */
   link(
     scope: FunctionInstance,
     { handle, typeArguments, mask, captured }: Link & { kind: 'closure' },
@@ -68,7 +71,10 @@ export class ClosureCalls {
     return new ClosureValue(target, mask, captured, layouts)
   }
 
-  /** The function of a closure. One out of storage is looked up and must be of the type. @throws VmFault, LackingKeys */
+  /**
+   * The function of a closure. For a closure from storage, looks the function up and checks that it has the type.
+   * @throws VmFault, LackingKeys
+   */
   target(closure: ClosureValue, type: FunctionType): FunctionInstance {
     const known = this.#targets.get(closure.target)
     if (known) return known
@@ -82,7 +88,10 @@ export class ClosureCalls {
     return this.#world.function(this.#world.module(moduleNameOf(address, module)), name, typeArguments)
   }
 
-  /** The types of the parameters that a closure captures. @throws VmFault, LackingKeys */
+  /**
+   * The types of the parameters that a closure captures.
+   * @throws VmFault, LackingKeys
+   */
   capturedTypes({ target, mask }: ClosureValue): readonly Type[] {
     const instance = this.#targets.get(target) ?? this.#find(target)
     const types = instance.module.loaded.types.ofAll(instance.definition.parameters)
@@ -109,7 +118,7 @@ export class ClosureCalls {
     }
   }
 
-  /** All arguments of the function of a closure, given the others. */
+  /** All arguments of the function of a closure, captured and given, in the order of its parameters. */
   argumentsOf({ mask, captured }: ClosureValue, given: readonly Value[]): Value[] {
     const count = captured.length + given.length
     const args: Value[] = []
@@ -123,7 +132,7 @@ export class ClosureCalls {
     return args
   }
 
-  /** The argument that was given at an index of all arguments. */
+  /** The given argument that has this index among all arguments. */
   givenArgument({ mask }: ClosureValue, args: readonly Value[], index: number): Value {
     return args.filter((_, at) => !isCaptured(mask, at))[index]!
   }

@@ -20,7 +20,7 @@ import type { TypeTable } from './type-table.js'
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
 
 const FORMAT_VERSION = 1
-/** Parts before the captured values. */
+/** Number of parts that stand before the captured values. */
 const FIXED_PARTS = 5
 const MASK_BITS = 64
 
@@ -51,7 +51,7 @@ const TAG_OF_KIND: ReadonlyMap<number, number> = new Map<number, number>([
 ])
 const KIND_OF_TAG: ReadonlyMap<number, number> = new Map([...TAG_OF_KIND].map(([kind, tag]) => [tag, kind]))
 
-/** Layouts in a stored closure: as many nodes as a type may have. */
+/** Most nodes in the layouts of a stored closure, as many as a type may have. */
 const MAX_NODES = 512
 
 /** Writes a closure as it is stored. @throws VmFault */
@@ -73,7 +73,7 @@ export function writeClosure(
   }
 }
 
-/** Reads a closure as it is stored. The function is not looked up. @throws `invalid_bcs`, VmFault */
+/** Reads a closure as it is stored. Its function is not looked up. @throws `invalid_bcs`, VmFault */
 export function readClosure(reader: ByteReader, types: TypeTable, context: DecodeContext, depth: number): ClosureValue {
   const start = reader.offset
   const count = reader.readLength()
@@ -98,7 +98,7 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
   return new ClosureValue({ address, module, name, typeArguments }, mask, captured, layouts)
 }
 
-/** Bits that are set. */
+/** Number of bits that are set. */
 export function bitCount(mask: bigint): number {
   let count = 0
   for (let bit = 0; bit < MASK_BITS; bit++) if ((mask >> BigInt(bit)) & 1n) count++

@@ -18,7 +18,7 @@ const GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasScheduleV2')
 const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
-/** What a run depends on, other than modules and the state that they read. */
+/** Keys on which every run depends, in addition to modules and what they read. */
 const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,
@@ -27,9 +27,9 @@ const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
   RECONFIGURATION_KEY,
 ]
 
-/** Flags that are off where the state has none: all other known ones are on. */
+/** Flags that are off if the state does not set them. All other known flags are then on. */
 const OFF_BY_DEFAULT: ReadonlySet<number> = new Set([6, 45, 48, 61, 68, 104])
-/** The newest flag that was known when the defaults were. */
+/** The newest flag that the defaults know. */
 const NEWEST_DEFAULT = 105
 const TEST_CHAIN_ID = 4
 
@@ -38,15 +38,15 @@ export interface Environment {
   readonly chainId: number
   /** Feature version of the gas schedule. */
   readonly gasFeatureVersion: number
-  /** Microseconds since 1970: the clock of features that begin at a time. */
+  /** Microseconds since 1970. Features that begin at a time compare it with this clock. */
   readonly lastReconfigurationTime: number
-  /** The keys that these were read from. */
+  /** The keys that these settings were read from. */
   readonly keys: readonly EnvironmentKey[]
   isFeatureOn(flag: number): boolean
 }
 
 /**
- * Reads the settings at the version. `alsoNeeded` gives the keys that are loaded in the same round.
+ * Reads the settings of the state. Keys of `alsoNeeded` are loaded in the same round.
  * @throws VmFault without a gas schedule; LackingKeys
  */
 export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly Uint8Array[]): Environment {
@@ -58,7 +58,7 @@ export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly U
   const chainId = read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID
   const gasSchedule = readGasFeatureVersion(state)
   const lastReconfigurationTime = read(state, RECONFIGURATION_KEY, (reader) => {
-    // The epoch comes first.
+    // Skips the epoch.
     reader.readU64()
     return Number(reader.readU64())
   })
@@ -88,7 +88,7 @@ function readGasFeatureVersion(state: StateAccess): {
   throw new VmFault(STATUS.VM_STARTUP_FAILURE, text)
 }
 
-/** Bytes that do not decode count as absent. */
+/** Reads and decodes a setting. Bytes that do not decode count as absent. */
 function read<T>(state: StateAccess, key: EnvironmentKey, readValue: (reader: ByteReader) => T): T | undefined {
   const bytes = state.readForEnvironment(key)
   if (!bytes) return undefined

@@ -11,7 +11,7 @@ import type { StateAccess } from './state-access.js'
 import { type StoredType, storedKeyAt } from './stored-type.js'
 import type { World } from './world.js'
 
-/** A place for one value, empty where there is none. */
+/** A place for one value; empty if there is none. */
 type Cell = Slot[]
 
 interface GlobalStateParts {
@@ -38,7 +38,10 @@ export class GlobalState implements Globals {
     this.#serializer = serializer
   }
 
-  /** The place of a resource, read at its first use. @throws VmFault, LackingKeys */
+  /**
+   * The place of a resource, read at its first use.
+   * @throws VmFault, LackingKeys
+   */
   resource(address: string, type: Type): Cell {
     let byAddress = this.#resources.get(type)
     if (!byAddress) {
@@ -53,7 +56,7 @@ export class GlobalState implements Globals {
   }
 
   #readResource(address: string, type: StructType): Value | undefined {
-    // What may lack modules comes first: a value is read once.
+    // Steps that may lack modules come first, so that the value is read once.
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
     const bytes =

@@ -2,14 +2,14 @@ import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/co
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { readStructTag, typeTagToText } from '@ledger-state/type-tag'
 
-/** Tags that are kept; a chain has few that are members of groups. */
+/** Most tags that are kept. Few types of a chain are members of groups. */
 const MOST_TAGS = 1_024
 
 /** Reads the members of resource groups. It keeps the texts of tags without type arguments, which most members have. */
 export class GroupMembers {
   readonly #texts = new Map<string, string>()
 
-  /** The members of a stored group by the texts of their types; undefined where the bytes are not a group. */
+  /** The members of a stored group by the texts of their types; undefined if the bytes are not a group. */
   read(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
     const reader = new ByteReader(bytes)
     const members = new Map<string, Uint8Array>()
@@ -28,7 +28,7 @@ export class GroupMembers {
   #readTag(reader: ByteReader): string {
     const start = reader.offset
     reader.skip(ADDRESS_LENGTH)
-    // The names of the module and of the struct.
+    // Skips the names of the module and of the struct.
     reader.skip(reader.readLength())
     reader.skip(reader.readLength())
     const isPlain = reader.readLength() === 0

@@ -5,15 +5,15 @@ import type { ModuleName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { Type } from '../types/type.js'
 
-/** A module as runs use it, with what was linked to it. */
+/** A module with what was linked to it by runs. */
 export class ModuleInstance {
   readonly loaded: LoadedModule
   readonly name: ModuleName
   /** Its state key. */
   readonly key: Uint8Array
-  /** The last run that has seen that the module stands in its state as it is here. */
+  /** Number of the last run that has found its state to hold this very module. */
   run = 0
-  /** The last state, by the world's count of them, that was seen to have the module as it is here. */
+  /** Number of the last state (the world counts them) that was found to hold this very module. */
   stateNumber = 0
   /** Functions without type parameters, by index of the definition. */
   readonly functions: (FunctionInstance | undefined)[] = []
@@ -21,7 +21,7 @@ export class ModuleInstance {
   readonly genericFunctions = new Map<string, FunctionInstance>()
   /** Types without type parameters, by their ids in the module. */
   readonly types: (Type | undefined)[] = []
-  /** Entries that are active: see `Reentrancy`. */
+  /** Number of entries that are active: see `Reentrancy`. */
   entries = 0
 
   constructor(loaded: LoadedModule, key: Uint8Array) {
@@ -37,16 +37,16 @@ export class FunctionInstance {
   readonly loaded: LoadedFunction
   readonly definition: CodedFunction
   readonly typeArguments: readonly Type[]
-  /** The last run that has called it, and seen that its module stands in its state. */
+  /** Number of the last run that has called it and found its module in the state. */
   run = 0
-  /** What the instructions name, by the links of the code; resolved at the first use. */
+  /** What the instructions name, by the index of the link; resolved at the first use. */
   readonly links: unknown[] = []
-  /** The last run, by link, that has seen that values of the type are not too deep. */
+  /** For each link, the number of the last run that has found values of the type not too deep. */
   readonly checked: number[] = []
   readonly parameterCount: number
-  /** Undefined until the first call, and in a native function. */
+  /** The code; undefined until the first call, and for a native function. */
   code: CompiledFunction | undefined = undefined
-  /** Undefined where the vm has no such native. */
+  /** The native; undefined if the vm does not have it. */
   readonly native: Native | undefined
 
   constructor(

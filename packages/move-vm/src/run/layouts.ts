@@ -19,10 +19,10 @@ import type { ModuleInstance } from './instances.js'
 import type { LayoutEntry } from './layout-tables.js'
 import type { World } from './world.js'
 
-/** Most nodes of a layout at gas feature version 34 and above, and at older ones. */
+/** Most nodes of a layout, from gas feature version 34 on and before. */
 export const MAX_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
-/** Most parts of a type that are looked at. */
+/** Most parts of a type that are visited. */
 const MAX_COST = 2_000
 
 const FRAMEWORK = '1'.padStart(64, '0')
@@ -46,14 +46,17 @@ export class Layouts {
     return entry.value
   }
 
-  /** @throws VmFault: too large or deep, or a struct that is not there; LackingKeys, StaleWorld */
+  /**
+   * The layout of a type.
+   * @throws VmFault if it is too large or too deep or a struct does not exist; LackingKeys, StaleWorld
+   */
   layoutOf(type: Type): Layout {
     const layout = this.#use(this.#layOut(type, 1, 0))
     if (layout.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
     return layout
   }
 
-  /** `before` counts the nodes of the whole layout so far. */
+  /** Lays out a type. `before` is the number of nodes that the whole layout has so far. */
   #layOut(type: Type, depth: number, before: number): LayoutEntry<Layout> {
     const known = this.#world.layouts.layouts[type.id]
     const entry = known ?? this.#makeLayout(type, depth, before)
@@ -106,7 +109,10 @@ export class Layouts {
     return { value, modules, cost: value.nodes, run: 0 }
   }
 
-  /** The parts of a type, with names and types. @throws VmFault, LackingKeys, StaleWorld */
+  /**
+   * The parts of a type, with names and types.
+   * @throws VmFault, LackingKeys, StaleWorld
+   */
   typeLayout(type: Type): TypeLayout {
     switch (type.kind) {
       case 'vector':
@@ -142,9 +148,12 @@ export class Layouts {
     return this.#world.types.instantiate(module.types.of(field.type), typeArguments)
   }
 
-  /** Whether an `Option` of the framework is in values of a type. @throws VmFault, LackingKeys */
+  /**
+   * Whether values of a type hold an `Option` of the framework.
+   * @throws VmFault, LackingKeys
+   */
   holdsOption(type: Type): boolean {
-    // The layout is finite; so are the parts that are looked at.
+    // Computing the layout first makes sure that the number of parts is bounded.
     this.layoutOf(type)
     return this.#holdsOption(type)
   }
@@ -168,12 +177,15 @@ export class Layouts {
     }
   }
 
-  /** Checks that values of a type are not too deep. @throws VmFault, LackingKeys, StaleWorld */
+  /**
+   * Checks that values of a type are not too deep.
+   * @throws VmFault, LackingKeys, StaleWorld
+   */
   expectShallow(type: Type): void {
     if (this.#use(this.#depthOf(type, 1)) > MAX_VALUE_DEPTH) throw valueTooDeep()
   }
 
-  /** Levels of values of a type; `above` counts those that it stands under. */
+  /** Levels of the values of a type; `above` is the number of levels that it stands under. */
   #depthOf(type: Type, above: number): LayoutEntry<number> {
     const known = this.#world.layouts.depths[type.id]
     if (known) return known

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
 
-// Instructions that copy or compare large values take several turns.
+// Instructions that copy or compare large values, which takes several turns.
 
 const U64: SignatureToken = { kind: 'u64' }
 const S: SignatureToken = {
@@ -15,7 +15,7 @@ const S: SignatureToken = {
 }
 const STRUCTS: SignatureToken = { kind: 'vector', element: S }
 const COUNT = 4_000
-/** What a copy of all counts: the vector, and a struct for each element. */
+/** Bytes that a copy of the whole value counts: the vector, and a struct for each element. */
 const COPY_BYTES = 40 + 8 * COUNT + 48 * COUNT
 const LOCAL = { index: 0, structs: 1, copy: 2 } as const
 

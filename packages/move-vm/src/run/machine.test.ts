@@ -263,7 +263,7 @@ const CLOSURES: Assembly = {
         ['move_loc', 0],
         ['move_loc', 2],
         ['move_loc', 1],
-        // Captures the second parameter.
+        // The mask captures the second parameter.
         ['pack_closure', { name: 'sub3' }, 2],
         ['call_closure', functionType([U64, U64], [U64])],
         ['ret'],
@@ -324,7 +324,7 @@ describe('a closure', () => {
   const state = new TestState([CLOSURES])
   const vm = createVm()
   const call = (name: string, ...args: Uint8Array[]) => callView(vm, state, `m::${name}`, args)
-  /** A closure of sub3 that captures its last two parameters, as it is stored. */
+  /** A stored closure of sub3 that captures its last two parameters. */
   const stored = (name = 'sub3', layout = 2) =>
     new ByteWriter()
       .uleb128(9)
@@ -472,7 +472,7 @@ describe('a run', () => {
     const cold = callView(vm, state, 'm::sum', [u64(20)])
     expect(callView(vm, state, 'm::sum', [u64(20)])).toEqual(cold)
     expect(callView(createVm(), slow, 'm::sum', [u64(20)], { turn: 3 })).toEqual(cold)
-    // The environment with the module; the library; the resource.
+    // One round each for the environment with the module, for the library, and for the resource.
     expect(slow.rounds).toBe(3)
   })
 

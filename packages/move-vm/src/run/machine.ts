@@ -43,17 +43,20 @@ import { type CallKind, type Entry, Reentrancy } from './reentrancy.js'
 import type { World } from './world.js'
 
 const MAX_OPERANDS = 1_024
-/** Callers that wait, in addition to the function that runs. */
+/** Most callers that can wait, in addition to the function that runs. */
 const MAX_CALLERS = 1_024
 const MAX_ABORT_TEXT = 1_024
 
 /** Sub-statuses of `VECTOR_OPERATION_ERROR`. */
 const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as const
 
-/** Bytes that an element counts as. */
+/** Bytes that are charged for each element. */
 const SLOT_BYTES = 8
 
-/** Bytes that are copied or compared in the time of one instruction. They shorten a turn, and have their own budget. */
+/**
+ * Bytes that are copied or compared in the time of one instruction. They count towards a turn; `meter.bytes` is their
+ * budget.
+ */
 const BYTES_PER_STEP = 64
 
 type Integer = number | bigint
@@ -67,7 +70,7 @@ interface MachineParts {
   readonly meter: Meter
 }
 
-/** A call that is running or waits for one that it made. */
+/** A call of a function that runs, or that waits for a call it made. */
 class Frame {
   readonly callee: FunctionInstance
   readonly code: CompiledFunction
@@ -86,8 +89,8 @@ class Frame {
 }
 
 /**
- * Runs functions. All that a run has is data in here, so that it can stop between any two instructions and continue later: no
- * call of Move is a call of JavaScript. An instruction that lacks keys has changed nothing when it stops.
+ * Runs functions. All of its state is data, and a call in Move is not a call in JavaScript, so that it can stop between
+ * any two instructions and continue later. An instruction that stops because keys are lacking has changed nothing.
  */
 export class Machine {
   readonly #world: World
@@ -101,7 +104,7 @@ export class Machine {
   readonly #reentrancy = new Reentrancy()
   readonly #stack: Value[] = []
   #height = 0
-  /** Locals of all frames, one behind the other. */
+  /** Locals of all frames, in the order of the frames. */
   readonly #locals: Slot[] = []
   readonly #frames: Frame[] = []
 
@@ -116,7 +119,7 @@ export class Machine {
     this.#equality = new EqualityTest(meter)
   }
 
-  /** The functions that are running, the first one first. */
+  /** The functions that are running, from the first one called. */
   get callers(): readonly FunctionInstance[] {
     return this.#frames.map(({ callee }) => callee)
   }
@@ -126,7 +129,10 @@ export class Machine {
     return this.#frames.length > 0
   }
 
-  /** Begins a function; nothing may be running. @throws VmFault, LackingKeys */
+  /**
+   * Begins a function. Nothing may be running.
+   * @throws VmFault, LackingKeys
+   */
   start(callee: FunctionInstance, args: readonly Value[]): void {
     this.#height = 0
     for (const arg of args) this.#stack[this.#height++] = arg
@@ -134,14 +140,14 @@ export class Machine {
     else this.#enter(undefined, callee, 'static')
   }
 
-  /** The results of the function that has ended. */
+  /** The results of the function, once it has ended. */
   results(): readonly Value[] {
     return this.#stack.slice(0, this.#height)
   }
 
   /**
-   * Runs until the function has ended, or for about the time that this number of instructions takes. Returns whether it has ended.
-   * @throws VmFault, MoveAbort; LackingKeys, PendingTask: then the same instruction runs again
+   * Runs until the function has ended, or for about the time that `instructions` take. Returns whether it has ended.
+   * @throws VmFault, MoveAbort; LackingKeys or PendingTask, after which the same instruction runs again
    */
   run(instructions: number): boolean {
     const turn = this.#finishValues(instructions)
@@ -150,8 +156,8 @@ export class Machine {
   }
 
   /**
-   * Continues with the copy or the comparison that the last instruction began. Returns how many instructions the turn has left
-   * after it; 0 where it is not finished.
+   * Continues the copy or the comparison that the last instruction began. Returns how many instructions of the turn are
+   * left; 0 if it is not finished.
    */
   #finishValues(instructions: number): number {
     let turn = instructions
@@ -169,7 +175,9 @@ export class Machine {
     return turn
   }
 
-  /** A fault with its place, and errors of JavaScript as faults: code that no verifier has seen can cause them. */
+  /**
+   * Gives a fault its place, and turns errors of JavaScript into faults: code that no verifier has seen can cause them.
+   */
   #located(error: unknown, place: FaultPlace): unknown {
     if (error instanceof MoveAbort) return error.place ? error : new MoveAbort(error.code, error.text, place)
     if (error instanceof VmFault) {
@@ -183,7 +191,10 @@ export class Machine {
     return error
   }
 
-  /** Pushes a frame whose arguments are on the stack. @throws VmFault; nothing is changed then */
+  /**
+   * Pushes a frame whose arguments are on the stack.
+   * @throws VmFault; then nothing is changed
+   */
   #enter(caller: ModuleInstance | undefined, callee: FunctionInstance, kind: CallKind): Frame {
     const code = this.#world.codeOf(callee)
     if (this.#frames.length > MAX_CALLERS) throw new VmFault(STATUS.CALL_STACK_OVERFLOW)
@@ -203,8 +214,8 @@ export class Machine {
   }
 
   /**
-   * Calls a native whose arguments are the topmost values of the stack. Returns the frame of the function that it ends with,
-   * where it does. @throws as natives do; nothing is changed where keys are lacking
+   * Calls a native whose arguments are on top of the stack. Returns a frame if the native ends by calling a function.
+   * @throws as natives do; if keys are lacking, nothing is changed
    */
   #callNative(callee: FunctionInstance, argumentCount: number): Frame | undefined {
     const first = this.#height - argumentCount
@@ -227,7 +238,10 @@ export class Machine {
     return undefined
   }
 
-  /** What a link names, resolved at its first use. @throws VmFault, LackingKeys */
+  /**
+   * What a link names, resolved at its first use.
+   * @throws VmFault, LackingKeys
+   */
   #resolve(scope: FunctionInstance, index: number): unknown {
     const link = scope.code!.links[index]!
     const resolved = this.#resolveLink(scope, link)
@@ -246,7 +260,7 @@ export class Machine {
     }
   }
 
-  /** The type that a link names, checked to be shallow enough for values of it to be made. */
+  /** The type that a link names. Checks that values of it are not too deep. */
   #resolveShallow(scope: FunctionInstance, index: number): Type {
     const type = this.#world.instantiate(scope, (scope.code!.links[index] as Link & { kind: 'type' }).type)
     this.#layouts.expectShallow(type)
@@ -255,7 +269,7 @@ export class Machine {
     return type
   }
 
-  /** The place of a resource, its module not being active twice. */
+  /** The place of a resource. Checks that its module is not active twice. */
   #resource(scope: FunctionInstance, type: Type, address: Value): Slot[] {
     if (typeof address !== 'string') throw malformedCode('an address that is none')
     this.#reentrancy.expectAccess(scope.module, (type as StructType).name)
@@ -277,7 +291,7 @@ export class Machine {
     let at = frame.at
     let height = this.#height
     let fuel = turn
-    /** What `fuel` was when the meter last counted. */
+    /** Value of `fuel` when the meter last counted. */
     let counted = turn
 
     try {
@@ -744,7 +758,7 @@ export class Machine {
       frame.at = at
       this.#height = height
       if (error instanceof LackingKeys || error instanceof PendingTask) {
-        // The instruction runs again: it counts then.
+        // The instruction will run again, and counts then.
         meter.instructions += counted - (fuel + 1)
         meter.undo()
         throw error
@@ -754,7 +768,10 @@ export class Machine {
     }
   }
 
-  /** A global instruction on operands of the stack. @throws VmFault; LackingKeys, before anything is changed */
+  /**
+   * Runs an instruction on global storage, with operands from the stack.
+   * @throws VmFault; LackingKeys, before anything is changed
+   */
   #global(opcode: number, scope: FunctionInstance, type: Type): void {
     const stack = this.#stack
     const top = this.#height - 1
@@ -787,7 +804,10 @@ export class Machine {
     }
   }
 
-  /** Calls a closure, which is on top of its arguments. @throws as calls do */
+  /**
+   * Calls a closure, which is on the stack above its arguments.
+   * @throws as calls do
+   */
   #callClosure(
     caller: ModuleInstance,
     target: FunctionInstance,
@@ -803,7 +823,7 @@ export class Machine {
       if (target.definition.isNative) return this.#callNative(target, args.length)
       return this.#enter(caller, target, 'closure')
     } catch (error) {
-      // The instruction may run again, with the closure where it was.
+      // Puts the closure and its arguments back, as the instruction may run again.
       for (let at = 0; at < givenCount; at++) this.#stack[first + at] = this.#closures.givenArgument(closure, args, at)
       this.#stack[height - 1] = closure
       throw error
@@ -811,7 +831,7 @@ export class Machine {
   }
 }
 
-/** Puts parts in the place of what they were part of, which is on top. Returns the height. */
+/** Replaces the value on top of the stack by its parts. Returns the new height. */
 function unpack(stack: Value[], height: number, parts: readonly Value[], count: number): number {
   const first = height - 1
   if (parts.length !== count) throw malformedCode('a value with another number of parts')

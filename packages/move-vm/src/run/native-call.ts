@@ -31,25 +31,25 @@ interface NativeCallParts {
   readonly closures: ClosureCalls
   readonly meter: Meter
   readonly environment: Environment
-  /** Undefined: tasks are done elsewhere. */
+  /** Does tasks at once; undefined if tasks are done elsewhere. */
   readonly compute: Compute | undefined
-  /** The functions that are running, the first one first. */
+  /** The functions that are running, from the first one called. */
   readonly callers: () => readonly FunctionInstance[]
 }
 
-/** The function that a native ends with, and its arguments. */
+/** The function that a native ends by calling, and its arguments. */
 export interface JumpTarget extends NativeJump {
   readonly callee: FunctionInstance
   readonly args: readonly Value[]
 }
 
-/** The context of natives: one for a run, pointed at each native in turn by `begin`. */
+/** The context of natives. A run has one, which `begin` points at each native in turn. */
 export class NativeCall implements NativeContext {
   readonly globals: GlobalState
   readonly #parts: NativeCallParts
   readonly #extensions = new Map<string, unknown>()
   #native: FunctionInstance | undefined
-  /** Results of the tasks of the native that is running. */
+  /** Results of the tasks that the running native has asked for. */
   #results: (readonly Uint8Array[])[] = []
   #nextResult = 0
 

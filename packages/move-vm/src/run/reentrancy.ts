@@ -2,12 +2,12 @@ import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { FunctionInstance, ModuleInstance } from './instances.js'
 
-/** How a function is called. */
+/** Way in which a function is called. */
 export type CallKind = 'static' | 'closure' | 'dispatch'
 
 const MODULE_LOCK_ATTRIBUTE = 2
 
-/** What a call has to give back when it returns. */
+/** What a call has to undo when it returns. */
 export interface Entry {
   readonly counted: boolean
   readonly locking: boolean
@@ -16,17 +16,23 @@ export interface Entry {
 const PLAIN_ENTRY: Entry = { counted: false, locking: false }
 const COUNTED_ENTRY: Entry = { counted: true, locking: false }
 
-/** Counts the entries of modules, and locks: with closures and dispatch a module may be entered while it is active. */
+/**
+ * Counts the entries of modules, and their locks. With closures and dispatch, code can enter a module that is already
+ * active.
+ */
 export class Reentrancy {
   #locks = 0
 
-  /** Enters a function; `caller` is undefined where the run begins. @throws VmFault */
+  /**
+   * Enters a function; `caller` is undefined at the beginning of a run.
+   * @throws VmFault
+   */
   enter(caller: ModuleInstance | undefined, callee: FunctionInstance, kind: CallKind): Entry {
     const locking = kind === 'dispatch' || isLocking(callee)
     const { module } = callee
     const isOther = module !== caller
     if (!locking && !isOther && kind !== 'closure') return PLAIN_ENTRY
-    // The lock counts before the entry is looked at.
+    // The lock is counted before the entry is checked.
     if (locking) this.#locks++
     if (isOther && module.entries > 0 && this.#locks > 0) {
       const { address, name } = module.name
@@ -43,7 +49,10 @@ export class Reentrancy {
     if (locking) this.#locks--
   }
 
-  /** Expects that a global instruction may use a struct of this module. @throws VmFault */
+  /**
+   * Checks that a global instruction may use a struct of this module.
+   * @throws VmFault
+   */
   expectAccess(module: ModuleInstance, struct: string): void {
     if (module.entries <= 1) return
     const { address, name } = module.name

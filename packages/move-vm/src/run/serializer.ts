@@ -8,7 +8,7 @@ import { readClosure, writeClosure } from './closures.js'
 import type { Layouts } from './layouts.js'
 import type { TypeTable } from './type-table.js'
 
-/** Values of the types of a run to BCS and back. */
+/** Converts values of a run to BCS and back. */
 export class Serializer implements DecodeContext, EncodeContext {
   readonly meter: Meter
   readonly #types: TypeTable
@@ -27,12 +27,18 @@ export class Serializer implements DecodeContext, EncodeContext {
   readonly writeClosure = (writer: ByteWriter, closure: ClosureValue, depth: number): void =>
     writeClosure(writer, closure, this.#types, this, depth)
 
-  /** Works out how values of a type are written. @throws VmFault, LackingKeys, StaleWorld */
+  /**
+   * Works out the layout of a type, so that later conversions lack nothing.
+   * @throws VmFault, LackingKeys, StaleWorld
+   */
   prepare(type: Type): void {
     this.#layouts.layoutOf(type)
   }
 
-  /** @throws VmFault: the layout, the depth, the budget; LackingKeys */
+  /**
+   * The BCS of a value.
+   * @throws VmFault for the layout, the depth or the budget; LackingKeys
+   */
   toBytes(type: Type, value: Value): Uint8Array {
     const layout = this.#layouts.layoutOf(type)
     this.#writer.reset()
@@ -40,7 +46,10 @@ export class Serializer implements DecodeContext, EncodeContext {
     return this.#writer.toBytes()
   }
 
-  /** Undefined if the bytes are not a value of the type. @throws VmFault: the layout, the budget; LackingKeys */
+  /**
+   * The value of BCS bytes; undefined if they are not a value of the type.
+   * @throws VmFault for the layout or the budget; LackingKeys
+   */
   toValue(type: Type, bytes: Uint8Array): Value | undefined {
     const layout = this.#layouts.layoutOf(type)
     this.meter.chargeBytes(bytes.length)

@@ -9,13 +9,15 @@ export interface EnvironmentKey {
   readonly text: string
 }
 
-/** Reads of one run: counts each key once, reports it to the caller, and stops the run where a key is not loaded. */
+/**
+ * The reads of one run. It counts each key once, reports it to the caller, and stops the run if a key is not loaded.
+ */
 export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
   readonly #traceRead: ((key: Uint8Array) => void) | undefined
   readonly #counted = new Set<string>()
-  /** What identifies all values of the state: see `ViewState.revision`. */
+  /** Text that identifies the whole state: see `ViewState.revision`. */
   readonly revision: string | undefined
 
   constructor(state: ViewState, meter: Meter, traceRead: ((key: Uint8Array) => void) | undefined) {
@@ -25,7 +27,10 @@ export class StateAccess {
     this.revision = state.revision
   }
 
-  /** The value of a resource, a group or a table item. @throws LackingKeys; VmFault where the budget ends */
+  /**
+   * The value of a resource, a group or a table item.
+   * @throws LackingKeys; VmFault if the budget is exhausted
+   */
   read(key: Uint8Array): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw new LackingKeys([key])
@@ -33,7 +38,10 @@ export class StateAccess {
     return value
   }
 
-  /** The value of a key that the vm itself needs: not counted. @throws LackingKeys */
+  /**
+   * The value of a key that the vm itself needs. It is not counted.
+   * @throws LackingKeys
+   */
   readForEnvironment(key: EnvironmentKey): Uint8Array | undefined {
     const value = this.#state.read(key.bytes)
     if (value === NOT_LOADED) throw new LackingKeys([key.bytes])
@@ -41,17 +49,20 @@ export class StateAccess {
     return value
   }
 
-  /** Same as `readForEnvironment`, where the value is known. */
+  /** Reports the use of a key whose value is already known; `readForEnvironment` also reads it. */
   useForEnvironment({ bytes, text }: EnvironmentKey): void {
     this.#isNew(bytes, text)
   }
 
-  /** Called with each module that the run uses. */
+  /** Reports the use of a module. The run calls it with each module once. */
   useModule(key: Uint8Array): void {
     if (this.#traceRead) this.#isNew(key, bytesToHexDigits(key))
   }
 
-  /** The bytes of a module; counted by who decodes them. `alsoNeeded` gives the keys that are loaded in the same round. */
+  /**
+   * The bytes of a module. The caller counts them once it decodes them. Keys of `alsoNeeded` are loaded in the same
+   * round.
+   */
   readModule(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
@@ -59,7 +70,7 @@ export class StateAccess {
     return value
   }
 
-  /** The revision of a module; undefined where the state has none. */
+  /** The revision of a module, as a field; undefined if the state has no revisions. */
   revisionOf(
     key: Uint8Array,
     alsoNeeded: () => Iterable<Uint8Array>,
@@ -75,7 +86,10 @@ export class StateAccess {
     return this.#state.read(key) !== NOT_LOADED
   }
 
-  /** Loads several keys in one round. @throws LackingKeys */
+  /**
+   * Makes sure that several keys are loaded, in one round.
+   * @throws LackingKeys
+   */
   expectLoaded(keys: readonly Uint8Array[]): void {
     const lacking = keys.filter((key) => this.#state.read(key) === NOT_LOADED)
     if (lacking.length > 0) throw new LackingKeys(lacking)

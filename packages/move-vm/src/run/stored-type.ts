@@ -10,11 +10,11 @@ import {
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 
-/** Cost of a type tag, and what it may be. */
+/** Cost of each node of a type tag, and the highest total. */
 const TAG_COST = { node: 100, most: 5_000 } as const
 const NO_ADDRESS = new Uint8Array(32)
 
-/** Place at which resources of a type are stored. */
+/** Place in the state at which resources of a type are stored. */
 export interface StoredType {
   /** Canonical text of the type, by which groups name their members. */
   readonly text: string
@@ -24,7 +24,7 @@ export interface StoredType {
   readonly key: Uint8Array
 }
 
-/** @throws VmFault for a tag that is too large */
+/** Works out the place of a type. @throws VmFault if the tag is too large */
 export function storedTypeOf(tag: StructTag, group: StructTag | undefined): StoredType {
   const text = typeTagToText(tag)
   if (TAG_COST.node * typeTagSize(tag) + text.length > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)

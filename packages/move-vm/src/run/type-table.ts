@@ -16,7 +16,7 @@ import type { StructType, Type } from '../types/type.js'
 const MAX_TYPE_SIZE = 128
 const MAX_TYPE_DEPTH = 20
 
-/** The types of a world: the same type is the same object. */
+/** The types of a world. Equal types are one object. */
 export class TypeTable {
   readonly #types = new Map<string, Type>()
   readonly #tags = new Map<Type, TypeTag>()
@@ -136,7 +136,7 @@ export class TypeTable {
     return passing === 'value' ? to : this.reference(to, passing === 'mutableReference')
   }
 
-  /** The tag of a type; a reference has that of what it is to. */
+  /** The tag of a type; for a reference, the tag of the type that it is to. */
   tagOf(type: Type): TypeTag {
     const known = this.#tags.get(type)
     if (known) return known

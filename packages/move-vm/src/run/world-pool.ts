@@ -2,14 +2,14 @@ import type { ModuleCache } from '../load/module-cache.js'
 import type { Native } from '../natives/native.js'
 import { World } from './world.js'
 
-/** Worlds that wait for a run; each may hold other versions of modules. */
+/** Most idle worlds that are kept. Each may hold other versions of modules. */
 const MOST = 4
 
-/** The worlds of a vm that no run has. */
+/** The worlds of a vm that no run is using. */
 export class WorldPool {
   readonly #cache: ModuleCache
   readonly #natives: ReadonlyMap<string, Native>
-  /** The one that was given back last comes first. */
+  /** Idle worlds; the one that was given back last comes first. */
   readonly #idle: World[] = []
 
   constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
@@ -17,7 +17,7 @@ export class WorldPool {
     this.#natives = natives
   }
 
-  /** A world that was not tried yet; a new one where there is none. */
+  /** A world that is not in `tried`; a new one if there is none. */
   take(tried: ReadonlySet<World>): World {
     const at = this.#idle.findIndex((world) => !tried.has(world))
     return at < 0 ? new World(this.#cache, this.#natives) : this.#idle.splice(at, 1)[0]!

@@ -18,24 +18,26 @@ import type { StateAccess } from './state-access.js'
 import { type StoredType, storedTypeOf } from './stored-type.js'
 import { TypeTable } from './type-table.js'
 
-/** What a world uses of the run that it is lent to. */
+/** What a world uses of the run that has it. */
 export interface WorldUser {
   readonly state: StateAccess
   readonly meter: Meter
 }
 
-/** Instructions that the first call of a function in a run counts as. */
+/** Instructions that are charged at the first call of a function in a run. */
 const LINK_COST = 20
-/** A world that holds more is not kept for other runs. */
+/** Most that a world may hold to be kept for other runs. */
 const KEPT = { moduleBytes: 2 << 20, types: 4_096, functions: 8_192 } as const
 
-/** Thrown where a module of a world is another one in the state of the run: the run begins anew, in another world. */
+/**
+ * Thrown if the state of the run has another version of a module than the world. The run begins anew, in another world.
+ */
 export class StaleWorld {}
 
 /**
- * Modules, functions and types, linked by name. A world is lent to one run at a time and kept for later ones, since linking
- * costs more than most views. Whatever a run uses of it is first compared with the state of the run: so all runs read the
- * same and count the same, whether their world is new or not.
+ * Modules, functions and types, linked by name. One run at a time uses a world; then it is kept for later runs, since
+ * linking costs more than most views. Before a run uses something of a world, that is compared with the state of the
+ * run. So all runs read and count the same, whether their world is new or not.
  */
 export class World {
   readonly types = new TypeTable()
@@ -47,12 +49,12 @@ export class World {
   #moduleBytes = 0
   #functions = 0
   #user: WorldUser | undefined
-  /** The number of the run that has it. */
+  /** The number of the run that uses the world. */
   run = 0
-  /** Counts the states of runs; runs over a state with the same revision have the same number. */
+  /** Number of the state of the run. Runs over states with the same revision have the same number. */
   #stateNumber = 0
   #stateRevision: string | undefined
-  /** The settings of that state, once they are read. */
+  /** The settings of the state with that number, once they are read. */
   #environment: Environment | undefined
   /** The modules that define structs, by the ids of the types. */
   readonly #definers: (ModuleInstance | undefined)[] = []
@@ -75,7 +77,10 @@ export class World {
     this.#environment = undefined
   }
 
-  /** The settings of the state. `alsoNeeded` gives the keys that are loaded in the same round. @throws as `readEnvironment` */
+  /**
+   * The settings of the state. Keys of `alsoNeeded` are loaded in the same round.
+   * @throws as `readEnvironment`
+   */
   environment(alsoNeeded: () => readonly Uint8Array[]): Environment {
     const known = this.#environment
     if (known) for (const key of known.keys) this.#state.useForEnvironment(key)
@@ -83,7 +88,7 @@ export class World {
     return this.#environment
   }
 
-  /** Takes the world back. Returns whether it is small enough to be kept. */
+  /** Ends the run's use of the world. Returns whether it is small enough to be kept. */
   end(): boolean {
     this.#user = undefined
     return this.#moduleBytes <= KEPT.moduleBytes && this.types.count <= KEPT.types && this.#functions <= KEPT.functions
@@ -99,8 +104,8 @@ export class World {
   }
 
   /**
-   * A module by its name. Where it is not loaded yet, all modules that `from` calls are asked for in the same round.
-   * @throws VmFault where there is none; LackingKeys, StaleWorld
+   * A module by its name. If it is not loaded, all modules that `from` calls are loaded in the same round.
+   * @throws VmFault if there is none; LackingKeys, StaleWorld
    */
   module(name: ModuleName, from?: LoadedModule): ModuleInstance {
     const known = this.#modules.get(name.key)
@@ -118,7 +123,10 @@ export class World {
     return instance
   }
 
-  /** Makes sure that a module stands in the state of the run as it is here. @throws as `module` does */
+  /**
+   * Makes sure that the state of the run holds this very module.
+   * @throws as `module`
+   */
   use(module: ModuleInstance, from?: LoadedModule): void {
     if (module.run === this.run) return
     if (module.stateNumber === this.#stateNumber) this.#state.useModule(module.key)
@@ -126,7 +134,10 @@ export class World {
     this.#begin(module)
   }
 
-  /** Counts what the run does once. @throws VmFault */
+  /**
+   * Charges what the run does once.
+   * @throws VmFault
+   */
   charge(instructions: number): void {
     this.#user!.meter.chargeOnce(instructions)
   }
@@ -139,7 +150,10 @@ export class World {
     module.stateNumber = this.#stateNumber
   }
 
-  /** The module of the state. @throws VmFault where there is none; LackingKeys */
+  /**
+   * Loads a module from the state.
+   * @throws VmFault if there is none; LackingKeys
+   */
   #load(name: ModuleName, key: Uint8Array, from: LoadedModule | undefined): LoadedModule {
     const state = this.#state
     const alsoNeeded = () => (from ? this.#dependencies(from) : [])
@@ -157,7 +171,10 @@ export class World {
     for (const { module } of code.functionHandles) yield moduleKey(module.address, module.name)
   }
 
-  /** A function by its name, with type arguments. @throws VmFault where there is none; LackingKeys */
+  /**
+   * A function by its name, with type arguments.
+   * @throws VmFault if there is none; LackingKeys
+   */
   function(module: ModuleInstance, name: string, typeArguments: readonly Type[]): FunctionInstance {
     const loaded = module.loaded.functions.get(name)
     if (!loaded) throw functionNotFound(module.name, name)
@@ -189,7 +206,10 @@ export class World {
     return new FunctionInstance(module, loaded, typeArguments, native)
   }
 
-  /** The first call of a function in a run; `from` is the module that calls. @throws VmFault, LackingKeys, StaleWorld */
+  /**
+   * Makes sure, at the first call of a function in a run, that it is the state's. `from` is the module that calls.
+   * @throws VmFault, LackingKeys, StaleWorld
+   */
   useFunction(instance: FunctionInstance, from?: LoadedModule): void {
     if (instance.run === this.run) return
     this.use(instance.module, from)
@@ -197,7 +217,10 @@ export class World {
     this.charge(LINK_COST)
   }
 
-  /** What a call in a function names. @throws VmFault, LackingKeys */
+  /**
+   * The function that a call names.
+   * @throws VmFault, LackingKeys
+   */
   callee(caller: FunctionInstance, handle: FunctionHandle, typeArguments: readonly OpenType[]): FunctionInstance {
     const { loaded } = caller.module
     const module = this.module(loaded.types.nameOf(handle.module), loaded)
@@ -209,13 +232,16 @@ export class World {
     return callee
   }
 
-  /** The code of a function, compiled at its first use. @throws VmFault */
+  /**
+   * The code of a function, compiled at its first use.
+   * @throws VmFault
+   */
   codeOf(instance: FunctionInstance): CompiledFunction {
     instance.code ??= instance.module.loaded.compiled(instance.loaded)
     return instance.code
   }
 
-  /** A type in the code of a function. */
+  /** A type that the code of a function names, with the function's type arguments put in. */
   instantiate(scope: FunctionInstance, type: OpenType): Type {
     if (type.isOpen) return this.types.instantiate(type, scope.typeArguments)
     const { types } = scope.module
@@ -230,12 +256,18 @@ export class World {
     return types.length === 0 ? NO_TYPES : types.map((type) => this.instantiate(scope, type))
   }
 
-  /** The definition of a struct. @throws VmFault where there is none; LackingKeys, StaleWorld */
+  /**
+   * The definition of a struct.
+   * @throws VmFault if there is none; LackingKeys, StaleWorld
+   */
   structOf(type: StructType): LoadedStruct {
     return this.moduleOf(type).loaded.structs.get(type.name)!
   }
 
-  /** The module that defines a struct. @throws as `structOf` does */
+  /**
+   * The module that defines a struct.
+   * @throws as `structOf`
+   */
   moduleOf(type: StructType): ModuleInstance {
     const known = this.#definers[type.id]
     if (known) {
@@ -252,7 +284,10 @@ export class World {
     return module
   }
 
-  /** Finds the place at which values of a struct are stored. @throws VmFault; LackingKeys, StaleWorld */
+  /**
+   * Finds the place at which values of a struct are stored.
+   * @throws VmFault; LackingKeys, StaleWorld
+   */
   storedType(type: StructType): StoredType {
     const { definition } = this.structOf(type)
     const known = this.#stored[type.id]
@@ -269,7 +304,7 @@ export function moduleNameOf(address: string, name: string): ModuleName {
   return { address, name, key: `${address}::${name}` }
 }
 
-/** `0x1` up to `0xf`, others with all digits: as texts of faults have addresses. */
+/** An address as texts of faults have it: `0x1` up to `0xf` are short, others have all digits. */
 export function faultAddress(address: string): string {
   const bytes = hexToBytes(address)
   const short = addressToShortHex(bytes)

@@ -1,6 +1,9 @@
 import type { PrimitiveType } from '@ledger-state/type-tag'
 
-/** The integer types, in the order of their numbers in compiled code: unsigned ones first, each by width. */
+/**
+ * The integer types in the order of their numbers in compiled code: first the unsigned ones by width, then the signed
+ * ones.
+ */
 export const INTEGER_TYPES = [
   'u8',
   'u16',
@@ -42,8 +45,8 @@ export const MAX_VALUE: readonly bigint[] = INTEGER_TYPES.map((_, type) =>
 )
 
 /**
- * Bounds within which a result that a double holds is exact and in the range of the type: those of the type, but at most
- * 2^53 - 1 in magnitude.
+ * Bounds within which a result held in a double is exact and in the range of the type: the range of the type, but at
+ * most 2^53 - 1 in magnitude.
  */
 export const FAST_MIN = Float64Array.from(MIN_VALUE, (value) => Math.max(Number(value), Number.MIN_SAFE_INTEGER))
 export const FAST_MAX = Float64Array.from(MAX_VALUE, (value) => Math.min(Number(value), Number.MAX_SAFE_INTEGER))

@@ -1,4 +1,4 @@
-/** Kinds of layouts. Those below `bool` are integers, by the number of their type in `INTEGER_TYPES`. */
+/** Kinds of layouts. A kind below `bool` is an integer type, by its number in `INTEGER_TYPES`. */
 export const LAYOUT = {
   bool: 12,
   address: 13,
@@ -10,15 +10,15 @@ export const LAYOUT = {
   function: 19,
 } as const
 
-/** How values of a type are written in BCS: the type with everything resolved and names left out. */
+/** The way in which values of a type are written in BCS: the type with all structs resolved and without names. */
 export interface Layout {
-  /** A number of `LAYOUT`, or that of an integer type. */
+  /** A number of `LAYOUT`, or the number of an integer type. */
   readonly kind: number
-  /** Nodes of the layout as a tree. */
+  /** Number of nodes of the layout, as a tree. */
   readonly nodes: number
-  /** Levels; 1 for a layout without parts. */
+  /** Number of levels; 1 for a layout without parts. */
   readonly depth: number
-  /** Layout of the elements of a vector, or those of the fields of a struct. */
+  /** Layout of the elements of a vector, or layouts of the fields of a struct. */
   readonly parts: readonly Layout[]
   /** Fields of each variant of an enum. */
   readonly variants: readonly (readonly Layout[])[]

@@ -1,12 +1,12 @@
 import type { PrimitiveType } from '@ledger-state/type-tag'
 
-/** What all types have. The same type is the same object within one run, so that `===` compares. */
+/** What all types have. Within one run, equal types are one object, so that `===` compares them. */
 interface TypeNode {
-  /** Unique in the run. */
+  /** Number that is unique in the run. */
   readonly id: number
-  /** Types in it, itself included. */
+  /** Number of types in it, itself included. */
   readonly size: number
-  /** Levels of it; 1 for a type without parts. */
+  /** Number of its levels; 1 for a type without parts. */
   readonly depth: number
 }
 
@@ -46,5 +46,5 @@ export interface FunctionType extends TypeNode {
   readonly abilities: number
 }
 
-/** A type with nothing open. */
+/** A type without open type parameters. */
 export type Type = PlainType | VectorType | StructType | ReferenceType | FunctionType

@@ -5,7 +5,7 @@ export class ByteVector {
   #bytes: Uint8Array
   #length: number
 
-  /** Takes the bytes as its own: the caller must not write to them afterwards. */
+  /** Takes over the bytes: the caller must not write to them afterwards. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
     this.#length = bytes.length
@@ -20,7 +20,7 @@ export class ByteVector {
     return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length)
   }
 
-  /** A vector with the same bytes, which changes by itself. */
+  /** A vector with the same bytes that changes independently. */
   copy(): ByteVector {
     return new ByteVector(this.#bytes.slice(0, this.#length))
   }
@@ -41,7 +41,7 @@ export class ByteVector {
     this.#bytes[this.#length++] = byte
   }
 
-  /** Removes the last byte and returns it; undefined where there is none. */
+  /** Removes the last byte and returns it; undefined if there is none. */
   pop(): number | undefined {
     return this.#length === 0 ? undefined : this.#bytes[--this.#length]
   }
@@ -53,7 +53,7 @@ export class ByteVector {
     this.#bytes[j] = byte
   }
 
-  /** Takes `count` bytes out at `start`, within the vector, puts `inserted` there, and returns what was taken out. */
+  /** Removes `count` bytes at `start`, within the vector, puts `inserted` there, and returns the removed bytes. */
   splice(start: number, count: number, inserted: Uint8Array): Uint8Array {
     const removed = this.#bytes.slice(start, start + count)
     const length = this.#length - count + inserted.length

@@ -8,12 +8,12 @@ import { readReference } from './reference-access.js'
 import { UnfinishedParts } from './unfinished-parts.js'
 import { ByteReference, ClosureValue, Reference, StructValue, type Value, VectorValue } from './value.js'
 
-/** Bytes that a part counts as. */
+/** Bytes that are charged for each part. */
 const PART_BYTES = 8
-/** Parts of one value that are compared at once. */
+/** Most parts of one value that are compared at once. */
 const PARTS_AT_ONCE = 8_192
 
-/** Parts of two values from an index on, whose parts before it are equal. */
+/** The parts of two values from an index on; all parts before it are equal. */
 interface PartPairs {
   readonly a: readonly Value[]
   readonly b: readonly Value[]
@@ -21,7 +21,7 @@ interface PartPairs {
   readonly depth: number
 }
 
-/** Compares two values, large ones in slices: an answer `true` counts once `isUnfinished` is false. */
+/** Compares two values, large ones in slices. The answer `true` is final once `isUnfinished` is false. */
 export class EqualityTest {
   readonly #meter: Meter
   readonly #unfinished: UnfinishedParts<PartPairs>
@@ -36,8 +36,8 @@ export class EqualityTest {
   }
 
   /**
-   * Whether two values of one type are equal, as far as they were compared; of two references, what they point at. Nobody may
-   * change the values until the test has ended.
+   * Begins to compare two values of one type, or what two references point at. Returns whether they are equal as far as
+   * they were compared. They must not change until the test has ended.
    * @throws VmFault
    */
   begin(a: Value, b: Value): boolean {
@@ -45,7 +45,10 @@ export class EqualityTest {
     return this.#endSlice(this.#areEqual(a, b, 1))
   }
 
-  /** Compares the next slice. @throws VmFault */
+  /**
+   * Compares the next slice.
+   * @throws VmFault
+   */
   continue(): boolean {
     this.#unfinished.beginSlice()
     for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) {
@@ -98,7 +101,7 @@ export class EqualityTest {
   }
 }
 
-/** The order of two values of one type as `cmp::compare` has it: below 0, 0, above 0. @throws VmFault */
+/** The order of two values of one type as in `cmp::compare`: below 0, 0, or above 0. @throws VmFault */
 export function compareValues(a: Value, b: Value, meter: Meter, depth = 1): number {
   if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
   if (typeof a !== 'object' || typeof b !== 'object') return a === b ? 0 : a < b ? -1 : 1
@@ -133,7 +136,7 @@ function compareTargets({ target: a }: ClosureValue, { target: b }: ClosureValue
   return order || compareTypes(a.typeArguments, b.typeArguments)
 }
 
-/** Not by the ids of types, which differ from run to run. */
+/** Compares types by their texts, as the ids of types differ from run to run. */
 function compareTypes(a: readonly Type[], b: readonly Type[]): number {
   for (let at = 0; at < a.length && at < b.length; at++) {
     if (a[at] !== b[at]) return compareTexts(typeText(a[at]!), typeText(b[at]!))

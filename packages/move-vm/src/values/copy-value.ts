@@ -5,21 +5,21 @@ import { ByteVector } from './byte-vector.js'
 import { UnfinishedParts } from './unfinished-parts.js'
 import { ClosureValue, StructValue, type Value, VectorValue } from './value.js'
 
-/** Levels of a value; its leaves count. */
+/** Most levels of a value; its leaves count as a level. */
 export const MAX_VALUE_DEPTH = 128
 
 export function valueTooDeep(): VmFault {
   return new VmFault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
 }
 
-/** Parts from an index on that still stand in the original and in its copy. */
+/** The parts from an index on that a value still shares with its copy. */
 interface SharedParts {
   readonly parts: Value[]
   readonly from: number
   readonly depth: number
 }
 
-/** Copies values, large ones in slices: a copy is whole once `isUnfinished` is false. */
+/** Copies values, large ones in slices. A copy is whole once `isUnfinished` is false. */
 export class ValueCopier {
   readonly #meter: Meter
   readonly #unfinished: UnfinishedParts<SharedParts>
@@ -34,8 +34,8 @@ export class ValueCopier {
   }
 
   /**
-   * A copy that shares nothing that can change; of a reference, the reference. Nobody may change the value or the copy until
-   * the copy is whole.
+   * A copy that shares nothing that can change. A reference is returned as it is. Neither the value nor the copy may
+   * change until the copy is whole.
    * @throws VmFault
    */
   copy(value: Value): Value {
@@ -46,7 +46,10 @@ export class ValueCopier {
     return copy
   }
 
-  /** Copies the next slice of what is unfinished. @throws VmFault */
+  /**
+   * Copies the next slice.
+   * @throws VmFault
+   */
   continue(): void {
     this.#unfinished.beginSlice()
     for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) {
@@ -72,7 +75,7 @@ export class ValueCopier {
     return value
   }
 
-  /** The elements of a vector are of one type: where the first one has no parts, none has. */
+  /** Copies all values. The elements of a vector have one type: if the first one has no parts, none has. */
   #copyAll(values: readonly Value[], depth: number, isVector = false): Value[] {
     this.#meter.chargeContainer(values.length)
     if (depth > MAX_VALUE_DEPTH && values.length > 0) throw valueTooDeep()

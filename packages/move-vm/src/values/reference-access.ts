@@ -2,7 +2,7 @@ import { malformedCode, type VmFault } from '../faults/vm-fault.js'
 import { ByteVector } from './byte-vector.js'
 import { ByteReference, Reference, type Value } from './value.js'
 
-/** What a reference points at. @throws VmFault where nothing is left there */
+/** The value that a reference points at. @throws VmFault if there is none any more */
 export function readReference(reference: Value): Value {
   if (reference instanceof Reference) {
     const value = reference.slots[reference.index]
@@ -15,7 +15,7 @@ export function readReference(reference: Value): Value {
   throw danglingReference()
 }
 
-/** Replaces what a reference points at. @throws VmFault where nothing is left there */
+/** Replaces the value that a reference points at. @throws VmFault if there is none any more */
 export function writeReference(reference: Value, value: Value): void {
   if (reference instanceof Reference && reference.index < reference.slots.length) {
     reference.slots[reference.index] = value
@@ -24,7 +24,7 @@ export function writeReference(reference: Value, value: Value): void {
   } else throw danglingReference()
 }
 
-/** The bytes of a `vector<u8>`, by value or by reference, without a copy. @throws VmFault for other values */
+/** The bytes of a `vector<u8>`, given directly or by reference, without a copy. @throws VmFault for other values */
 export function bytesOf(value: Value): Uint8Array {
   const vector = value instanceof Reference ? readReference(value) : value
   if (!(vector instanceof ByteVector)) throw malformedCode('a value that is not a vector<u8>')

@@ -8,16 +8,16 @@ import { ValueCopier } from './copy-value.js'
 import { SLICE_BYTES } from './unfinished-parts.js'
 import { StructValue, type Value, VectorValue } from './value.js'
 
-// Copies and comparisons of large values, done in slices.
+// Large values that are copied and compared in slices.
 
 const ROUNDS = 8
 const MOST_LEVELS = 5
-/** Most that one container of the values below counts: what a slice can be longer by. */
+/** Most bytes that one container of the values below counts; a slice can be longer by that. */
 const LARGEST_PART = 20_000
 
 const budget = { ...DEFAULT_BUDGET, bytes: 1 << 30 }
 
-/** Numbers, byte vectors, structs and vectors in each other, of some hundred thousand bytes. */
+/** Numbers, byte vectors, structs and nested vectors, some hundred thousand bytes in all. */
 function randomValue(random: Random, level = 0): Value {
   const count = 3 + random.below(6)
   const parts = (): Value[] => Array.from({ length: count }, () => randomValue(random, level + 1))
@@ -42,7 +42,7 @@ function partsOf(value: Value): readonly Value[] {
   return value instanceof StructValue ? value.fields : value instanceof VectorValue ? value.items : []
 }
 
-/** A value and all that it consists of. */
+/** All values that a value consists of, itself included. */
 function* all(value: Value): Generator<Value> {
   yield value
   for (const part of partsOf(value)) yield* all(part)
@@ -70,7 +70,7 @@ function testInSlices(a: Value, b: Value): { isEqual: boolean; bytes: number } {
   return { isEqual, bytes: meter.bytes }
 }
 
-/** Changes one leaf; returns how to change it back. */
+/** Changes one leaf; returns a function that changes it back. */
 function changeLeaf(random: Random, value: Value): () => void {
   const holders = [...all(value)].filter((one) => partsOf(one).some((part) => typeof part === 'number'))
   const parts = partsOf(random.pick(holders)) as Value[]

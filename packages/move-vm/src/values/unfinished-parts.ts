@@ -1,16 +1,18 @@
 import type { Meter } from '../budget/meter.js'
 
-/** Bytes that a value is copied or compared in at once: a fraction of a millisecond where its parts are small structs. */
+/**
+ * Bytes of a value that are copied or compared at once, in a fraction of a millisecond if its parts are small structs.
+ */
 export const SLICE_BYTES = 1 << 16
 
 /**
- * What is left of work on a value that is done in slices. The parts that were begun last, the innermost ones, continue first, so
- * that there are never more than the value has levels.
+ * Parts of a value that are left to do, for work done in slices. The innermost parts, which were begun last, continue
+ * first. So there are never more entries than the value has levels.
  */
 export class UnfinishedParts<Parts> {
   readonly #meter: Meter
   readonly #parts: Parts[] = []
-  /** Deferred in this slice, the innermost first. */
+  /** Parts that were deferred in this slice, the innermost first. */
   readonly #deferred: Parts[] = []
   #sliceEnd = 0
 
@@ -34,12 +36,12 @@ export class UnfinishedParts<Parts> {
     this.#sliceEnd = 0
   }
 
-  /** Leaves parts to a later slice. Whoever works on what they are part of defers the rest of that next. */
+  /** Defers parts to a later slice. Code that works on the enclosing value then defers the rest of that value. */
   defer(parts: Parts): void {
     this.#deferred.push(parts)
   }
 
-  /** The next parts to continue with; undefined where the slice is spent, or nothing is left. */
+  /** The next parts to continue with; undefined if the slice is spent, or nothing is left. */
   take(): Parts | undefined {
     return this.isSliceSpent ? undefined : this.#parts.pop()
   }

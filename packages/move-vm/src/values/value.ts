@@ -26,7 +26,7 @@ export type Value =
   | Reference
   | ByteReference
 
-/** A place that holds nothing: a local that was moved out of. */
+/** A place for one value. It holds nothing after a local was moved out of it. */
 export type Slot = Value | undefined
 
 /** A vector of anything but u8. The array belongs to the vector. */
@@ -38,7 +38,9 @@ export class VectorValue {
   }
 }
 
-/** A struct (variant 0) or an enum, with its fields in the order of their definition. The array belongs to the value. */
+/**
+ * A struct (variant 0) or an enum, with its fields in the order of their definition. The array belongs to the value.
+ */
 export class StructValue {
   readonly variant: number
   readonly fields: Value[]
@@ -58,13 +60,13 @@ export interface ClosureTarget {
   readonly typeArguments: readonly Type[]
 }
 
-/** A function value. Captured values stand in the order of the parameters that they are for. */
+/** A function value. Captured values stand in the order of their parameters. */
 export class ClosureValue {
   readonly target: ClosureTarget
-  /** Bit i is set where parameter i of the target is captured. */
+  /** Bit i says whether parameter i of the target is captured. */
   readonly mask: bigint
   readonly captured: Value[]
-  /** How captured values are stored: worked out when the closure is packed, and stored with it. */
+  /** Layouts of the captured values. They are worked out when the closure is packed, and are stored with it. */
   readonly layouts: readonly Layout[]
 
   constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly Layout[]) {
@@ -76,8 +78,8 @@ export class ClosureValue {
 }
 
 /**
- * A reference to what stands at an index of an array: a local, a field, an element, or (in an array of one) a resource or
- * table item. `&` and `&mut` do not differ.
+ * A reference to a place in an array: a local, a field, an element, or (in an array of one) a resource or table item.
+ * `&` and `&mut` do not differ.
  */
 export class Reference {
   readonly slots: Slot[]

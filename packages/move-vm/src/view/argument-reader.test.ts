@@ -17,7 +17,7 @@ const STRING: SignatureToken = {
   typeArguments: [],
 }
 
-/** Views that give back what they are given, one for each type. */
+/** Types of views that return their argument; one view for each type. */
 const TYPES: Readonly<Record<string, SignatureToken>> = {
   bool: BOOL,
   u64: U64,

@@ -14,7 +14,10 @@ import type { StructType, Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
 
-/** A value, or what makes it: a vector of others, a struct of others, or a constructor that is to be run on them. */
+/**
+ * A value that was read, or the way to make it: a vector of nodes, a struct of nodes, or a constructor that runs on
+ * nodes.
+ */
 export type ArgumentNode =
   | { readonly kind: 'value'; value: Value }
   | { readonly kind: 'vector'; readonly items: readonly ArgumentNode[] }
@@ -30,7 +33,7 @@ const PACK_ATTRIBUTES = [3, 4] as const
 const MAX_COPIED_BYTES = 1_000_000
 
 const FRAMEWORK = '1'.padStart(64, '0')
-/** Functions of the framework, in the module of the struct, that make a struct from plain values. */
+/** Functions of the framework that make a struct from plain values; each is in the module of its struct. */
 const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
   ['object::Object', 'address_to_object'],
   ['option::Option', 'from_vec'],
@@ -38,7 +41,7 @@ const CONSTRUCTORS: ReadonlyMap<string, string> = new Map([
   ['fixed_point64::FixedPoint64', 'create_from_raw_value'],
 ])
 
-/** Whether an argument of the type stands in its bytes as it is, so that it is decoded after all others are made. */
+/** Whether the bytes of an argument of the type are its value. Such arguments are decoded after all others are made. */
 export function isPlainArgument({ kind }: Type): boolean {
   return kind === 'bool' || kind === 'address' || kind === 'signer' || integerTypeOf(kind) >= 0
 }
@@ -78,7 +81,7 @@ function undecodable(): VmFault {
   return new VmFault(STATUS.FAILED_TO_DESERIALIZE_ARGUMENT, '[VM] failed to deserialize argument')
 }
 
-/** Reads one argument of a type with parts. Nothing is run; it may be read again from its beginning. */
+/** Reads one argument of a type with parts. It runs no code, and may begin again. */
 export class ArgumentReader {
   readonly #world: World
   readonly #environment: Environment
@@ -95,7 +98,10 @@ export class ArgumentReader {
     this.#reader = new ByteReader(bytes)
   }
 
-  /** @throws VmFault without a place: that of the view is meant; LackingKeys */
+  /**
+   * Reads the argument.
+   * @throws VmFault without a place, which then is the view's; LackingKeys
+   */
   read(type: Type): ArgumentNode {
     try {
       const node = this.#node(type, { bytes: 0 })
@@ -134,7 +140,7 @@ export class ArgumentReader {
     this.#copy(kind === 'bool' ? 1 : kind === 'address' ? ADDRESS_LENGTH : bitsOf(integerTypeOf(kind)) / 8, copied)
     if (kind !== 'bool') return readPlain(type, reader)
     const byte = reader.readU8()
-    // Reported after all faults of lengths.
+    // Reported only after all faults of lengths.
     if (byte > 1) this.#hasBadBool = true
     return byte === 1
   }
@@ -150,7 +156,7 @@ export class ArgumentReader {
     for (let count = this.#reader.readLength(); count > 0; count--) {
       const start = this.#reader.offset
       items.push(this.#node(element, copied))
-      // A struct may have no fields: it counts as a byte.
+      // A struct may have no fields, and then counts as a byte.
       if (this.#reader.offset === start) this.#copy(1, copied)
     }
     if (items.some(({ kind }) => kind !== 'value')) return { kind: 'vector', items }
@@ -173,7 +179,7 @@ export class ArgumentReader {
     return { kind: 'call', callee, args }
   }
 
-  /** A struct or enum that its module lets everybody pack: its fields in order. */
+  /** The fields, in order, of a struct or enum that its module lets everyone pack. */
   #publicStruct(type: StructType, copied: { bytes: number }): ArgumentNode {
     if (!this.#environment.isFeatureOn(PUBLIC_STRUCTS_FLAG)) throw invalidSignature()
     const { abilities } = this.#world.structOf(type).definition
@@ -212,7 +218,7 @@ export class ArgumentReader {
   }
 }
 
-/** The constructor that is to be run next: one whose arguments are made. */
+/** The next constructor to run: one whose arguments are made. */
 export function nextConstructor(node: ArgumentNode): (ArgumentNode & { kind: 'call' }) | undefined {
   if (node.kind === 'value') return undefined
   if (node.kind === 'call' && node.result !== undefined) return undefined
@@ -223,7 +229,7 @@ export function nextConstructor(node: ArgumentNode): (ArgumentNode & { kind: 'ca
   return node.kind === 'call' ? node : undefined
 }
 
-/** The value of a node whose constructors were run. */
+/** The value of a node, after its constructors have run. */
 export function argumentValue(node: ArgumentNode): Value {
   switch (node.kind) {
     case 'value':

@@ -8,37 +8,37 @@ import type { ViewState } from '../state/view-state.js'
 import type { ViewCall, ViewOptions, ViewRun } from './view-call.js'
 import { ViewExecution } from './view-run.js'
 
-/** How a virtual machine is set up. */
+/** Settings of a virtual machine. */
 export interface VmOptions {
   /** Natives by `0xADDRESS::module::function` with a short address; `NATIVES` by default. */
   readonly natives?: ReadonlyMap<string, Native> | undefined
-  /** Does the tasks of natives that are done at once; by default `runComputeTask`. */
+  /** Does the tasks of natives, unless a view has them done elsewhere; by default `runComputeTask`. */
   readonly compute?: Compute | undefined
   /** Bytes of heap for loaded modules, shared by all runs. By default 64 MiB. */
   readonly cacheBytes?: number | undefined
 }
 
-/** The use of a cache of loaded modules. */
+/** State of the cache of loaded modules. */
 export interface VmCache {
-  /** Heap that it takes, in bytes, estimated. */
+  /** Heap that it takes, in bytes; an estimate. */
   readonly size: number
-  /** Heap that it takes at most, in bytes. */
+  /** Most heap that it takes, in bytes. */
   readonly capacity: number
   /** Modules that were decoded because the cache did not have them. */
   readonly misses: number
 }
 
-/** Runs view functions. It keeps loaded modules between runs, by their bytes. */
+/** A virtual machine that runs view functions. It keeps loaded modules between runs, by their bytes. */
 export interface Vm {
   /** What the cache of loaded modules holds. */
   readonly cache: VmCache
-  /** Begins a view over a state; nothing runs before `advance`. */
+  /** Begins a view over a state. No code runs before `advance`. */
   startView(state: ViewState, call: ViewCall, options?: ViewOptions): ViewRun
 }
 
 const CACHE_BYTES = 64 << 20
 
-/** A virtual machine with a separate cache. */
+/** Creates a virtual machine with its own cache. */
 export function createVm(options: VmOptions = {}): Vm {
   const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
   const cache = new ModuleCache(cacheBytes)

@@ -34,7 +34,7 @@ import {
 } from './argument-reader.js'
 import type { ViewCall, ViewOptions, ViewProgress, ViewResult } from './view-call.js'
 
-/** What a view is run with. */
+/** The parts that a view runs with. */
 export interface ViewParts {
   readonly state: ViewState
   readonly call: ViewCall
@@ -42,10 +42,10 @@ export interface ViewParts {
   readonly compute: Compute
 }
 
-/** Flag of binary version 10, with which errors are looked up by their whole code. */
+/** Feature flag that comes with binary version 10: with it, errors are looked up by their whole code. */
 const WHOLE_ERROR_CODES_FLAG = 106
 
-/** What runs once the environment is known. */
+/** The parts of a run that need the settings of the chain. */
 interface Session {
   readonly environment: Environment
   readonly layouts: Layouts
@@ -61,9 +61,7 @@ interface Target {
   readonly results: readonly Type[]
 }
 
-/**
- * One view from its checks to the bytes of its results, in one world. Each step may be tried again where it lacked keys.
- */
+/** One view in one world, from its checks to the bytes of its results. A step that lacked keys is tried again. */
 export class ViewAttempt {
   readonly #call: ViewCall
   readonly #options: ViewOptions
@@ -74,12 +72,12 @@ export class ViewAttempt {
   readonly #moduleName: ModuleName
   #session: Session | undefined
   #target: Target | undefined
-  /** Arguments that are read; plain ones are decoded after all others are made. */
+  /** Arguments that were read. Plain ones are decoded after all others are made. */
   readonly #arguments: (ArgumentNode | undefined)[] = []
   #readArguments = 0
   /** The constructor that is running. */
   #constructing: (ArgumentNode & { kind: 'call' }) | undefined
-  /** The arguments of the view, once they are made: what is wrong from then on happens while it runs. */
+  /** The arguments of the view, once they are made. Faults from then on are reported as those of running code. */
   #values: readonly Value[] | undefined
   #hasStarted = false
 
@@ -99,7 +97,10 @@ export class ViewAttempt {
     this.#session?.natives.provide(result)
   }
 
-  /** @throws StaleWorld */
+  /**
+   * Runs the view for at most `instructions` instructions.
+   * @throws StaleWorld
+   */
   advance(instructions: number): ViewProgress {
     try {
       const results = this.#advance(instructions)
@@ -112,7 +113,10 @@ export class ViewAttempt {
     }
   }
 
-  /** The results; undefined where instructions are left to run. @throws VmFault, MoveAbort, LackingKeys, PendingTask */
+  /**
+   * Runs the view; undefined if it has not ended yet.
+   * @throws VmFault, MoveAbort, LackingKeys, PendingTask
+   */
   #advance(instructions: number): readonly ViewResult[] | undefined {
     this.#session ??= this.#retry(() => this.#begin())
     this.#target ??= this.#retry(() => this.#findTarget())
@@ -128,7 +132,7 @@ export class ViewAttempt {
     return this.#retry(() => this.#serialize(values))
   }
 
-  /** Does what may lack keys, and gives back what it was charged where it does. */
+  /** Does a step that may lack keys. If it does, what it was charged is given back. */
   #retry<T>(step: () => T): T {
     this.#meter.mark()
     try {
@@ -195,7 +199,7 @@ export class ViewAttempt {
     }
   }
 
-  /** Makes the arguments of types with parts, one after the other. Returns whether all are made. */
+  /** Makes the arguments that have parts, one after the other. Returns whether all are made. */
   #makeArguments(instructions: number): boolean {
     const { machine } = this.#session!
     for (;;) {
@@ -217,7 +221,7 @@ export class ViewAttempt {
     }
   }
 
-  /** Undefined for an argument that is decoded at the end. */
+  /** Reads an argument; undefined if it is plain, and so decoded at the end. */
   #readArgument(index: number): ArgumentNode | undefined {
     const type = this.#target!.parameters[index]!
     if (isPlainArgument(type)) return undefined
@@ -261,8 +265,8 @@ export class ViewAttempt {
   }
 
   /**
-   * Describes a fault in a constructor by its code alone, at the module of the view; a native that this vm lacks is
-   * named.
+   * Describes a fault in a constructor: its code alone, with the module of the view as its place. For a native that
+   * this vm lacks, it names the native.
    */
   #describeConstructorFault(error: unknown): ViewFault {
     if (!(error instanceof MoveAbort || error instanceof VmFault)) throw error

@@ -10,45 +10,48 @@ export interface ViewCall {
   readonly module: string
   readonly function: string
   readonly typeArguments: readonly TypeTag[]
-  /** The BCS of each argument, without those that the caller cannot give. */
+  /** The BCS of each argument, except of those that only a transaction can give. */
   readonly arguments: readonly Uint8Array[]
 }
 
 /** A result of a view function. */
 export interface ViewResult {
-  /** Type with type arguments substituted; the type that a reference is to. */
+  /** Type with type arguments put in; for a reference, the type that it is to. */
   readonly type: TypeTag
   readonly bytes: Uint8Array
 }
 
-/** How a view ended, and what it used of its budget. */
+/** Outcome of a view, and what it used of its budget. */
 export type ViewOutcome =
   | { readonly kind: 'results'; readonly results: readonly ViewResult[]; readonly usage: ViewUsage }
   | { readonly kind: 'fault'; readonly fault: ViewFault; readonly usage: ViewUsage }
 
-/** State of a run. */
+/** State of a view that runs in turns. */
 export type ViewProgress =
   | ViewOutcome
-  /** It has used up the instructions of this turn: `advance` again. */
+  /** The view has used up the instructions of this turn: call `advance` again. */
   | { readonly kind: 'paused' }
-  /** It lacks the values of keys: load them, all in one round, then `advance` again. */
+  /** The view lacks values of keys: load all of them in one round, then call `advance` again. */
   | { readonly kind: 'lacking'; readonly keys: readonly Uint8Array[] }
-  /** It waits for a task: `provide` its result, then `advance` again. Only where tasks are done elsewhere. */
+  /**
+   * The view waits for a task: `provide` its result, then call `advance` again. Occurs only if tasks are done
+   * elsewhere.
+   */
   | { readonly kind: 'computing'; readonly task: ComputeTask }
 
 /** A view that is run in turns. */
 export interface ViewRun {
-  /** Runs until the end, or at most a number of instructions, or until it lacks something. */
+  /** Runs the view until it ends, lacks something, or has run a number of instructions. */
   advance(instructions: number): ViewProgress
-  /** Gives the result of the task that the run waits for. */
+  /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
 }
 
-/** How a view is run. */
+/** Settings of one view. */
 export interface ViewOptions {
   readonly budget?: Partial<ViewBudget> | undefined
-  /** Whether tasks are done elsewhere: `advance` then answers `computing`. By default they are done at once. */
+  /** Whether tasks are done elsewhere, so that `advance` answers `computing`. By default they are done at once. */
   readonly computesElsewhere?: boolean | undefined
-  /** Called with each key that the run uses, once, whether or not a cache had it. */
+  /** Called with each key that the run uses, once, also if a cache had the value. */
   readonly traceRead?: ((key: Uint8Array) => void) | undefined
 }
