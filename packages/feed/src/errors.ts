@@ -2,12 +2,12 @@ import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@l
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `version` up to which the validators of `epoch` signed another ledger than the store holds. */
+    /** Validators of `epoch` signed a ledger up to `version` that differs from the ledger of the store. */
     unsigned_contradicted: { readonly version: bigint; readonly epoch: bigint }
   }
 }
 
-/** What reading a source may fail with. */
+/** Codes of errors from reading a source. */
 export type FeedErrorCode =
   | 'invalid_argument'
   | 'invalid_feed'
@@ -25,7 +25,7 @@ export type FeedErrorCode =
 
 type FeedError = LedgerStateError<FeedErrorCode>
 
-// Which source it is
+// Recognising a source
 
 export function cannotOpen(path: string, cause: unknown): FeedError {
   return new LedgerStateError('invalid_argument', `${path} cannot be read: ${messageOf(cause)}`, {}, { cause })
@@ -53,7 +53,7 @@ export function zstdUnsupported(path: string): FeedError {
 
 // Ledger feeds
 
-/** A fault of a line whose place the reader of the file adds. */
+/** Fault in a line. The reader of the file adds the place. */
 export function invalidFeed(why: string): FeedError {
   return new LedgerStateError('invalid_feed', why)
 }
@@ -100,7 +100,7 @@ export function fileTooLarge(path: string, most: number): FeedError {
   return invalidBackup(path, `holds more than ${most} bytes`)
 }
 
-/** What a stream threw, as an error that names the file. */
+/** Turns the error of a stream into an error that names the file. */
 export function cannotReadToEnd(place: string, cause: unknown): LedgerStateError {
   if (isLedgerStateError(cause)) return cause
   return invalidBackup(place, `cannot be read to its end: ${messageOf(cause)}`, cause)
@@ -186,7 +186,10 @@ export function stateWithoutBlock(version: bigint): FeedError {
 
 // Proofs
 
-/** @param siblingsOf the version or the entry whose siblings the proof should have */
+/**
+ * Wrong number of siblings in a proof.
+ * @param siblingsOf the version or the entry whose siblings the proof should have
+ */
 export function wrongSiblings(proofPath: string, siblings: string, siblingsOf: string): FeedError {
   return invalidBackup(`${proofPath}:`, `its ${siblings} are not those of ${siblingsOf}`)
 }
@@ -219,7 +222,10 @@ export function otherListedWaypoint(manifest: string, epoch: bigint, listed: str
   return new LedgerStateError('verification_failed', message, { epoch })
 }
 
-/** @param configured the epoch that the state names: the one of its version, or the next where an epoch ends there */
+/**
+ * A state that names another epoch than its proof.
+ * @param configured the epoch that the state names: the one of its version, or the next one if an epoch ends there
+ */
 export function otherEpochInState(place: string, named: bigint, configured: bigint): FeedError {
   const message = `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`
   return new LedgerStateError('verification_failed', message)
@@ -248,7 +254,10 @@ export function tooManyKeys(keys: number, most: number): FeedError {
   return new LedgerStateError('spill_failed', `a tree of ${keys} keys cannot be kept: ${most} are the most`)
 }
 
-/** @param cause an error, or what is wrong */
+/**
+ * A damaged tree of a state.
+ * @param cause an error, or a text that says what is wrong
+ */
 export function badStateTree(path: string, cause: unknown): FeedError {
   const why = cause instanceof Error ? messageOf(cause) : String(cause)
   return new LedgerStateError('state_tree_damaged', `${path} cannot be used: ${why}; make it again`, {}, { cause })
@@ -261,7 +270,7 @@ export function networkWithoutBackups(name: string): FeedError {
   return new LedgerStateError('invalid_argument', message)
 }
 
-/** A notice that the next mirror is asked. */
+/** Notice that the next mirror of a backup is tried. */
 export function backupNotOpened(location: string, why: string): string {
   return `${location} cannot be used: ${why}; trying the next backup of the network`
 }
@@ -270,13 +279,16 @@ export function invalidNetwork(why: string): FeedError {
   return new LedgerStateError('invalid_argument', `not a description of a network: ${why}`)
 }
 
-/** A line for people, of a source that comes with no trusted waypoint. */
+/** Notice that the source has no trusted waypoint, so that nothing vouches for it. */
 export function withoutVouching(root: string, waypoint: string | undefined): string {
   const compare = waypoint ? `; compare its first waypoint ${waypoint} with the one that its network publishes` : ''
   return `nothing vouches for the ledger in ${root}: no waypoint of it is trusted${compare}`
 }
 
-/** The error of a store that holds another ledger than validators signed. @param path place in the source, or the store */
+/**
+ * Error for a store whose ledger differs from the one that validators signed. @param path place in the source, or the
+ * store
+ */
 export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint): FeedError {
   const message = `${path}: the validators of epoch ${epoch} signed another ledger up to version ${version} than the store holds unsigned`
   return new LedgerStateError('unsigned_contradicted', message, { version, epoch })
@@ -291,7 +303,10 @@ export function noTrustedEnding(root: string, waypoints: readonly string[]): Fee
   return new LedgerStateError('untrusted', message, { option: 'unsigned' })
 }
 
-/** @param known the newest epoch whose validators are known */
+/**
+ * Ends of epochs that a backup lacks.
+ * @param known the newest epoch whose validators are known
+ */
 export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
   const message =
     known === undefined
@@ -456,7 +471,10 @@ export function versionBeyondBackup(root: string, version: bigint, newest: bigin
   return new LedgerStateError('invalid_argument', `the backup in ${root} ends at version ${newest}, before ${version}`)
 }
 
-/** @param timeUsec of the oldest state, where the backup says it */
+/**
+ * A window that begins before the oldest state.
+ * @param timeUsec time of the oldest state, if the backup has it
+ */
 export function snapshotTooNew(
   root: string,
   version: bigint,
@@ -543,7 +561,7 @@ export function cannotKeep(path: string, cause: unknown): FeedError {
   return new LedgerStateError('spill_failed', `cannot keep ${path}: ${messageOf(cause)}`, {}, { cause })
 }
 
-/** A fault in the bytes of a source, as one of the source: named with its place. */
+/** Gives an error about bytes of a source its place: an error for the source that names where the bytes are. */
 export function atPlace(error: LedgerStateError, place: string, codeOfBytes: FeedErrorCode): LedgerStateError {
   const code = error.code === 'invalid_bcs' ? codeOfBytes : error.code
   return new LedgerStateError(code, `${place}: ${error.message}`, error.fields, { cause: error })

@@ -1,2 +1,2 @@
-// Apart from the sources, which a program that only reads its settings need not load.
+// A separate entry point, so that a program that only reads its settings need not load the sources.
 export { toRemoteUrl } from './requests/remote-url.js'

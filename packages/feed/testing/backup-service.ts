@@ -1,4 +1,5 @@
-// The backup service of a node, by the endpoints of the reference: over a made-up chain, or over whatever a test has.
+// A stand-in for the backup service of a node, with the endpoints of the reference. It serves a made-up chain, or what
+// a test gives it.
 import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -10,16 +11,19 @@ import { signedLedgerInfo } from './synthetic-epochs.ts'
 export interface BackupService {
   readonly url: string
   readonly paths: string[]
-  /** Gives an answer in its own way, and returns true. `before`: how often the path was asked for already. */
+  /**
+   * Chooses a handler that answers a request instead of the service; undefined for none. `before` is the number of
+   * earlier requests for the path.
+   */
   faultOf: (path: string, before: number) => ((response: ServerResponse, body: Buffer) => void) | undefined
-  /** Oldest version whose transactions the node has, and oldest one whose state. */
+  /** Oldest version whose transactions the node has, and oldest version whose state it has. */
   oldest: number
   oldestState: number
   close(): Promise<void>
 }
 
 /**
- * The body of an answer by the endpoint and the words after it, or a status. Undefined where the node does not have what it streams: the body then
+ * The body of an answer by the endpoint and the words after it, or a status. Undefined if the node does not have what it streams: the body then
  * ends abruptly.
  */
 export type AnswerOfService = (
@@ -71,7 +75,7 @@ export async function startBackupService(chain: SyntheticChain, format: 'V0' | '
   return await serveBackup(answer)
 }
 
-/** The answer of `db_state`. */
+/** Answer of `db_state`. */
 export function nodeState(epoch: bigint, version: bigint): Buffer {
   return Buffer.from(new ByteWriter().u8(1).u64(epoch).u64(version).toBytes())
 }
@@ -88,7 +92,7 @@ export async function serveBackup(answer: AnswerOfService): Promise<BackupServic
     if (typeof body === 'number') return response.writeHead(body).end()
     const fault = service.faultOf(path, before)
     if (fault) return fault(response, body ?? Buffer.alloc(0))
-    // The reference streams without a length.
+    // The reference streams without sending a length.
     response.writeHead(200, { 'transfer-encoding': 'chunked' })
     if (body) return response.end(body)
     response.flushHeaders()

@@ -1,4 +1,4 @@
-// A server over a folder that lists and gives objects as S3 and Google's store do, and fails as they do on request.
+// A server that lists and gives the files of a folder as S3 and Google's store do, with faults on request.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -8,9 +8,9 @@ import { join, relative } from 'node:path'
 
 export interface BucketRequest {
   readonly isListing: boolean
-  /** The key of the object, or the prefix of the listing. */
+  /** Key of the object, or prefix of the listing. */
   readonly key: string
-  /** Requests for the same key before this one. */
+  /** Number of earlier requests for the same key. */
   readonly before: number
   readonly headers: IncomingMessage['headers']
 }
@@ -21,15 +21,15 @@ interface BucketResponse {
   body: Buffer
 }
 
-/** Changes an answer, or gives it in its own way and returns true. */
+/** Changes an answer, or answers by itself and returns true. */
 export type Fault = (answer: BucketResponse, response: ServerResponse) => unknown
 
 export interface BucketServerOptions {
   readonly bucket?: string
-  /** Whether it lists as S3 does, as Google does, or as older servers that know the first version of the listing only. */
+  /** Way of listing: as S3, as Google, or as older servers that know only the first version of the listing. */
   readonly flavour?: 's3' | 'gs' | 'first'
   readonly pageSize?: number
-  /** Whether what lies in the folder stays as it is, so that each object is hashed once. */
+  /** Whether the files of the folder never change, so that each is hashed once. */
   readonly isConstant?: boolean
 }
 
@@ -38,7 +38,7 @@ export interface BucketServer {
   /** URL of the bucket. */
   readonly url: string
   readonly requests: BucketRequest[]
-  /** The fault that an answer has; undefined for none. */
+  /** Chooses the fault of an answer; undefined for none. */
   faultOf: (request: BucketRequest) => Fault | undefined
   /** Whether listing is allowed. */
   lists: boolean
@@ -171,7 +171,7 @@ function hashOf(bytes: Buffer): string {
   return `"${createHash('md5').update(bytes).digest('hex')}"`
 }
 
-/** Opaque, and with characters that a URL has to escape. */
+/** Opaque token, with characters that a URL has to escape. */
 function toToken(name: string): string {
   return `+/=${Buffer.from(name).toString('base64')}`
 }
@@ -243,12 +243,12 @@ export const redirect =
     Object.assign(answer, { status, headers, body: Buffer.alloc(0) })
   }
 
-/** What a proxy that wants a login says. */
+/** Answers with the page of a proxy that wants a login. */
 export const htmlPage: Fault = (answer) => {
   answer.status = 200
   answer.headers = { 'content-type': 'text/html; charset=utf-8' }
   answer.body = Buffer.from('<!DOCTYPE html><html><body>Please sign in</body></html>')
 }
 
-/** Says nothing, and holds the connection. */
+/** Sends nothing, and holds the connection. */
 export const silence: Fault = () => true

@@ -4,7 +4,7 @@ import { calledFunction, type SyntheticChain } from './synthetic-chain.ts'
 
 const KINDS = { 0: 'user', 1: 'genesis', 2: 'block_metadata', 3: 'state_checkpoint', 5: 'block_metadata' } as const
 
-/** What a store keeps of the transaction of a version of the chain. */
+/** The kept form of the transaction of a version of the chain. */
 export function expectedTransaction(chain: SyntheticChain, version: number): KeptTransaction {
   const { transaction, info } = chain.records[version]!
   const kind = KINDS[transaction[0] as keyof typeof KINDS]

@@ -1,4 +1,4 @@
-// A checkpoint of a made-up ledger, whose ledger info validators sign whose keys are made here.
+// Checkpoints of a made-up ledger, signed by validators whose keys are made here.
 import { ByteWriter } from '@ledger-state/core'
 import { AccumulatorFrontier, accumulatorPath, LedgerHasher, type SignedCheckpoint } from '@ledger-state/proof'
 import { type MadeLedgerInfo, sha3, signedLedgerInfo } from './synthetic-epochs.js'
@@ -14,7 +14,7 @@ export function madeTransactionInfo(version: bigint, stateRoot: Uint8Array): Uin
 }
 
 export interface MadeCheckpoint extends Omit<MadeLedgerInfo, 'root' | 'version'> {
-  /** Version of the checkpoint; the ledger info is that of `end`. */
+  /** Version of the checkpoint; the ledger info is of version `end`. */
   readonly version: bigint
   readonly end: bigint
   readonly stateRoot: Uint8Array
@@ -39,7 +39,7 @@ export function madeCheckpoint({ version, end, stateRoot, ...info }: MadeCheckpo
   return { version, transactionInfo, siblings, ledgerInfo }
 }
 
-/** What is to the right of the last leaf of a tree. */
+/** The hashes to the right of the last leaf of a tree: placeholders. */
 function placeholdersRightOf(last: number, total: number): Uint8Array[] {
   const placeholder = new AccumulatorFrontier(new LedgerHasher(), TREE).root()
   const placeholders: Uint8Array[] = []

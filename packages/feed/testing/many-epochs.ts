@@ -1,4 +1,4 @@
-// Ledger infos that end a thousand epochs and more, signed by the native library, which takes 0.5 ms for each.
+// A thousand and more ledger infos that end epochs, signed by the native library in 0.5 ms each.
 import blst from '@chainsafe/blst'
 import { ByteWriter } from '@ledger-state/core'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
@@ -14,7 +14,7 @@ import {
 
 const VERSIONS_OF_EPOCH = 2n
 
-/** Ends of epochs from that of the genesis on, which the same validators sign. */
+/** Ends of epochs from the genesis on, all signed by the same validators. */
 export interface ManyEpochs {
   readonly validators: readonly MadeValidator[]
   readonly endings: readonly Uint8Array[]
@@ -22,7 +22,7 @@ export interface ManyEpochs {
   waypointOf(epoch: number): string
 }
 
-/** Signatures in a thousandth of what they take in JavaScript. */
+/** Native BLS. It signs in a thousandth of the time that JavaScript takes. */
 export const nativeBls = loadBls
 
 export function manyEpochs(count: number, validatorCount: number): ManyEpochs {

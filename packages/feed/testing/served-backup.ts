@@ -1,4 +1,5 @@
-// The backup service of a node over a backup in a folder, whose proofs it cuts anew: for any range of the versions of its one chunk.
+// A stand-in for the backup service of a node over a backup in a folder. It makes proofs for any range of the versions
+// of the backup's one chunk.
 import { Buffer } from 'node:buffer'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,10 +20,10 @@ export interface ServedRange {
 }
 
 /**
- * Serves ends of epochs, one a folder, and the versions of one chunk. What comes before it counts as pruned, and so do all states. The newest
- * version of the node is the last of the chunk.
- * @param epochs folder of the backup with the ends of epochs
- * @param served how many of those the node has; by default those before the epoch that the chunk's ledger info is of
+ * Serves ends of epochs, one a folder, and the versions of one chunk. All versions before the chunk count as pruned,
+ * and so do all states. The node's newest version is the last of the chunk.
+ * @param epochs the backup folder with the ends of epochs
+ * @param served number of ends that the node has; by default all before the epoch of the chunk's ledger info
  */
 export async function serveFolder(
   epochs: string,
@@ -63,7 +64,7 @@ export async function serveFolder(
   return service
 }
 
-/** The nodes of an accumulator that are known from a range of its leaves, and from the siblings that prove them. */
+/** The known nodes of an accumulator: they follow from a range of its leaves and the siblings that prove them. */
 class PartOfTree {
   readonly #hasher: LedgerHasher
   readonly #levels: number
@@ -107,7 +108,7 @@ class PartOfTree {
   }
 }
 
-/** The ends of epochs of a backup with one folder for each, from epoch 0 on. */
+/** The ends of epochs of a backup that has one folder for each, from epoch 0 on. */
 function endingsOf(root: string): Buffer[] {
   const epochOf = (name: string) => Number(/^epoch_ending_(\d+)-/.exec(name)![1])
   const folders = readdirSync(root).filter((name) => name.startsWith('epoch_ending_'))

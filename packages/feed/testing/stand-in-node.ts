@@ -1,4 +1,4 @@
-// A node's REST API over a made-up ledger, with the faults that real ones have.
+// A stand-in for a node's REST API over a made-up ledger, with the faults of real nodes.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { zstdCompressSync } from 'node:zlib'
@@ -6,20 +6,20 @@ import { restPage, SYNTHETIC_CHAIN_ID, type SyntheticChain } from './synthetic-c
 
 export interface StandInNode {
   readonly url: string
-  /** Start versions of the pages requested. */
+  /** Start versions of the requested pages. */
   readonly starts: number[]
-  /** What is served; may be exchanged for another. */
+  /** The chain that is served; a test may replace it. */
   chain: SyntheticChain
-  /** The newest version announced; later ones are not there yet. */
+  /** The newest version that is announced. The node has no later ones. */
   latest: number
   oldest: number
   /** The most versions that a page holds. */
   maxPage: number
   /** Milliseconds that each answer takes. */
   latencyMs: number
-  /** Most requests that waited for an answer at once. */
+  /** Most requests that waited for an answer at the same time. */
   mostWaiting: number
-  /** Answers the next requests in the place of the node, one each. */
+  /** Handlers that answer the next requests in place of the node, one each. */
   readonly faults: ((request: IncomingMessage, response: ServerResponse) => void)[]
   close(): Promise<void>
 }

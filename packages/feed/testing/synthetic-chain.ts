@@ -1,5 +1,5 @@
 // A made-up ledger with all its commitments, and the files and answers that sources read. Trees are hashed by their
-// definition, over all leaves at once: an oracle for the incremental trees of the feed.
+// definition, over all leaves at once, as an oracle for the incremental trees of the feed.
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface SyntheticOptions {
   readonly blocks?: number
   readonly salt?: string
   readonly seed?: number
-  /** Whether validators sign its ledger infos: those of its epoch, or those given. */
+  /** Whether validators sign its ledger infos: those of the epoch, or the given ones. */
   readonly signers?: boolean | readonly MadeValidator[]
   /** The validators of an epoch: `validatorsOf` by default. */
   readonly validatorsOf?: (epoch: number) => readonly MadeValidator[]
@@ -21,7 +21,7 @@ export interface SyntheticOptions {
 export interface ExpectedVersion {
   readonly version: bigint
   readonly block: { height: bigint; epoch: bigint; timestampUsec: bigint } | undefined
-  /** Keys in database form. */
+  /** Writes, with keys in database form. */
   readonly writes: [Uint8Array, Uint8Array | null][]
 }
 
@@ -30,7 +30,7 @@ interface ChainRecord {
   readonly info: Uint8Array
   readonly events: Uint8Array
   readonly writeSet: Uint8Array
-  /** State after the version: database key in hex → state value in BCS. */
+  /** State after the version: from database keys in hex to state values in BCS. */
   readonly state: ReadonlyMap<string, StateItem>
 }
 
@@ -58,10 +58,10 @@ export class SyntheticChain {
   readonly #validatorsOf: (epoch: number) => readonly MadeValidator[]
   #ledgerInfo: Uint8Array | undefined
   #state = new Map<string, StateItem>()
-  /** Roots of full subtrees, which later versions do not change, by level and index. */
+  /** Roots of full subtrees by level and index. Later versions do not change them. */
   readonly #fullSubtrees = new Map<string, Buffer>()
   readonly #seeds = new Map<string, Buffer>()
-  /** Hashes of the items of the state, most of which are in the states of many versions. */
+  /** Hashes of the items of the state. Most items are in the states of many versions. */
   readonly #leaves = new WeakMap<StateItem, HashedLeaf>()
   #height = 0n
   #epoch = 0n
@@ -83,13 +83,13 @@ export class SyntheticChain {
     for (let block = 0; block < blocks; block++) this.#addBlock()
   }
 
-  /** Adds blocks of which the first has this many new table items of one byte. */
+  /** Adds blocks. The first of them has `count` new table items of one byte. */
   extendWithItems(count: number): void {
     this.#itemsToCome = count
     this.extend(2)
   }
 
-  /** Has the blocks to come differ from those of a chain without this call. */
+  /** Makes the blocks to come differ from those of a chain without this call. */
   diverge(seed: number): void {
     this.#random = createRandom(seed)
   }
@@ -98,7 +98,9 @@ export class SyntheticChain {
     return BigInt(this.records.length - 1)
   }
 
-  /** The ends of its epochs so far, signed by the validators of each. Epoch 0 is that of the genesis. */
+  /**
+   * The ends of the chain's epochs so far, each signed by the validators of its epoch. Epoch 0 is that of the genesis.
+   */
   endings(): MadeLedgerInfo[] {
     return Array.from({ length: Number(this.#epoch) }, (_, epoch) => {
       const next = this.expected.findIndex(({ block }) => block?.epoch === BigInt(epoch + 1))
@@ -140,12 +142,12 @@ export class SyntheticChain {
     return this.hash('TransactionInfo', this.records[version]!.info)
   }
 
-  /** Root of the ledger that has the first `count` versions. */
+  /** Root of the ledger of the first `count` versions. */
   accumulatorRoot(count = this.records.length): Buffer {
     return this.#subtree(levels(count), 0, count)
   }
 
-  /** Left and right siblings of a range of versions in the ledger of all. */
+  /** Left and right siblings of a range of versions in the whole ledger. */
   rangeSiblings(first: number, last: number): { left: Buffer[]; right: Buffer[] } {
     const count = this.records.length
     const [left, right]: [Buffer[], Buffer[]] = [[], []]
@@ -157,7 +159,7 @@ export class SyntheticChain {
     return { left, right }
   }
 
-  /** Siblings of a version in the ledger of all, the lowest first. */
+  /** Siblings of a version in the whole ledger, the lowest first. */
   versionSiblings(version: number): Buffer[] {
     const { left, right } = this.rangeSiblings(version, version)
     return Array.from({ length: levels(this.records.length) }, (_, level) =>
@@ -206,7 +208,7 @@ export class SyntheticChain {
       .toBytes()
   }
 
-  /** Key hash and entry of each state item after a version, in the order of the hashes. */
+  /** Key hash and entry of each item of the state after a version, in the order of the hashes. */
   stateLeaves(version: number) {
     return [...this.records[version]!.state.values()]
       .map((item) => ({ ...item, keyHash: this.#leafOf(item).keyHash }))
@@ -334,8 +336,8 @@ export class SyntheticChain {
   }
 
   /**
-   * A transaction like one signed by an Ed25519 key: in one of two a call of an entry function, then bytes of any kind, runs of
-   * zeros, then chain id and authenticator.
+   * A transaction shaped like one signed by an Ed25519 key: every other one has a call of an entry function; then
+   * random bytes, runs of zeros, chain id and authenticator.
    */
   #userTransaction(): Uint8Array {
     const writer = new ByteWriter().u8(0)
@@ -404,7 +406,7 @@ export class SyntheticChain {
     return fold(leaves)
   }
 
-  /** All of one size, so that they can be split without a parser: see `splitEvents`. */
+  /** Events of one size, which can be split without a parser: see `splitEvents`. */
   #someEvents(count: number): Uint8Array {
     const writer = new ByteWriter().uleb128(count)
     for (let at = 0; at < count; at++) {
@@ -452,7 +454,7 @@ interface SyntheticWrite {
   readonly stateValue: Uint8Array | undefined
 }
 
-/** `kind` is the tag of the write op. */
+/** Writes a write; `kind` is the tag of the write op. */
 function write(key: Uint8Array, bcsKey: Uint8Array, kind: number, value: Uint8Array): SyntheticWrite {
   const deletes = kind === 2 || kind === 5
   const metadata =
@@ -509,7 +511,7 @@ function splitEvents(events: Uint8Array): Uint8Array[] {
   )
 }
 
-/** Success mostly, and each other status with each of its forms. */
+/** Writes a status: success in most cases, and each other status in each of its forms. */
 function writeStatus(writer: ByteWriter, choice: number): void {
   if (choice === 1) writer.u8(1)
   else if (choice === 2) writer.u8(2).u8(0).bytes(Buffer.alloc(32, 1)).string('coin').u64(9n).bool(false)
@@ -519,7 +521,9 @@ function writeStatus(writer: ByteWriter, choice: number): void {
   else writer.u8(0)
 }
 
-/** Chains that share their first 25 blocks, signed by validators: `begin` has only these, `signed` and `fork` differ after them. */
+/**
+ * Three signed chains that share their first 25 blocks: `begin` has no others, `signed` and `fork` differ afterwards.
+ */
 export function forkedChains(): Record<'begin' | 'signed' | 'fork', SyntheticChain> {
   const chainOf = (seed: number | undefined): SyntheticChain => {
     const chain = new SyntheticChain({ blocks: 25, signers: true })
@@ -534,17 +538,17 @@ export function forkedChains(): Record<'begin' | 'signed' | 'fork', SyntheticCha
 export interface BackupLayout {
   /** Versions of a chunk. */
   readonly chunk?: number
-  /** Chunks of a folder. */
+  /** Chunks of each folder. */
   readonly folder?: number
   readonly format?: 'V0' | 'V1'
   readonly gzip?: boolean
   /** First version; 0 by default. */
   readonly first?: number
-  /** Version of a state snapshot, which has to have a state root, and entries of its chunks. */
+  /** Version of a state snapshot, which must have a state root, and number of entries of each of its chunks. */
   readonly snapshot?: { readonly version: number; readonly chunk: number }
 }
 
-/** Writes a backup of the chain as it is now. Answers with the folder of the snapshot, if one was asked for. */
+/** Writes a backup of the chain as it is now. Returns the folder of the snapshot, if one was asked for. */
 export function writeBackup(chain: SyntheticChain, root: string, layout: BackupLayout = {}): string {
   const { chunk = 25, folder = 2, format = 'V0', gzip = true, first = 0, snapshot } = layout
   const put = (name: string, content: Uint8Array | string) => {
@@ -624,7 +628,7 @@ function writeSnapshot(
   return join(root, name)
 }
 
-/** What a node answers for a page of transactions in BCS. */
+/** The answer of a node for a page of transactions, in BCS. */
 export function restPage(chain: SyntheticChain, start: number, limit: number): Uint8Array {
   const writer = new ByteWriter()
   const records = chain.records.slice(start, start + limit)

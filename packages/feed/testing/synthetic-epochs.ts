@@ -1,5 +1,5 @@
-// Ledger infos that end epochs, signed by validators whose keys are made here. The signing is by @noble/curves, an oracle for
-// the native library.
+// Ledger infos that end epochs, signed by validators whose keys are made here. They are signed with @noble/curves, as
+// an oracle for the native library.
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -18,15 +18,15 @@ export interface MadeValidator {
 export interface MadeLedgerInfo {
   readonly epoch: bigint
   readonly version: bigint
-  /** Root of the accumulator; made up where it is not given. */
+  /** Root of the accumulator; made up if absent. */
   readonly root?: Uint8Array
-  /** Undefined: the ledger info does not end its epoch. */
+  /** The next epoch; undefined if the ledger info does not end its epoch. */
   readonly nextEpoch: { readonly epoch: bigint; readonly validators: readonly MadeValidator[] } | undefined
-  /** The set whose order the bits of the mask follow. */
+  /** The validators to whom the bits of the mask belong, in order. */
   readonly validators: readonly MadeValidator[]
   readonly signers: readonly MadeValidator[]
   readonly salt?: string
-  /** Microseconds; made up from the version where it is not given. */
+  /** Time in microseconds; made up from the version if absent. */
   readonly timestampUsec?: bigint
 }
 
@@ -83,7 +83,10 @@ function epochStateBytes({ epoch, validators }: NonNullable<MadeLedgerInfo['next
   return writer.toBytes()
 }
 
-/** A key takes some 5 ms, and each end of an epoch has those of all its validators twice. */
+/**
+ * Public keys by secret. Computing one takes some 5 ms, and each end of an epoch needs those of all its validators
+ * twice.
+ */
 const publicKeys = new Map<bigint, Uint8Array>()
 
 export function publicKeyOf(secret: bigint): Uint8Array {
@@ -92,7 +95,7 @@ export function publicKeyOf(secret: bigint): Uint8Array {
   return key
 }
 
-/** A signature takes some 20 ms, and tests sign the same ends of epochs again and again. */
+/** Signatures that were made. One takes some 20 ms, and tests sign the same ends of epochs again and again. */
 const signatures = new Map<string, Uint8Array>()
 
 export function signatureOf(message: Uint8Array, signers: readonly MadeValidator[], salt = 'APTOS::'): Uint8Array {
@@ -120,13 +123,13 @@ export function signedLedgerInfo(info: MadeLedgerInfo): Uint8Array {
   return writer.toBytes()
 }
 
-/** The validators of an epoch: with each, one joins and one leaves. */
+/** The validators of an epoch. From one epoch to the next, one joins and one leaves. */
 export function validatorsOf(epoch: number): readonly MadeValidator[] {
   if (epoch === 0) return []
   return [0, 1, 2, 3].map((at) => ({ secret: BigInt(1_000 + epoch + at), power: BigInt(10 + ((epoch + at) % 3)) }))
 }
 
-/** Endings of epochs 0 to `epochs` - 1. Epoch 0 is unsigned, as in a genesis. */
+/** The ends of epochs 0 to `epochs` - 1. Epoch 0 is unsigned, as in a genesis. */
 export function madeEndings(epochs: number, salt?: string): MadeLedgerInfo[] {
   return Array.from({ length: epochs }, (_, epoch) => {
     const validators = validatorsOf(epoch)
@@ -136,7 +139,10 @@ export function madeEndings(epochs: number, salt?: string): MadeLedgerInfo[] {
   })
 }
 
-/** A backup of endings alone. @param splits first epoch of each folder */
+/**
+ * Writes a backup of ends of epochs alone.
+ * @param splits first epoch of each folder
+ */
 export function writeEndings(root: string, endings: readonly Uint8Array[], splits: readonly number[] = [0]): void {
   mkdirSync(join(root, 'metadata'), { recursive: true })
   for (const [index, first] of splits.entries()) {
@@ -158,7 +164,7 @@ export function writeEndings(root: string, endings: readonly Uint8Array[], split
   }
 }
 
-/** Version of a ledger info, behind its variant, epoch, round, block id and root. */
+/** Version of a ledger info, which comes after its variant, epoch, round, block id and root. */
 function versionOf(ending: Uint8Array): number {
   return Number(new DataView(ending.buffer, ending.byteOffset).getBigUint64(81, true))
 }

@@ -34,10 +34,10 @@ export interface LedgerState {
   readonly ledger: LedgerInfo
   /** Whether the store has the transactions of some versions of the window, up to the version of the state. */
   readonly hasTransactions: boolean
-  /** The version from which on each version that wrote state came with its transaction; undefined where the newest did not. */
+  /** The version from which on each version that wrote state came with its transaction; undefined if the newest did not. */
   readonly transactionsSince: bigint | undefined
   /**
-   * The transaction that made a version up to that of the state. Undefined where the store does not have it, where the version wrote
+   * The transaction that made a version up to that of the state. Undefined if the store does not have it, where the version wrote
    * nothing, and below the window.
    * @throws `version_truncated`
    */
@@ -45,7 +45,7 @@ export interface LedgerState {
   /**
    * Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`. The JSON of the item
    * throws `value_type_mismatch` where the value type cannot be resolved or the bytes are not of it.
-   * @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found`
+   * @throws `invalid_value` if the key does not fit its type or that cannot be resolved; `table_item_not_found`
    */
   readTableItem(request: TableItemRequest): StoredValue
   /** The state key in database form of a table item. @throws `invalid_value` as `readTableItem` */
@@ -61,7 +61,7 @@ export interface LedgerState {
   listTableItems(handle: Uint8Array, types?: TableTypes, options?: ListOptions): Listing<ListedTableItem>
   /**
    * Searches account `holder` for the types of a table: in the resource that holds its handle, or in the item of a table
-   * that the account holds, or of a table in such an item, and so on. Its result is undefined where the handle is not found
+   * that the account holds, or of a table in such an item, and so on. Its result is undefined if the handle is not found
    * within 5,000 state keys and 64 MiB.
    * @throws (the iteration) `stored_data_invalid` where a group cannot be read
    */
@@ -76,7 +76,7 @@ export interface LedgerState {
    */
   startView(request: ViewRequest, options?: StartViewOptions): StartedView
   /**
-   * The version that wrote each key of a trace, by the text of the key in hex; undefined where the key has no value in this
+   * The version that wrote each key of a trace, by the text of the key in hex; undefined if the key has no value in this
    * state. A view answers the same until one of these keys is written again.
    */
   tracedVersions(trace: ReadTrace): ReadonlyMap<string, bigint | undefined>
@@ -114,23 +114,23 @@ export interface LedgerState {
    * keys' bytes. There is no index: a page looks at some 1,000 state keys, and may be empty and have a cursor.
    */
   listTypeUses(type: StructName, options?: ListOptions): TypeUses
-  /** What the store keeps of its ledger; undefined where it keeps everything. */
+  /** What the store keeps of its ledger; undefined if it keeps everything. */
   readonly slice: SliceRecord | undefined
-  /** What the slice left out until the last commit that ended at or before the version; undefined where nothing was counted. */
+  /** What the slice left out until the last commit that ended at or before the version; undefined if nothing was counted. */
   readonly leftOut: SliceLeftOut | undefined
   /** Who belongs to the slice that the store keeps, accounts before tables. A page may be empty and have a cursor. */
   listMembers(options?: ListMembersOptions): MemberListing
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
   balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
   /**
-   * The versions at which a resource changed, until the version of the state; undefined where it was deleted. Its module
+   * The versions at which a resource changed, until the version of the state; undefined if it was deleted. Its module
    * at the version of the state says whether it is stored in a group; each value is decoded with the layouts of its
    * own version.
    * @throws (the iteration) `stored_data_invalid` where a group cannot be read
    */
   resourceHistory(address: Uint8Array, tag: StructTag, options?: HistoryOptions): History<Change<Resource | undefined>>
   /**
-   * The versions at which a table item changed, until the version of the state; undefined where it was deleted. Each value
+   * The versions at which a table item changed, until the version of the state; undefined if it was deleted. Each value
    * is decoded with the layouts of its own version.
    * @throws `invalid_value` as `readTableItem`
    */

@@ -4,14 +4,14 @@ import type { BucketLocation } from './bucket-location.js'
 import { type BucketAnswer, type BucketRequests, failureOf, textOfAnswer } from './bucket-requests.js'
 import { faultCode, faultText, isCutEarly, isListing, type ListingPage, parseListing } from './listing-page.js'
 
-/** A page of 1,000 names has 400 kB. */
+/** Most bytes of a listing page; a page of 1,000 names has 400 kB. */
 const MOST_PAGE_BYTES = 16 * 1024 * 1024
-/** A backup of a network has some tens of thousands of metadata files. */
+/** Most objects in a folder; a backup of a network has some tens of thousands of metadata files. */
 const MOST_OBJECTS = 1_000_000
 
 /**
  * Lists the objects that lie directly in a folder of a backup.
- * @throws `invalid_argument` where there is no such bucket; `source_failed`
+ * @throws `invalid_argument` if there is no such bucket; `source_failed`
  */
 export async function listFolder(
   requests: BucketRequests,
@@ -42,7 +42,7 @@ function listingUrl(address: string, path: string, next: ListingPage['next']): s
   return `${address}?${parameters}`
 }
 
-/** Whether it is the name of a file there: other keys of a bucket are none of a backup. */
+/** Whether a key of the bucket names a file directly in the folder; other keys do not belong to it. */
 function isDirectlyIn(folder: string, name: string): boolean {
   const own = folder === '' ? name : name.slice(folder.length + 1)
   return own !== '' && !own.includes('/') && own !== '.' && own !== '..'

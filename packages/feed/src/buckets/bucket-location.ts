@@ -4,32 +4,33 @@ import { toRemoteUrl } from '../requests/remote-url.js'
 const AMAZON = 's3.amazonaws.com'
 const GOOGLE = 'https://storage.googleapis.com'
 
-/** Letters, digits and `-._`, as both clouds have them. */
+/** Bucket names of both clouds: letters, digits and `-._`. */
 const BUCKET_NAME = /^[A-Za-z0-9][\w.-]{1,221}$/
 
-/** Hosts at which the first part of a path names the bucket. */
+/** Hosts whose URLs name the bucket in the first part of the path. */
 const PATH_STYLE = /^(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.googleapis\.com)$/
-/** Hosts whose name begins with that of the bucket. */
+/** Hosts whose name begins with the name of the bucket. */
 const HOST_STYLE = /\.(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.googleapis\.com)$/
 
 /** A place in a bucket, below which a backup lies. */
 export interface BucketLocation {
-  /** The place as messages name it, without a slash at its end. */
+  /** The place as messages name it, without a final slash. */
   readonly root: string
-  /** URL of the bucket, without a slash at its end. */
+  /** URL of the bucket, without a final slash. */
   readonly address: string
-  /** What all names begin with: empty, or with a slash at its end. */
+  /** Prefix of all names: empty, or with a final slash. */
   readonly prefix: string
-  /** The service whose API it has. */
+  /** The cloud whose API the bucket has. */
   readonly service: 's3' | 'gs'
 }
 
-/** Settings of the environment, by their names. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * Reads `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`. The environment may name another server, as the clouds' own tools have
- * it: `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL` and `STORAGE_EMULATOR_HOST`; and the region: `AWS_REGION`, `AWS_DEFAULT_REGION`.
+ * Reads `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`. As for the clouds' own tools, the environment may name another
+ * server (`AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `STORAGE_EMULATOR_HOST`) and the region (`AWS_REGION`,
+ * `AWS_DEFAULT_REGION`).
  * @throws `invalid_argument`
  */
 export function parseBucketUri(location: string, environment: Environment): BucketLocation {
@@ -43,7 +44,7 @@ export function parseBucketUri(location: string, environment: Environment): Buck
 }
 
 /**
- * The places that a URL may mean, the likeliest first: the parts of a path before the prefix name a bucket, or none does.
+ * The places that a URL may mean, the likeliest first. The path before the prefix may name a bucket, or the host does.
  * @param isListing whether the URL itself answered with the listing of a bucket
  */
 export function bucketsAt(url: string, isListing: boolean): BucketLocation[] {
@@ -79,7 +80,7 @@ function amazonAddress(bucket: string, environment: Environment): string {
   if (endpoint) return `${toRemoteUrl(endpoint)}/${bucket}`
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION
   const host = region ? `s3.${region}.amazonaws.com` : AMAZON
-  // No certificate holds for a name with dots before that of the service.
+  // The certificate of the service does not cover a bucket name with dots as a part of the host name.
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 
@@ -93,7 +94,7 @@ function toPrefix(path: string): string {
   return parts.length === 0 ? '' : `${parts.join('/')}/`
 }
 
-/** Dots would be resolved in a URL, and so name another object. */
+/** Whether a text is a path without `.` and `..`, which a URL would resolve, so that it would name another object. */
 function isPath(path: string): boolean {
   return !path.split('/').some((part) => part === '.' || part === '..')
 }

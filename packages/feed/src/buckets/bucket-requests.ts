@@ -16,44 +16,50 @@ const MOST_REDIRECTS = 5
 const SILENCE_MS = 30_000
 
 export interface BucketRequestOptions {
-  /** Sent with every request. Redirects, which would carry them to another server, are then not followed. */
+  /**
+   * Headers sent with every request. If there are any, redirects are not followed, since they would carry the headers
+   * to another server.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Signs each request in the name of an account. Redirects are followed as without, and what is sent there is signed anew. */
+  /**
+   * Signs each request in the name of an account. Redirects are followed as usual, with a new signature for each
+   * target.
+   */
   readonly sign?: (() => Promise<RequestSigner | undefined>) | undefined
-  /** Ends requests and pauses. */
+  /** Ends all requests and pauses. */
   readonly signal?: AbortSignal | undefined
   /** Pause after the first failure, 250 ms by default; each further failure in a row doubles it, up to 30 s. */
   readonly firstPauseMs?: number | undefined
-  /** How long a server may say nothing, 30 s by default. */
+  /** How long a server may send nothing, in milliseconds; 30,000 by default. */
   readonly silenceMs?: number | undefined
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
-/** Why a request has to be made again. */
+/** Reason to make a request again. */
 export interface Failure {
   readonly why: string
   readonly retryAfterMs: number
-  /** Status of the answer, where there was one. */
+  /** Status of the answer, if there was one. */
   readonly status?: number | undefined
 }
 
-/** An answer whose body is yet to be read. */
+/** An answer whose body has not been read yet. */
 export interface BucketAnswer {
   readonly status: number
   readonly headers: Headers
-  /** The body; what cuts it short is thrown. Ending the reading of it releases the connection. */
+  /** The body. If it is cut short, the reading throws. Leaving the reading early releases the connection. */
   pieces(): AsyncGenerator<Uint8Array, void>
-  /** Leaves the body unread, and releases the connection. */
+  /** Releases the connection without reading the body. */
   drop(): Promise<void>
 }
 
-/** GET requests to a server of objects. */
+/** GET requests to a server of objects, repeated after failures. */
 export class BucketRequests {
   readonly #options: BucketRequestOptions
   readonly #closed = new AbortController()
   readonly #ended: AbortSignal
   #signer: Promise<RequestSigner | undefined> | undefined
-  /** Servers that lead to others, for good. */
+  /** Servers that redirect permanently, each with its target. */
   readonly #moved = new Map<string, string>()
 
   constructor(options: BucketRequestOptions) {
@@ -62,15 +68,15 @@ export class BucketRequests {
     this.#ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
   }
 
-  /** Failures of a request that is made until it succeeds. */
+  /** Counter of failures for one request, which is made until it succeeds. */
   attempts(url: string): Attempts {
     return new Attempts(url, this.#ended, this.#options)
   }
 
   /**
-   * Makes one request, and follows where its answer leads. What may pass is a `Failure`: a server that is not reached, says
-   * nothing, is too busy or fails (408, 429, 5xx).
-   * @throws `source_failed` where that will not pass, or it was stopped
+   * Makes one request, and follows redirects. It returns a `Failure` if asking again may help: if the server is not
+   * reached, sends nothing, is too busy or fails (408, 429, 5xx).
+   * @throws `source_failed` if asking again does not help, or the caller stopped it
    */
   async ask(url: string, headers: Readonly<Record<string, string>>): Promise<BucketAnswer | Failure> {
     let place = this.#placeOf(url)
@@ -136,7 +142,7 @@ export class BucketRequests {
   }
 }
 
-/** The failures in a row of one request, and the pauses between them. */
+/** Counts the failures in a row of one request, and pauses between them. */
 export class Attempts {
   readonly #url: string
   readonly #ended: AbortSignal
@@ -150,12 +156,15 @@ export class Attempts {
     this.#backoff = createBackoff(firstPauseMs)
   }
 
-  /** Begins a new row. */
+  /** Forgets the failures, because the request made progress. */
   progressed(): void {
     this.#backoff.reset()
   }
 
-  /** Waits until the request is to be made again. @throws `source_failed` after too many failures, or when it was stopped */
+  /**
+   * Pauses before the request is made again.
+   * @throws `source_failed` after too many failures, or if the caller stopped it
+   */
   async failed({ why, retryAfterMs }: Failure): Promise<void> {
     if (this.#ended.aborted) throw transferStopped(this.#url)
     const pause = this.#backoff.next(retryAfterMs)
@@ -178,12 +187,15 @@ export async function textOfAnswer(answer: BucketAnswer, most: number): Promise<
   return Buffer.concat(pieces).subarray(0, most).toString('utf8')
 }
 
-/** Why reading a body failed, as a reason to ask again. */
+/** Turns the error of reading a body into a reason to ask again. */
 export function failureOf(error: unknown): Failure {
   return { why: fetchFailure(error), retryAfterMs: 0 }
 }
 
-/** Only the waiting for the server counts, not that of whom the pieces are for. */
+/**
+ * Bytes of a body as they come. Only the wait for the server counts as silence, not the time that the reader takes for
+ * a piece.
+ */
 async function* piecesOf(
   response: Response,
   silenceMs: number,

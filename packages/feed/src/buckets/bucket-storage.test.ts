@@ -34,7 +34,7 @@ let folder: string
 let notices: string[]
 let server: BucketServer | undefined
 let storage: BucketStorage | undefined
-/** Which store the bucket is like where a test does not choose. */
+/** The API of the bucket, unless a test chooses one. */
 let flavour: 's3' | 'gs'
 
 beforeEach(() => {
@@ -88,7 +88,7 @@ async function read(name: string, range?: ByteRange): Promise<string> {
 
 const readLarge = async () => expect((await read('state/large')) === LARGE.toString('latin1')).toBe(true)
 
-/** Answers to an object have these faults, one after the other. */
+/** Has the next answers to an object fail, each in one of these ways. */
 function faulty(...faults: (Fault | undefined)[]): void {
   server!.faultOf = ({ isListing, before }) => (isListing ? undefined : faults[before])
 }
@@ -209,7 +209,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       await open()
       const random = createRandom(7)
       for (let round = 0; round < 10; round++) {
-        // More cuts than a row of failures may have: each makes progress.
+        // More cuts than failures in a row are allowed; but each request makes progress.
         server!.faultOf = ({ isListing }) => {
           const bytes = random.below(60_000) + 1
           return isListing ? undefined : [cutAfter(bytes), endAfter(bytes)][random.below(2)]
@@ -314,7 +314,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
     })
 
     it('is made again where the server says nothing', async () => {
-      // A listing on a busy machine takes less: eight failures in a row would be an error.
+      // A listing takes less time than this even on a busy machine; eight failures in a row would be an error.
       await open({}, { silenceMs: 1_000 })
       faulty(silence)
       expect(await read('state/digits')).toBe('0123456789')
@@ -343,7 +343,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       expect(notices).toEqual([])
     })
 
-    it('and its pauses end when the storage is closed, or the caller stops it', async () => {
+    it('ends, in a pause too, when the storage is closed or the caller stops it', async () => {
       const stop = new AbortController()
       await open({}, { signal: stop.signal, onNotice: () => stop.abort() })
       faulty(busy(503, '100'))
@@ -423,7 +423,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
       [withBody(Buffer.from('{"items":[]}')), /answered {"items":\[\]} in place of the listing/],
       [busy(400), /answered 400: SlowDown$/],
-    ])('is nothing else', async (fault, message) => {
+    ])('with any other answer is an error of the source', async (fault, message) => {
       await open()
       server!.faultOf = () => fault
       await expect(list(storage!, 'state')).rejects.toMatchObject({

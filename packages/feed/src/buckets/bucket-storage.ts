@@ -11,23 +11,26 @@ import { readObject } from './object-transfer.js'
 import { signerOfEnvironment } from './request-signer.js'
 import { Spool } from './spool.js'
 
-/** Listings that are remembered: more than folders are read at once. */
+/** Listings that are remembered; more than the folders that are read at once. */
 const MOST_FOLDERS = 256
 
-/** Manifests and metadata are read more than once, and never change. */
+/** Bytes of small objects that are remembered. Manifests and metadata are read more than once, and never change. */
 const SMALL_OBJECTS_BYTES = 64 * 1024 * 1024
 const SMALL_OBJECT_BYTES = 1024 * 1024
 
 export interface BucketStorageOptions extends BucketRequestOptions {
-  /** Folder in which metadata and manifests are kept from one run to the next, and copies meanwhile; by default only copies are, in the temporary folder. */
+  /**
+   * Folder in which metadata and manifests are kept between runs, and copies while they are needed. By default only
+   * copies are made, in the temporary folder.
+   */
   readonly sourceFolder?: string | undefined
-  /** Whether requests carry no account, although the environment has credentials of one. */
+  /** Whether requests carry no account, even if the environment has credentials. */
   readonly isAnonymous?: boolean | undefined
 }
 
 type Folder = ReadonlyMap<string, StoredObject>
 
-/** A backup in a bucket of S3 or Google's store, or of what answers as these do. */
+/** A backup in a bucket of S3, of Google's store, or of a server with the same API. */
 export class BucketStorage implements BackupStorage {
   readonly root: string
   fetchedBytes = 0
@@ -51,12 +54,15 @@ export class BucketStorage implements BackupStorage {
     return name === '' ? this.root : `${this.root}/${name}`
   }
 
-  /** @throws `invalid_argument` where there is no such bucket; `source_failed` */
+  /**
+   * Lists the objects directly in a folder.
+   * @throws `invalid_argument` if there is no such bucket; `source_failed`
+   */
   async *list(folder: string): AsyncGenerator<StoredObject, void> {
     yield* (await this.#folder(folder)).values()
   }
 
-  /** Finds objects in the listing of their folder, which is one request for all that lie in it. */
+  /** Finds an object in the listing of its folder; one request serves all objects of the folder. */
   async find(name: string): Promise<StoredObject | undefined> {
     const folder = posix.dirname(name)
     return (await this.#folder(folder === '.' ? '' : folder)).get(name)
@@ -66,7 +72,10 @@ export class BucketStorage implements BackupStorage {
     return Readable.from(this.#read(name, range), { objectMode: false })
   }
 
-  /** @throws as the stream of `open`, and `spill_failed` */
+  /**
+   * Path of a local copy.
+   * @throws as the stream of `open`, and `spill_failed`
+   */
   async localFile(name: string): Promise<string> {
     return await this.#spool.copy(name, () => this.open(name))
   }

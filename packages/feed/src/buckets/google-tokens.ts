@@ -6,21 +6,24 @@ import { credentialsRefused, unreadableCredentials } from '../errors.js'
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only'
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 const LIFE_SECONDS = 3_600
-/** A token is renewed this long before it ends. */
+/** Time before the end of a token at which it is renewed. */
 const MARGIN_MS = 120_000
 const ANSWER_TIMEOUT_MS = 30_000
 
-/** Access tokens of an account of Google's cloud, each for as long as it holds. */
+/** Access tokens for an account of Google's cloud. Each is used until it expires. */
 export interface GoogleTokens {
-  /** @throws `source_failed` */
+  /**
+   * Returns a token that is valid now.
+   * @throws `source_failed`
+   */
   token(): Promise<string>
 }
 
 /**
- * Opens a file of credentials as `gcloud` writes it: of a service account, or of a user.
+ * Opens a file of credentials as `gcloud` writes it, for a service account or for a user.
  *
  * By hand, as it is one request: google-auth-library would bring 23 packages.
- * @throws `invalid_argument` where it cannot be read, or is of another kind
+ * @throws `invalid_argument` if it cannot be read, or is of another kind
  */
 export async function openGoogleTokens(path: string): Promise<GoogleTokens> {
   const form = toForm(path, await readCredentials(path))
@@ -40,14 +43,14 @@ async function readCredentials(path: string): Promise<Credentials> {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'))
     if (typeof value === 'object' && value !== null) return value as Credentials
   } catch (cause) {
-    // What is in it is not repeated.
+    // The message of the cause would repeat the content of the file.
     const { code } = cause as NodeJS.ErrnoException
     throw unreadableCredentials(path, code ?? 'it is not JSON')
   }
   throw unreadableCredentials(path, 'it is not a JSON object')
 }
 
-/** URL at which tokens are asked for, and the fields of the request. */
+/** URL that issues tokens, and the fields of the request. */
 function toForm(path: string, credentials: Credentials): { readonly uri: string; fields(): Record<string, string> } {
   const text = (name: string): string => {
     const value = credentials[name]
@@ -84,7 +87,7 @@ function signAssertion(issuer: string, key: string, audience: string, path: stri
 
 async function fetchToken(uri: string, fields: Record<string, string>) {
   const { origin } = new URL(uri)
-  // What fails on the way is tried again, with the request that the token is for.
+  // Failures are retried together with the request that the token is for.
   let response: Response
   let answer: { access_token?: unknown; expires_in?: unknown; error?: unknown }
   try {

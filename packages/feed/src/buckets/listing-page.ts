@@ -1,27 +1,27 @@
 import { clip } from '@ledger-state/core'
 import type { StoredObject } from '../files/backup-storage.js'
 
-/** One answer of a listing. */
+/** One page of a listing. */
 export interface ListingPage {
-  /** Objects by their whole keys. */
+  /** Objects of the page by their whole keys. */
   readonly objects: readonly StoredObject[]
-  /** The parameter that asks for the next page; undefined on the last one. */
+  /** Parameter that asks for the next page; undefined on the last page. */
   readonly next: { readonly name: 'continuation-token' | 'marker'; readonly value: string } | undefined
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
 
-/** Whether a text is what a bucket answers: a listing, or a fault. */
+/** Whether a text is the answer of a bucket: a listing or an error. */
 export function isBucketAnswer(text: string): boolean {
   return rootOf(text) === 'ListBucketResult' || rootOf(text) === 'Error'
 }
 
-/** Whether a text is a listing, perhaps one that was cut short. */
+/** Whether a text is a listing, which may be cut short. */
 export function isListing(text: string): boolean {
   return rootOf(text) === 'ListBucketResult'
 }
 
-/** Whether a text is cut short before it shows what it was. */
+/** Whether a text ends before it shows whether it is a listing. */
 export function isCutEarly(text: string): boolean {
   return /^(?:<(?:\?[^<]*(?:<\w{0,20})?)?)?$/.test(text)
 }
@@ -29,12 +29,12 @@ export function isCutEarly(text: string): boolean {
 /**
  * Reads a listing of S3, in its second version or its first, or of Google's interoperable API, which has the same form.
  *
- * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, with 7 packages of its own) would read more than there can be.
- * @returns undefined where it is cut short or an object lacks what it must have
+ * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, which brings 7 packages) would read more than there can be.
+ * @returns undefined if it is cut short or an object lacks what it must have
  */
 export function parseListing(text: string): ListingPage | undefined {
   if (!isListing(text) || !text.trimEnd().endsWith('</ListBucketResult>')) return undefined
-  // Splitting keeps the work proportional to the text, whatever is in it.
+  // Splitting keeps the work proportional to the length of the text, whatever it holds.
   const [head = '', ...parts] = text.split('<Contents>')
   const objects: StoredObject[] = []
   let tail = head
@@ -53,12 +53,12 @@ export function parseListing(text: string): ListingPage | undefined {
   return marker === undefined ? undefined : { objects, next: { name: 'marker', value: marker } }
 }
 
-/** The code of the fault that a bucket answered with; undefined where the text is no such fault. */
+/** The code of the error that a bucket answered with; undefined if the text is not such an error. */
 export function faultCode(text: string): string | undefined {
   return rootOf(text) === 'Error' ? textOf(text, 'Code') : undefined
 }
 
-/** What an answer with an error says, in short, for people. */
+/** Short text for people out of an answer with an error. */
 export function faultText(text: string): string {
   const code = faultCode(text)
   if (code === undefined) return clip(text.trim())

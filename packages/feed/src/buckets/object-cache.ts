@@ -4,17 +4,18 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 const DIGEST_BYTES = 32
-/** What a backup is found by: read whenever it is opened, and small. */
+/** Objects by which a backup is found: small, and read whenever it is opened. */
 const KEPT = /(?:^|\/)(?:metadata\/[^/]+|[^/]+\.manifest(?:\.gz|\.zst)?)$/
 
 /**
- * Small objects of one bucket, kept in a folder from one run to the next, each behind a digest of its name and bytes. Objects of a
- * backup never change, so a copy that has the listed length is good; one that a power failure damaged is read as absent.
+ * Small objects of one bucket, kept in a folder between runs. Each stands after a digest of its name and bytes. Objects
+ * of a backup never change, so a copy with the listed length is good. A copy that a power failure damaged reads as
+ * absent.
  */
 export class ObjectCache {
   readonly #folder: string
 
-  /** @param root of the backup: others have folders of their own */
+  /** @param root of the backup: each backup has a separate folder */
   constructor(folder: string, root: string) {
     this.#folder = join(folder, createHash('sha256').update(root).digest('hex').slice(0, 16))
   }
@@ -30,7 +31,7 @@ export class ObjectCache {
     }
   }
 
-  /** Keeps an object where it can; where not, it is fetched again in the next run. */
+  /** Keeps an object if it can; if not, the next run fetches it again. */
   async set(name: string, content: Buffer): Promise<void> {
     if (!KEPT.test(name)) return
     const path = this.#pathOf(name)

@@ -6,16 +6,16 @@ import { faultText } from './listing-page.js'
 
 const MOST_FAULT_BYTES = 64 * 1024
 
-/** An object that is to be read. */
+/** An object to be read. */
 export interface WantedObject {
   readonly url: string
   /** The object as messages name it. */
   readonly place: string
-  /** Length that a listing gave it. */
+  /** Length that a listing gave the object. */
   readonly listedBytes?: number | undefined
 }
 
-/** What stays as it is for as long as an object is the same; undefined where an answer does not tell. */
+/** Values that stay the same as long as an object does; undefined if answers do not give them. */
 interface Identity {
   readonly etag?: string | undefined
   readonly modified?: string | undefined
@@ -24,9 +24,10 @@ interface Identity {
 }
 
 /**
- * Reads the bytes of an object, or of a range of it. A transfer that is cut continues where it was: by `Range`, and by `If-Match`
- * where the server names an ETag. From a server that answers with the whole object nevertheless, what was had is left out.
- * @throws `source_failed`, also where the object is another one than it was; `invalid_backup` where there is none
+ * Reads the bytes of an object, or of a range of it. A transfer that is cut continues at the same byte, by `Range`, and
+ * by `If-Match` if the server sends an ETag. If the server answers with the whole object instead, the bytes that came
+ * before are skipped.
+ * @throws `source_failed`, also if the object changed meanwhile; `invalid_backup` if it does not exist
  */
 export async function* readObject(
   requests: BucketRequests,
@@ -50,12 +51,12 @@ class ObjectTransfer {
   readonly #requests: BucketRequests
   readonly #object: WantedObject
   readonly #to: number
-  /** Offset of the first byte that is still wanted. */
+  /** Offset of the next byte to read. */
   #at: number
   #identity: Identity
   /**
-   * Whether answers have a `Content-Encoding`, which `fetch` unpacks: their lengths are then not those of what is read, and they
-   * cannot be entered in the middle.
+   * Whether answers have a `Content-Encoding`, which `fetch` unpacks. Then their lengths are not the lengths of what is
+   * read, and a transfer cannot continue in the middle.
    */
   #isEncoded = false
 
@@ -68,13 +69,13 @@ class ObjectTransfer {
     this.isDone = from >= this.#end
   }
 
-  /** Offset after the last byte that is wanted, as far as is known. */
+  /** Offset after the last byte to read, as far as it is known. */
   get #end(): number {
     const { bytes = Number.POSITIVE_INFINITY } = this.#identity
     return this.#isEncoded ? this.#to : Math.min(this.#to, bytes)
   }
 
-  /** Makes one request, and gives what comes of it. */
+  /** Makes one request, and yields the bytes it brings. */
   async *attempt(onFailure: (failure: Failure) => void): AsyncGenerator<Buffer, void> {
     const answer = await this.#requests.ask(this.#object.url, this.#headers())
     if ('why' in answer) return onFailure(answer)
@@ -118,7 +119,7 @@ class ObjectTransfer {
   }
 
   #headers(): Record<string, string> {
-    // What is stored with an encoding is then given as it is stored, and `fetch` unpacks it.
+    // An object stored with an encoding is then sent as it is stored, and `fetch` unpacks it.
     const headers: Record<string, string> = { 'accept-encoding': 'gzip' }
     const { etag } = this.#identity
     if (etag && !etag.startsWith('W/')) headers['if-match'] = etag
@@ -127,7 +128,7 @@ class ObjectTransfer {
     return headers
   }
 
-  /** Whether nothing is at the first byte that is wanted, of an object whose length was not known. */
+  /** Whether the transfer begins at the end of an object whose length was not known. */
   #isBeyondEnd({ status, headers }: BucketAnswer): boolean {
     const bytes = /^bytes \*\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]
     return status === 416 && this.#identity.bytes === undefined && bytes !== undefined && Number(bytes) <= this.#at
@@ -179,7 +180,7 @@ function identityOf(answer: BucketAnswer): Identity {
   }
 }
 
-/** Offset in the object at which an answer begins. */
+/** Offset in the object of the first byte of an answer. */
 function startOf(answer: BucketAnswer): number {
   return answer.status === 206 ? (contentRange(answer)?.start ?? Number.POSITIVE_INFINITY) : 0
 }

@@ -1,14 +1,14 @@
 const AMAZON = /\.amazonaws\.com(?:\.cn)?$/
 const REGION = /^[a-z0-9-]{1,40}$/
 
-/** Statuses of an answer that leads elsewhere. */
+/** Whether a status is a redirect. */
 export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
 
 /**
- * Target of an answer that redirects and is followed: to the same server, or between regions of S3, which may name no place but the
- * region. Undefined for everything else, so that no server can send this program to another one.
+ * Target of a redirect that is followed: on the same server, or in another region of S3, whose answer may name the
+ * region alone. Undefined for all other answers, so that a server cannot send this program to another server.
  */
 export function redirectTarget(url: string, headers: Headers): string | undefined {
   const from = new URL(url)
@@ -21,7 +21,7 @@ export function redirectTarget(url: string, headers: Headers): string | undefine
   return isSecured && (isSameServer || isOfAmazon) ? to.href : undefined
 }
 
-/** The same object at the server of its region. */
+/** URL of the same object at the server of its region. */
 function inRegion(from: URL, region: string | null): URL | undefined {
   if (region === null || !REGION.test(region) || !AMAZON.test(from.hostname)) return undefined
   const host = from.hostname.replace(/(^|\.)s3[.-][a-z0-9.-]*?amazonaws\.com/, `$1s3.${region}.amazonaws.com`)

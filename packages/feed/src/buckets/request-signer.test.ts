@@ -1,4 +1,4 @@
-// Requests in the name of an account, held against the algorithm as Amazon and RFC 7523 publish it.
+// Signed requests, compared with the algorithms as Amazon and RFC 7523 publish them.
 import { createHash, createHmac, createVerify, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -48,7 +48,7 @@ async function ask(location: string, path: string, environment: Environment, hea
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
-/** The signature of a request, computed from what arrived. */
+/** The signature of a request, computed from the request that arrived. */
 function expectedSignature({ method, url, headers }: IncomingMessage, region: string): string {
   const { pathname, searchParams } = new URL(url!, origin)
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization!)![1]!
@@ -122,7 +122,7 @@ describe("requests to Google's store", () => {
     expect((await ask('gs://bucket', '/bucket/x', KEYS)).headers.authorization).toBeUndefined()
   })
 
-  it('carry one that a service account is given, once for many', async () => {
+  it('carry a token that a service account got, and that is fetched once for many requests', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' })
     const file = join(folder, 'key.json')

@@ -1,6 +1,6 @@
 import type { BucketLocation, Environment } from './bucket-location.js'
 
-/** Gives the headers with which a request is made in the name of an account. */
+/** Returns the headers that make a request in the name of an account. */
 export type RequestSigner = (url: string) => Promise<Readonly<Record<string, string>>>
 
 const REGION_OF_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/
@@ -9,10 +9,10 @@ const DEFAULT_REGION = 'us-east-1'
 /**
  * How requests to a bucket are signed, by the credentials that the environment has, as the clouds' own tools read it:
  * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` for S3; `CLOUDSDK_AUTH_ACCESS_TOKEN` or
- * `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. What signs is loaded only then.
- * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a bucket of others
- * that everybody may read.
- * @returns undefined where there are none: requests carry no account
+ * `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. The library that signs is loaded only if it is needed.
+ * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a public bucket
+ * of other people.
+ * @returns undefined if there are no credentials: requests then carry no account
  * @throws `invalid_argument` for a file of credentials that cannot be read
  */
 export async function signerOfEnvironment(
@@ -42,7 +42,7 @@ async function amazonSigner(environment: Environment): Promise<RequestSigner | u
   return async (url) => {
     const region = REGION_OF_HOST.exec(new URL(url).hostname)?.[1] ?? asked ?? DEFAULT_REGION
     const keys = { accessKeyId, secretAccessKey, ...(session && { sessionToken: session }) }
-    // No further header is signed: a proxy may change those on the way.
+    // Other headers are not signed, since a proxy may change them on the way.
     const { headers } = await new AwsV4Signer({ ...keys, url, region, service: 's3' }).sign()
     return Object.fromEntries(headers)
   }

@@ -6,11 +6,14 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { cannotSpool } from '../errors.js'
 import { streamToFile } from '../files/stream-to-file.js'
 
-/** Folders of copies have the number of their process, which says whether they are still in use. */
+/** Names of folders of copies. They have the number of their process, which shows whether they are still in use. */
 const FOLDER = /^fetching-(\d+)-/
 const LONGEST_USE_MS = 86_400_000
 
-/** Copies of objects in a separate folder, each for as long as it is needed. What a killed process left is removed. */
+/**
+ * Copies of objects in a separate folder; each exists as long as it is needed. Copies that a killed process left are
+ * removed.
+ */
 export class Spool {
   readonly #parent: string
   #folder: Promise<string> | undefined
@@ -22,8 +25,9 @@ export class Spool {
   }
 
   /**
-   * Path of a copy of an object, which is made unless it is there. It ends with the name, which is in messages then.
-   * @throws what the stream throws; `spill_failed`
+   * Path of a copy of an object. The copy is made unless it exists. The path ends with the object's name, so that
+   * messages show it.
+   * @throws the errors of the stream; `spill_failed`
    */
   async copy(name: string, open: () => Readable): Promise<string> {
     const held = this.#copies.get(name)
@@ -78,7 +82,7 @@ export class Spool {
   }
 }
 
-/** Another process may have got the number since, as in containers: after a day no transfer is under way. */
+/** Another process may have got the same number since, as happens in containers. No transfer takes a day. */
 async function isInUse(pid: number, folder: string): Promise<boolean> {
   try {
     process.kill(pid, 0)

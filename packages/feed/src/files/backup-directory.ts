@@ -5,10 +5,10 @@ import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './
 import type { BackupStorage } from './backup-storage.js'
 import { readContent } from './compressed-file.js'
 
-/** Manifests of the largest backups list some thousands of chunks. */
+/** Most bytes of a manifest. Those of the largest backups list some thousands of chunks. */
 const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
 
-/** Small objects that are read at once: of a bucket, most of the time goes by until the first byte of each. */
+/** Small objects that are read at once. In a bucket most of the time passes before the first byte of each. */
 export const OBJECTS_AT_ONCE = 32
 
 const METADATA_FOLDER = 'metadata'
@@ -19,17 +19,23 @@ export const TRANSACTION_MANIFEST = 'transaction.manifest'
 export const STATE_MANIFEST = 'state.manifest'
 export const EPOCH_ENDING_MANIFEST = 'epoch_ending.manifest'
 
-/** Path of a local file with an object of a backup, from the name in a manifest. @throws `invalid_backup` */
+/**
+ * Path of a local file with an object of a backup, given its name in a manifest.
+ * @throws `invalid_backup`
+ */
 export async function resolveBackupFile(storage: BackupStorage, handle: string): Promise<string> {
   return await storage.localFile(await resolveBackupName(storage, handle))
 }
 
-/** Whether a backup holds the object, in whatever compression. */
+/** Whether a backup holds an object, compressed or not. */
 async function hasBackupFile(storage: BackupStorage, handle: string): Promise<boolean> {
   return (await findName(storage, handle)) !== undefined
 }
 
-/** The name of an object, from that in a manifest, which may lack the suffix of its compression. @throws `invalid_backup` */
+/**
+ * The name of an object, given its name in a manifest, which may lack the suffix of a compression.
+ * @throws `invalid_backup`
+ */
 export async function resolveBackupName(storage: BackupStorage, handle: string): Promise<string> {
   if (handle.startsWith('/') || handle.split('/').includes('..')) throw outsideBackup(storage.root, handle)
   const name = await findName(storage, handle)
@@ -86,17 +92,20 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
   return { transactions, snapshots, endings }
 }
 
-/** What a place of a backup holds: all of it, or one of its folders. */
+/** Content of a place of a backup: the whole backup, or one of its folders. */
 export type BackupKind = 'backup' | 'state' | 'transactions'
 
-/** Recognizes the root of a backup, or one of its folders, by the files that lie there. */
+/** Finds out from the files of a folder whether it is the root of a backup or one of the backup's folders. */
 export async function recognizeBackup(storage: BackupStorage): Promise<BackupKind | undefined> {
   if ((await metadataFiles(storage)).length > 0) return 'backup'
   if (await hasBackupFile(storage, STATE_MANIFEST)) return 'state'
   return (await hasBackupFile(storage, TRANSACTION_MANIFEST)) ? 'transactions' : undefined
 }
 
-/** Metadata is in a separate folder, or, in older backups and copies of them, next to the other folders. */
+/**
+ * The files with metadata. They lie in a separate folder, or, in older backups and copies of those, next to the other
+ * folders.
+ */
 async function metadataFiles(storage: BackupStorage): Promise<string[]> {
   for (const folder of [METADATA_FOLDER, '']) {
     const names: string[] = []

@@ -1,10 +1,10 @@
-/** Versions from the first to the last one. */
+/** A range of versions, from the first to the last. */
 export interface VersionRange {
   readonly firstVersion: bigint
   readonly lastVersion: bigint
 }
 
-/** A stretch of versions, as metadata name it. */
+/** A range of versions, as the metadata of a backup list it. */
 export interface TransactionBackupEntry extends VersionRange {
   readonly manifest: string
 }
@@ -15,11 +15,11 @@ export interface SnapshotEntry {
   readonly manifest: string
 }
 
-/** Ledger infos that end epochs. */
+/** Ledger infos that end epochs, as the metadata of a backup list them. */
 export interface EpochEndingEntry {
   readonly firstEpoch: bigint
   readonly lastEpoch: bigint
-  /** Version with which the first epoch ends, and the last one. */
+  /** Versions with which the first and the last of the epochs end. */
   readonly firstVersion: bigint
   readonly lastVersion: bigint
   readonly manifest: string

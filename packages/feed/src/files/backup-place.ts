@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { atPlace } from '../errors.js'
 
-/** Runs `work`, whose errors are about a place in a file. Bytes that do not parse are `invalid_backup`. */
+/** Runs `work`, and names a place in a file in its errors. Bytes that do not parse are `invalid_backup`. */
 export function atFile<T>(path: string, place: string, work: () => T): T {
   try {
     return work()

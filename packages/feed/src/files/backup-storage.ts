@@ -5,37 +5,43 @@ import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRa
 export interface StoredObject {
   /** Path below the root of the backup, with slashes. */
   readonly name: string
-  /** Length as it is stored. */
+  /** Length of the object as it is stored. */
   readonly bytes: number
-  /** Whether the length is an estimate, where nothing says it before the object was read. */
+  /** Whether the length is an estimate, because it is not known before the object was read. */
   readonly isEstimate?: boolean | undefined
 }
 
-/** Bytes of an object as they are stored: `from` is the first, `to` the one after the last. */
+/** A range of the stored bytes of an object, from byte `from` to the byte before `to`. */
 export interface ByteRange {
   readonly from: number
   readonly to?: number | undefined
 }
 
-/** Storage that holds a backup. Names never lead out of it; objects other than metadata never change once they are written. */
+/**
+ * Storage that holds a backup. Names never lead out of it; objects other than metadata never change once they are
+ * written.
+ */
 export interface BackupStorage {
-  /** The root, as messages name it. */
+  /** The root of the backup, as messages name it. */
   readonly root: string
-  /** Names an object in messages. */
+  /** The name of an object in messages. */
   placeOf(name: string): string
-  /** Lists the objects that lie directly in a folder (`''` is the root), in no order; none where there is no such folder. */
+  /**
+   * Lists the objects that lie directly in a folder (`''` is the root), in no order. Yields none if there is no such
+   * folder.
+   */
   list(folder: string): AsyncIterable<StoredObject>
   /** Looks an object up by its exact name. */
   find(name: string): Promise<StoredObject | undefined>
-  /** Opens an object, which was found, or a range of it. What goes wrong is thrown by the stream. */
+  /** Opens an object, which must exist, or a range of it. The stream throws what goes wrong. */
   open(name: string, range?: ByteRange): Readable
-  /** Path of a local file with the whole object. Threads read and read again from there what is large. */
+  /** Path of a local file with the whole object. Threads read large objects from there, more than once. */
   localFile(name: string): Promise<string>
-  /** Says that a local file is not needed any more: where it is a copy, it is removed. */
+  /** Gives up a local file. If it is a copy, it is removed. */
   release(path: string): Promise<void>
-  /** Bytes that came from elsewhere so far; undefined of a folder. */
+  /** Bytes fetched from elsewhere so far; undefined for a folder. */
   readonly fetchedBytes?: number | undefined
-  /** Say what was read whole, to a storage that keeps it: versions of a stretch, a state, ends of epochs. */
+  /** Notifies a storage that keeps what was read whole: versions of a range, a state, ends of epochs. */
   keepTransactions?(entry: TransactionBackupEntry, range: VersionRange): Promise<void>
   keepSnapshot?(entry: SnapshotEntry, epoch: bigint): Promise<void>
   keepEndings?(entry: EpochEndingEntry): Promise<void>

@@ -13,7 +13,7 @@ const MAGIC_LENGTH = 4
 
 export type Compression = 'none' | 'gzip' | 'zstd'
 
-/** A file's content, decompressed as it is read, in pieces. */
+/** Content of a file, decompressed piece by piece as it is read. */
 export interface ContentStream {
   readonly compression: Compression
   /** Bytes of the file read so far. */
@@ -22,7 +22,10 @@ export interface ContentStream {
   close(): void
 }
 
-/** @throws `invalid_argument` where the file cannot be opened, or is zstd, which older Node.js cannot read */
+/**
+ * Opens a file, and decompresses it as it is read.
+ * @throws `invalid_argument` if the file cannot be opened, or is zstd and this Node.js is too old for that
+ */
 export async function openContent(path: string): Promise<ContentStream> {
   const compression = await detectCompression(path)
   const file = createReadStream(path, { highWaterMark: PIECE_BYTES })
@@ -72,7 +75,7 @@ function createDecoder(compression: Compression, path: string) {
 
 /**
  * The whole content of a small file or object, from its bytes as they are stored.
- * @throws `invalid_backup` naming `place` where it is larger than `most` bytes, packed or unpacked, or cannot be read
+ * @throws `invalid_backup` naming `place` if it is larger than `most` bytes, packed or unpacked, or cannot be read
  */
 export async function readContent(stored: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
   try {

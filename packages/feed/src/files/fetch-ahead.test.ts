@@ -2,7 +2,7 @@ import { eventually } from '@ledger-state/testing/eventually'
 import { describe, expect, it } from 'vitest'
 import { fetchAhead } from './fetch-ahead.js'
 
-/** Fetches that end when they are let go. */
+/** Fetches that end when the test lets them. */
 class HeldFetches {
   readonly begun: number[] = []
   readonly #ends = new Map<number, () => void>()
@@ -86,7 +86,7 @@ describe('fetchAhead', () => {
     held.end(1)
     expect(await first).toEqual({ done: false, value: 1 })
     await held.hasBegun(1, 2, 3)
-    // One that came and was not taken counts among those under way.
+    // A fetch that has ended still counts until its item is taken.
     held.end(3)
     await held.hasBegun(1, 2, 3, 4)
     held.end(2)

@@ -1,21 +1,21 @@
-/** What is fetched before it is wanted. */
+/** Limits on what is fetched before it is taken. */
 export interface FetchLimits {
-  /** Items at one time before any was fetched; each that was makes it one more, up to `items`. */
+  /** Number of fetches at one time before the first has ended. Each one that ends allows one more, up to `items`. */
   readonly atFirst: number
   readonly items: number
-  /** Bytes of all items that are fetched and not taken yet; one item may be larger. */
+  /** Bytes of all items that are fetched and not yet taken. A single item may be larger. */
   readonly bytes: number
 }
 
 /**
- * Enough for a link of 100 ms and 100 MB/s; a chunk of a network has 20 to 60 MB. Two at first: all that are fetched at once
- * share the link, and the first of eight would come when all eight are there.
+ * Suffices for a link of 100 ms and 100 MB/s; a chunk of a network has 20 to 60 MB. It begins with two: fetches share
+ * the link, and if eight began at once, the first would end only when all eight do.
  */
 export const FETCH_LIMITS: FetchLimits = { atFirst: 2, items: 8, bytes: 256 * 1024 * 1024 }
 
 /**
- * Gives what `fetch` makes of each item, in the order of the items, while it fetches those that follow within the limits. An
- * error is thrown in its turn, after all items before it were given.
+ * Yields the result of `fetch` for each item, in the order of the items, while it fetches the following items within
+ * the limits. An error is thrown in its turn, after all earlier items were yielded.
  * @param bytesOf bytes that an item takes while it waits
  */
 export async function* fetchAhead<T, R>(
@@ -26,7 +26,7 @@ export async function* fetchAhead<T, R>(
 ): AsyncGenerator<R, void> {
   const iterator = items[Symbol.asyncIterator]()
   const underWay: { readonly bytes: number; readonly result: Promise<R> }[] = []
-  /** Looked up, and without room. */
+  /** The next item, which waits for room. */
   let next: T | undefined
   let heldBytes = 0
   let most = Math.min(limits.atFirst, limits.items)
@@ -85,7 +85,7 @@ export async function* fetchAhead<T, R>(
     }
     if (failure) throw failure.error
   } finally {
-    // Neither waits: what is looked up just now may take long, and is not wanted.
+    // A fetch or a look-up that is under way is not waited for: it may take long, and its result is not wanted.
     isClosed = true
     void iterator.return?.().catch(() => {})
   }

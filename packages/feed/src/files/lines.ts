@@ -2,7 +2,10 @@ import { Buffer } from 'node:buffer'
 
 const LINE_END = 10
 
-/** Lines as they are complete, the last one also without its line end. @throws what `tooLong` makes */
+/**
+ * Yields complete lines, and the last one even without its line end.
+ * @throws the error of `tooLong`
+ */
 export async function* readLines(
   content: AsyncIterable<Buffer>,
   maxBytes: number,

@@ -2,21 +2,24 @@ import { Buffer } from 'node:buffer'
 import { cannotReadToEnd, recordCutShort, recordTooLong } from '../errors.js'
 import { openContent } from './compressed-file.js'
 
-/** A record is held in memory whole. The largest known, the genesis transaction of a network, has 3 MB. */
+/**
+ * Most bytes of a record, which is held in memory whole. The largest known, the genesis transaction of a network, has 3
+ * MB.
+ */
 const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 const LENGTH_BYTES = 4
 
 /**
- * Records of a `.chunk` file, plain or compressed: u32 big-endian length, then that number of bytes. Yields, several at a time,
- * the records that are complete. See docs/ledger-formats.md, "Transaction backup".
+ * Records of a `.chunk` file, plain or compressed: u32 big-endian length, then that number of bytes. Yields complete
+ * records, several at a time. See docs/ledger-formats.md, "Transaction backup".
  * @throws `invalid_backup` naming the file and the record at which it is damaged or cut short
  */
 export async function* readRecords(path: string, onProgress?: (bytesRead: number) => void): AsyncGenerator<Buffer[]> {
   const content = await openContent(path)
   let pieces: Buffer[] = []
   let pending = 0
-  /** Bytes that the next record takes, as far as is known. */
+  /** Bytes of the next record, as far as they are known. */
   let needed = LENGTH_BYTES
   let count = 0
   try {

@@ -1,4 +1,4 @@
-// What is kept of a backup in a bucket is a backup in a folder: of what was read, and of nothing else.
+// A kept part of a backup is a backup in a folder, which holds what was read and nothing else.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ describe('a backup that is kept', () => {
   it('survives what ends a transfer, and a damaged part of a killed run', async () => {
     server.faultOf = ({ key, before }) => (key.includes('-.chunk') && before === 0 ? busy(503, '0') : undefined)
     await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
-    // A transfer that the end of the reading has cut short leaves a folder without a chunk.
+    // If reading ends in the middle of a transfer, the folder lacks that chunk.
     const names = readdirSync(kept, { recursive: true, encoding: 'utf8' })
     const chunk = join(kept, names.find((one) => /^transaction_.*\.chunk/.test(one))!)
     rmSync(chunk)

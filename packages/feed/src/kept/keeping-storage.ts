@@ -10,8 +10,8 @@ import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
 /**
- * A backup whose objects, once they are fetched, stay in a folder, which is a backup itself: its metadata name what was read
- * whole, and nothing else. What lies there already is not fetched again.
+ * A backup that keeps the objects it fetches in a folder. The folder is a backup, too: its metadata list exactly what
+ * was read whole. Objects that are kept are not fetched again.
  */
 export class KeepingStorage implements BackupStorage {
   readonly root: string
@@ -46,7 +46,10 @@ export class KeepingStorage implements BackupStorage {
     return this.#inner.open(name, range)
   }
 
-  /** @throws as the stream of `open`, and `spill_failed` */
+  /**
+   * Path of the kept object, which is fetched unless it is there.
+   * @throws as the stream of `open`, and `spill_failed`
+   */
   async localFile(name: string): Promise<string> {
     const held = this.#copies.get(name)
     if (held) return await held
@@ -114,7 +117,7 @@ export class KeepingStorage implements BackupStorage {
     const part = `${path}.part`
     try {
       await mkdir(dirname(path), { recursive: true })
-      // Written to the disk before it has its name: a power failure leaves no empty file that counts as kept.
+      // The file is synced before it gets its name, so that a power failure leaves no empty file that counts as kept.
       await streamToFile(this.#inner.open(name), part, true)
       await rename(part, path)
       return path
@@ -124,7 +127,10 @@ export class KeepingStorage implements BackupStorage {
     }
   }
 
-  /** @param handle of an object as manifests name it */
+  /**
+   * Keeps an object.
+   * @param handle of the object, as manifests name it
+   */
   async #keepObject(handle: string): Promise<void> {
     await this.localFile(await resolveBackupName(this.#inner, handle))
   }

@@ -1,6 +1,6 @@
 import type { VersionRange } from '../files/backup-entries.js'
 
-/** The ranges that the lines of a metadata file name, in their order; none of a line that does not parse. */
+/** The ranges that the lines of a metadata file list, in their order. Lines that do not parse are skipped. */
 export function parseRanges(text: string): VersionRange[] {
   return text.split('\n').flatMap((line): VersionRange[] => {
     try {
@@ -12,7 +12,9 @@ export function parseRanges(text: string): VersionRange[] {
   })
 }
 
-/** Adds a range to ascending ones; those that touch become one. The same array where it holds the range already. */
+/**
+ * Adds a range to ascending ranges, and joins those that touch. Returns the same array if it already holds the range.
+ */
 export function addRange(ranges: VersionRange[], added: VersionRange): VersionRange[] {
   const holds = ({ firstVersion, lastVersion }: VersionRange): boolean =>
     firstVersion <= added.firstVersion && added.lastVersion <= lastVersion
@@ -27,7 +29,7 @@ export function addRange(ranges: VersionRange[], added: VersionRange): VersionRa
   return merged
 }
 
-/** Lines of metadata that name the ranges as parts of one stretch of a backup. */
+/** Lines of metadata that list the ranges, all with the same manifest. */
 export function rangesToLines(ranges: readonly VersionRange[], manifest: string): string {
   const lines = ranges.map(({ firstVersion, lastVersion }) => {
     const entry = { first_version: Number(firstVersion), last_version: Number(lastVersion), manifest }

@@ -4,16 +4,19 @@ import devnet from './devnet.json' with { type: 'json' }
 import mainnet from './mainnet.json' with { type: 'json' }
 import testnet from './testnet.json' with { type: 'json' }
 
-/** What a network publishes of itself. */
+/** Data that a network publishes about itself. */
 export interface Network {
   readonly name: string
   /** Chain id, from 0 to 255. */
   readonly chainId: number
   /** The word before the name of each hash, such as `APTOS::`. */
   readonly hashSalt: string
-  /** Ends of epochs, `version:hash`. The first of a known network is that of its genesis: it commits to each of its bytes. */
+  /**
+   * Ends of epochs, each `version:hash`. The first of a known network is that of its genesis, whose hash covers each
+   * byte.
+   */
   readonly waypoints: readonly string[]
-  /** Its backups, as sources are named; each is a mirror of the others, and the first is asked first. */
+  /** Locations of the network's backups. Each is a mirror of the others; the first is asked first. */
   readonly backups?: readonly string[] | undefined
   /** URLs of the APIs of public nodes, each ending in `/v1`. */
   readonly nodes?: readonly string[] | undefined
@@ -25,13 +28,13 @@ export const KNOWN_NETWORKS: readonly Network[] = [mainnet, testnet, devnet]
 const MAX_CHAIN_ID = 255
 const MEMBERS = ['name', 'chainId', 'hashSalt', 'waypoints', 'backups', 'nodes']
 
-/** The network that has a chain id and hashes with a word; undefined where none is known. */
+/** Finds a network by its chain id and the word that begins its hashes; undefined if none is known. */
 export function findKnownNetwork(chainId: number, hashSalt: string): Network | undefined {
   return KNOWN_NETWORKS.find((network) => network.chainId === chainId && network.hashSalt === hashSalt)
 }
 
 /**
- * Reads what JSON says of a network: `{"name", "chainId", "hashSalt", "waypoints": ["version:hash"]}`, and, where it has them,
+ * Reads a network from JSON: `{"name", "chainId", "hashSalt", "waypoints": ["version:hash"]}`, and optionally
  * `"backups": ["s3://BUCKET/PREFIX"]` and `"nodes": ["https://HOST/v1"]`.
  * @throws `invalid_argument` naming the member
  * @example

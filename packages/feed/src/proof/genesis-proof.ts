@@ -17,13 +17,13 @@ import { GENESIS_BLOCK } from '../wire/ledger-clock.js'
 import { computeEventRoot } from './event-root.js'
 
 export interface GenesisProof {
-  /** `0:hash`, as the network publishes it. */
+  /** Waypoint as the network publishes it, `0:hash`. */
   readonly waypoint: string
   /** Root of the state that the genesis writes. */
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator after version 0. */
   readonly frontier: Uint8Array
-  /** How a ledger info with that waypoint, which nobody signed, commits to the root. */
+  /** Proof that a ledger info with that waypoint, which is not signed, commits to the root. */
   readonly checkpoint: SignedCheckpoint
 }
 
@@ -55,7 +55,7 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
   return { waypoint: computeWaypoint(hasher, parts), stateRoot, frontier: frontier.toBytes(), checkpoint }
 }
 
-/** A genesis has round 0, and no block: what its waypoint does not cover is zero. */
+/** Ledger info of a genesis. It has round 0 and no block; fields that its waypoint does not cover are zero. */
 function unsignedLedgerInfo({ epoch, accumulatorRoot, version, timestampUsec, nextEpoch }: WaypointParts): Uint8Array {
   const message = new ByteWriter()
     .u64(epoch)
@@ -84,7 +84,7 @@ function stateRootOf(writes: readonly Write[], hasher: LedgerHasher): Uint8Array
 
 const FIRST_EPOCH = 1n
 
-/** Epoch 1 and its validators, read from 0x1::stake::ValidatorSet: address, public key, voting power of each. */
+/** Epoch 1 and its validators, read from 0x1::stake::ValidatorSet: each with address, public key and voting power. */
 function firstEpochState(writes: readonly Write[]): { readonly bytes: Uint8Array } | undefined {
   const value = writes.find(([key]) => Buffer.compare(VALIDATOR_SET_KEY, key) === 0)?.[1]
   if (!value) return undefined

@@ -6,33 +6,33 @@ import { readWriteSet } from '../wire/write-set.js'
 import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'
 
-/** A page of transactions as a node answers it: a list of u64 version and what `proveItem` reads. */
+/** A page of transactions as a node answers it: a list of items, each a u64 version and what `proveItem` reads. */
 export interface RestPage {
   readonly body: Uint8Array
   /** Version of the first item. */
   readonly start: bigint
-  /** Names the page in errors. */
+  /** Name of the page in errors. */
   readonly url: string
   /** Whether to compare the event root and the state change hash of each transaction. */
   readonly verify: boolean
 }
 
-/** What the proof of a page finds out and its reader needs. */
+/** Results of the proof of a page, for its reader. */
 export interface ProvenPage {
-  /** Ends of the transaction and begins of the accumulator root, for each item. */
+  /** Offsets for each item: the end of its transaction, and the beginning of its accumulator root. */
   readonly splits: Uint32Array
   /** Hash of the TransactionInfo of each item: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
-  /** Root of the state after an item, by its place, where the ledger has one: at the end of each block. */
+  /** Root of the state after an item, by the item's index, for the items that have one: the last of each block. */
   readonly stateRoots: ReadonlyMap<number, Uint8Array>
 }
 
-/** A u64 version, a transaction, an info, a root and no events or writes: no item is shorter. */
+/** Fewest bytes of an item: a u64 version, a transaction, an info, a root, and no events or writes. */
 const SHORTEST_ITEM = 100
 
 /**
- * Proves the items of a page, each by itself: its transaction hash and, if asked for, its event root and its state change
- * hash. Their place in the ledger is for the caller to prove, from the leaves. See docs/ledger-formats.md, "REST
+ * Proves the items of a page, each by itself: its transaction hash and, if asked for, its event root and its state
+ * change hash. The caller has to prove their place in the ledger, from the leaves. See docs/ledger-formats.md, "REST
  * pages".
  * @throws `source_failed`, `verification_failed` naming the version
  */
@@ -59,7 +59,10 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
   }
 }
 
-/** Transaction, TransactionInfo, events, accumulator root, WriteSet. Answers with the leaf, and the state root where the info has one. */
+/**
+ * Proves a Transaction, its TransactionInfo, events, accumulator root and WriteSet. Returns the leaf, and the state
+ * root if the info has one.
+ */
 function proveItem(
   reader: ByteReader,
   hasher: LedgerHasher,

@@ -4,7 +4,7 @@ import { type ProvenPage, proveRestPage, type RestPage } from './page-proof.js'
 import { proveStateChunk, type StateChunk } from './state-proof.js'
 import { type ProvenTransactions, proveTransactionChunk, type TransactionChunk } from './transaction-chunk-proof.js'
 
-/** A job of the thread that proves. */
+/** A job for the thread that proves. */
 export type ProofJob =
   | { readonly kind: 'transactions'; readonly chunk: TransactionChunk; readonly held: Uint8Array | undefined }
   | {

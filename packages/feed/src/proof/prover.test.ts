@@ -79,7 +79,7 @@ describe('the thread that proves chunks', () => {
       await last`
     writeFileSync(join(folder, 'program.mjs'), program)
     const words = [...SOURCE_OPTIONS, join(folder, 'program.mjs')]
-    // 13 where nothing was left to wait for.
+    // Node.js exits with 13 if nothing is left that could settle the promise.
     expect(spawnSync(process.execPath, words, { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' })
   })
 

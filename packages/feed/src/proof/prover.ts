@@ -6,9 +6,12 @@ import { type ProofJob, type ProofResult, runProofJob } from './proof-job.js'
 import type { StateChunk } from './state-proof.js'
 import type { ProvenTransactions, TransactionChunk } from './transaction-chunk-proof.js'
 
-/** Proves chunks and pages while the caller reads those proven before. */
+/** Proves chunks and pages while the caller reads those that were proven before. */
 export interface Prover {
-  /** Adds a thread, so that one more job is under way at the same time. Returns false where there are as many as are of use. */
+  /**
+   * Adds a thread, so that one more job is under way at the same time. Returns false if more threads would be of no
+   * use.
+   */
   widen(): boolean
   /** Same as `proveTransactionChunk`. */
   proveTransactions(chunk: TransactionChunk, held: Uint8Array | undefined): Promise<ProvenTransactions>
@@ -21,12 +24,13 @@ export interface Prover {
 
 const PROVER_WORKER = threadModule('prover-worker', import.meta.url)
 
-/** One thread that reads takes no more than what four prove, also where it stores little of it. */
+/** Most threads. One thread that reads takes no more than four can prove, even if it stores little of it. */
 const MOST_THREADS = 4
 
 /**
- * @param thread whether to prove in another thread, and in more where `widen` asks for it: 1.6 times as many versions a second on two cores.
- *   Not followed where there is one core, nor in a bundle that lacks the thread's module.
+ * Creates a prover.
+ * @param thread whether to prove in another thread, and in more where `widen` asks for it: 1.6 times as many versions a
+ * second on two cores. Ignored on one core, and in a bundle that lacks the thread's module.
  */
 export function createProver(hasher: LedgerHasher, thread = true): Prover {
   const cores = availableParallelism()

@@ -24,20 +24,23 @@ import { readRecords } from '../files/record-file.js'
 import { readStateRecord } from '../wire/state-record.js'
 import { readProof } from './proof-file.js'
 
-// See docs/ledger-formats.md, "State snapshot".
+// The root of a state, proven. See docs/ledger-formats.md, "State snapshot".
 
 export interface StateProof {
   /** Root of the state at the version. */
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator up to the version, which is included. */
   readonly frontier: Uint8Array
-  /** The ledger info whose accumulator the version is in. Its signatures are not checked. */
+  /** The ledger info that covers the version. Its signatures are not checked. */
   readonly ledger: SignedLedgerInfo
-  /** How that ledger info commits to the root. */
+  /** Proof that the ledger info commits to the root. */
   readonly checkpoint: SignedCheckpoint
 }
 
-/** Proves that the ledger has a state root at a version. @throws `invalid_backup`, `verification_failed` */
+/**
+ * Proves that the ledger has a state root at a version.
+ * @throws `invalid_backup`, `verification_failed`
+ */
 export async function proveStateRoot(proofPath: string, version: bigint, hasher: LedgerHasher): Promise<StateProof> {
   const { siblings, info, infoBytes, ledger } = await readProof(proofPath, (reader) => {
     const siblings = readHashes(reader)
@@ -45,7 +48,7 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
     const info = readTransactionInfo(reader)
     return { siblings, info, infoBytes: reader.bytes.subarray(start, reader.offset), ledger: readLedgerInfo(reader) }
   })
-  // A tree of 2^n leaves has no more than n levels: siblings above them would pass off one of its versions as a later one.
+  // A tree of 2^n leaves has at most n levels. More siblings could pass off one of its versions as a later one.
   if (ledger.version < version) throw proofEndsEarly(proofPath, ledger.version, version)
   const left = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 1n)
   const right = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 0n)
@@ -64,16 +67,16 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
 export interface StateChunk {
   readonly path: string
   readonly proofPath: string
-  /** Entries of the state, counted from 0 in the order of their key hashes. */
+  /** Entries of the chunk, counted from 0 in the order of their key hashes. */
   readonly firstIndex: bigint
   readonly lastIndex: bigint
-  /** Whether the state ends with it. */
+  /** Whether the chunk is the last of the state. */
   readonly isLast: boolean
 }
 
 /**
- * Proves that the entries of a chunk are those of a state that follow the chunks before.
- * @param before the tree before the chunk, which this returned for the chunk before; undefined for the first
+ * Proves that a chunk holds exactly the entries of the state that follow the earlier chunks.
+ * @param before the tree that this function returned for the chunk before; undefined for the first chunk
  * @returns the tree after the chunk
  * @throws `invalid_backup`, `verification_failed` naming file and record
  */

@@ -29,8 +29,8 @@ import { readTransactionRecord } from './transaction-record.js'
 
 const TREE = 'TransactionAccumulator'
 /**
- * The backup tools end a chunk at 128 MB, long before it holds this many records. What is allocated before the records are
- * read has 168 MB at most, whatever a manifest says.
+ * Most records of a chunk. The backup tools end a chunk at 128 MB, long before it holds as many. It bounds what is
+ * allocated before the records are read to 168 MB, whatever a manifest says.
  */
 const MAX_RECORDS = 2 ** 22
 
@@ -39,32 +39,35 @@ export interface TransactionChunk {
   readonly proofPath: string
   readonly firstVersion: bigint
   readonly lastVersion: bigint
-  /** Backup format V1, in which auxiliary info follows the transaction. */
+  /** Whether the chunk has backup format V1, in which auxiliary info follows the transaction. */
   readonly hasAuxiliary: boolean
 }
 
-/** What the proof of a chunk finds out and its reader needs. */
+/** Results of the proof of a chunk, for its reader. */
 export interface ProvenTransactions {
-  /** Ends of the transaction and begins of the write set, for each record. */
+  /** Offsets for each record: the end of its transaction, and the beginning of its write set. */
   readonly splits: Uint32Array
   /** Hash of the TransactionInfo of each record: the leaves of the ledger's accumulator. */
   readonly leaves: Uint8Array
-  /** Root of the state after a record, by its place, where the ledger has one: at the end of each block. */
+  /** Root of the state after a record, by the record's index, for the records that have one: the last of each block. */
   readonly stateRoots: ReadonlyMap<number, Uint8Array>
   /** The accumulator's frontier before the first record. */
   readonly frontier: Uint8Array
-  /** The same after the last record. */
+  /** The accumulator's frontier after the last record. */
   readonly frontierAfter: Uint8Array
-  /** The ledger info whose accumulator the records are in. Its signatures are not checked. */
+  /** The ledger info that covers the records. Its signatures are not checked. */
   readonly ledger: SignedLedgerInfo
-  /** How that ledger info commits to the state after the last block that ends in the chunk; undefined where none does. */
+  /**
+   * Proof that the ledger info commits to the state after the last block that ends in the chunk; undefined if it
+   * commits to none.
+   */
   readonly checkpoint: SignedCheckpoint | undefined
 }
 
 /**
- * Proves a chunk of transactions: of every record the transaction hash, the event root and the state change hash; of
- * all of them that they are in the ledger that the proof's ledger info names.
- * See docs/ledger-formats.md, "Transaction backup".
+ * Proves a chunk of transactions: the transaction hash, the event root and the state change hash of every record, and
+ * that all records are in the ledger that the proof's ledger info names. See docs/ledger-formats.md, "Transaction
+ * backup".
  * @param held frontier of the ledger read so far: the chunk has to continue it, or to pass through it
  * @throws `invalid_backup`, `verification_failed`, `ledger_fork` naming file, record and version
  */
@@ -122,7 +125,7 @@ export async function proveTransactionChunk(
 
 /** The last version of a block. */
 interface BlockEnd {
-  /** The accumulator before it. */
+  /** The accumulator before the version. */
   readonly before: AccumulatorFrontier
   readonly transactionInfo: Uint8Array
 }
@@ -140,7 +143,10 @@ function checkpointAt(
   return siblings && { version, transactionInfo, siblings, ledgerInfo: signedLedgerInfoToBytes(ledger) }
 }
 
-/** Proves all of a record but its place in the ledger. Its write set is proven as bytes: who reads the chunk decodes it. */
+/**
+ * Proves all of a record except its place in the ledger. The write set is proven as bytes; whoever reads the chunk
+ * decodes it.
+ */
 function proveRecord(
   bytes: Uint8Array,
   hasher: LedgerHasher,
@@ -158,14 +164,20 @@ function proveRecord(
   return { stateRoot: stateRoot && Uint8Array.from(stateRoot), infoBytes }
 }
 
-/** Records of a chunk, one for each version. @throws `invalid_backup` where there are none, or more than a file can hold */
+/**
+ * Number of records of a chunk, one for each version.
+ * @throws `invalid_backup` if there are none, or more than a file can hold
+ */
 export function countRecords({ path, firstVersion, lastVersion }: TransactionChunk): number {
   const count = Number(lastVersion - firstVersion) + 1
   if (count < 1 || count > MAX_RECORDS || lastVersion >= MAX_LEAVES) throw notAChunk(path, firstVersion, lastVersion)
   return count
 }
 
-/** Reads the ledger info of a chunk's proof. @throws `invalid_backup` */
+/**
+ * Reads the ledger info of a chunk's proof.
+ * @throws `invalid_backup`
+ */
 export async function readChunkLedgerInfo(chunk: TransactionChunk, hasher: LedgerHasher): Promise<SignedLedgerInfo> {
   return (await readRangeProof(chunk, hasher)).ledger
 }

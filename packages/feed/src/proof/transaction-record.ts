@@ -18,15 +18,15 @@ export interface TransactionRecord {
 const MOSTLY_ZERO = 16
 
 /**
- * Bytes that the search for the end of a transaction may hash: a number for each byte of the record, and a fixed amount.
- * In a hostile record an info seems to begin at every byte.
+ * Bytes that the search for the end of a transaction may hash for each byte of the record, in addition to a fixed
+ * amount. In a hostile record an info can seem to begin at every byte.
  */
 const HASHED_PER_BYTE = 64
 const HASHED_AT_LEAST = 1 << 20
 
 /**
- * Reads up to the events without decoding the transaction, which ends where an info begins that has its hash.
- * See docs/ledger-formats.md, "Records without lengths".
+ * Reads a record up to its events without decoding the transaction: it ends where an info begins that has its hash. See
+ * docs/ledger-formats.md, "Records without lengths".
  * @param hasAuxiliary whether auxiliary info is between transaction and info (backup format V1)
  * @throws `invalid_bcs`, `verification_failed`
  */
@@ -65,20 +65,23 @@ function findInfo(reader: ByteReader, hasher: LedgerHasher, hasAuxiliary: boolea
   return undefined
 }
 
-/** Transactions hold runs of zeros; half of the bytes of a hash are zero once in 2^99 times. */
+/**
+ * Whether half of the bytes are zero, as in runs of zeros in a transaction. Of hashes it is true once in 2^99
+ * times.
+ */
 function isMostlyZero(hash: Uint8Array): boolean {
   let zeros = 0
   for (let at = 0; at < HASH_LENGTH; at++) if (hash[at] === 0) zeros++
   return zeros >= MOSTLY_ZERO
 }
 
-/** Offset at which the info of a transaction begins, which was found before. */
+/** Offset of the info of a transaction whose end is known. */
 export function infoStartAfter(bytes: Uint8Array, transactionEnd: number, hasAuxiliary: boolean): number {
   if (!hasAuxiliary) return transactionEnd
   return transactionEnd + (bytes[transactionEnd] === 0 ? 1 : 5)
 }
 
-/** Auxiliary info: tag 0 and nothing, or tag 1 or 2 and a u32. */
+/** Offsets at which the transaction may end before auxiliary info, which is tag 0 alone, or tag 1 or 2 and a u32. */
 function endsBeforeAuxiliary(bytes: Uint8Array, start: number, infoStart: number): number[] {
   const ends: number[] = []
   if (infoStart - 1 > start && bytes[infoStart - 1] === 0) ends.push(infoStart - 1)

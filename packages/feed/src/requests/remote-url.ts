@@ -1,9 +1,9 @@
 import { notAUrl, urlWithCredentials, urlWithQuery } from '../errors.js'
 
 /**
- * Checks the URL of a node, and returns it without a slash at its end. A request cannot carry a user name and password of its
- * URL, and they would be logged with it; paths are appended, so it has no query either.
- * @throws `invalid_argument`, which repeats no password
+ * Checks the URL of a node, and returns it without a slash at its end. It must not have a user name and password:
+ * `fetch` refuses them, and logs would show them. It must not have a query, since paths are appended.
+ * @throws `invalid_argument`, whose message does not repeat a password
  * @example
  * ```ts
  * import { toRemoteUrl } from '@ledger-state/feed/remote-url'

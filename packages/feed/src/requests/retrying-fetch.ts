@@ -8,26 +8,29 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 const LONGEST_RETRY_AFTER_MS = 300_000
 
-/** An answer of 10 MB holds 100 transactions with all they write; this is far above. */
+/** Most bytes of an answer. One of 10 MB holds 100 transactions with all they write. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 
-/** What helps where the same server answers wrongly again and again. */
+/** Advice for a server that answers wrongly again and again. */
 const IF_IT_LASTS = '; if it lasts, use another node'
 
-/** Codes of Node.js for certificates of nobody who is trusted. */
+/** Error codes of Node.js for certificates that no trusted authority has signed. */
 const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
-/** Codes of Node.js for all faults of certificates. */
+/** Error codes of Node.js for all faults of certificates. */
 const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
 
 export interface FetchOptions {
   readonly accept: string
-  /** Further headers. Redirects, which would carry them to another server, are then not followed. */
+  /**
+   * Further headers. If there are any, redirects are not followed, since they would carry the headers to another
+   * server.
+   */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Ends requests and pauses; the result is then undefined. */
   readonly signal: AbortSignal | undefined
-  /** Requests before it gives up; infinite for a caller that waits without end. */
+  /** Requests before the caller gets an error; infinite for a caller that waits without end. */
   readonly attempts: number
-  /** Answers that cannot be used before it gives up. */
+  /** Unusable answers before the caller gets an error. */
   readonly unusableAnswers: number
   /** Pause after the first failure, 250 ms by default; each further failure doubles it, up to 30 s. */
   readonly firstPauseMs?: number | undefined
@@ -42,12 +45,12 @@ export interface FetchAnswer {
   readonly milliseconds: number
 }
 
-/** What an answer says, or why it cannot be used although another one may. */
+/** Value that was read from an answer, or the reason why this answer cannot be used although another may. */
 export type AnswerReading<T> = { readonly value: T } | { readonly unusable: LedgerStateError }
 
 /**
- * GET, repeated after a pause where the server is not reached, breaks off, is too busy or fails (429, 5xx), or where `read`
- * cannot use the answer. Pauses double, and `Retry-After` is respected.
+ * Makes a GET request, and repeats it after a pause if the server is not reached, breaks off, is too busy or fails
+ * (429, 5xx), or if `read` cannot use the answer. Pauses double, and `Retry-After` is respected.
  * @param urlNow asked for before each request
  * @throws `source_failed` when the attempts are used up, and at once for a certificate that is refused, unless they are
  *   infinite; what `read` throws, and the last `unusable`
@@ -67,7 +70,8 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
-    // Waiting mends a certificate only for a caller that waits without end.
+    // A fault of the certificate ends the attempts, unless the caller waits without end: only then may it be mended
+    // meanwhile.
     if (failure.isOfCertificate && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why)
     if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
     const pause = backoff.next(failure.retryAfterMs)
@@ -80,7 +84,7 @@ export async function fetchRetrying<T>(
   }
 }
 
-/** Pauses before a source is asked again. */
+/** Pauses before a source is asked again, doubling with each failure. */
 export function createBackoff(firstMs: number = FIRST_PAUSE_MS, longestMs: number = LONGEST_PAUSE_MS): Backoff {
   return new Backoff({ firstMs, longestMs })
 }
@@ -129,14 +133,14 @@ async function request(url: string, { accept, headers: more, signal }: FetchOpti
   }
 }
 
-/** Why `fetch` failed, with what an operator can do where the certificate of the server is not trusted. */
+/** Reason why `fetch` failed, with advice for an operator if the server's certificate is not trusted. */
 export function fetchFailure(error: unknown): string {
   const { message, cause } = error as Error
   const why = cause instanceof Error ? `${message}: ${cause.message}` : message
   return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
 }
 
-/** Whether `fetch` failed for the certificate of the server, which asking again does not mend. */
+/** Whether `fetch` failed because of the server's certificate, which asking again does not mend. */
 export function isCertificateFault(error: unknown): boolean {
   return CERTIFICATE_FAULT.test(codeOfCause(error))
 }

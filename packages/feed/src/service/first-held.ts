@@ -1,7 +1,7 @@
 /**
- * Finds the first of some numbered things that a node holds. It prunes the oldest first, so what follows one that it holds is held,
- * too: a binary search, of one question where nothing was pruned.
- * @returns `count` where it holds none of them
+ * Finds the first of `count` numbered items that a node holds. A node prunes the oldest first, so it holds everything
+ * after an item that it holds: a binary search, with one question if nothing was pruned.
+ * @returns `count` if it holds none of them
  */
 export async function firstHeld(count: bigint, isHeld: (at: bigint) => Promise<boolean>): Promise<bigint> {
   if (count === 0n || (await isHeld(0n))) return 0n

@@ -2,15 +2,15 @@ import { Buffer } from 'node:buffer'
 
 const LENGTH_BYTES = 4
 
-/** Counts records, each a u32 big-endian length and that number of bytes, as they come in pieces. */
+/** Counts records in a stream of pieces. A record is a u32 big-endian length and that number of bytes. */
 export class RecordCount {
   records = 0
   readonly #head = Buffer.alloc(LENGTH_BYTES)
   #headBytes = 0
-  /** Bytes of the record that are yet to come. */
+  /** Bytes of the current record that have not come yet. */
   #left = 0
 
-  /** Whether what came ends with a record. */
+  /** Whether the last record is complete. */
   get isComplete(): boolean {
     return this.#headBytes === 0 && this.#left === 0
   }

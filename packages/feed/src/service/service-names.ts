@@ -1,19 +1,19 @@
 import { posix } from 'node:path'
 
-/** What stands for the metadata of a backup. */
+/** Name of the object that stands for the metadata of a backup. */
 export const METADATA_NAME = 'metadata/service.meta'
 
-/** Versions of a stretch, which has a manifest. */
+/** Versions of one manifest of transactions. */
 export const STRETCH_VERSIONS = 1_000_000n
 
-/** An object of the backup that a node's service stands for, by what it holds. */
+/** Name of an object in the backup that a node's service stands for, by its parts. */
 export interface ServiceName {
   readonly kind: 'transactions' | 'endings' | 'state'
   readonly part: 'manifest' | 'root' | 'chunk' | 'proof'
-  /** First and last version, epoch or entry; of a manifest only the first. */
+  /** First and last version, epoch or entry; for a manifest only the first. */
   readonly first: bigint
   readonly last: bigint
-  /** The state that it is of. */
+  /** Epoch of the state that the object belongs to. */
   readonly epoch?: bigint | undefined
   readonly version?: bigint | undefined
 }
@@ -39,7 +39,7 @@ export function nameOf({ kind, part, first, last, epoch, version }: ServiceName)
   return part === 'root' ? `${folder}/state.proof` : `${folder}/${first}-${last}.${part}`
 }
 
-/** Undefined for what is not the name of such an object. */
+/** Reads a name; undefined if it does not name such an object. */
 export function parseName(name: string): ServiceName | undefined {
   const transactions = TRANSACTIONS.exec(name)
   if (transactions) {

@@ -6,18 +6,18 @@ import { RecordCount } from './record-count.js'
 
 const MOST_SMALL_BYTES = 64 * 1024 * 1024
 
-/** What the service says of what it cannot give, of that which it answers at once. */
+/** Status with which the service answers a request for something it does not have, unless the answer is a stream. */
 const FAILED = 500
 
-/** How often it has to fail at the same thing before that counts as pruned: a request may also be cut by accident. */
+/** Failures at the same request after which the item counts as pruned. One failure may be an accident. */
 const FAILURES_OF_PRUNED = 2
 
-/** Says whether what was asked for is pruned by now, as an error. */
+/** Finds out whether the requested item has been pruned meanwhile, and returns that as an error. */
 export type PrunedCheck = () => Promise<Error | undefined>
 
 /**
- * Requests to the backup service of a node. It says nothing of what it has pruned: it answers 500, or begins an answer and ends it
- * before the first byte.
+ * Requests to the backup service of a node. The service does not say that something is pruned: it answers 500, or
+ * begins an answer and ends it before the first byte.
  */
 export class ServiceRequests {
   readonly #url: string
@@ -33,7 +33,10 @@ export class ServiceRequests {
     this.#requests.close()
   }
 
-  /** One answer that is complete, or asked for again. @throws what `pruned` gives; `source_failed` */
+  /**
+   * Gets one whole answer, and asks again after failures.
+   * @throws the error of `pruned`; `source_failed`
+   */
   async small(path: string, pruned?: PrunedCheck): Promise<Buffer> {
     const url = this.#urlOf(path)
     const attempts = this.#requests.attempts(url)
@@ -45,7 +48,7 @@ export class ServiceRequests {
     }
   }
 
-  /** Whether the node has what is asked for: an answer with a body. */
+  /** Whether the node has an item: whether it answers with a body. */
   async holds(path: string): Promise<boolean> {
     const url = this.#urlOf(path)
     const attempts = this.#requests.attempts(url)
@@ -61,8 +64,8 @@ export class ServiceRequests {
   }
 
   /**
-   * Records, as many as there have to be: what was given of an answer that is cut is skipped when it is asked for again.
-   * @throws what `pruned` gives; `source_failed`
+   * Gets `expected` records. If an answer is cut, it asks again, and skips the bytes that it has already yielded.
+   * @throws the error of `pruned`; `source_failed`
    */
   async *records(path: string, expected: number, pruned?: PrunedCheck): AsyncGenerator<Buffer, void> {
     const url = this.#urlOf(path)
@@ -107,7 +110,10 @@ export class ServiceRequests {
     return `${this.#url}/${path}`
   }
 
-  /** @throws `source_failed` for a status that will not pass */
+  /**
+   * Gets one answer with its body.
+   * @throws `source_failed` for a status that asking again does not change
+   */
   async #wholeAnswer(url: string): Promise<{ readonly body: Buffer } | (Failure & { readonly isCut?: boolean })> {
     const answer = await this.#requests.ask(url, {})
     if ('why' in answer) return answer

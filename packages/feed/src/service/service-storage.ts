@@ -14,11 +14,11 @@ import { firstHeld } from './first-held.js'
 import { METADATA_NAME, manifestOf, nameOf, parseName, type ServiceName, STRETCH_VERSIONS } from './service-names.js'
 import { type PrunedCheck, ServiceRequests } from './service-requests.js'
 
-/** Versions of a chunk: 46 MB of those of mainnet. */
+/** Versions of a chunk. On mainnet they take 46 MB. */
 const CHUNK_VERSIONS = 20_000n
 const CHUNK_ENTRIES = 100_000
 
-/** Bytes of a version and of an entry, as far as they decide how many chunks are fetched at once. */
+/** Estimated bytes of a version and of an entry. They decide how many chunks are fetched at once. */
 const VERSION_BYTES = 2_300
 const ENTRY_BYTES = 300
 
@@ -27,22 +27,23 @@ export interface ServiceStorageOptions extends BucketRequestOptions {
   readonly sourceFolder?: string | undefined
 }
 
-/** The newest ledger info that a node has, or the end of an epoch. */
+/** The version and epoch of the newest ledger info of a node, or of an end of an epoch. */
 interface EpochVersion {
   readonly epoch: bigint
   readonly version: bigint
 }
 
-/** What a node has not pruned. */
+/** Data that a node has not pruned. */
 interface Holdings {
   readonly oldestVersion: bigint
-  /** The ends of epochs whose states it has, and all transactions after them. */
+  /** Ends of epochs for which the node has the state and all later transactions. */
   readonly states: readonly EpochVersion[]
 }
 
 /**
- * The backup service of a node, as the backup that its tools would write from it: names and manifests are made here, chunks and
- * proofs are what the node answers. What it has pruned is not in that backup. It has no ranges, so a transfer that is cut begins anew.
+ * The backup service of a node, shown as the backup that the backup tools would write from it. Names and manifests are
+ * made here; chunks and proofs are the node's answers. The backup lacks what the node has pruned. The service has no
+ * byte ranges, so a transfer that is cut begins anew.
  */
 export class ServiceStorage implements BackupStorage {
   readonly root: string
@@ -136,7 +137,7 @@ export class ServiceStorage implements BackupStorage {
     else yield* this.#requests.records(path, records, pruned)
   }
 
-  /** A node prunes while it is read. */
+  /** Check whether an object has been pruned, as a node prunes while it is read. */
   #prunedCheck({ kind, first, version }: ServiceName): PrunedCheck | undefined {
     if (kind === 'transactions') {
       return async () => {
@@ -171,7 +172,7 @@ export class ServiceStorage implements BackupStorage {
     return { path: `state_range_proof/${version}/${key}` }
   }
 
-  /** Hash of the last key of a chunk of a state, which its proof is asked for by. */
+  /** Hash of the last key of a chunk of a state; the request for the chunk's proof names it. */
   async #lastKey(chunk: string): Promise<string> {
     let last: Buffer | undefined
     for await (const records of readRecords(await this.localFile(chunk))) last = records.at(-1) ?? last
@@ -218,7 +219,7 @@ export class ServiceStorage implements BackupStorage {
     const first = max(stretch, oldestVersion)
     const last = min(newest, stretch + STRETCH_VERSIONS - 1n)
     const format = await this.#knownFormat()
-    // What follows the oldest state is asked for by itself: what comes before it is what the node prunes next.
+    // A chunk ends at the oldest state, so that the versions after it can be read once the node prunes those before it.
     const oldestState = states[0]?.version ?? last
     const chunks: object[] = []
     for (let from = first; from <= last; ) {
@@ -291,7 +292,7 @@ export class ServiceStorage implements BackupStorage {
   }
 
   async #findHoldings(): Promise<Holdings> {
-    // Of a node that cannot be read at all, that is to be said, and not what it has pruned.
+    // If the node cannot be read at all, this reports it; otherwise everything would look pruned.
     await this.#knownFormat()
     const { version: newest } = await this.#nodeState()
     const oldestVersion = await firstHeld(newest, (version) => this.#holdsVersion(version))
@@ -301,13 +302,13 @@ export class ServiceStorage implements BackupStorage {
     return { oldestVersion, states: followed.slice(Number(first)) }
   }
 
-  /** The format of the newest version, which a node has: it may have pruned any other. */
+  /** The format of the newest version, which every node has; it may have pruned any other. */
   async #knownFormat(): Promise<'V0' | 'V1'> {
     this.#format ??= this.#nodeState().then(({ version }) => this.#findFormat(version))
     return await this.#format
   }
 
-  /** Nothing says whether records have auxiliary info: the hash of the transaction decides. */
+  /** Finds out whether records have auxiliary info: only the hash of the transaction shows it. */
   async #findFormat(version: bigint): Promise<'V0' | 'V1'> {
     const pieces: Buffer[] = []
     for await (const piece of this.#requests.records(`transactions/${version}/1`, 1)) pieces.push(piece)

@@ -21,7 +21,7 @@ if (native) implementations.push(['blst', native])
 const secrets = [7n, 11n, 13n, 123_456_789n]
 const keyOf = (secret: bigint) => G1.Point.BASE.multiply(secret).toBytes()
 
-/** All signers sign the message. */
+/** A signature of all signers over a message. */
 function sign(text: string, signers: readonly bigint[], suite = SUITE): SignedStatement {
   const message = Buffer.from(text)
   const sum = fields.Fr.create(signers.reduce((a, b) => a + b, 0n))
@@ -31,7 +31,7 @@ function sign(text: string, signers: readonly bigint[], suite = SUITE): SignedSt
 
 const infinity = (length: number) => Uint8Array.from({ length }, (_, at) => (at === 0 ? 0xc0 : 0))
 
-/** The first point of a curve by its x that is not in the subgroup. */
+/** The point with the smallest x on the curve that is not in the subgroup. */
 function outsideSubgroup(group: typeof G1 | typeof G2, length: number): Uint8Array {
   for (let x = 1; ; x++) {
     const bytes = new Uint8Array(length)

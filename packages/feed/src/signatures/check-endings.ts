@@ -9,10 +9,10 @@ import {
 } from '@ledger-state/proof'
 import { loadBls } from './load-bls.js'
 
-/** Ends of epochs that follow from a waypoint. */
+/** Result of a check of ends of epochs that follow from a waypoint. */
 export interface CheckedEndings {
   readonly count: number
-  /** Epochs of the first and of the last ending; undefined where there is none. */
+  /** Epochs of the first and of the last ending; undefined if there is none. */
   readonly epochs: readonly [bigint, bigint] | undefined
   /** The waypoint of the last ending. */
   readonly newestWaypoint: string | undefined

@@ -30,7 +30,7 @@ function read(info: MadeLedgerInfo): SignedLedgerInfo {
   return readLedgerInfo(new ByteReader(signedLedgerInfo(info)))
 }
 
-/** The last ending, changed before it is signed. */
+/** The last ending, signed after a change. */
 const changed = (change: Partial<MadeLedgerInfo>): SignedLedgerInfo => read({ ...made[5]!, ...change })
 
 /** The last ending with another mask or signature. */
@@ -201,7 +201,7 @@ describe('EpochHistory', () => {
   })
 })
 
-/** Validators and signers of another epoch. */
+/** The validators and the signers of an epoch. */
 function signed(epoch: number): Pick<MadeLedgerInfo, 'validators' | 'signers'> {
   const { validators, signers } = made[epoch]!
   return { validators, signers }

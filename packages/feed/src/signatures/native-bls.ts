@@ -2,10 +2,10 @@ import type { PublicKey } from '@chainsafe/blst'
 import { bytesToHexDigits, SizedCache } from '@ledger-state/core'
 import { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from '@ledger-state/proof'
 
-/** Validating a key takes 0.1 ms; a validator signs with the same key in every epoch. */
+/** Keys that are remembered. Validating a key takes 0.1 ms, and a validator signs with the same key in every epoch. */
 const CACHED_KEYS = 4_096
 
-/** BLS by the library blst, some 2 ms a statement; undefined where it has no build for this platform. */
+/** BLS by the library blst, some 2 ms a check; undefined if it has no build for this platform. */
 export async function loadNativeBls(): Promise<Bls | undefined> {
   const blst = await import('@chainsafe/blst').then(
     (module) => module.default ?? module,
@@ -14,7 +14,10 @@ export async function loadNativeBls(): Promise<Bls | undefined> {
   if (!blst) return undefined
   const keys = new SizedCache<PublicKey>(CACHED_KEYS, 1)
 
-  /** @throws where the bytes are not a key */
+  /**
+   * Decodes a public key.
+   * @throws if the bytes are not a key
+   */
   function readKey(bytes: Uint8Array): PublicKey {
     const name = bytesToHexDigits(bytes)
     const known = keys.get(name)
@@ -43,7 +46,7 @@ export async function loadNativeBls(): Promise<Bls | undefined> {
   }
 }
 
-/** The library would take uncompressed points as well. */
+/** Refuses other lengths: the library would accept uncompressed points, too. */
 function expectLength(bytes: Uint8Array, length: number): void {
   if (bytes.length !== length) throw new RangeError(`a point of ${bytes.length} bytes, ${length} are expected`)
 }

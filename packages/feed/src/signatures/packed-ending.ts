@@ -1,27 +1,28 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { badPackedEnding } from '../errors.js'
 
-// The end of an epoch as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures. Most
-// validators of an epoch are those of the epoch before, so its bytes are the dictionary: 16 KB take 1 to 2 KB then.
+// The end of an epoch as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures.
+// Most validators stay from one epoch to the next, so the bytes of the epoch before are the dictionary: 16 KB then take
+// 1 to 2 KB.
 
 const WHOLE = 0
 const AFTER_PREVIOUS = 1
-/** Epochs between those that are packed without a dictionary, and so the most that are unpacked to read one. */
+/** One in this many epochs is packed without a dictionary. So at most this many have to be unpacked to read one. */
 const STRIDE = 32n
-/** Far above the ledger info of 65,536 validators. */
+/** Most bytes of an ending; far more than the ledger info of 65,536 validators has. */
 const MAX_BYTES = 8 * 1_024 * 1_024
 
 /** The end of an epoch that follows from a trusted waypoint, as a store keeps it. */
 export interface PackedEnding {
   readonly epoch: bigint
-  /** What `unpackEnding` reads. */
+  /** Packed bytes, as `unpackEnding` reads them. */
   readonly packed: Uint8Array
 }
 
 /**
  * Packs the end of an epoch.
- * @param bytes of the ledger info with its signatures, as backups have them
- * @param previous the same of the epoch before; undefined where it is not at hand
+ * @param bytes the ledger info with its signatures, as backups have it
+ * @param previous `bytes` of the epoch before; undefined if they are not at hand
  */
 export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Array | undefined): PackedEnding {
   const dictionary = epoch % STRIDE === 0n ? undefined : previous

@@ -5,8 +5,8 @@ import { Voucher } from './voucher.js'
 import type { Vouching } from './vouching.js'
 
 /**
- * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs; a store that
- * holds versions is compared with those within its window instead.
+ * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs. If
+ * the store holds versions, it is instead compared with the ends of epochs within its window.
  */
 export function openEpochEndings(storage: BackupStorage, options: SourceOptions): LedgerSource {
   const voucher = new Voucher(storage, new LedgerHasher(options.hashSalt), options)

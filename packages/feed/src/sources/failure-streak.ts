@@ -1,20 +1,23 @@
 import { type Backoff, isLedgerStateError, LedgerStateError, pauseFor } from '@ledger-state/core'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 
-/** A single answer may be damaged, or of a server that took the place of the source for a moment. */
+/**
+ * Answers in a row that must agree. A single answer may be damaged, or come from another server that took the place of
+ * the source for a moment.
+ */
 const BELIEVED_ANSWERS = 3
 
-/** How a `FailureStreak` waits and what it reports. */
+/** Pauses and notices of a `FailureStreak`. */
 export interface FailureStreakOptions {
   /** Pause after the first failure, 250 ms by default; it doubles with each further failure. */
   readonly firstPauseMs?: number | undefined
-  /** Receives one line for people before each pause. */
+  /** Called before each pause with one line for people. */
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
 /**
- * Counts failures that would end the reading of a source for good, such as a fork or another chain. A failure is believed only
- * when three answers in a row show it.
+ * Counts failures that end the reading of a source, such as a fork or another chain. A failure is believed only after
+ * three answers in a row have shown it.
  * @example
  * ```ts
  * import { LedgerStateError } from '@ledger-state/core'
@@ -39,8 +42,8 @@ export class FailureStreak {
   }
 
   /**
-   * Counts a failure, and resolves after the pause before the source is asked again. A failure with another code than the one
-   * before begins a new streak; one whose field `answers` is set counts as that many answers.
+   * Counts a failure, and resolves after the pause before the source is asked again. A failure with another code than
+   * the one before begins a new streak; a failure with the field `answers` counts as that number of answers.
    * @param signal ends the pause
    * @throws the failure once it is believed, with the number of answers in its field `answers`
    */
@@ -59,7 +62,7 @@ export class FailureStreak {
     await pauseFor(pause, signal)
   }
 
-  /** Forgets the failures: the source gave an answer that could be used. */
+  /** Forgets the failures, because the source gave a usable answer. */
   end(): void {
     this.#code = undefined
     this.#answers = 0
@@ -67,7 +70,7 @@ export class FailureStreak {
   }
 }
 
-/** Whether a failure says that the source is not of the ledger that is read, or no longer has what is asked for. */
+/** Whether a failure shows that the source has another ledger, or has pruned what is asked for. */
 export function isOfOtherLedger(error: unknown): error is LedgerStateError {
   return isLedgerStateError(error, 'chain_id_mismatch', 'ledger_fork', 'version_gap')
 }

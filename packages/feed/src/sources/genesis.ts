@@ -11,8 +11,9 @@ import { vouchingOfGenesis } from './vouching.js'
 const GENESIS_VERSION = 0n
 
 /**
- * Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It has to have the
- * waypoint that is asked for, or else that of the known network whose chain id it has; for others nothing vouches.
+ * Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It must have a
+ * waypoint of the options or, if they have none, the waypoint of the known network with its chain id. Nothing vouches
+ * for the genesis of other networks.
  * @throws `invalid_genesis`, `verification_failed`
  */
 export async function openGenesis(path: string, options: SourceOptions): Promise<LedgerSource> {
@@ -49,8 +50,9 @@ function hashOf({ blob }: Genesis, { hashSalt }: SourceOptions): Uint8Array {
 }
 
 /**
- * Whether a genesis has the waypoint that is trusted, of those given or of the known network whose chain id it has.
- * @throws `verification_failed` where it has another one
+ * Whether a genesis has a trusted waypoint: one of the options, or of the known network with its chain id. False if no
+ * trusted waypoint is that of a genesis.
+ * @throws `verification_failed` if it has another one
  */
 function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisProof, options: SourceOptions): boolean {
   const { hashSalt = DEFAULT_HASH_SALT, waypoints = [], onNotice } = options

@@ -13,7 +13,7 @@ import {
 } from '../wire/feed-line.js'
 import type { LedgerSource, StatePart } from './source.js'
 
-/** One line holds all writes of a version; the largest genesis known takes about 3 MB. */
+/** Most bytes of a line, which holds all writes of a version; the largest known genesis takes about 3 MB. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024
 
 /**
@@ -50,12 +50,12 @@ export async function openLedgerFeed(path: string): Promise<LedgerSource> {
 }
 
 class FeedReader {
-  /** The line read last, counted from 1. */
+  /** Number of the last line that was read, counted from 1. */
   line = 0
   readonly #path: string
   readonly #content: ContentStream
   readonly #lines: AsyncGenerator<string, void>
-  /** The first version after a state, which was read to find the end of the state. */
+  /** The first version after a state. Reading it showed the end of the state. */
   #held: FeedRow | undefined
 
   constructor(path: string, content: ContentStream) {
@@ -86,7 +86,10 @@ class FeedReader {
     }
   }
 
-  /** @param base version of the state that the feed begins with, which is not read here */
+  /**
+   * Yields the versions of the feed.
+   * @param base version of the state that the feed begins with; the state itself is skipped
+   */
   async *versions(base: bigint | undefined): AsyncGenerator<VersionWrites> {
     let previous = base
     for (let row = this.#held ?? (await this.#nextRow()); row; row = await this.#nextRow()) {
@@ -123,7 +126,7 @@ class FeedReader {
     }
   }
 
-  /** Runs `work`, whose errors are about the line read last. */
+  /** Runs `work`, and names the last line in its errors. */
   #atLine<T>(work: () => T): T {
     try {
       return work()

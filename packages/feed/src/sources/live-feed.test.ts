@@ -16,9 +16,9 @@ type FeedHandler = (request: IncomingMessage, response: ServerResponse) => void
 let server: Server
 let url: string
 let notices: string[]
-/** Answer the next requests for the feed, one each. */
+/** Handlers that answer the next requests for the feed, one each. */
 let faults: FeedHandler[]
-/** The newest version on one connection; the feed then ends. */
+/** Version after which each connection ends. */
 let cutAfter: number
 
 beforeEach(async () => {
@@ -58,7 +58,7 @@ const text =
 const ofOtherChain = text(200, `${feedHeaderLine({ chainId: 9 })}\n`)
 const gone = text(410, '{"message":"the feed begins after version 900"}')
 
-/** The versions up to the last one, followed. */
+/** Follows the feed up to its last version, and returns the versions. */
 async function follow(): Promise<bigint[]> {
   const index = { chainId: CHAIN, oldestVersion: 0n, latestVersion: BigInt(LAST) }
   const feed = new LiveFeed(url, index, { follow: true, onNotice: (message) => notices.push(message) }, 1)
@@ -120,7 +120,7 @@ describe('a live feed that is followed', () => {
 describe('the index of a feed', () => {
   const index = { format: 'ledger-feed', chain_id: 4, oldest_version: '0', latest_version: '9' }
 
-  it('is that of no feed where a member is missing or of another kind', () => {
+  it('is refused if a member is missing or of another kind', () => {
     expect(parseFeedIndex(index)).toEqual({ chainId: 4, oldestVersion: 0n, latestVersion: 9n })
     for (const wrong of [
       { chain_id: '4' },
@@ -142,7 +142,7 @@ describe('the index of a feed', () => {
 })
 
 describe('a source that does not answer', () => {
-  it('is not waited for any longer once its opening is stopped', async () => {
+  it('is no longer waited for once its opening is stopped', async () => {
     const stop = new AbortController()
     server.removeAllListeners('request').on('request', () => stop.abort())
     const opening = openSource(url, { follow: true, signal: stop.signal })

@@ -19,28 +19,28 @@ import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
 const MAX_LINE_BYTES = 256 * 1024 * 1024
-/** The source says something every second. */
+/** Silence after which a connection counts as broken. The source sends something every second. */
 const SILENCE_MS = 30_000
-/** Replicas are few, and their source is back when it answers. */
+/** Longest pause. Replicas are few, and have to notice soon that their source answers again. */
 const LONGEST_PAUSE_MS = 5_000
-/** How often a source that is not followed is asked before its error is thrown. */
+/** Attempts before the error of a source that is not followed is thrown. */
 const ATTEMPTS = 8
 
-/** The source has no more for now. */
+/** Sign that the source has nothing more for now. */
 const END = Symbol('end')
 
-/** What a source of a live feed says of itself. */
+/** Description that the source of a live feed gives of itself. */
 export interface FeedIndex {
   readonly chainId: number
   readonly oldestVersion: bigint
   readonly latestVersion: bigint
-  /** What it keeps, where that is a slice. */
+  /** The slice that the source keeps, if it keeps one. */
   readonly slice?: Uint8Array | undefined
 }
 
 /**
- * `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`, and `"slice":"0x…"` of a store that keeps a
- * slice; undefined for anything else.
+ * Reads `{"format":"ledger-feed","chain_id":4,"oldest_version":"0","latest_version":"9"}`; a store that keeps a slice
+ * adds `"slice":"0x…"`. Undefined for anything else.
  */
 export function parseFeedIndex(index: unknown): FeedIndex | undefined {
   const { format, chain_id: chainId, oldest_version: oldest, latest_version: latest, slice } = (index ?? {}) as FeedRow
@@ -58,7 +58,7 @@ function isDigest(text: unknown): text is string {
   return typeof text === 'string' && /^0x[0-9a-f]{64}$/.test(text)
 }
 
-/** The versions that another store holds and receives, over HTTP. */
+/** A live feed: the versions that another store holds and receives, over HTTP. */
 export class LiveFeed implements LedgerSource {
   readonly description: string
   readonly chainId: number
@@ -75,7 +75,7 @@ export class LiveFeed implements LedgerSource {
   #first: bigint | undefined
   #next = 0n
   readonly #backoff: Backoff
-  /** What the refusal before asked for. */
+  /** Pause that the last refusal asked for, in milliseconds. */
   #retryAfterMs = 0
   readonly #streak: FailureStreak
 
@@ -104,7 +104,7 @@ export class LiveFeed implements LedgerSource {
 
   async *versions({ version, signal, onIdle }: Reading = {}): AsyncGenerator<VersionWrites> {
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
-    // The source cannot separate the writes of its oldest version from earlier ones.
+    // The source cannot separate the writes of its oldest version from earlier writes.
     const oldestTold = this.#index.oldestVersion + 1n
     this.#next = version === this.#index.oldestVersion || version === undefined ? oldestTold : version
     this.#first = this.#next
@@ -118,7 +118,7 @@ export class LiveFeed implements LedgerSource {
     }
   }
 
-  /** Versions, and `END` wherever the source has no more of them for now. It is asked again after failures. */
+  /** Yields versions, and `END` whenever the source has no more for now. Asks again after failures. */
   async *#steps(ended: AbortSignal): AsyncGenerator<VersionWrites | typeof END> {
     while (!ended.aborted) {
       try {
@@ -156,7 +156,7 @@ export class LiveFeed implements LedgerSource {
     return true
   }
 
-  /** The lines of one answer, after the first. */
+  /** The lines of one answer after its first line. */
   async *#rows(ended: AbortSignal): AsyncGenerator<FeedRow> {
     const silence = new AbortController()
     const timer = setTimeout(() => silence.abort(feedSilent(this.#url, SILENCE_MS)), SILENCE_MS)
@@ -192,7 +192,10 @@ export class LiveFeed implements LedgerSource {
     if (chainId !== this.chainId) throw otherChain(this.#url, String(chainId), this.chainId)
   }
 
-  /** @throws what asking again does not mend: what several answers in a row showed */
+  /**
+   * Pauses before the source is asked again.
+   * @throws the error, if several answers in a row showed it and asking again does not mend it
+   */
   async #pauseAfter(error: unknown, ended: AbortSignal): Promise<void> {
     if (isOfOtherLedger(error)) return await this.#streak.add(error, ended)
     const why = isLedgerStateError(error) ? error.message : fetchFailure(error)

@@ -7,14 +7,17 @@ import { openStateSnapshot } from './state-snapshot.js'
 import { openBackup, openTransactionFolder } from './transaction-backup.js'
 import { openWindow } from './window-source.js'
 
-/** A place that may hold a backup, or one of its folders. */
+/** A place that may hold a backup, or one folder of a backup. */
 export interface BackupPlace {
   readonly storage: BackupStorage
-  /** The folder above, from which the objects of one folder are named, and the name of the place there. */
+  /** The folder above the place, from which objects of the backup are named, and the name of the place in it. */
   above(): { readonly storage: BackupStorage; readonly name: string }
 }
 
-/** Opens what a place holds of a backup. Closes the storage it does not need. @throws as `openSource` */
+/**
+ * Opens the backup, or the folder of one, at a place. Closes the storage that it does not need.
+ * @throws as `openSource`
+ */
 export async function openBackupPlace(place: BackupPlace, options: SourceOptions): Promise<LedgerSource> {
   const keeping = (found: BackupStorage): BackupStorage =>
     options.keepFolder === undefined ? found : new KeepingStorage(found, options.keepFolder)

@@ -1,4 +1,4 @@
-// Backups in a bucket, read as sources: whatever fails on the way, they are what the same backups in a folder are.
+// Backups in a bucket, read as sources. Whatever fails on the way, they give the same as in a folder.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ beforeAll(() => {
   mkdirSync(root)
   snapshot = writeBackup(chain, root, { chunk: 12, folder: 3, snapshot: { version: SNAPSHOT, chunk: 20 } })
   writeEndings(root, endings)
-  // As the tools of networks write them: packed, without a suffix.
+  // Packs objects without a suffix, as the tools of networks do.
   for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((one) => one.endsWith('.gz'))) {
     writeFileSync(join(root, name.slice(0, -3)), readFileSync(join(root, name)))
     rmSync(join(root, name))
@@ -61,7 +61,7 @@ async function serve(options: BucketServerOptions = {}): Promise<void> {
   vi.stubEnv('STORAGE_EMULATOR_HOST', server.origin)
 }
 
-/** All that a source gives, and the most copies that there were meanwhile. */
+/** Reads a source to its end. Returns what it gave, and the most copies that existed meanwhile. */
 async function readAll(location: string, options: SourceOptions = {}, from: Reading = {}) {
   const source = await openSource(location, { thread: false, waypoints: [waypoint], ...options })
   const versions: unknown[] = []
@@ -98,7 +98,7 @@ async function expectAsInFolder(location: string, path: string): Promise<void> {
   const { copies: _, ...expected } = await readAll(path)
   expect(found).toEqual(expected)
   expect(found.versions.length + found.entries.length).toBeGreaterThan(30)
-  // Two chunks that are proven and read and those that are fetched meanwhile, each with its proof, and ends of epochs.
+  // Two chunks are proven and read while others are fetched, each with its proof, and ends of epochs.
   expect(copies).toBeLessThanOrEqual(2 * (2 + FETCH_LIMITS.items) + endings.length)
   expect(filesIn(temporary)).toBe(0)
 }
@@ -129,7 +129,7 @@ describe('a backup in a bucket', () => {
   it.each([
     ['state', () => stateFolder()],
     ['transactions', () => 'transaction_36-.ab12'],
-  ])('has folders of its own that are sources: %s', async (_, name) => {
+  ])('has folders that are sources by themselves: %s', async (_, name) => {
     await serve()
     await expectAsInFolder(`s3://bucket/e1/${name()}`, join(root(), name()))
   })
@@ -137,7 +137,7 @@ describe('a backup in a bucket', () => {
   it('is whole after faults on the way', async () => {
     await serve({ pageSize: 5 })
     const random = createRandom(11)
-    // A row of failures ends long before the eighth.
+    // The eighth failure in a row would be an error; each row here ends long before.
     server.faultOf = ({ before }) => {
       if (before > 2 || random.below(8) > 0) return undefined
       return [busy(503, '0'), busy(429), cutAfter(random.below(300)), endAfter(random.below(30))][random.below(4)]
@@ -147,7 +147,7 @@ describe('a backup in a bucket', () => {
     expect(vouching?.waypoint).toBe(waypoint)
   })
 
-  it('gives up no chunk of the versions before those that are wanted, nor asks for it', async () => {
+  it('yields no chunk before the wanted versions, nor asks for it', async () => {
     await serve()
     const { versions } = await readAll('s3://bucket/e1', {}, { version: 60n, read: () => undefined })
     expect(versions.length).toBe(chain.records.length - 60)
@@ -166,7 +166,7 @@ describe('a backup in a bucket', () => {
             answer.headers.etag = '"other"'
           }
         : undefined
-    // The length of the answer is not the one that was listed.
+    // The answer has another length than the listing says.
     await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
       code: 'source_failed',
       message: expect.stringContaining('s3://bucket/e1/transaction_0-.ab12/24-.chunk is another object than it was'),
@@ -240,7 +240,7 @@ describe('what is not a backup in a bucket', () => {
     await expect(readAll('s3://bucket/e1')).rejects.toThrow(/answered a page in HTML/)
   })
 
-  it('is one of its folders alone at the root of a bucket', async () => {
+  it('is a single folder of a backup at the root of a bucket', async () => {
     folder = join(folder, 'e1', stateFolder())
     await serve()
     folder = join(folder, '../..')

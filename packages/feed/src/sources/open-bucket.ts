@@ -6,7 +6,7 @@ import { openBackupPlace } from './open-backup.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
 /**
- * Opens a backup, or one of its folders, at `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`.
+ * Opens a backup, or one folder of it, at `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`.
  * @throws `invalid_argument`, `source_failed`, `invalid_backup`, `verification_failed`
  */
 export async function openBucketUri(location: string, options: SourceOptions): Promise<LedgerSource> {
@@ -14,7 +14,7 @@ export async function openBucketUri(location: string, options: SourceOptions): P
 }
 
 /**
- * Opens a backup, or one of its folders, at the URL of a bucket or of what is in one.
+ * Opens a backup, or one folder of it, at the URL of a bucket or of a place in a bucket.
  * @param isListing whether the URL itself answered with the listing of a bucket
  * @throws as `openBucketUri`
  */

@@ -5,8 +5,9 @@ import { openSource } from './open-source.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
 /**
- * Opens the first backup of a network that answers. Those of known networks are public: requests to them carry no account.
- * @throws `invalid_argument` where the network names no backup; what the first backup failed with, where none can be opened
+ * Opens the first backup of a network that answers. Backups of known networks are public: requests to them carry no
+ * account.
+ * @throws `invalid_argument` if the network names no backup; the error of the first backup if none can be opened
  * @example
  * ```ts
  * import { openNetwork, parseNetwork } from '@ledger-state/feed'

@@ -9,8 +9,8 @@ import type { LedgerSource, SourceOptions } from './source.js'
 const ATTEMPTS = 8
 
 /**
- * Opens what answers at a URL: a bucket with a backup, the live feed of another store, or else the REST API of a node.
- * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed`
+ * Opens the source at a URL: a bucket with a backup, the live feed of another store, or else the REST API of a node.
+ * @throws `invalid_argument` if the text is not a URL, or has a user name or password; `source_failed`
  */
 export async function openRemote(location: string, options: SourceOptions): Promise<LedgerSource> {
   const url = toRemoteUrl(location)

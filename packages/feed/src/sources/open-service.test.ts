@@ -1,4 +1,4 @@
-// The backup service of a node, read as a backup: what it gives is what a backup in a folder gives.
+// The backup service of a node, read as a backup. It gives the same as a backup in a folder.
 import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ async function read(location: string, since?: number, options: SourceOptions = {
     for await (const part of source.base?.parts(undefined) ?? []) found.push(...part.entries)
     const version = source.base?.version
     for await (const { readTransaction, ...record } of source.versions({ version, mark: source.mark })) {
-      // Each chunk has one, and the chunks differ: the last is of the same version.
+      // Each chunk has a checkpoint. They differ between chunks, though the last version has the same one.
       checkpoint = record.checkpoint ?? checkpoint
       if (record.version > (version ?? -1n)) {
         found.push({ ...record, checkpoint: undefined, transaction: readTransaction?.() })
@@ -114,7 +114,7 @@ describe('the backup service of a node', () => {
     service.oldest = BASE + 1
     service.oldestState = BASE
     expect((await read(at(), BASE)).found).toEqual((await read(folder, BASE)).found)
-    // A request for versions before would be refused.
+    // A request for an earlier version would be refused.
     expect(service.paths).toContain(`/transactions/${BASE + 1}/${LAST - BASE}`)
     expect((await read(at(), Number(made[3]!.version) - 1)).found).toEqual((await read(folder, BASE)).found)
   })
@@ -128,7 +128,7 @@ describe('the backup service of a node', () => {
     Object.assign(service, held)
     const since = Number(made[2]!.version) - 1
     if (pruned === 'states') {
-      // All transactions are there: from the genesis on.
+      // All transactions are there, from the genesis on.
       expect((await read(at(), since)).found.length).toBe(LAST + 1)
       return
     }
@@ -144,7 +144,7 @@ describe('the backup service of a node', () => {
     expect(service.paths.filter((path) => /snapshot_chunk|range_proof/.test(path))).toEqual([])
   })
 
-  it('says what a node has left that prunes while it is read', async () => {
+  it('says what is left on a node that prunes while it is read', async () => {
     service = await startBackupService(chain)
     service.oldestState = BASE
     service.faultOf = (path) => {
@@ -188,14 +188,14 @@ describe('the backup service of a node', () => {
     expect([...failed]).toEqual(expect.arrayContaining(['transactions', 'state_item_count', 'state_root_proof']))
   })
 
-  it('is asked for its newest version first: it has that, and its format is the one of all', async () => {
+  it('is asked for its newest version first, which it has, and whose format all versions have', async () => {
     service = await startBackupService(chain)
     await read(at(), BASE)
     const first = service.paths.find((path) => path.startsWith('/transactions/'))
     expect(first).toBe(`/transactions/${LAST}/1`)
   })
 
-  it('is not taken for one where something else answers', async () => {
+  it('is not recognized if something else answers', async () => {
     service = await startBackupService(chain)
     await expect(read(`${at()}/v1`)).rejects.toMatchObject({
       code: 'source_failed',

@@ -13,9 +13,10 @@ const GENESIS_TAG = 0x01
 const OPENING_BRACE = 0x7b
 
 /**
- * Opens a source of ledger data and recognises its kind by its first bytes or its files: the URL of a node's API, of another store's feed or of a
- * bucket with a backup, `s3://BUCKET/PREFIX`, `gs://BUCKET/PREFIX`, the backup service of a node (`backup+http://HOST:PORT`), a folder of a backup, a genesis blob or a ledger feed.
- * @throws `invalid_argument` where it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
+ * Opens a source of ledger data. A location is the URL of a node's API, of another store's feed or of a bucket with a
+ * backup; `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`; the backup service of a node (`backup+http://HOST:PORT`); or a
+ * path of a backup's folder, a genesis blob or a ledger feed, which are recognised by their files or their first bytes.
+ * @throws `invalid_argument` if it is missing or of no known kind; `invalid_feed`, `invalid_genesis`, `invalid_backup`,
  *   `verification_failed`, `untrusted`, `source_failed`
  * @example
  * ```ts
@@ -64,7 +65,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined for an empty file. */
+/** First byte of a file; undefined if the file is empty. */
 async function firstByte(path: string): Promise<number | 'compressed' | undefined> {
   const content = await openContent(path)
   try {

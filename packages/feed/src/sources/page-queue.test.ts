@@ -16,7 +16,7 @@ function itemsFrom(start: bigint, count: number, latest: bigint): RestItem[] {
   return Array.from({ length: Math.max(0, Number(end - start)) }, (_, at) => item(start + BigInt(at)))
 }
 
-/** Requests that wait until they are answered by hand. */
+/** Requests that wait until the test answers them. */
 function openRequests(latest: bigint, maxPage = 1_000) {
   const open: { request: PageRequest; answer: (milliseconds?: number, bytes?: number) => void }[] = []
   const request = (request: PageRequest) =>
@@ -36,7 +36,7 @@ function openRequests(latest: bigint, maxPage = 1_000) {
   return { open, queue: new PageQueue(request, NEVER) }
 }
 
-/** Takes the next page, answering it if it was not answered before. */
+/** Takes the next page, and answers its request if that has not been answered. */
 async function takeLate({ open, queue }: ReturnType<typeof openRequests>, start: bigint, latest: bigint, ms?: number) {
   const taken = queue.take(start, latest)
   open.find(({ request }) => request.start === start)!.answer(ms)
@@ -149,7 +149,7 @@ describe('the queue of pages', () => {
     expect(requests.open.length).toBeLessThanOrEqual(2)
   })
 
-  it('gives up what was requested ahead of another page than is wanted', async () => {
+  it('gives up its requests ahead if another page is wanted', async () => {
     const requests = openRequests(100_000n)
     const start = (await takeLate(requests, 0n, 100_000n)).at(-1)!.version
     expect(requests.open.map(({ request }) => request.start)).toContain(start)

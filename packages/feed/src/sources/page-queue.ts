@@ -1,15 +1,21 @@
 import type { RestItem } from './rest-page.js'
 
-/** Nodes give at most 100 versions a page, unless their operators allow more; the queue asks for more and takes what comes. */
+/**
+ * Versions of the first page. Nodes give at most 100 a page unless their operators allow more; the queue asks for more
+ * and takes what comes.
+ */
 const FIRST_PAGE_VERSIONS = 100
 const MAX_PAGE_VERSIONS = 1_000
 const MIN_PAGE_VERSIONS = 2
 const MAX_PAGES_AHEAD = 32
-/** Pages in a row that were ready, with all ahead of them, before one less is requested: a commit takes many at once. */
+/**
+ * Pages in a row that were ready when taken, and with all pages ahead of them, before the queue requests one page less.
+ * A commit takes many at once.
+ */
 const READY_PAGES = 64
-/** Most bytes of answers that wait to be taken, besides the one that is due. */
+/** Most bytes of answers that wait to be taken, in addition to the page that is due. */
 const MAX_BYTES_AHEAD = 32 * 1024 * 1024
-/** A page that takes less may grow, one that takes more shrinks. */
+/** Time that decides the length of pages: a page that takes less may grow, a page that takes more shrinks. */
 const QUICK_PAGE_MS = 1_000
 const SLOW_PAGE_MS = 5_000
 
@@ -18,13 +24,13 @@ export interface PageRequest {
   /** Most versions to ask for. */
   readonly limit: number
   readonly signal: AbortSignal
-  /** Called when the answer is there, before it is proven: its bytes, and how long they took. */
+  /** Called when the answer has come, before it is proven, with its bytes and the time that it took. */
   onAnswer(bytes: number, milliseconds: number): void
-  /** Called when the request failed and is made again: answers with the limit to ask for then. */
+  /** Called when the request has failed and is about to be repeated. Returns the limit to ask for then. */
   onFailure(): number
 }
 
-/** Resolves with no items where the node has nothing there yet, and when the signal is aborted. */
+/** Requests a page. Resolves without items if the node has nothing there yet, or the signal is aborted. */
 export type RequestPage = (request: PageRequest) => Promise<readonly RestItem[]>
 
 const NO_ITEMS: Promise<readonly RestItem[]> = Promise.resolve([])
@@ -34,28 +40,28 @@ interface PageAhead {
   limit: number
   readonly cancel: AbortController
   items: Promise<readonly RestItem[]>
-  /** Once it is there, proven or not. */
+  /** Size and time of the answer, once it has come, proven or not. */
   answer: { readonly bytes: number; readonly milliseconds: number } | undefined
-  /** Whether its items are there. */
+  /** Whether its items can be taken. */
   isReady: boolean
 }
 
 /**
- * Pages of a node in order, several of them requested at once. Each page begins with the last version of the one before,
- * so that the two can be compared. The queue requests as many as it takes for the caller never to wait, within a bound of
- * bytes, and pages as long as the node gives them in good time.
+ * Pages of a node in order, several of them requested at once. Each page begins with the last version of the page
+ * before, so that the two can be compared. The queue requests so far ahead that the caller need not wait, within a
+ * bound of bytes, and makes pages longer as long as the node answers quickly.
  */
 export class PageQueue {
   readonly #request: RequestPage
   readonly #signal: AbortSignal
   #pages: PageAhead[] = []
-  /** Pages requested and not taken yet: one until the first is there. */
+  /** Pages that are requested and not yet taken; one until the first has come. */
   #depth = 1
   #readyInRow = 0
   #limit = FIRST_PAGE_VERSIONS
   /** The longest page that the node gave when it had more. */
   #mostGiven = MAX_PAGE_VERSIONS
-  /** Bytes of an answer, as the last ones were. */
+  /** Estimated bytes of an answer, from the last ones. */
   #pageBytes = 1
 
   /** @param signal ends all requests */
@@ -65,8 +71,8 @@ export class PageQueue {
   }
 
   /**
-   * The page that begins at a version.
-   * @param last the last version that is there and wanted, as far as is known: nothing is requested ahead beyond it
+   * Takes the page that begins at a version.
+   * @param last the last wanted version that the node is known to have: nothing is requested beyond it
    */
   async take(start: bigint, last: bigint): Promise<readonly RestItem[]> {
     if (this.#pages[0]?.start !== start) this.cancel()
@@ -84,7 +90,7 @@ export class PageQueue {
     return items
   }
 
-  /** Gives up what was requested ahead. */
+  /** Gives up all requests ahead. */
   cancel(): void {
     this.#cancelFrom(0)
   }
@@ -93,7 +99,7 @@ export class PageQueue {
     for (const { cancel } of this.#pages.splice(place)) cancel.abort()
   }
 
-  /** Whether answers wait to be proven: further requests would bring nothing sooner. */
+  /** Whether answers wait for their proofs, so that more requests would bring nothing sooner. */
   get #isProverBusy(): boolean {
     return this.#pages.filter(({ answer, isReady }) => answer && !isReady).length > 1
   }
@@ -113,7 +119,7 @@ export class PageQueue {
       },
       onFailure: () => this.#slowDown(page),
     })
-    // Its error is thrown where the page is taken.
+    // Errors of the page are thrown when the page is taken.
     page.items.then(
       () => {
         page.isReady = true
@@ -122,7 +128,7 @@ export class PageQueue {
     )
   }
 
-  /** A node that fails is asked for one page at a time, and for less: the answer may have been too long. */
+  /** Asks a node that fails for one page at a time, and for half the versions: the answer may have been too long. */
   #slowDown(page: PageAhead): number {
     const place = this.#pages.indexOf(page)
     if (place >= 0) this.#cancelFrom(place + 1)
@@ -146,7 +152,7 @@ export class PageQueue {
     if (!answer) return
     const { bytes, milliseconds } = answer
     this.#pageBytes = Math.max(bytes, this.#pageBytes / 2)
-    // A slow page may have waited for those ahead of it, on a narrow line.
+    // A page may be slow because pages before it share a narrow line.
     if (milliseconds > SLOW_PAGE_MS) this.#depth = Math.max(1, this.#depth >> 1)
     else if (isLate) this.#depth = Math.min(MAX_PAGES_AHEAD, this.#depth + Math.ceil(this.#depth / 2))
     else if (this.#readyInRow >= READY_PAGES) {

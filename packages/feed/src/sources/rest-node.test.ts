@@ -23,7 +23,10 @@ afterEach(async () => {
   await node.close()
 })
 
-/** Proves pages in this thread unless the options say otherwise: another one starts in a third of a second. */
+/**
+ * Opens the node. Pages are proven in this thread unless the options say otherwise: starting another takes a third of a
+ * second.
+ */
 const open = (options: SourceOptions = {}) =>
   openRestNode(node.url, { thread: false, onNotice: (message) => notices.push(message), ...options }, FAST)
 
@@ -96,7 +99,7 @@ describe('a node', () => {
 
   it('is asked for several pages at once while it takes long to answer, and every version comes in order', async () => {
     node.maxPage = 10
-    // Longer than this machine takes to prove a page.
+    // The latency grows until it exceeds the time in which this machine proves a page.
     for (let latencyMs = 10; node.mostWaiting <= 2; latencyMs *= 4) {
       node.latencyMs = latencyMs
       const { versions } = await read()
@@ -234,7 +237,7 @@ describe('a broken answer', () => {
     for await (const record of source.versions({ signal: stop.signal })) {
       versions.push(record)
       if (versions.length === 1) {
-        // The page that is requested ahead, if it is not yet answered, or the one after it.
+        // Applies to the page that is requested ahead, if it is not yet answered, or to the page after it.
         node.faults.push(
           ...Array(6).fill(answerWith('application/x-bcs', page)),
           answerWith('text/html', '<html>maintenance'),
@@ -260,7 +263,8 @@ describe('a fork', () => {
     const reading = async () => {
       for await (const record of source.versions()) if (record.version === 50n) node.chain = other
     }
-    // The second page was asked for ahead: it or the third is the first of the other ledger.
+    // The second page may have been requested before the change, so the second or the third is the first of the other
+    // ledger.
     node.latest = Math.min(LAST, Number(other.latestVersion))
     await expect(reading()).rejects.toMatchObject({
       code: 'ledger_fork',
@@ -283,7 +287,7 @@ describe('a fork', () => {
   it('is not taken for one where a single answer is damaged', async () => {
     const { marks } = await read()
     const page = Buffer.from(restPage(chain, 20, 50))
-    // A flipped bit in the accumulator root of the last version, which proves all of the page.
+    // Flips a bit in the accumulator root of the last version, which proves the whole page.
     page[page.indexOf(chain.accumulatorRoot(70))]! ^= 1
     notices = []
     node.faults.push(answerIndex, answerWith('application/x-bcs', page))
@@ -389,7 +393,7 @@ describe('an answer that would end the reading for good', () => {
     await source.close()
   })
 
-  it('is not one where a node behind the others announces an older ledger', async () => {
+  it('does not come from a node behind the others that announces an older ledger', async () => {
     const source = await open({ follow: true })
     node.latest = 30
     const stop = new AbortController()

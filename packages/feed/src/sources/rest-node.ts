@@ -23,13 +23,13 @@ import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './sour
 const DECIMAL = /^\d{1,19}$/
 const BCS = 'application/x-bcs'
 
-/** About twice the block time of the networks. */
+/** Pause between requests of a follower, about twice the block time of the networks. */
 const POLL_INTERVAL_MS = 500
-/** Attempts where a source is not followed. */
+/** Attempts before the error of a node that is not followed is thrown. */
 const ATTEMPTS = 8
 const UNUSABLE_ANSWERS = 3
 
-/** How long to wait; shorter in tests. */
+/** Pauses; tests make them shorter. */
 export interface RestNodeTiming {
   readonly firstPauseMs?: number
   readonly pollIntervalMs?: number
@@ -38,9 +38,9 @@ export interface RestNodeTiming {
 /**
  * Reads the transactions of a node through its REST API in BCS, up to its newest version, or, followed, without end.
  * @param url of the API, such as `https://node.example/v1`
- * @throws `invalid_argument` for a URL with a user name or password, or that is none; `source_failed` where it does not
- *   answer as such a node does
- * @param index what the URL itself answered, if it was already asked
+ * @throws `invalid_argument` if the text is not a URL, or has a user name or password; `source_failed` if it does not
+ * answer as a node
+ * @param index the answer of the URL itself, if it was already asked
  */
 export async function openRestNode(
   url: string,
@@ -69,7 +69,7 @@ class RestNode implements LedgerSource {
   #frontier: AccumulatorFrontier | undefined
   /** The newest version that the node announced. */
   #ledgerVersion = 0n
-  /** Whether a page was read, which only a node can answer. */
+  /** Whether a page was read, which shows that this is a node. */
   #isNode = false
   #first: bigint | undefined
   #next: bigint | undefined
@@ -114,7 +114,10 @@ class RestNode implements LedgerSource {
     )
   }
 
-  /** @throws `source_failed` unless it is that of a node */
+  /**
+   * Reads the answer of the URL itself.
+   * @throws `source_failed` unless it is the answer of a node
+   */
   takeIndex({ status, body }: FetchAnswer): void {
     const text = body.toString('utf8')
     const index: unknown = status === 200 ? tryJson(text) : undefined
@@ -139,7 +142,7 @@ class RestNode implements LedgerSource {
     }
   }
 
-  /** Items in order. Pages are requested ahead while some are yielded. */
+  /** Items in order. Later pages are requested while the caller takes these. */
   async *#items({ version: first = 0n, signal, onIdle }: Reading): AsyncGenerator<RestItem> {
     this.#first = first
     const ended = signal ? AbortSignal.any([signal, this.#closed.signal]) : this.#closed.signal
@@ -158,7 +161,7 @@ class RestNode implements LedgerSource {
         for (const item of fresh) if (last === undefined || item.version <= last) yield item
         if (next <= (last ?? this.#ledgerVersion) && fresh.length > 0) continue
         await onIdle?.()
-        // At random, so that followers do not ask in step.
+        // The pause is random, so that followers do not ask in step.
         const interval = this.#timing.pollIntervalMs ?? POLL_INTERVAL_MS
         await pauseFor(interval * (0.75 + Math.random() / 2), ended)
       }
@@ -168,8 +171,8 @@ class RestNode implements LedgerSource {
   }
 
   /**
-   * The page that begins with `newest`, the last item read, or else with version `next`. It is requested again as long as
-   * it does not continue the ledger read so far, is of another chain, or says that the node has pruned it.
+   * The page that begins with `newest`, the last item read, or else with version `next`. The page is requested again if
+   * it does not continue the ledger read so far, is of another chain, or is pruned.
    * @throws `ledger_fork`, `chain_id_mismatch`, `source_failed` if several answers in a row show the same
    */
   async #continue(
@@ -194,13 +197,13 @@ class RestNode implements LedgerSource {
     }
   }
 
-  /** The first version of a page that is not of the ledger read so far. */
+  /** The first version of a page that does not belong to the ledger read so far. */
   #findFork(page: readonly RestItem[], newest: RestItem | undefined): bigint | undefined {
     if (newest && page[0] && !isSameItem(page[0], newest)) return newest.version
     const held = this.#frontier
     const following = held ? page.filter(({ version }) => Number(version) >= held.count) : []
     if (!held || following[0]?.version !== BigInt(held.count)) return undefined
-    // The root after the last item proves all of them; it takes as many hashes as twenty items.
+    // The root after the last item proves all items. That takes as many hashes as proving twenty items each by itself.
     const frontier = held.clone()
     for (const { leaf } of following) frontier.append(leaf)
     if (Buffer.compare(frontier.root(), following.at(-1)!.accumulatorRoot) === 0) return undefined
@@ -211,13 +214,13 @@ class RestNode implements LedgerSource {
     })?.version
   }
 
-  /** The frontier of a mark; without a mark it is empty, and proves a ledger that is read from version 0 on. */
+  /** The frontier of a mark. Without a mark it is empty, which proves a ledger that is read from version 0 on. */
   #frontierFrom(mark: Uint8Array | undefined): AccumulatorFrontier | undefined {
     if (mark) return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', mark)
     return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')
   }
 
-  /** The first version to read: where the mark is of a version before those that are wanted, the one after it. */
+  /** The first version to read: the first wanted one, or the one after the mark if that comes earlier. */
   #startOf({ version = 0n, mark }: Reading): bigint {
     const after = BigInt((mark && this.#frontier?.count) ?? version)
     return after < version ? after : version
@@ -227,16 +230,16 @@ class RestNode implements LedgerSource {
     const index = Number(version)
     const count = this.#frontier?.count
     if (index === count) this.#frontier!.append(leaf)
-    // The versions between were never read, so nothing more can be proven.
+    // Versions in between were not read, so nothing more can be proven.
     else if (count !== undefined && index > count) this.#frontier = undefined
   }
 
-  /** Root of the accumulator up to the newest item; undefined where it is not known to continue the ledger. */
+  /** Root of the accumulator up to the newest item; undefined if it is not known to continue the ledger. */
   get #provenRoot(): Uint8Array | undefined {
     return this.#frontier?.root()
   }
 
-  /** No items where the node has nothing there yet, and when stopped. */
+  /** Requests a page. Returns no items if the node has nothing there yet, or reading was stopped. */
   async #readPage({ start, limit, signal, onAnswer, onFailure }: PageRequest): Promise<readonly RestItem[]> {
     let most = limit
     const urlNow = () => `${this.#url}/transactions?start=${start}&limit=${most}`
@@ -259,7 +262,7 @@ class RestNode implements LedgerSource {
     if (status === 200 && type.startsWith(BCS)) return await this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
-    // A node may recover; an address that never answered as one is wrong.
+    // A node may recover, but an address that never answered as a node is wrong.
     if (!this.#isNode) throw status === 403 && (await this.#isLedgerState()) ? keepsNoTransactions(this.#url) : error
     return { unusable: error }
   }
@@ -331,7 +334,9 @@ function isPruned(error: unknown): error is LedgerStateError {
   return isLedgerStateError(error, 'source_failed') && error.fields.status === 410
 }
 
-/** Errors of the API are JSON with a code; of other servers, whose every path may be 404, they are not. */
+/**
+ * Whether an error is a node's, which is JSON with a code. On other servers every path may be 404, without such a body.
+ */
 function isErrorOfNode(body: Buffer): boolean {
   const error = tryJson(body.toString('utf8')) as { readonly error_code?: unknown } | null | undefined
   return typeof error?.error_code === 'string'

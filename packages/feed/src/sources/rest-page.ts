@@ -6,10 +6,10 @@ import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 
-/** A transaction as a node gives it, with the commitments that distinguish it from any other. */
+/** A transaction as a node gives it, with commitments that distinguish it from every other one. */
 export interface RestItem extends LedgerVersion {
   readonly transaction: Uint8Array
-  /** Hash of its TransactionInfo: its leaf in the ledger's accumulator. */
+  /** Hash of the item's TransactionInfo, which is its leaf in the ledger's accumulator. */
   readonly leaf: Uint8Array
   /** Root of the accumulator of the ledger up to the item. */
   readonly accumulatorRoot: Uint8Array

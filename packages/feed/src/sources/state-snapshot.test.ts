@@ -24,7 +24,7 @@ const plain = (parts: readonly StatePart[]) =>
     entries.map(({ key, value }) => [Buffer.from(key).toString('hex'), Buffer.from(value).toString('hex')]),
   )
 
-/** The state as its writes leave it, in the order of key hashes. */
+/** The state that the writes lead to, in the order of key hashes. */
 function expectedState() {
   const state = new Map<string, string>()
   for (const { writes } of chain.expected.slice(0, VERSION + 1)) {

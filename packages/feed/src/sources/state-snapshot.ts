@@ -29,10 +29,13 @@ import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePar
 import { Voucher } from './voucher.js'
 import type { Vouching } from './vouching.js'
 
-/** Entries of a part at most. */
+/** Most entries of a part. */
 const PART_ENTRIES = 5_000
 
-/** Reads a folder with a `state.manifest`: the whole state at a version. @throws `invalid_backup`, `verification_failed` */
+/**
+ * Reads a folder with a `state.manifest`: the whole state at a version.
+ * @throws `invalid_backup`, `verification_failed`
+ */
 export async function openStateSnapshot(
   storage: BackupStorage,
   folder: string,
@@ -63,7 +66,7 @@ export async function openStateSnapshot(
   const voucher = new Voucher(storage, hasher, options)
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
-  // Which network the state is of is known at its end; where a waypoint is given, it need not be read first.
+  // Only the end of the state shows its network. If a waypoint is given, the state need not be read first.
   let early = voucher.isTold && vouchEarly ? await vouch(undefined) : undefined
   const snapshot = new Snapshot(
     storage,
@@ -99,7 +102,7 @@ export async function openStateSnapshot(
       const total = Number(chunks.at(-1)!.lastIndex) + 1
       return { done: snapshot.done, total, unit: 'entries' as const, fetchedBytes: storage.fetchedBytes }
     },
-    /** A snapshot holds no versions. */
+    /** A snapshot has a state and no versions. */
     async *versions() {},
     async close() {
       await prover?.close()
@@ -108,18 +111,18 @@ export async function openStateSnapshot(
   }
 }
 
-/** A chunk by the names of its objects. */
+/** The names of a chunk's objects. */
 interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isLast'> {
   readonly name: string
   readonly proofName: string
-  /** Bytes of both, as they are stored. */
+  /** Bytes of both objects, as they are stored. */
   readonly bytes: number
 }
 
 /** A chunk whose proof is under way. */
 interface ProvenChunk {
   readonly chunk: StateChunk
-  /** The tree before the chunk, and after it. */
+  /** The trees before and after the chunk. */
   readonly tree: Uint8Array | undefined
   readonly treeAfter: Promise<Uint8Array | undefined>
 }
@@ -162,14 +165,14 @@ interface Proof extends StateProof {
   readonly prover: Prover
 }
 
-/** Finds out what vouches for the state of a chain. */
+/** Finds the validators that vouch for the state of a chain. */
 type Vouch = (chainId: number | undefined) => Promise<Vouching | undefined>
 
 /** Place at which reading resumes. */
 interface SnapshotMark {
   /** Index of the next entry. */
   readonly next: bigint
-  /** The tree before the chunk that holds it; undefined before the first. */
+  /** The tree before the chunk that holds the next entry; undefined before the first chunk. */
   readonly tree: Uint8Array | undefined
 }
 
@@ -184,7 +187,7 @@ class Snapshot implements StateBase {
   readonly #storage: BackupStorage
   /** Place of the manifest, for errors. */
   readonly #place: string
-  /** The manifest as metadata name it. */
+  /** Name of the manifest, as metadata have it. */
   readonly #handle: string
   readonly #epoch: bigint
   readonly #chunks: readonly StoredChunk[]
@@ -194,7 +197,7 @@ class Snapshot implements StateBase {
 
   /**
    * @param root of the state, as the manifest has it
-   * @param vouchEarly finds out what vouches for the state before it is read, where a waypoint is given
+   * @param vouchEarly finds the validators that vouch for the state before the state is read, if a waypoint is given
    */
   constructor(
     storage: BackupStorage,
@@ -242,14 +245,14 @@ class Snapshot implements StateBase {
         (stored) => this.#fetch(stored),
       )) {
         const tree = before ? await before.treeAfter : mark?.tree
-        // The next chunk is proven while this one is read; its error is thrown in its turn.
+        // The next chunk is proven while this one is read. An error of the proof is thrown in its turn.
         const treeAfter = this.#prove(chunk, tree)
         treeAfter.catch(() => {})
         if (before) yield* this.#readChunk(before, next, tree)
         before = { chunk, tree, treeAfter }
       }
     } catch (error) {
-      // The next chunk cannot be had; this one is whole.
+      // The next chunk cannot be fetched, but this one is whole.
       if (before) yield* this.#readChunk(before, next, await before.treeAfter)
       throw error
     }
@@ -317,11 +320,13 @@ class Snapshot implements StateBase {
     if (epoch !== undefined && epoch !== this.#epoch && epoch !== this.#epoch + 1n) {
       throw otherEpochInState(this.#place, this.#epoch, epoch)
     }
-    // A snapshot is taken at the end of an epoch: the state already names the next one, the manifest the one that ends.
+    // A snapshot is taken at the end of an epoch. The state already names the next epoch; the manifest names the one
+    // that ends.
     return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
   }
 
-  // u64 next entry | options of u8 chain id, u64 height, u64 epoch, u64 time | option of the tree, as `SparseMerkleFrontier.write`
+  // Layout of a mark: u64 next entry | options of u8 chain id, u64 height, u64 epoch, u64 time | option of the tree, as
+  // `SparseMerkleFrontier.write`
   #writeMark({ next, tree }: SnapshotMark): Uint8Array {
     const writer = new ByteWriter().u64(next)
     const { chainId, height, epoch, timestampUsec } = this.clock.state

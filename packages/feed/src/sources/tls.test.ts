@@ -1,4 +1,4 @@
-// A source whose TLS is at fault, and how its requests fail.
+// Sources whose TLS fails, and the errors of requests to them.
 import { once } from 'node:events'
 import { createServer as createPlainServer } from 'node:http'
 import { createServer, type Server as TlsServer } from 'node:https'

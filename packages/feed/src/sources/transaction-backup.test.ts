@@ -54,7 +54,7 @@ const plain = (versions: readonly (VersionWrites | ExpectedVersion)[]) =>
     ]),
   }))
 
-/** State values as of a version, as a store would have them. */
+/** State values as of a version, as a store would answer them. */
 function stateBefore(version: number) {
   return (key: Uint8Array) => {
     for (let at = version - 1; at >= 0; at--) {
@@ -229,7 +229,7 @@ describe('a hostile manifest', () => {
 describe('hostile records', () => {
   it('are refused before they cost more than their size allows', async () => {
     writeBackup(chain, root, { gzip: false, chunk: 1_000 })
-    // A TransactionInfo could begin at any of its bytes.
+    // A record in which an info could begin at any byte.
     const record = Buffer.alloc(2_000_000)
     for (let at = 0; at < record.length; at += 40) record.fill(0x01, at + 13, at + 30)
     const length = Buffer.alloc(4)

@@ -46,7 +46,10 @@ import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOp
 import { Voucher } from './voucher.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
-/** Reads all transactions of a backup, found by its metadata. @throws `invalid_backup` */
+/**
+ * Reads all transactions of a backup, which its metadata list.
+ * @throws `invalid_backup`
+ */
 export async function openBackup(storage: BackupStorage, options: SourceOptions): Promise<LedgerSource> {
   const { transactions, snapshots, endings } = await readBackupMetadata(storage)
   if (transactions.length > 0) return new TransactionBackup(storage, transactions, options)
@@ -55,7 +58,10 @@ export async function openBackup(storage: BackupStorage, options: SourceOptions)
   throw withoutTransactions(storage.root, state && { version: state.version, folder: dirname(state.manifest) })
 }
 
-/** Reads the transactions of one folder of a backup, without its metadata. @throws `invalid_backup` */
+/**
+ * Reads the transactions in one folder of a backup, without the metadata.
+ * @throws `invalid_backup`
+ */
 export async function openTransactionFolder(
   storage: BackupStorage,
   folder: string,
@@ -77,36 +83,39 @@ export function openTransactionEntries(
   return new TransactionBackup(storage, entries, options, upTo)
 }
 
-/** Time that readers waited for proofs before another thread starts: starting one takes some 200 ms of CPU time. */
+/**
+ * Time that readers must have waited for proofs before another thread starts. Starting one takes some 200 ms of CPU
+ * time.
+ */
 const THREAD_PAYS_MS = 500
 
-/** Names of functions that users of a network call in some minutes: a few hundred. */
+/** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
-/** A chunk by the names of its objects. */
+/** The names of a chunk's objects. */
 interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersion' | 'hasAuxiliary'> {
   readonly name: string
   readonly proofName: string
-  /** Bytes of both, as they are stored. */
+  /** Bytes of both objects, as they are stored. */
   readonly bytes: number
   readonly entry: TransactionBackupEntry
 }
 
-/** A chunk whose files are at hand. */
+/** A chunk whose files are on this machine. */
 interface FetchedChunk {
   readonly chunk: TransactionChunk
   readonly entry: TransactionBackupEntry
 }
 
-/** A chunk, and what its proof found out, if there is one. */
+/** A chunk and the results of its proof, if there is a proof. */
 interface ReadyChunk extends FetchedChunk {
   readonly proven: ProvenTransactions | undefined
 }
 
-/** A chunk whose proof was begun. */
+/** A chunk whose proof has begun. */
 interface ChunkUnderWay {
   readonly chunk: TransactionChunk
-  /** An error is thrown in its turn. */
+  /** Settles when the proof ends. An error is thrown in the chunk's turn. */
   readonly result: Promise<ReadyChunk>
 }
 
@@ -175,7 +184,8 @@ class TransactionBackup implements LedgerSource {
       const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
       const earliest = this.#voucher.earliestWaypoint(reading.vouching, reading.chainId) ?? 0n
       if (earliest < info.version) {
-        // Once the validators of the next epoch are known, those of the ledger info's own are not.
+        // This comes first: once the validators of the next epoch are known, those of the ledger info's epoch are
+        // forgotten.
         for await (const point of this.#voucher.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
           yield point
           next = point.version
@@ -186,7 +196,7 @@ class TransactionBackup implements LedgerSource {
     for await (const point of this.#voucher.endingsWithin({ ...reading, above: next })) yield point
   }
 
-  /** The points that the ledger info of a chunk shows. Where it is the end of an epoch, that one is a point anyway. */
+  /** The points that the ledger info of a chunk shows. If it ends an epoch, `endingsWithin` yields that point. */
   async *#pointsOfChunk(
     chunk: StoredChunk,
     proofPath: string,
@@ -201,7 +211,7 @@ class TransactionBackup implements LedgerSource {
     if (version <= upTo && version > above && info.nextEpoch === undefined) yield { version, accumulatorRoot, vouching }
   }
 
-  /** Fetches and proves a chunk for its checkpoint. */
+  /** Fetches and proves a chunk, for its checkpoint. */
   async *#checkpointOf(chunk: StoredChunk, vouching: Vouching): AsyncGenerator<SignedPoint> {
     const fetched = await this.#fetch(chunk)
     const proven = await this.#prover!.proveTransactions(fetched.chunk, undefined)
@@ -241,7 +251,7 @@ class TransactionBackup implements LedgerSource {
           if (version > chunk.lastVersion) break
           if (version > last) return
           this.#frontier?.append(leafAt(proven!, index))
-          // Stretches may overlap.
+          // Ranges may overlap.
           if (version < (this.#next ?? from.version ?? 0n)) continue
           this.#position = `${chunk.path}, record ${index} (version ${version})`
           this.#first ??= version
@@ -303,13 +313,13 @@ class TransactionBackup implements LedgerSource {
   }
 
   /**
-   * Each chunk is proven to continue the one before, while that one is read and those that follow are fetched. One is proven ahead, and
-   * one more each time that proofs were waited for as long as pays for another thread.
+   * Proves that each chunk continues the one before. Meanwhile earlier chunks are read and later ones fetched. One
+   * chunk is proven ahead, and one more each time that readers have waited so long for proofs that another thread pays.
    */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
     const underWay: ChunkUnderWay[] = []
     let ahead = 1
-    /** Undefined until the first chunk was taken, which is always waited for. */
+    /** Time waited for proofs; undefined until the first chunk was taken, which is always waited for. */
     let waitedMs: number | undefined
     const take = async (): Promise<ReadyChunk> => {
       const began = performance.now()
@@ -333,7 +343,7 @@ class TransactionBackup implements LedgerSource {
         if (underWay.length > ahead) yield await take()
       }
     } catch (error) {
-      // The next chunk cannot be had; those under way are whole.
+      // The next chunk cannot be fetched, but those under way are whole.
       while (underWay.length > 0) yield await take()
       throw error
     }
@@ -352,7 +362,7 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  /** Has the files of a chunk at hand. */
+  /** Makes the files of a chunk available on this machine. */
   async #fetch({ name, proofName, entry, bytes: _, ...versions }: StoredChunk): Promise<FetchedChunk> {
     const [path, proofPath] = await Promise.all([
       this.#storage.localFile(name),
@@ -361,14 +371,16 @@ class TransactionBackup implements LedgerSource {
     return { chunk: { ...versions, path, proofPath }, entry }
   }
 
-  /** What to throw of a first chunk that does not continue the store: if validators signed the chunk, the store is wrong. */
+  /**
+   * The error for a first chunk that does not continue the store. If validators signed the chunk, the store is wrong.
+   */
   async #signedFork(chunk: TransactionChunk, { vouching }: Reading, fork: unknown): Promise<unknown> {
     const { ledger } = await this.#prover!.proveTransactions(chunk, undefined)
     const signed = await this.#voucher.vouch(chunk.proofPath, ledger, vouching, this.#chainId)
     return signed ? signedLedgerDiffers(chunk.path, signed.epoch, ledger.version) : fork
   }
 
-  /** A late chunk that ends above a version, and at or before another. */
+  /** A late chunk whose last version is in a range. */
   async #lateChunkWithin(above: bigint, upTo: bigint): Promise<StoredChunk | undefined> {
     const within = this.#entries.filter(({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above)
     for (const entry of within.sort((a, b) => (a.lastVersion > b.lastVersion ? -1 : 1))) {
@@ -382,7 +394,7 @@ class TransactionBackup implements LedgerSource {
     return undefined
   }
 
-  /** The chunk that holds the version, or else the first one after it, and those that follow. */
+  /** The chunk that holds a version, or else the first one after it, and all following chunks. */
   async *#chunks(from: bigint | undefined): AsyncGenerator<StoredChunk> {
     let next = from ?? this.#entries[0]!.firstVersion
     let began = false
@@ -392,7 +404,7 @@ class TransactionBackup implements LedgerSource {
       const start = next
       for (const member of manifest.list('chunks')) {
         const firstVersion = member.version('first_version')
-        // Of a backup that was kept in part, the manifest names more than is there.
+        // The manifest of a backup that was kept in part names more chunks than the backup has.
         if (member.version('last_version') < next || firstVersion > min(last, entry.lastVersion)) continue
         if (began && firstVersion > next) throw missingVersions(member.place, next, firstVersion)
         const chunk = await this.#toChunk(member, entry)
@@ -404,7 +416,10 @@ class TransactionBackup implements LedgerSource {
     }
   }
 
-  /** The stretch that holds a version and reaches furthest. Before the first chunk, one that begins later will do. */
+  /**
+   * The entry that holds a version and reaches furthest. Before the first chunk was read, a later entry is allowed,
+   * too.
+   */
   #entryFor(version: bigint, began: boolean): TransactionBackupEntry | undefined {
     const later = this.#entries.filter(({ lastVersion }) => lastVersion >= version)
     const holding = later.filter(({ firstVersion }) => firstVersion <= version)
@@ -439,14 +454,14 @@ class TransactionBackup implements LedgerSource {
   }
 }
 
-/** Proves that a chunk continues the one before, whose own proof may be under way. */
+/** Proves that a chunk continues the one before, whose proof may still be under way. */
 async function proveAfter(prover: Prover, chunk: TransactionChunk, before: ChunkUnderWay): Promise<ProvenTransactions> {
   const isNext = chunk.firstVersion === before.chunk.lastVersion + 1n
   const early = isNext ? prover.proveTransactions(chunk, undefined).catch(() => undefined) : undefined
   const held = (await before.result).proven!.frontierAfter
   const proven = await early
   if (proven && Buffer.compare(proven.frontier, held) === 0) return proven
-  // Chunks overlap, or the proof fails: in what way depends on what is held.
+  // Either chunks overlap or the proof fails; the proof against `held` shows which.
   return await prover.proveTransactions(chunk, held)
 }
 

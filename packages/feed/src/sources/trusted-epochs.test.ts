@@ -23,7 +23,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Asks what vouches for a ledger info inside an epoch of the made-up ledger. */
+/** The validators that vouch for a ledger info inside an epoch of the made-up ledger. */
 async function askInside(epochs: TrustedEpochs, epoch: number) {
   const { validators } = made[epoch]!
   const inside = { ...made[epoch]!, version: BigInt(epoch * 10 - 5), nextEpoch: undefined, signers: validators }

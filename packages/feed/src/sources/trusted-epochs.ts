@@ -22,11 +22,11 @@ import type { SignedPoint, Vouching } from './vouching.js'
 
 interface PlacedEnding {
   readonly info: SignedLedgerInfo
-  /** What `info` was read from. */
+  /** BCS that `info` was read from. */
   readonly bytes: Uint8Array
   readonly place: string
   readonly manifest: string
-  /** The waypoint that the manifest lists for it. It has no authority, but it says what the backup held when it was made. */
+  /** The waypoint that the manifest lists for it. It is not trusted; it shows what the backup held when it was made. */
   readonly listed: string | undefined
 }
 
@@ -36,8 +36,8 @@ interface BelievedEnding {
 }
 
 /**
- * The epochs of a backup whose validators follow from trusted waypoints. It reads the ends of epochs as far as the ledger
- * infos that it is asked about need them, each once, so these have to come in the order of their epochs.
+ * The epochs of a backup whose validators follow from trusted waypoints. It reads each end of an epoch once, and only
+ * when a ledger info needs it. So callers must ask about ledger infos in the order of their epochs.
  */
 export class TrustedEpochs {
   readonly #storage: BackupStorage
@@ -45,16 +45,20 @@ export class TrustedEpochs {
   readonly #hasher: LedgerHasher
   readonly #history: EpochHistory
   readonly #waypoints: readonly string[]
-  /** The waypoint from which the history began, or else that of the ledger info which has it. */
+  /** The waypoint at which the reading of endings began; undefined while only a ledger info with a waypoint was checked. */
   #began: string | undefined
   #endings: AsyncGenerator<PlacedEnding> | undefined
-  /** Read, and not needed yet. */
+  /** An ending that was read and is not needed yet. */
   #ahead: PlacedEnding | undefined
   #packed: PackedEnding[] = []
-  /** The newest that is packed. */
+  /** The newest ending that was packed. */
   #lastPacked: PlacedEnding | undefined
 
-  /** @param waypoints at least one, each `version:hash`. @throws `invalid_argument`, `invalid_backup` */
+  /**
+   * Opens the epochs of a backup.
+   * @param waypoints at least one, each `version:hash`
+   * @throws `invalid_argument`, `invalid_backup`
+   */
   static async open(
     storage: BackupStorage,
     hasher: LedgerHasher,
@@ -65,7 +69,7 @@ export class TrustedEpochs {
     return new TrustedEpochs(storage, endings, hasher, new EpochHistory(hasher, bls, waypoints), waypoints)
   }
 
-  /** The waypoint of the first ending in a backup, for people to compare; undefined where it has none. */
+  /** The waypoint of the first ending in a backup, for people to compare; undefined if it has none. */
   static async firstWaypoint(storage: BackupStorage, hasher: LedgerHasher): Promise<string | undefined> {
     const { endings } = await readBackupMetadata(storage)
     for await (const { info } of readEndings(storage, endings, undefined)) return computeWaypoint(hasher, info)
@@ -87,8 +91,8 @@ export class TrustedEpochs {
   }
 
   /**
-   * Expects that a quorum of validators which follow from a trusted waypoint signed a ledger info, or that it has one.
-   * @param path the file in which it stands
+   * Checks that a ledger info has a trusted waypoint, or that a quorum of validators signed it who follow from one.
+   * @param path the file of the ledger info, for messages
    * @throws `untrusted`; `invalid_backup` naming file and record of an ending that does not parse
    */
   async expectSigned(path: string, info: SignedLedgerInfo): Promise<Vouching> {
@@ -99,8 +103,8 @@ export class TrustedEpochs {
   }
 
   /**
-   * Believes all endings of the backup, from the earliest trusted waypoint among them.
-   * @returns what vouches for the newest epoch whose validators are known
+   * Checks all endings of the backup, from the earliest trusted waypoint among them.
+   * @returns the vouching for the newest epoch whose validators are known
    * @throws as `expectSigned`
    */
   async believeAll(): Promise<Vouching> {
@@ -112,9 +116,9 @@ export class TrustedEpochs {
   }
 
   /**
-   * Believes the endings up to a version, from those on that are known or, at first, from the latest waypoint that is early
-   * enough.
-   * @param above version above which endings are yielded, each with what vouches for it
+   * Checks the endings up to a version. It continues after the last checked ending or, at first, at the latest waypoint
+   * that is early enough.
+   * @param above version above which endings are yielded, each with its vouching
    * @throws as `expectSigned`
    */
   async *believeUpTo(above: bigint, upTo: bigint): AsyncGenerator<SignedPoint> {
@@ -128,14 +132,14 @@ export class TrustedEpochs {
     }
   }
 
-  /** The endings that were believed since the last call, in order, for a store to keep. */
+  /** The endings that were checked since the last call, in order, for a store to keep. */
   takeEndings(): readonly PackedEnding[] {
     const taken = this.#packed
     this.#packed = []
     return taken
   }
 
-  /** Has the history know the validators of the epoch of a ledger info. */
+  /** Reads and checks endings until the validators of a ledger info's epoch are known. */
   async #advance({ epoch, version }: SignedLedgerInfo): Promise<void> {
     if (this.#history.epoch === undefined) {
       this.#begin(this.#latestFirst((candidate) => candidate < version))
@@ -145,13 +149,13 @@ export class TrustedEpochs {
     if (known === undefined || known < epoch) throw epochsMissing(this.#storage.root, known, epoch)
   }
 
-  /** Fewest signatures have to be checked from the latest of the waypoints that are early enough. */
+  /** The waypoints that are early enough, the latest first, because that one needs the fewest signatures checked. */
   #latestFirst(isEarlyEnough: (version: bigint) => boolean): string[] {
     const candidates = this.#waypoints.filter((waypoint) => isEarlyEnough(versionOfWaypoint(waypoint)))
     return candidates.sort((a, b) => (versionOfWaypoint(a) > versionOfWaypoint(b) ? -1 : 1))
   }
 
-  /** Begins to read endings at the first of the waypoints that the backup has an ending for. */
+  /** Begins to read endings at the first waypoint for which the backup has an ending. */
   #begin(candidates: readonly string[]): void {
     for (const waypoint of candidates) {
       const version = versionOfWaypoint(waypoint)
@@ -168,7 +172,7 @@ export class TrustedEpochs {
     for await (const _ of this.#believing(isNeeded));
   }
 
-  /** Believes endings for as long as they are needed. */
+  /** Checks endings for as long as they are needed. */
   async *#believing(isNeeded: (ending: PlacedEnding) => boolean): AsyncGenerator<BelievedEnding> {
     let batch: PlacedEnding[] = []
     for (;;) {
@@ -197,7 +201,10 @@ export class TrustedEpochs {
     }
   }
 
-  /** Once the ending is believed: that one is not signed says more. */
+  /**
+   * Compares an ending with the waypoint that its manifest lists. This comes after the check of signatures, whose error
+   * says more.
+   */
   #expectListed({ info, manifest, listed }: PlacedEnding): void {
     if (listed === undefined) return
     const found = computeWaypoint(this.#hasher, info)
@@ -222,12 +229,12 @@ async function* readEndings(
   entries: readonly EpochEndingEntry[],
   from: bigint | undefined,
 ): AsyncGenerator<PlacedEnding, undefined> {
-  /** The epoch whose ending comes next. Entries may overlap where a backup is being compacted. */
+  /** The epoch whose ending comes next. Entries may overlap while a backup is compacted. */
   let next: bigint | undefined
   const locate = async (entry: EpochEndingEntry) => {
     const manifest = await readManifest(storage, entry.manifest)
     const members = manifest.list('chunks')
-    // What its first chunk lacks is found out in its turn.
+    // Objects that the first chunk lacks are reported in its turn.
     if (members[0]) await resolveBackupFile(storage, members[0].text('ledger_infos')).catch(() => {})
     return { entry, manifest, members }
   }

@@ -1,4 +1,4 @@
-// For each check of a proof, a flipped bit in the bytes that it guards.
+// Each check of a proof refuses a flipped bit in the bytes that it guards.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const CHUNK = 'transaction_0-.ab12/0-.chunk'
 const PROOF = 'transaction_0-.ab12/0-24.proof'
 const RUNS = { numRuns: isSlowRun ? 60 : 15 }
 
-/** Success, and a state root: the option after three hashes. */
+/** Whether an info has a state root: success, and the option after three hashes. */
 function hasStateRoot(info: Uint8Array): boolean {
   return info[9] === 0 && info[10 + 96] === 1
 }
@@ -62,7 +62,7 @@ function flip(path: string, bit: number): void {
   writeFileSync(path, bytes)
 }
 
-/** Offsets of the parts of a record in the chunk, which holds versions from 0 on. */
+/** Offsets of the parts of a record in the chunk, whose first version is 0. */
 function placesOf(version: number) {
   let at = 0
   for (const { transaction, info, events, writeSet } of chain.records.slice(0, version)) {
@@ -75,7 +75,7 @@ function placesOf(version: number) {
   return { transactionAt, infoAt, eventsAt, writeSetAt: eventsAt + events.length }
 }
 
-/** A version whose info says success and that has events and writes. */
+/** A version that succeeded and has events and writes. */
 const VERSION = chain.records.findIndex(
   ({ info, events, writeSet }, version) => version > 3 && info[9] === 0 && events[0]! > 0 && writeSet[1]! > 0,
 )

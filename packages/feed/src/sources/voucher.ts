@@ -7,7 +7,7 @@ import type { SignedRangeReading, SourceOptions } from './source.js'
 import { TrustedEpochs } from './trusted-epochs.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
-/** Finds out what vouches for the ledger infos of a backup. */
+/** Finds the validators that vouch for the ledger infos of a backup. */
 export class Voucher {
   readonly #storage: BackupStorage
   readonly #hasher: LedgerHasher
@@ -15,28 +15,29 @@ export class Voucher {
   #epochs: TrustedEpochs | undefined
   #isNoticed = false
 
-  /** @param storage of the backup, which has the ends of epochs */
+  /** @param storage the backup, which has the ends of epochs */
   constructor(storage: BackupStorage, hasher: LedgerHasher, options: SourceOptions) {
     this.#storage = storage
     this.#hasher = hasher
     this.#options = options
   }
 
-  /** Whether waypoints are trusted that were given for the source, whatever its chain id is. */
+  /** Whether the options name trusted waypoints, so that they are known before the chain id is. */
   get isTold(): boolean {
     return trustedWaypoints(this.#options, undefined, undefined).length > 0
   }
 
-  /** Version of the earliest waypoint that is trusted; undefined where none is. */
+  /** Version of the earliest waypoint that is trusted; undefined if none is. */
   earliestWaypoint(held: Vouching | undefined, chainId: number | undefined): bigint | undefined {
     const versions = trustedWaypoints(this.#options, held, chainId).map(versionOfWaypoint)
     return versions.length === 0 ? undefined : versions.reduce((a, b) => (a < b ? a : b))
   }
 
   /**
-   * Expects that a ledger info is signed where a waypoint is trusted. Where none is, one notice says so, once.
+   * Checks that a ledger info is signed by validators that follow from a trusted waypoint. If no waypoint is trusted,
+   * it returns undefined, and gives one notice.
    * @param path the file of the ledger info
-   * @param held what vouches for the store, where the source continues one
+   * @param held the vouching of the store, if the source continues one
    * @throws `untrusted`
    */
   async vouch(
@@ -55,7 +56,7 @@ export class Voucher {
   }
 
   /**
-   * The ends of epochs between two versions, each signed; none where no waypoint is trusted.
+   * The ends of epochs between two versions, each checked to be signed. Yields none if no waypoint is trusted.
    * @throws `untrusted`
    */
   async *endingsWithin({ above, upTo, vouching, chainId }: SignedRangeReading): AsyncGenerator<SignedPoint> {
@@ -67,14 +68,14 @@ export class Voucher {
     }
   }
 
-  /** The ends of epochs that were believed since the last call, in order, for a store to keep. */
+  /** The ends of epochs that were checked since the last call, in order, for a store to keep. */
   takeEndings(): readonly PackedEnding[] {
     return this.#epochs?.takeEndings() ?? []
   }
 
   /**
-   * Believes all ends of epochs in the backup.
-   * @returns what vouches for the newest epoch whose validators are known; undefined where no waypoint is trusted
+   * Checks all ends of epochs in the backup.
+   * @returns the vouching for the newest epoch whose validators are known; undefined if no waypoint is trusted
    * @throws `untrusted`
    */
   async vouchForAll(): Promise<Vouching | undefined> {
@@ -95,15 +96,15 @@ export class Voucher {
   }
 }
 
-/** A vouching that continues what the store held names the waypoint from which that began. */
+/** A vouching that continues the store's names the waypoint from which the store's began. */
 function continued(vouching: Vouching, held: Vouching | undefined): Vouching {
   return held && vouching.waypoint === held.ending ? { ...vouching, waypoint: held.waypoint } : vouching
 }
 
 /**
- * The waypoints that are trusted for a source; none where nothing vouches for it.
- * @param held what vouches for what the store holds
- * @param chainId of the source, where it is known
+ * The waypoints that are trusted for a source; empty if there are none.
+ * @param held the vouching of the store
+ * @param chainId chain id of the source, if it is known
  */
 function trustedWaypoints(
   { unsigned, waypoints = [], network, hashSalt = DEFAULT_HASH_SALT }: SourceOptions,

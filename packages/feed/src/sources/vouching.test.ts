@@ -1,4 +1,4 @@
-// What vouches for backups and state snapshots, and what is refused before anything of it is given out.
+// Signatures of backups and state snapshots: which are accepted, and which are refused before anything is yielded.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A backup of a chain with the ends of its epochs. */
+/** Writes a backup of a chain with the ends of its epochs. */
 function write(of: SyntheticChain, ends: readonly Uint8Array[] = endings): { root: string; snapshot: string } {
   const root = mkdtempSync(join(folder, 'root-'))
   const snapshot = writeBackup(of, root, { snapshot: { version: SNAPSHOT, chunk: 20 } })
@@ -161,7 +161,7 @@ describe('what vouches for versions', () => {
 describe.skipIf(!hasSharedData)('the made-up ledger of ../shared (skipped without it)', () => {
   const made = sharedPath('data/epochs/made')
 
-  // The ledger info of the first chunk, up to version 99, is the second waypoint itself.
+  // The ledger info of the first chunk, which ends at version 99, has the second waypoint itself.
   it.each([
     '0:576f7b9c49d70e5d08da6278068fe401e8ad1441ea89a522d9295e219b8d7966',
     '124:dcc6fcdda83656dd918d2428143a162d34b47b717c4b1e5a2bacbcf5fbef16c2',

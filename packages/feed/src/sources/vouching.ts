@@ -2,31 +2,31 @@ import { Buffer } from 'node:buffer'
 import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { SignedPower } from '@ledger-state/proof'
 
-/** What vouches for versions of a ledger: validators that follow from a waypoint. */
+/** Signatures that vouch for versions of a ledger: by validators that follow from a waypoint. */
 export interface Vouching {
   /** The waypoint that was trusted, `version:hash`. */
   readonly waypoint: string
-  /** The newest end of an epoch that was believed, as a waypoint: the next source continues from it. */
+  /** The newest end of an epoch that was checked, as a waypoint. The next source continues from it. */
   readonly ending: string
   /** The epoch whose validators signed. */
   readonly epoch: bigint
-  /** The power that signed; undefined where the versions end with the waypoint itself. */
+  /** The voting power that signed; undefined if the versions end with the waypoint itself. */
   readonly power: SignedPower | undefined
 }
 
 /** A version up to which validators signed a ledger. */
 export interface SignedPoint {
   readonly version: bigint
-  /** Root of the accumulator of the ledger up to the version. */
+  /** Root of the ledger's accumulator after the version. */
   readonly accumulatorRoot: Uint8Array
   readonly vouching: Vouching
-  /** Same as that of a `LedgerVersion`, where a checkpoint of this version was asked for. */
+  /** Checkpoint as in `LedgerVersion`, if one of this version was asked for. */
   readonly checkpoint?: Uint8Array | undefined
-  /** Same as `LedgerSource.mark`, after this version, where the point has a checkpoint. */
+  /** `LedgerSource.mark` after this version, if the point has a checkpoint. */
   readonly mark?: Uint8Array | undefined
 }
 
-/** What vouches for a genesis that has a trusted waypoint. */
+/** The vouching for a genesis that has a trusted waypoint. */
 export function vouchingOfGenesis(waypoint: string): Vouching {
   return { waypoint, ending: waypoint, epoch: 0n, power: undefined }
 }
@@ -41,7 +41,10 @@ export function writeVouching(writer: ByteWriter, { waypoint, ending, epoch, pow
   if (power) writer.integer(power.signed, 16).integer(power.total, 16)
 }
 
-/** Reads what `writeVouching` wrote. @throws `invalid_bcs` */
+/**
+ * Reads a vouching that `writeVouching` wrote.
+ * @throws `invalid_bcs`
+ */
 export function readVouching(reader: ByteReader): Vouching {
   return {
     waypoint: readText(reader),

@@ -1,4 +1,4 @@
-// Windows of a backup, chosen by versions and times: what is read is what the window needs, and no more.
+// Windows of a backup, chosen by versions and times. A source reads what the window needs, and no more.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const chain = new SyntheticChain({ blocks: 40, signers: true })
 const made = chain.endings()
 const endings = made.map(signedLedgerInfo)
 const waypoint = computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(endings[0]!)))
-/** Ends of epochs, of whose versions the backup has a state. */
+/** Ends of two epochs for whose versions the backup has a state. */
 const [OLDER, NEWER] = [made[2]!, made[4]!].map(({ version }) => Number(version)) as [number, number]
 const LAST = Number(chain.latestVersion)
 
@@ -164,7 +164,7 @@ describe('a window of a backup', () => {
     server.requests.length = 0
     await planOf(wanted, undefined, { sourceFolder })
     expect(fetched().filter((key) => /\.meta|manifest/.test(key))).toEqual([])
-    // A copy that was damaged is fetched again.
+    // A damaged copy is fetched again.
     for (const entry of readdirSync(sourceFolder, { recursive: true, withFileTypes: true })) {
       if (entry.isFile() && entry.name !== 'window.json') writeFileSync(join(entry.parentPath, entry.name), 'damaged')
     }

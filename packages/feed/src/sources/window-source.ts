@@ -19,7 +19,7 @@ const USEC_PER_MS = 1_000n
 /**
  * Opens the part of a backup that a window needs: the newest state at or before its beginning, and the transactions from there
  * on. Nothing large is read yet.
- * @throws `invalid_argument` where the backup does not have the window; `invalid_backup`, `verification_failed`
+ * @throws `invalid_argument` if the backup does not have the window; `invalid_backup`, `verification_failed`
  */
 export async function openWindow(
   storage: BackupStorage,
@@ -29,7 +29,7 @@ export async function openWindow(
   const contents = await readBackupMetadata(storage)
   const { window, toUsec } = await chooseWindow(storage, contents, wanted, options.sourceFolder)
   const { base, transactions, firstVersion, lastVersion } = window
-  // What vouches for the state is found out when it is read: a store may hold it already.
+  // Who vouches for the state is found out when it is read, since a store may hold the state already.
   const state = base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { vouchEarly: false }))
   const rest =
     transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
@@ -67,7 +67,7 @@ async function chooseWindow(
   return { window, toUsec: to && 'timeUsec' in to ? to.timeUsec : undefined }
 }
 
-/** One source out of a state and of the transactions after it. */
+/** Joins a state and the transactions after it into one source. */
 function joinSources(
   root: string,
   { base }: BackupWindow,
@@ -102,7 +102,7 @@ function joinSources(
     takeEndings: () => [...(state?.takeEndings?.() ?? []), ...(rest?.takeEndings?.() ?? [])],
     async *versions(reading: Reading = {}): AsyncGenerator<LedgerVersion> {
       if (!rest) return
-      // The state's own transaction need not be fetched to be compared: the mark proves what follows it.
+      // The state's own transaction need not be fetched for comparison: the mark proves what follows it.
       const version =
         reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
       for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
@@ -156,7 +156,10 @@ async function planFetch(
   }
 }
 
-/** @param names as manifests have them, without the suffix of a compression */
+/**
+ * Finds objects by their names.
+ * @param names as manifests have them, without the suffix of a compression
+ */
 async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): Promise<StoredObject[]> {
   const folders = [...new Set([...names].map((name) => posix.dirname(name)))]
   const found: StoredObject[] = []
@@ -171,7 +174,7 @@ async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): 
   return found
 }
 
-/** The epochs from the latest trusted waypoint on; all, where the network is not known yet. */
+/** The epochs from the latest trusted waypoint on; all epochs if the network is not known yet. */
 function endingsNeeded(
   entries: readonly EpochEndingEntry[],
   { unsigned, verify, waypoints = [], network }: SourceOptions,

@@ -4,11 +4,12 @@ import { HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
 import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
 import { LEAF_LENGTH } from './fold-leaves.js'
 
-// Entries of a state as they are sent to a thread: u32 length of the key, u32 of the value, u32 of the annotation, and these.
+// Layout of entries in a message to a thread: u32 length of the key, u32 of the value, u32 of the annotation, then
+// these three.
 
 const HEADER = 12
 
-/** Entries of one message to a thread. */
+/** Collects the entries of one message to a thread. */
 export class EntryBatch {
   #bytes: Buffer
   #length = 0
@@ -21,7 +22,7 @@ export class EntryBatch {
     return this.#length === 0
   }
 
-  /** Takes an entry; answers false if it does not fit after those before. */
+  /** Adds an entry; returns false if it does not fit. */
   add({ key, value, annotation }: KeyedEntry): boolean {
     const noteLength = annotation?.length ?? 0
     const end = this.#length + HEADER + key.length + value.length + noteLength
@@ -40,13 +41,13 @@ export class EntryBatch {
     return true
   }
 
-  /** The entries, whose buffer may be given away. */
+  /** The bytes of all entries, in a buffer that may be transferred. */
   toBytes(): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#bytes.buffer as ArrayBuffer, 0, this.#length)
   }
 }
 
-/** The leaves of a batch, `LEAF_LENGTH` bytes each. */
+/** Hashes the entries of a batch into leaves of `LEAF_LENGTH` bytes each. */
 export function hashEntries(hasher: LedgerHasher, batch: Uint8Array): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(batch.buffer, batch.byteOffset, batch.length)
   const leaves = Buffer.from(new ArrayBuffer(countEntries(bytes) * LEAF_LENGTH))

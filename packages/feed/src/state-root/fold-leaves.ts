@@ -2,11 +2,11 @@ import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '@ledger-state/proof'
 import { duplicateStateKey } from '../errors.js'
 
-/** Bytes of a leaf: the hash of its key, then that of its value. */
+/** Bytes of a leaf: the hash of its key, then the hash of its value. */
 export const LEAF_LENGTH = 2 * HASH_LENGTH
 const KEY_BITS = 8 * HASH_LENGTH
 
-/** A subtree of a sparse Merkle tree. One that has a single leaf is that leaf, at any depth. */
+/** A subtree of a sparse Merkle tree. A subtree with a single leaf is that leaf, at any depth. */
 export type Subtree =
   | { readonly kind: 'empty' }
   | { readonly kind: 'leaf'; readonly hash: Uint8Array }
@@ -14,18 +14,21 @@ export type Subtree =
 
 const EMPTY: Subtree = { kind: 'empty' }
 
-/** Receives what a fold comes by, from the left to the right. */
+/** Called with the leaves and nodes of a fold, from left to right. */
 export interface FoldObserver {
-  /** A leaf, in `LEAF_LENGTH` bytes that are overwritten afterwards. */
+  /** Called with a leaf of `LEAF_LENGTH` bytes, which are overwritten afterwards. */
   onLeaf(leaf: Uint8Array): void
-  /** A node: the root of a subtree that is empty, one leaf, or more. The index counts from the left edge of what is folded. */
+  /**
+   * Called with a node: the root of a subtree that is empty or has one or more leaves. The index counts from the left
+   * edge of the fold.
+   */
   onNode(depth: number, index: number, hash: Uint8Array): void
 }
 
 /**
- * The subtree at a depth of all leaves whose keys agree up to there, given in any order in `LEAF_LENGTH` bytes each, which
- * are overwritten.
- * @throws `verification_failed` where two leaves have one key
+ * Folds leaves into the subtree at a depth. Their keys must agree up to that depth. They come in any order, in
+ * `LEAF_LENGTH` bytes each, which are overwritten.
+ * @throws `verification_failed` if two leaves have one key
  */
 export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: number, observer?: FoldObserver): Subtree {
   const bytes = Buffer.from(leaves.buffer, leaves.byteOffset, leaves.length)
@@ -33,7 +36,10 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
   for (let at = 0; at < offsets.length; at++) offsets[at] = at * LEAF_LENGTH
   const hashOf = (at: number) => bytes.subarray(offsets[at]! + HASH_LENGTH, offsets[at]! + LEAF_LENGTH)
 
-  /** Puts the leaves from `first` to `end` whose bit is 0 before the others; answers where these begin. */
+  /**
+   * Moves the leaves from `first` to `end` whose bit is 0 before the others. Returns the index of the first of the
+   * others.
+   */
   function divide(first: number, end: number, bit: number): number {
     const [byte, mask] = [bit >> 3, 0x80 >> (bit & 7)]
     let [low, high] = [first, end]
@@ -67,17 +73,17 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
     const middle = divide(first, end, bit)
     const left = subtreeRoot(fold(first, middle, bit + 1, 2 * index))
     const right = subtreeRoot(fold(middle, end, bit + 1, 2 * index + 1))
-    // The leaves below are not needed again: the node takes the place of the first of them.
+    // The leaves below are not needed again, so the node overwrites the first of them.
     hasher.hashPairInto('SparseMerkleInternal', left, right, bytes, offsets[first]! + HASH_LENGTH)
     return { kind: 'inner', hash: hashOf(first) }
   }
 
   const subtree = fold(0, offsets.length, depth, 0)
-  // Sent to another thread, a view would take all leaves along.
+  // A copy: a view that is sent to another thread would take the buffer with all leaves along.
   return subtree.kind === 'empty' ? subtree : { kind: subtree.kind, hash: Uint8Array.from(subtree.hash) }
 }
 
-/** The subtree that has one on its left and one on its right. */
+/** The subtree whose left and right children are these subtrees. */
 export function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree): Subtree {
   if (left.kind === 'empty' && right.kind !== 'inner') return right
   if (right.kind === 'empty' && left.kind === 'leaf') return left
@@ -85,9 +91,9 @@ export function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree
 }
 
 /**
- * The tree of the subtrees of a level.
- * @param level as many as there are nodes on a level
- * @param onNode receives the nodes above, each with how many levels it is above them, and its index
+ * Joins all subtrees of a level into a tree.
+ * @param level the subtrees; their number is a power of 2
+ * @param onNode called with each node above, the number of levels that it is above them, and its index
  */
 export function joinAll(
   hasher: LedgerHasher,
@@ -106,7 +112,7 @@ export function joinAll(
   return nodes[0]!
 }
 
-/** Hash of a subtree. */
+/** Root hash of a subtree. */
 export function subtreeRoot(subtree: Subtree): Uint8Array {
   return subtree.kind === 'empty' ? SPARSE_MERKLE_PLACEHOLDER : subtree.hash
 }

@@ -3,21 +3,24 @@ import { EntryBatch } from './entry-batch.js'
 import type { LeafStore } from './leaf-store.js'
 import type { RootThreads } from './root-threads.js'
 
-/** Bytes of entries that go to a thread together. */
+/** Bytes of entries that are sent to a thread at once. */
 const BATCH_BYTES = 256 * 1_024
-/** Batches that are hashed or added at once. */
+/** Most batches that are being hashed or added. */
 const MOST_UNDER_WAY = 16
 
 /** Entries of a state in groups, in any order. */
 export type EntryPages = Iterable<readonly KeyedEntry[]> | AsyncIterable<readonly KeyedEntry[]>
 
-/** Receives progress, and ends the work. */
+/** Callback for progress, and a signal that ends the work. */
 export interface HashingOptions {
   readonly onProgress?: ((keys: number) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** Hashes all entries into leaves. @returns the number of keys */
+/**
+ * Hashes all entries into leaves.
+ * @returns the number of keys
+ */
 export async function hashPages(
   pages: EntryPages,
   threads: RootThreads,
@@ -42,7 +45,7 @@ export async function hashPages(
     })
     underWay.add(done)
     void done.then(() => underWay.delete(done))
-    // Bounds the leaves that wait for files, too, which may be slower than hashing.
+    // This also bounds the leaves that wait to be written to files, which may be slower than hashing.
     if (underWay.size > MOST_UNDER_WAY) await Promise.race(underWay)
   }
   let batch = new EntryBatch(BATCH_BYTES)

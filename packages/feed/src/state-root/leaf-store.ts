@@ -12,35 +12,38 @@ export const PART_DEPTH = 8
 const FIRST_BYTES = 64 * 1_024
 const PREFIX = 'state-root-'
 
-/** How the names of folders begin that this process fills and removes. */
+/** Prefix of the names of folders that this process makes and removes. */
 export function temporaryFolderPrefix(): string {
   return `${PREFIX}${process.pid}-`
 }
 
-/** Leaves of a tree by the first bytes of their keys: in memory up to a bound, beyond it in files. */
+/** Leaves of a tree by the first byte of their key hashes: in memory up to a bound, the rest in files. */
 export class LeafStore {
   readonly #memoryBytes: number
   readonly #spillFolder: string
   readonly #parts = Array.from({ length: PARTS }, () => new Part())
   #used = 0
-  /** Made when leaves have to be written to files. */
+  /** Folder of the files; made when leaves must be written. */
   #folder: string | undefined
 
-  /** @param spillFolder an existing folder, in which a folder for files is made */
+  /** @param spillFolder an existing folder; the folder for files is made in it */
   constructor(memoryBytes: number, spillFolder: string) {
     this.#memoryBytes = memoryBytes
     this.#spillFolder = spillFolder
     removeStale(spillFolder)
   }
 
-  /** @throws `spill_failed` */
+  /**
+   * Adds leaves.
+   * @throws `spill_failed`
+   */
   async add(leaves: Uint8Array): Promise<void> {
     for (let at = 0; at < leaves.length; at += LEAF_LENGTH) this.#parts[leaves[at]!]!.push(leaves, at)
     this.#used += leaves.length
     if (this.#used > this.#memoryBytes) await this.#spill()
   }
 
-  /** All leaves of a part, which are given away. */
+  /** Gives out all leaves of a part, and forgets them. */
   async take(part: number): Promise<Uint8Array<ArrayBuffer>> {
     return await this.#parts[part]!.take()
   }
@@ -62,7 +65,10 @@ export class LeafStore {
   }
 }
 
-/** Removes the folders of processes that were killed. @throws `spill_failed` */
+/**
+ * Removes the folders of killed processes.
+ * @throws `spill_failed`
+ */
 function removeStale(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -75,12 +81,12 @@ function removeStale(folder: string): void {
   }
 }
 
-/** How far apart the clocks of files and of processes may be. */
+/** Most by which the clock of the file system and the clock of processes may differ. */
 const CLOCK_SLACK_MS = 1_000
 
 function isStale(path: string, pid: number): boolean {
   if (pid !== process.pid) return !isRunning(pid)
-  // In a container, a program often has the process id of the one before it, which was killed.
+  // In a container, a program often has the same process id as the killed one before it.
   const started = Date.now() - process.uptime() * 1_000
   const made = statSync(path, { throwIfNoEntry: false })
   return made !== undefined && made.mtimeMs < started - CLOCK_SLACK_MS

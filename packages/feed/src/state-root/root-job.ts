@@ -3,7 +3,7 @@ import { hashEntries } from './entry-batch.js'
 import { foldLeaves, type Subtree } from './fold-leaves.js'
 import { foldTreePart, type TreePart } from './tree-part.js'
 
-/** A job of the threads that compute a state root. */
+/** A job for the threads that compute a state root. */
 export type RootJob =
   | { readonly kind: 'hash'; readonly batch: Uint8Array }
   | { readonly kind: 'fold'; readonly leaves: Uint8Array; readonly depth: number }
@@ -17,7 +17,7 @@ export function runRootJob(job: RootJob, hasher: LedgerHasher): RootResult {
   return foldTreePart(hasher, job.leaves, job.depth, job.bottom)
 }
 
-/** The buffers of a result, which are given away with it. */
+/** The buffers of a result, which are transferred with it. */
 export function buffersOf(result: RootResult): ArrayBuffer[] {
   if (result instanceof Uint8Array) return [result.buffer]
   return 'leaves' in result ? [result.leaves.buffer, result.nodes.buffer, result.counts.buffer] : []

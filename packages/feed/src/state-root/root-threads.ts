@@ -3,18 +3,21 @@ import { LedgerHasher } from '@ledger-state/proof'
 import { idlest, JobThread, threadModule } from '../threads/job-thread.js'
 import { type RootJob, type RootResult, runRootJob } from './root-job.js'
 
-/** Jobs that wait in a thread, so that it has the next one while this thread is busy. */
+/** Jobs that wait in each thread, so that it has a next job while the caller is busy. */
 const AHEAD = 2
 
 const ROOT_WORKER = threadModule('root-worker', import.meta.url)
 
-/** Runs jobs of a state root in threads. A caller waits for `ready` before each, which bounds what is under way. */
+/** Runs jobs of a state root in threads. The caller awaits `ready` before each job, which bounds the jobs under way. */
 export class RootThreads {
   readonly #threads: JobThread<RootJob, RootResult>[]
   readonly #local: LedgerHasher | undefined
   #waiting: (() => void)[] = []
 
-  /** @param count threads, by default as many as there are cores; 0 computes in this one, as does a bundle that lacks the thread's module */
+  /**
+   * @param count number of threads, by default the number of cores. With 0, and in a bundle that lacks the thread's
+   * module, jobs run in this thread.
+   */
   constructor(salt: string, count: number | undefined) {
     const cores = availableParallelism()
     const threads = count ?? (cores > 1 ? cores : 0)
@@ -29,7 +32,10 @@ export class RootThreads {
     }
   }
 
-  /** Runs a job, whose bytes are given away. @throws `verification_failed`; `source_failed` where the thread ended */
+  /**
+   * Runs a job, whose bytes are transferred.
+   * @throws `verification_failed`; `source_failed` if the thread ended
+   */
   async run(job: RootJob): Promise<RootResult> {
     if (this.#local) return runRootJob(job, this.#local)
     const bytes = job.kind === 'hash' ? job.batch : job.leaves

@@ -12,7 +12,7 @@ import { computeStateRoot } from './state-root.js'
 
 const hasher = new LedgerHasher()
 
-/** The root by the tree that the proofs of snapshots use, which takes leaves in order. */
+/** The root from the tree of snapshot proofs, which takes leaves in order. */
 function orderedRoot(entries: readonly KeyedEntry[]): Uint8Array {
   const tree = new SparseMerkleFrontier(hasher)
   const leaves = entries.map(({ key, value, annotation }) => {
@@ -64,7 +64,7 @@ describe('computeStateRoot', () => {
   const folder = { path: mkdtempSync(join(tmpdir(), 'roots-')) }
   afterAll(() => rmSync(folder.path, { recursive: true }))
 
-  it('is the root that the proofs of snapshots have, of any entries in any order', async () => {
+  it('computes the root that the proofs of snapshots have, of any entries in any order', async () => {
     await fc.assert(
       fc.asyncProperty(entriesArbitrary, fc.integer({ min: 1, max: 5 }), async (entries, length) => {
         const options = { spillFolder: folder.path, threads: 0 }
@@ -76,10 +76,10 @@ describe('computeStateRoot', () => {
     )
   })
 
-  it.each([0, 2])('is the same from files, with %i threads, and leaves no file', async (threads) => {
+  it.each([0, 2])('computes the same root from files, with %i threads, and leaves no file', async (threads) => {
     const spillFolder = join(folder.path, `spill ${threads}`)
     mkdirSync(join(spillFolder, 'state-root-999999999-killed'), { recursive: true })
-    // A killed program before this one had the same process id.
+    // An earlier program with the same process id was killed.
     const ofSameId = join(spillFolder, `state-root-${process.pid}-killed`)
     mkdirSync(ofSameId)
     utimesSync(ofSameId, 0, 0)
@@ -133,7 +133,7 @@ describe('foldLeaves', () => {
   const leaf = (key: Uint8Array) => Buffer.concat([key, hasher.hash('StateValue', key)])
   const hashOf = (made: Uint8Array) => hasher.hash('SparseMerkleLeafNode', made)
 
-  it('is a tree of all bits: keys that share any number of them are distinguished', () => {
+  it('distinguishes keys that share any number of their bits', () => {
     for (const bit of [0, 1, 7, 8, 63, 64, 200, 255]) {
       const [a, b] = [Buffer.alloc(32), Buffer.alloc(32)]
       b[bit >> 3] = 0x80 >> (bit & 7)
@@ -144,7 +144,7 @@ describe('foldLeaves', () => {
     }
   })
 
-  it('has the root of the tree by its definition, for made-up keys that share any number of bits', () => {
+  it('computes the root by its definition, for made-up keys that share any number of bits', () => {
     const isSet = (key: Uint8Array, bit: number) => ((key[bit >> 3]! >> (7 - (bit & 7))) & 1) === 1
     const rootOf = (leaves: readonly Buffer[], bit = 0): Uint8Array => {
       if (leaves.length === 0) return subtreeRoot({ kind: 'empty' })

@@ -4,36 +4,36 @@ import { type EntryPages, hashPages } from './hash-pages.js'
 import { LeafStore, PART_DEPTH, PARTS } from './leaf-store.js'
 import { RootThreads } from './root-threads.js'
 
-/** 1 GiB: the leaves of 16 million keys. */
+/** Memory for leaves by default: 1 GiB, for 16 million keys. */
 export const DEFAULT_ROOT_MEMORY: number = 2 ** 30
 
-/** How a state root is computed. */
+/** Options for computing a state root. */
 export interface StateRootOptions {
-  /** An existing folder for files, which are removed in the end; of killed processes by the next. */
+  /** An existing folder for temporary files. They are removed in the end; those of a killed process by the next one. */
   readonly spillFolder: string
-  /** Bytes of leaves, 64 a key, that are kept in memory before files are written; 1 GiB by default. */
+  /** Bytes of leaves that are kept in memory before files are written, 64 a key; 1 GiB by default. */
   readonly memoryBytes?: number | undefined
-  /** Threads that hash; as many as there are cores by default, and none where there is one core. */
+  /** Threads that hash; by default the number of cores, and none on one core. */
   readonly threads?: number | undefined
   /** The word before the name of each hash, `APTOS::` by default. */
   readonly hashSalt?: string | undefined
   /** Called after each page with the number of keys so far. */
   readonly onProgress?: ((keys: number) => void) | undefined
-  /** Ends the work between two pages: the promise then rejects with the reason. */
+  /** Ends the work between two pages: the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** The root of a state, and how many keys it has. */
+/** The root of a state, and its number of keys. */
 export interface StateRoot {
   readonly root: Uint8Array
   readonly keys: number
 }
 
 /**
- * Computes the sparse Merkle root of a state from its entries, in any order: 32 bytes, as the ledger commits to it. Keys of
- * the store itself (`isOwnKey`) are left out. Memory is bounded, whatever the number of keys.
+ * Computes the sparse Merkle root of a state from its entries, in any order: 32 bytes, as the ledger commits to it.
+ * Keys of the store itself (`isOwnKey`) are left out. Memory is bounded, whatever the number of keys.
  * @param pages entries in groups of a few hundred or thousand
- * @throws `verification_failed` where a key comes twice; `spill_failed` where files cannot be written
+ * @throws `verification_failed` if a key comes twice; `spill_failed` if files cannot be written
  * @example
  * ```ts
  * import { tmpdir } from 'node:os'
@@ -70,7 +70,7 @@ async function foldAll(
     signal?.throwIfAborted()
     const job = { kind: 'fold', leaves: await leaves.take(part), depth: PART_DEPTH } as const
     const subtree = threads.run(job) as Promise<Subtree>
-    // Its error is thrown in its turn.
+    // An error of the subtree is thrown in its turn.
     subtree.catch(() => {})
     folded.push(subtree)
   }

@@ -29,10 +29,10 @@ export interface StateTree {
   /** Root of the state. */
   readonly root: Uint8Array
   readonly keys: number
-  /** Bytes of its file. */
+  /** Bytes of the tree's file. */
   readonly bytes: number
   /**
-   * The path of a state key, in some 0.1 ms. It leads to the root, or is not returned.
+   * The path of a state key; takes some 0.1 ms. A path that does not lead to the root is not returned.
    * @param stateKey in database form
    * @throws `state_tree_damaged`
    */
@@ -42,7 +42,7 @@ export interface StateTree {
 }
 
 /**
- * Opens the tree of a version that `writeStateTree` wrote to a folder. Undefined where there is none.
+ * Opens the tree of a version that `writeStateTree` wrote to a folder. Undefined if there is none.
  * @throws `state_tree_damaged`
  */
 export function openStateTree(folder: string, version: bigint): StateTree | undefined {
@@ -106,13 +106,13 @@ class TreeFile implements StateTree {
     closeSync(this.#file)
   }
 
-  /** Goes from the root down, and turns the siblings round in the end. */
+  /** Path of a key hash: goes from the root down, and reverses the siblings in the end. */
   #pathOf(keyHash: Uint8Array): StatePath {
     const { depth } = this.#layout
     const siblings: Uint8Array[] = []
     let [first, end] = this.#leavesBelow(keyHash, depth)
     let bottom = depth
-    // Hashes are spread evenly: where more than one leaf is below the last level, there are more above it, too.
+    // Hashes are spread evenly: if more than one leaf is below the last level, more are above it, too.
     if (end - first < 2) {
       bottom = 0
       ;[first, end] = [0, this.keys]
@@ -126,7 +126,10 @@ class TreeFile implements StateTree {
     return { leaf, siblings: siblings.reverse() }
   }
 
-  /** Follows a key hash below the kept nodes, and adds the siblings on its way. @param leaves in the order of their keys */
+  /**
+   * Follows a key hash below the kept nodes, and adds the siblings on its way.
+   * @param leaves in the order of their keys
+   */
   #descend(leaves: Buffer, keyHash: Uint8Array, depth: number, siblings: Uint8Array[]): StateLeaf | undefined {
     let [first, end] = [0, leaves.length / LEAF_LENGTH]
     for (let bit = depth; end - first > 1; bit++) {
@@ -153,7 +156,9 @@ class TreeFile implements StateTree {
     return this.#hasher.hashPair('SparseMerkleInternal', left, right)
   }
 
-  /** The leaves below the node of a level on the way to a key hash: the first, and the one behind the last. */
+  /**
+   * The leaves below the node at a level on the way to a key hash: index of the first leaf, and index after the last.
+   */
   #leavesBelow(keyHash: Uint8Array, level: number): [number, number] {
     const width = 2 ** (this.#layout.depth - level)
     const index = bitsOf(keyHash, 0, level) * width
@@ -171,7 +176,7 @@ class TreeFile implements StateTree {
     }
   }
 
-  /** The checkpoint has the root of the tree. */
+  /** Checks that the checkpoint has the root of the tree. */
   #expectRoot(): void {
     try {
       const { stateRoot } = checkCheckpoint(this.#hasher, this.checkpoint)
@@ -192,7 +197,7 @@ class TreeFile implements StateTree {
   }
 }
 
-/** Index of the first leaf whose bit is 1, among leaves that agree in all bits before it. */
+/** Index of the first leaf whose bit is 1, among leaves that agree in all earlier bits. */
 function middleOf(leaves: Buffer, first: number, end: number, bit: number): number {
   let middle = first
   while (middle < end && !isOne(leaves, bit + middle * LEAF_LENGTH * 8)) middle++

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { readCheckpoint, type SignedCheckpoint, writeCheckpoint } from '@ledger-state/proof'
 
-/** What the file of a tree says of its state. */
+/** Description of a state in the file of its tree. */
 export interface TreeDescription {
   /** The word before the name of each hash. */
   readonly hashSalt: string
@@ -16,7 +16,10 @@ export function descriptionToBytes({ hashSalt, checkpoint }: TreeDescription): U
   return writer.toBytes()
 }
 
-/** Reads what `descriptionToBytes` wrote. @throws `invalid_bcs` */
+/**
+ * Reads a description that `descriptionToBytes` wrote.
+ * @throws `invalid_bcs`
+ */
 export function bytesToDescription(bytes: Uint8Array): TreeDescription {
   const reader = new ByteReader(bytes)
   const hashSalt = Buffer.from(reader.readByteString()).toString('utf8')

@@ -3,12 +3,12 @@ import { join } from 'node:path'
 
 const NAME = /^state-tree-(0|[1-9]\d{0,19})$/
 
-/** Name of the file that has the tree of a version. */
+/** Name of the file with the tree of a version. */
 export function treeFileName(version: bigint): string {
   return `state-tree-${version}`
 }
 
-/** The versions whose trees are files of a folder, the newest first; none where the folder cannot be read. */
+/** Versions that have a tree in a folder, the newest first; empty if the folder cannot be read. */
 export function listStateTrees(folder: string): bigint[] {
   const versions: bigint[] = []
   try {
@@ -22,7 +22,7 @@ export function listStateTrees(folder: string): bigint[] {
   return versions.sort((a, b) => (a > b ? -1 : 1))
 }
 
-/** Removes the trees of a folder but the newest ones. Whoever has one open reads on. */
+/** Removes all trees of a folder except the newest. Readers that have one open are not disturbed. */
 export function removeOldTrees(folder: string, kept: number): void {
   for (const version of listStateTrees(folder).slice(kept)) rmSync(join(folder, treeFileName(version)), { force: true })
 }

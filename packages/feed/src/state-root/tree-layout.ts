@@ -11,9 +11,9 @@ import { PART_DEPTH } from './leaf-store.js'
 
 export const TREE_MAGIC: Uint8Array = new TextEncoder().encode('LSTREE\0\x01')
 export const HEADER_LENGTH: number = 8 + 8 + 4 * 4 + HASH_LENGTH
-/** Leaves below a node of the lowest level that is kept, in the mean at most. */
+/** Most leaves, in the mean, below a node of the lowest kept level. */
 const MOST_LEAVES = 32
-/** Leaves are counted in 32 bits, and so are the nodes of a level. */
+/** Most keys of a tree. Leaves, and the nodes of a level, are counted in 32 bits. */
 export const MAX_TREE_KEYS: number = 2 ** 32 - 1
 
 /** Offsets of the parts of a tree in its file. */
@@ -26,14 +26,17 @@ export interface TreeLayout {
   leafAt(index: number): number
 }
 
-/** The lowest level that is kept of a tree with this number of leaves. */
+/** The lowest level that is kept for a tree with this number of leaves. */
 export function depthOf(keys: number): number {
   let depth = PART_DEPTH
   while (keys / 2 ** depth > MOST_LEAVES) depth++
   return depth
 }
 
-/** Computes the offsets of the parts of a tree in its file. @param descriptionLength bytes of the salt and the checkpoint */
+/**
+ * Computes the offsets of the parts of a tree in its file.
+ * @param descriptionLength bytes of the salt and the checkpoint
+ */
 export function layoutOf(keys: number, depth: number, descriptionLength: number): TreeLayout {
   const nodesAt = HEADER_LENGTH + descriptionLength
   const startsAt = nodesAt + (2 ** (depth + 1) - 1) * HASH_LENGTH

@@ -19,18 +19,18 @@ import { treeFileName } from './tree-files.js'
 import { depthOf, HEADER_LENGTH, layoutOf, MAX_TREE_KEYS, TREE_MAGIC, type TreeLayout } from './tree-layout.js'
 import type { TreePart } from './tree-part.js'
 
-/** Parts that are folded while one is written. */
+/** Parts that are folded while another is written. */
 const PARTS_AHEAD = 4
 
-/** How the tree of a state is written. */
+/** Options for writing the tree of a state. */
 export interface StateTreeOptions extends Omit<StateRootOptions, 'spillFolder'> {
-  /** An existing folder, which gets the tree's file; temporary files beside it are removed in the end. */
+  /** An existing folder for the tree's file and for temporary files, which are removed in the end. */
   readonly folder: string
-  /** The checkpoint of the state's version. The file holds it. */
+  /** The checkpoint of the state's version, which the file holds. */
   readonly checkpoint: SignedCheckpoint
 }
 
-/** A tree that was written. */
+/** Description of a tree that was written. */
 export interface WrittenTree {
   readonly path: string
   readonly keys: number
@@ -38,11 +38,12 @@ export interface WrittenTree {
 }
 
 /**
- * Writes the sparse Merkle tree of a state as a file, from which `openStateTree` reads the paths of keys. The file is there
- * once it is whole and synced, and takes the place of one of the same version. Memory is bounded as that of `computeStateRoot`.
+ * Writes the sparse Merkle tree of a state as a file, from which `openStateTree` reads the paths of keys. The file gets
+ * its name once it is whole and synced; it replaces a file of the same version. Memory is bounded as in
+ * `computeStateRoot`.
  * @param pages entries of the state in groups of a few hundred or thousand, in any order
- * @throws `verification_failed` where the state has another root than its checkpoint, or a key comes twice; `spill_failed`
- *   where files cannot be written
+ * @throws `verification_failed` if the root of the state is not the checkpoint's, or a key comes twice; `spill_failed`
+ * if files cannot be written
  */
 export async function writeStateTree(pages: EntryPages, options: StateTreeOptions): Promise<WrittenTree> {
   const { folder, checkpoint, memoryBytes = DEFAULT_ROOT_MEMORY, hashSalt = DEFAULT_HASH_SALT } = options
@@ -74,7 +75,10 @@ interface Draft extends StateTreeOptions {
   readonly keys: number
 }
 
-/** @returns the length of the file */
+/**
+ * Writes the whole file of a tree.
+ * @returns the length of the file
+ */
 async function writeDraft(path: string, draft: Draft, stateRoot: Uint8Array): Promise<number> {
   const { keys, checkpoint, folder, hasher } = draft
   const description = descriptionToBytes({ hashSalt: hasher.salt, checkpoint })
@@ -97,7 +101,10 @@ async function writeDraft(path: string, draft: Draft, stateRoot: Uint8Array): Pr
   return layout.length
 }
 
-/** @returns the roots of the parts */
+/**
+ * Writes all parts.
+ * @returns the roots of the parts
+ */
 async function writeParts(file: FileHandle, layout: TreeLayout, draft: Draft): Promise<Subtree[]> {
   const { pool, leaves, signal } = draft
   const roots: Subtree[] = []
@@ -131,7 +138,10 @@ async function writeParts(file: FileHandle, layout: TreeLayout, draft: Draft): P
   return roots
 }
 
-/** @param before number of leaves in the parts before */
+/**
+ * Writes one part.
+ * @param before number of leaves in the parts before
+ */
 async function writePart(
   file: FileHandle,
   layout: TreeLayout,
@@ -156,7 +166,10 @@ async function writePart(
   await writeAt(file, new Uint8Array(starts.buffer), layout.startAt(index * counts.length))
 }
 
-/** Writes the nodes above the parts. @returns the root of the state */
+/**
+ * Writes the nodes above the parts.
+ * @returns the root of the state
+ */
 async function writeTop(
   file: FileHandle,
   layout: TreeLayout,
@@ -195,7 +208,7 @@ async function writeAt(file: FileHandle, bytes: Uint8Array, place: number): Prom
   }
 }
 
-/** A killed process leaves it to the next one, which removes it: see `LeafStore`. */
+/** Makes a temporary folder. If this process is killed, the next one removes it: see `LeafStore`. */
 function makeFolder(folder: string): string {
   try {
     return mkdtempSync(join(folder, temporaryFolderPrefix()))

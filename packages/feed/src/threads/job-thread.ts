@@ -11,7 +11,8 @@ interface PendingJob<Result> {
 }
 
 /**
- * The module of a thread, in TypeScript where this module is: `Worker` passes on the options of the process that loads it.
+ * The module of a thread; a TypeScript file if this module is one, as `Worker` passes on the options of the process
+ * that loads it.
  * @param name of the file without its ending, in the folder of `importer`
  * @returns undefined in a bundle that lacks the file
  */
@@ -21,29 +22,33 @@ export function threadModule(name: string, importer: string): URL | undefined {
 }
 
 /**
- * A thread that runs jobs one after the other. Jobs are sent at once and wait in the thread, so that it has the next one while
- * this thread is busy. It starts with its first job, and again with the first after it ended by itself.
+ * A thread that runs jobs one after the other. Jobs are sent at once and wait in the thread, so that it has a next job
+ * while the caller is busy. It starts with its first job. If it ends by itself, the next job starts it again.
  */
 export class JobThread<Job, Result> {
   readonly #module: URL
   readonly #data: unknown
   #worker: Worker | undefined
-  /** The thread replies in the order of the jobs. */
+  /** Jobs without a reply. The thread replies in their order. */
   readonly #pending: PendingJob<Result>[] = []
   #isClosed = false
 
-  /** @param data what `serveJobs` reads in the thread as `workerData` */
+  /** @param data data that `serveJobs` reads in the thread as `workerData` */
   constructor(module: URL, data: unknown) {
     this.#module = module
     this.#data = data
   }
 
-  /** Jobs that are not answered yet. */
+  /** Number of jobs that are not answered yet. */
   get load(): number {
     return this.#pending.length
   }
 
-  /** @param transfer buffers of the job that are given away. @throws `source_failed` where the thread ended; what the job throws */
+  /**
+   * Runs a job.
+   * @param transfer buffers of the job that are transferred
+   * @throws `source_failed` if the thread ended; the errors of the job
+   */
   run(job: Job, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
     if (this.#isClosed) return Promise.reject(proverEnded())
     this.#worker ??= this.#start()
@@ -61,7 +66,7 @@ export class JobThread<Job, Result> {
     const worker = new Worker(this.#module, { workerData: this.#data })
     worker.on('message', (reply: JobReply<Result>) => {
       settle(this.#pending.shift()!, reply)
-      // An idle thread keeps no process alive. One that is closing does, until it has ended.
+      // An idle thread does not keep the process alive. A thread that is closing does, until it has ended.
       if (this.#pending.length === 0 && !this.#isClosed) worker.unref()
     })
     worker.on('error', (error) => this.#fail(error))
@@ -77,7 +82,7 @@ export class JobThread<Job, Result> {
   }
 }
 
-/** The thread with the fewest jobs, the first of several. There is one at least. */
+/** The thread with the fewest jobs, or the first of several such. There must be one thread at least. */
 export function idlest<Job, Result>(threads: readonly JobThread<Job, Result>[]): JobThread<Job, Result> {
   return threads.reduce((least, thread) => (thread.load < least.load ? thread : least))
 }

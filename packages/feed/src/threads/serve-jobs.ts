@@ -9,7 +9,7 @@ export type JobReply<Result> =
 
 /**
  * Makes this thread answer the jobs of a `JobThread`, one after the other.
- * @param transferOf buffers of a result that are given away
+ * @param transferOf returns the buffers of a result that are transferred
  */
 export function serveJobs<Job, Result>(
   run: (job: Job) => Result | Promise<Result>,

@@ -7,7 +7,9 @@ import { atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 
-/** The end of an epoch, by its ledger info, which is not checked: it chooses what is read, and what is read is proven. */
+/**
+ * The end of an epoch, by its ledger info. The info is not checked: it only chooses what is read, and that is proven.
+ */
 interface EpochEnd {
   readonly version: bigint
   readonly timeUsec: bigint
@@ -15,12 +17,11 @@ interface EpochEnd {
 
 const USEC_PER_DAY = 86_400_000_000n
 
-/** The clock of another machine may be a little ahead. */
+/** Time by which the clock of another machine may be ahead. */
 const CLOCK_TOLERANCE_USEC = 3_600_000_000n
 
 /**
- * Finds versions by time. A backup says when each of its epochs ended and nothing between, so a time is found by a binary
- * search over the ends of epochs: some 14 of them are read.
+ * Finds versions by time. A backup has times only for the ends of its epochs. A binary search over them reads some 14.
  */
 export class EpochTimes {
   readonly #storage: BackupStorage
@@ -28,7 +29,7 @@ export class EpochTimes {
   readonly #nowUsec: bigint
   readonly #read = new Map<EpochEndingEntry, Promise<readonly EpochEnd[]>>()
 
-  /** @param nowUsec what the clock of this machine says */
+  /** @param nowUsec time of this machine's clock, in microseconds */
   constructor(storage: BackupStorage, entries: readonly EpochEndingEntry[], nowUsec: bigint) {
     this.#storage = storage
     this.#entries = entries
@@ -37,8 +38,8 @@ export class EpochTimes {
 
   /**
    * The version with which the last epoch ended at or before a time.
-   * @throws `invalid_argument` where the time is in the future, before the backup, or more than a day after it, and where the
-   *   backup is of a time that the clock of this machine has not reached; `invalid_backup`
+   * @throws `invalid_argument` if the time is in the future, before the backup, or more than a day after it, or if the
+   * backup is newer than this machine's clock; `invalid_backup`
    */
   async lastEndAtOrBefore(timeUsec: bigint): Promise<bigint> {
     if (timeUsec > this.#nowUsec) throw timeInFuture(timeUsec, this.#nowUsec)
@@ -52,13 +53,19 @@ export class EpochTimes {
     return end.version
   }
 
-  /** The version with which the first epoch ended at or after a time; undefined where none has. @throws `invalid_backup` */
+  /**
+   * The version with which the first epoch ended at or after a time; undefined if none has.
+   * @throws `invalid_backup`
+   */
   async firstEndAtOrAfter(timeUsec: bigint): Promise<bigint | undefined> {
     const { end, next } = await this.#search(timeUsec)
     return end?.timeUsec === timeUsec ? end.version : next?.version
   }
 
-  /** The time of the version with which an epoch ended; undefined of another version. @throws `invalid_backup` */
+  /**
+   * The time of a version with which an epoch ended; undefined for other versions.
+   * @throws `invalid_backup`
+   */
   async timeOfEnd(version: bigint): Promise<bigint | undefined> {
     const at = this.#entries.findIndex((entry) => entry.firstVersion <= version && version <= entry.lastVersion)
     return at < 0 ? undefined : (await this.#endsOf(at)).find((end) => end.version === version)?.timeUsec

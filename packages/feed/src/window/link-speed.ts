@@ -5,8 +5,8 @@ const LONGEST_MS = 3_000
 const MOST_BYTES = 16 * 1024 * 1024
 
 /**
- * Bytes a second that a storage gives, measured on the beginnings of some objects, in some seconds at most.
- * @returns undefined where there is nothing to measure with
+ * Measures the bytes a second that a storage gives, on the beginnings of some objects, in some seconds at most.
+ * @returns undefined if there is nothing to measure with
  */
 export async function measureSpeed(storage: BackupStorage, names: readonly string[]): Promise<number | undefined> {
   const stop = new AbortController()

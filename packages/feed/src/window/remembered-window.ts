@@ -3,16 +3,16 @@ import { join } from 'node:path'
 
 const FILE = 'window.json'
 
-/** Remembers the state that a window began with, so that the same command resumes it although time has passed. */
+/** The remembered choice of a state for a window, with which the same command resumes although time has passed. */
 export interface RememberedWindow {
-  /** Place of the backup, and the words that asked for the window. */
+  /** Root of the backup, and the words that asked for the window. */
   readonly root: string
   readonly words: string
   /** Version of the state, in decimal; null for the genesis. */
   readonly base: string | null
 }
 
-/** Reads the window that was remembered in a folder; undefined if there is none, or it cannot be read. */
+/** Reads the window remembered in a folder; undefined if there is none, or it cannot be read. */
 export async function readRememberedWindow(folder: string): Promise<RememberedWindow | undefined> {
   try {
     const value: unknown = JSON.parse(await readFile(join(folder, FILE), 'utf8'))

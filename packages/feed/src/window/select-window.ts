@@ -2,9 +2,9 @@ import { missingVersions, versionBeyondBackup } from '../errors.js'
 import type { BackupContents } from '../files/backup-directory.js'
 import type { SnapshotEntry, TransactionBackupEntry } from '../files/backup-entries.js'
 
-/** What a window needs of a backup. */
+/** The parts of a backup that a window needs. */
 export interface BackupWindow {
-  /** The state to begin with; undefined where that is the genesis. */
+  /** The state to begin with; undefined for the genesis. */
   readonly base: SnapshotEntry | undefined
   readonly transactions: readonly TransactionBackupEntry[]
   /** The first version of the transactions that are read. */
@@ -13,7 +13,7 @@ export interface BackupWindow {
   readonly lastVersion: bigint
 }
 
-/** The first version that a window of a backup can begin with; undefined where there is none. */
+/** The first version that a window of a backup can begin with; undefined if there is none. */
 export function earliestBegin({
   transactions,
   snapshots,
@@ -25,7 +25,7 @@ export function earliestBegin({
  * Chooses the newest state at or before a version, and the transactions from it on.
  * @param root of the backup, for messages
  * @param since not before `earliestBegin`
- * @throws `invalid_backup` naming versions that are missing; `invalid_argument` where the backup ends earlier
+ * @throws `invalid_backup` naming versions that are missing; `invalid_argument` if the backup ends earlier
  */
 export function selectWindow(
   root: string,
@@ -42,7 +42,7 @@ export function selectWindow(
   return { base, transactions: wanted, firstVersion, lastVersion: reachedBy(root, wanted, firstVersion, upTo) }
 }
 
-/** The last version that entries reach without a gap before `upTo`. */
+/** The last version before a gap that entries reach, at most `upTo`. */
 function reachedBy(
   root: string,
   entries: readonly TransactionBackupEntry[],

@@ -7,32 +7,35 @@ export interface WantedWindow {
   readonly since: WindowBound
   /** The last version, or the time of the last block. */
   readonly to?: WindowBound | undefined
-  /** The same in the words that it was asked for with. A choice is remembered by them: what `30d` is changes every second. */
+  /**
+   * The window in the words of the caller, by which a choice is remembered: the time that `30d` stands for changes
+   * every second.
+   */
   readonly words: string
   /** Whether the choice is remembered; true by default. */
   readonly isRemembered?: boolean | undefined
 }
 
-/** What reading a window takes, before anything large is fetched. */
+/** Plan for reading a window, made before anything large is fetched. */
 export interface FetchPlan {
-  /** The state that the window begins with; undefined where it begins with the genesis, or a store holds it already. */
+  /** The state that the window begins with; undefined if it begins with the genesis, or a store holds it already. */
   readonly base: { readonly version: bigint; readonly entries: number } | undefined
-  /** Versions that are read, and those that the backup has within the window. */
+  /** Versions that are read, limited to those that the backup has within the window. */
   readonly firstVersion: bigint
   readonly lastVersion: bigint
-  /** Objects with transactions and states, and their bytes as they are stored. */
+  /** Number of objects with transactions and states, and their stored bytes. */
   readonly objects: number
   readonly bytes: number
-  /** Epochs whose ends are read to check signatures: two small objects each. */
+  /** Number of epochs whose ends are read to check signatures: two small objects each. */
   readonly endings: number
-  /** Bytes a second that the backup gave just now; undefined where that was not measured. */
+  /** Bytes a second that the backup has just given; undefined if that was not measured. */
   readonly bytesPerSecond: number | undefined
 }
 
-/** What a plan is made for. */
+/** Options of a plan. */
 export interface PlanOptions {
-  /** Newest version of the store that it is for, where that has one. */
+  /** Newest version of the store that the plan is for, if it has one. */
   readonly held?: bigint | undefined
-  /** Whether to read the beginnings of some objects, for some seconds, to find out how fast they come. */
+  /** Whether to measure, for some seconds, how fast the beginnings of some objects come. */
   readonly measure?: boolean | undefined
 }

@@ -3,16 +3,16 @@ import { bytesToHex, hexToBytes, parseU64 } from '@ledger-state/core'
 import { invalidFeed, messageOf } from '../errors.js'
 import type { FeedRow } from './feed-line.js'
 
-/** How far a live feed reaches, which its source reports after the newest version and now and then. */
+/** Report of a live feed on how far it reaches. The source sends it after the newest version, and now and then. */
 export interface FeedHead {
   readonly version: bigint
-  /** Hash of the writes in the source's store at that version; undefined where it keeps none. */
+  /** Hash of the writes in the source's store at that version; undefined if the store does not compute it. */
   readonly writesHash: Uint8Array | undefined
-  /** Mark of the source of that store. */
+  /** Mark of the store's own source. */
   readonly mark: Uint8Array | undefined
 }
 
-/** `{"head":{"version":"7","writes_hash":"0x…","mark":"0x…"}}`, the last two only where there are any */
+/** Line `{"head":{"version":"7","writes_hash":"0x…","mark":"0x…"}}`; the last two members are optional. */
 export function headToFeedLine({ version, writesHash, mark }: FeedHead): string {
   return JSON.stringify({
     head: {
@@ -23,7 +23,10 @@ export function headToFeedLine({ version, writesHash, mark }: FeedHead): string 
   })
 }
 
-/** The value of the member `head`. @throws `invalid_feed` */
+/**
+ * Reads the value of the member `head`.
+ * @throws `invalid_feed`
+ */
 export function parseFeedHead(head: unknown): FeedHead {
   try {
     const { version, writes_hash: writesHash, mark } = head as FeedRow

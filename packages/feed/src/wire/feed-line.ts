@@ -14,17 +14,17 @@ export const FEED_FORMAT_VERSION = 1
 
 const MAX_CHAIN_ID = 255
 
-/** What a feed begins with. */
+/** Head of a feed: its chain and, optionally, the state before its versions. */
 export interface FeedStart {
   readonly chainId: number
-  /** The state before the versions, of which the lines after the first have the entries. */
+  /** The state before the versions. The lines after the first hold its entries. */
   readonly base?: { readonly version: bigint; readonly block: BlockInfo; readonly complete: boolean } | undefined
 }
 
 /** The members of a line. */
 export type FeedRow = Readonly<Record<string, unknown>>
 
-// All throw `invalid_feed` without the place, which the reader of the file adds.
+// All functions here throw `invalid_feed` without a place, which the reader of the file adds.
 
 export function parseFeedLine(text: string): FeedRow {
   let value: unknown
@@ -37,7 +37,10 @@ export function parseFeedLine(text: string): FeedRow {
   return value
 }
 
-/** `{"format":"ledger-feed","format_version":1,"chain_id":4}`, with `"base":{"version","block","complete"}` or without */
+/**
+ * Reads `{"format":"ledger-feed","format_version":1,"chain_id":4}`, to which `"base":{"version","block","complete"}`
+ * may be added.
+ */
 export function parseFeedHeader(row: FeedRow): FeedStart {
   if (row.format !== FEED_FORMAT || row.format_version !== FEED_FORMAT_VERSION) {
     const expected = `{"format":"${FEED_FORMAT}","format_version":${FEED_FORMAT_VERSION},"chain_id":…}`
@@ -58,8 +61,8 @@ export function parseFeedHeader(row: FeedRow): FeedStart {
 }
 
 /**
- * `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}`. A value may be
- * followed by its annotation, in hex.
+ * Reads `{"version":"7","block":{"height","epoch","timestamp_usec"},"writes":[["0xkey","0xvalue" or null],…]}`. A value
+ * may be followed by its annotation, in hex.
  */
 export function parseFeedVersion(row: FeedRow): VersionWrites {
   const version = parseMember(row, 'version')
@@ -69,7 +72,8 @@ export function parseFeedVersion(row: FeedRow): VersionWrites {
 }
 
 /**
- * Value of the member `state`: `[["0xkey","0xvalue","version of the write"],…]`, where an annotation in hex may follow.
+ * Reads the member `state`: `[["0xkey","0xvalue","version of the write"],…]`. An annotation in hex may follow the
+ * version.
  * @param version of the state
  */
 export function parseFeedState(state: unknown, version: bigint): KeyedEntry[] {

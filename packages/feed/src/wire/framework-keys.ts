@@ -9,13 +9,13 @@ function frameworkResourceKey(module: string, name: string): Uint8Array {
   return Buffer.from(resourceKey(FRAMEWORK, { kind: 'struct', address: FRAMEWORK, module, name, typeArguments: [] }))
 }
 
-/** u8 id. */
+/** Key of the chain id: u8. */
 export const CHAIN_ID_KEY = frameworkResourceKey('chain_id', 'ChainId')
-/** u64 height, and more. Only the first version of each block writes it. */
+/** Key of the block resource: u64 height, and more. Only the first version of each block writes it. */
 export const BLOCK_RESOURCE_KEY = frameworkResourceKey('block', 'BlockResource')
-/** u64 epoch, and more. */
+/** Key of the epoch: u64, and more. */
 export const CONFIGURATION_KEY = frameworkResourceKey('reconfiguration', 'Configuration')
-/** u64 microseconds. */
+/** Key of the time: u64 microseconds. */
 export const TIMESTAMP_KEY = frameworkResourceKey('timestamp', 'CurrentTimeMicroseconds')
-/** u8 consensus scheme, then the active validators, and more. */
+/** Key of the validators: u8 consensus scheme, then the active validators, and more. */
 export const VALIDATOR_SET_KEY = frameworkResourceKey('stake', 'ValidatorSet')

@@ -17,7 +17,7 @@ export interface Genesis {
 }
 
 /**
- * The writes of a genesis transaction in BCS, and the chain id among them. See docs/ledger-formats.md, "Genesis".
+ * Reads a genesis transaction in BCS: its writes, and the chain id among them. See docs/ledger-formats.md, "Genesis".
  * @throws `invalid_genesis` with the byte offset
  */
 export function parseGenesis(bytes: Uint8Array): Genesis {

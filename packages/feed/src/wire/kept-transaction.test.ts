@@ -28,7 +28,7 @@ function userTransaction(payload: ByteWriter): Uint8Array {
   return new ByteWriter().u8(0).bytes(SENDER).u64(3n).bytes(payload.toBytes()).u64(1n).toBytes()
 }
 
-/** A call, from the address of the module on. */
+/** Writes a call of an entry function, from the address of its module on. */
 function call(writer: ByteWriter, module = 'coin', name = 'transfer'): ByteWriter {
   return writer.bytes(OBJECT).string(module).string(name).uleb128(0).uleb128(0)
 }
@@ -55,7 +55,7 @@ describe('the entry function of a user transaction', () => {
     expect(keptOf(userTransaction(payload))).toEqual(expected)
   })
 
-  // What @aptos-labs/ts-sdk 5 encodes: sender 0xabc1, sequence number 3, gas 2,000 at 100, chain 4.
+  // Bytes as @aptos-labs/ts-sdk 5 encodes them: sender 0xabc1, sequence number 3, gas 2,000 at 100, chain 4.
   it.each([
     ['TransactionPayloadEntryFunction', `02${CALL}`, '0x1::aptos_account::transfer'],
     ['TransactionPayloadScript', '00030102030000', undefined],

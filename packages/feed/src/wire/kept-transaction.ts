@@ -12,7 +12,7 @@ import {
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { readOutcome } from '@ledger-state/proof'
 
-/** Kinds of transactions by their tags. Block metadata has two, and so has what ends a block. */
+/** Kinds of transactions by their tags. Block metadata have two tags, and so has the end of a block. */
 const KINDS: readonly TransactionKind[] = [
   'user',
   'genesis',
@@ -31,11 +31,11 @@ const MULTISIG_ENTRY_FUNCTION = 0
 const EXECUTABLE_ENTRY_FUNCTION = 1
 
 /**
- * What a store keeps of a transaction. Hash and success are those that its info has, so that they are as proven as the info;
- * sender and entry function are in the bytes that the hash is of.
- * See docs/ledger-formats.md, "Senders and entry functions".
- * @param bytes that have the info of the transaction at `infoStart`
- * @param names of functions that were read before, by their bytes: most transactions call one of few
+ * Reads what a store keeps of a transaction. Hash and success come from its info, and are proven as the info is. Sender
+ * and entry function come from the bytes that the hash covers. See docs/ledger-formats.md, "Senders and entry
+ * functions".
+ * @param bytes bytes that hold the info of the transaction at `infoStart`
+ * @param names names of functions that were read before, by their bytes: most transactions call one of few functions
  */
 export function readKeptTransaction(
   transaction: Uint8Array,
@@ -55,7 +55,10 @@ function kindOf(transaction: Uint8Array): TransactionKind {
   return kind === 'user' && transaction.length < 1 + ADDRESS_LENGTH ? 'other' : kind
 }
 
-/** Undefined of scripts, of what is kept elsewhere or encrypted, and of payloads that later chains add. */
+/**
+ * Reads the entry function of a user transaction. Undefined for scripts, for payloads that are encrypted or kept
+ * elsewhere, and for payloads that later chains add.
+ */
 function readEntryFunction(transaction: Uint8Array, names: SizedCache<string> | undefined): string | undefined {
   const reader = new ByteReader(transaction, 1 + ADDRESS_LENGTH)
   try {
@@ -82,7 +85,7 @@ function bytesToLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }
 
-/** Reads what precedes the entry function of a payload. Returns whether there is one. */
+/** Reads the bytes before the entry function of a payload. Returns whether there is one. */
 function isAtEntryFunction(reader: ByteReader): boolean {
   const payload = reader.readUleb128()
   if (payload === PAYLOAD_ENTRY_FUNCTION) return true

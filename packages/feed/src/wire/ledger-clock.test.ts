@@ -13,7 +13,7 @@ const height = (value: bigint): Write => [BLOCK_RESOURCE_KEY, u64(value)]
 const time = (value: bigint): Write => [TIMESTAMP_KEY, u64(value)]
 const epoch = (value: bigint): Write => [CONFIGURATION_KEY, u64(value)]
 
-/** Block metadata as transactions have it: id, epoch, round, proposer, votes, failed proposers, time. */
+/** Block metadata as in transactions: id, epoch, round, proposer, votes, failed proposers, time. */
 function metadata(tag: number, epochNumber: bigint, timestamp: bigint): Buffer {
   const variant = tag === 5 ? [Buffer.of(1)] : []
   const votes = Buffer.of(2, 9, 9, 1, 4, 0, 0, 0)
@@ -31,7 +31,7 @@ describe('LedgerClock', () => {
     })
     expect(clock.advance(1n, [height(1n), time(500n)])).toEqual({ height: 1n, epoch: 1n, timestampUsec: 500n })
     expect(clock.advance(2n, [[Buffer.of(1), Buffer.of(2)]])).toBeUndefined()
-    // The block that ends an epoch belongs to it; one without a proposer leaves the time as it is.
+    // The block that ends an epoch belongs to it. A block without a proposer does not change the time.
     expect(clock.advance(3n, [epoch(2n), height(2n)])).toEqual({ height: 2n, epoch: 1n, timestampUsec: 500n })
     expect(clock.advance(4n, [height(3n), time(600n)])).toEqual({ height: 3n, epoch: 2n, timestampUsec: 600n })
     expect(clock.state.chainId).toBe(4)

@@ -8,7 +8,7 @@ const BLOCK_METADATA_EXT = 5
 
 const BLOCK_ID_LENGTH = 32
 
-/** The state after genesis already says the epoch and the time of the next block. */
+/** Block of the genesis. The state after it already has the epoch and the time of the next block. */
 export const GENESIS_BLOCK: BlockInfo = { height: 0n, epoch: 0n, timestampUsec: 0n }
 
 type Resource = 'chainId' | 'height' | 'epoch' | 'timestampUsec'
@@ -20,7 +20,7 @@ const RESOURCES: readonly (readonly [Resource, Uint8Array])[] = [
   ['timestampUsec', TIMESTAMP_KEY],
 ]
 
-/** What the framework's resources say of the ledger as of some version; undefined where they were not seen. */
+/** Values of the framework's resources as of some version; undefined if they were not seen. */
 export interface LedgerClockState {
   chainId?: number | undefined
   height?: bigint | undefined
@@ -28,10 +28,13 @@ export interface LedgerClockState {
   timestampUsec?: bigint | undefined
 }
 
-/** The value of a state key, at once or as a promise; undefined where there is none. */
+/** The value of a state key, at once or as a promise; undefined if there is none. */
 export type ReadValue = (key: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>
 
-/** Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs and time". */
+/**
+ * Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs
+ * and time".
+ */
 export class LedgerClock {
   readonly state: LedgerClockState
 
@@ -50,7 +53,8 @@ export class LedgerClock {
 
   /**
    * The block that a version begins, if it begins one. The clock is then at that version.
-   * @param transaction bytes that begin with the version's transaction, which has what the resources seen so far lack
+   * @param transaction bytes that begin with the version's transaction; it has the values that the resources seen so
+   * far lack
    */
   advance(version: bigint, writes: readonly Write[], transaction?: Uint8Array): BlockInfo | undefined {
     const before = { ...this.state }

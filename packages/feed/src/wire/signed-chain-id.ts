@@ -2,12 +2,12 @@ const TRANSACTION_USER = 0
 const AUTHENTICATOR_ED25519 = 0
 const PUBLIC_KEY_LENGTH = 32
 const SIGNATURE_LENGTH = 64
-/** Tag, then public key and signature, each after its length. */
+/** Bytes of an authenticator: tag, then public key and signature, each after its length. */
 const AUTHENTICATOR_LENGTH = 1 + 1 + PUBLIC_KEY_LENGTH + 1 + SIGNATURE_LENGTH
 
 /**
- * The chain that a user transaction is signed for, if a single Ed25519 key signed it: u8, the last member before the
- * authenticator. It identifies the chain of a ledger whose genesis was not read.
+ * Chain id that a user transaction is signed for, if a single Ed25519 key signed it: a u8, the last member before the
+ * authenticator. It shows the chain of a ledger whose genesis was not read.
  */
 export function signedChainId(transaction: Uint8Array): number | undefined {
   const authenticatorAt = transaction.length - AUTHENTICATOR_LENGTH

@@ -6,7 +6,7 @@ export interface StateRecord {
   readonly key: Uint8Array
   readonly value: Uint8Array
   readonly metadata: ValueMetadata | undefined
-  /** BCS of the state value with its metadata, which is what is hashed. */
+  /** BCS of the state value with its metadata; these bytes are hashed. */
   readonly stateValue: Uint8Array
 }
 

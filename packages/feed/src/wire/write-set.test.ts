@@ -19,7 +19,7 @@ const read = (bytes: Uint8Array) => {
 const hex = address.toString('hex')
 const NATIVE = Buffer.concat([Buffer.of(0), Buffer.alloc(96, 5)])
 
-/** A write of each kind of key and of each operation. */
+/** Writes one write for each kind of key and each operation. */
 function everyKind(writer: ByteWriter): ByteWriter {
   writer.uleb128(6)
   writer.u8(0).bytes(address).byteString(Uint8Array.of(1, 2)).u8(0).byteString(Uint8Array.of(4))

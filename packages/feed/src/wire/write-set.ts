@@ -1,13 +1,13 @@
 import type { ByteReader, Write } from '@ledger-state/core'
 import { noteToAnnotation, readStateKey, readValueMetadata } from '@ledger-state/type-tag'
 
-/** The writes as in variant 0, then keys whose hotness changed, then extensions. */
+/** Variant with the writes of variant 0, then keys whose hotness changed, then extensions. */
 const WRITE_SET_V1 = 1
 const EXTENSION_NATIVE_POSITIONS = 0
 
 /**
- * Writes of a write set, keys in database form, with annotations (`noteToAnnotation`). Values are views of the reader's bytes.
- * See docs/ledger-formats.md, "Write sets".
+ * Reads the writes of a write set: keys in database form, values as views of the reader's bytes, and annotations
+ * (`noteToAnnotation`). See docs/ledger-formats.md, "Write sets".
  */
 export function readWriteSet(reader: ByteReader): Write[] {
   const start = reader.offset
@@ -34,8 +34,8 @@ function readWrites(reader: ByteReader, writes: Write[]): void {
 }
 
 /**
- * A key, and the value that its write op sets, or null where it deletes. Tags 0 and 3 create, 1 and 4 modify, 2 and 5
- * delete; 3 to 5 are followed by metadata.
+ * Reads a write: a key, and the value that its write op sets, or null if it deletes. Tags 0 and 3 create, 1 and 4
+ * modify, 2 and 5 delete; 3 to 5 are followed by metadata.
  */
 function readWrite(reader: ByteReader): Write {
   const key = readStateKey(reader)

@@ -30,7 +30,7 @@ export class LoadBudget {
     return Math.floor(this.#mostAtOnce / EXPECTED_VALUE)
   }
 
-  /** Asks for values as soon as those before leave room. @throws `read_too_large` where they have used up the budget */
+  /** Asks for values as soon as those before leave room. @throws `read_too_large` if they have used up the budget */
   values<T>(count: number, ask: () => Promise<T>): Promise<T> {
     return this.#ask(count * EXPECTED_VALUE, ask)
   }

@@ -124,7 +124,7 @@ export class LoadedState implements StateReader {
     return history
   }
 
-  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key; null where there is no write, undefined where that is not loaded. */
+  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key; null if there is no write, undefined if that is not loaded. */
   nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     this.#expectLedger()
     return this.#writes.nearest(key, search)

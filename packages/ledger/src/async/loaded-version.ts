@@ -55,7 +55,7 @@ export class LoadedVersion implements StateView {
     return found ?? undefined
   }
 
-  /** The entry of a key where that is loaded: null where the key is not there. Undefined, and not noted, where it is not loaded. */
+  /** The entry of a key where that is loaded: null if the key is not there. Undefined, and not noted, where it is not loaded. */
   find(key: Uint8Array): StateEntry | null | undefined {
     if (this.#pruned) throw this.#pruned
     const text = bytesToHexDigits(key)

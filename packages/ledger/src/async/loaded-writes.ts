@@ -6,7 +6,7 @@ import type { Prunes } from './prunes.js'
 
 interface LoadedSearch {
   readonly search: WriteSearch
-  /** Versions by the texts of keys; null where there is no write. */
+  /** Versions by the texts of keys; null if there is no write. */
   readonly found: Map<string, bigint | null>
   readonly lacked: Map<string, Uint8Array>
 }
@@ -27,7 +27,7 @@ export class LoadedWrites {
     return false
   }
 
-  /** Null where there is no write; undefined where none is loaded, which it notes. @throws `version_pruned` */
+  /** Null if there is no write; undefined if none is loaded, which it notes. @throws `version_pruned` */
   nearest(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     if (this.#pruned) throw this.#pruned
     const name = 'above' in search ? `${search.above} to ${search.last}` : `until ${search.until}`

@@ -34,7 +34,7 @@ export class BalanceReader {
   /**
    * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
    * asset. What is missing counts 0; accounts, assets and modules need not exist.
-   * @throws `invalid_bcs` where a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
+   * @throws `invalid_bcs` if a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
    */
   read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
     const { coinStore, primaryStore } = this.#fillKeys(owner, asset)

@@ -6,7 +6,7 @@ const COMMIT_HISTORY_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1:
 
 /**
  * The hash of a block, out of the events of blocks that newer frameworks keep in a table: the first version of a block
- * writes its own. Undefined where the state has none of this block.
+ * writes its own. Undefined if the state has none of this block.
  */
 export function readBlockHash(viewOfFirstVersion: StateView, height: bigint): Uint8Array | undefined {
   if (height === 0n) return new Uint8Array(ADDRESS_LENGTH)

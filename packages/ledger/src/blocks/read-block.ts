@@ -8,7 +8,7 @@ export interface LedgerBlock extends BlockInfo {
   readonly firstVersion: bigint
   /** Latest version of the ledger that was pinned: the last one of the newest block. */
   readonly lastVersion: bigint
-  /** 32 bytes, zeros for the genesis block; undefined where the state does not have it. */
+  /** 32 bytes, zeros for the genesis block; undefined if the state does not have it. */
   readonly hash: Uint8Array | undefined
 }
 

@@ -29,7 +29,7 @@ import { createResource, createUnreadableResource, type Resource } from '../reso
 import { viewOfOwned } from '../slices/sliced-reader.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
-/** A difference of an account between two versions: its old and its new value, undefined where there is none. */
+/** A difference of an account between two versions: its old and its new value, undefined if there is none. */
 export type AccountChange =
   | {
       readonly kind: 'resource'
@@ -48,7 +48,7 @@ export type AccountChange =
       readonly version: ChangedVersion
     }
 
-/** The version that wrote the state key last, which a group has for all of its members; undefined where it was deleted. */
+/** The version that wrote the state key last, which a group has for all of its members; undefined if it was deleted. */
 type ChangedVersion = bigint | undefined
 
 /** A primary store, the object that holds what an account has of a fungible asset. */
@@ -138,7 +138,7 @@ function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array):
   return { key, before: from && { ...from, key }, after: to && { ...to, key } }
 }
 
-/** The coin of the key of a coin store; undefined where no coin store has such a key. The first bytes of most keys decide it. */
+/** The coin of the key of a coin store; undefined if no coin store has such a key. The first bytes of most keys decide it. */
 function coinOf(key: Uint8Array): StructTag | undefined {
   if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
   const decoded = decodeStateKey(key)

@@ -25,10 +25,10 @@ export interface HistoryOptions {
  * pruner has reached its range since the state was pinned, or since the cursor was given out: no change is left out unsaid.
  */
 export interface History<T> extends Iterable<T> {
-  /** Known at the end of the iteration: where the next page begins, undefined where nothing follows. */
+  /** Known at the end of the iteration: where the next page begins, undefined if nothing follows. */
   readonly cursor: bigint | undefined
   /**
-   * Whether all changes of the range are known. False where the range begins before the window, or where the store does
+   * Whether all changes of the range are known. False if the range begins before the window, or where the store does
    * not know the state that it began with.
    */
   readonly complete: boolean

@@ -17,7 +17,7 @@ export function observeBalance(owner: Uint8Array, { coinStore, primaryStore }: B
   }
 }
 
-/** The bytes of a key, null where it is not there. */
+/** The bytes of a key, null if it is not there. */
 export function observeKey(key: Uint8Array): Observation<Uint8Array | null> {
   return { keys: [key], read: ([value]) => value ?? null, isEqual: isSameBytes }
 }

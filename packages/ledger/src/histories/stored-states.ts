@@ -3,7 +3,7 @@ import type { Revision, StateReader } from '@ledger-state/engine'
 /** What keys hold from a version on, until the next state. */
 export interface StoredState {
   readonly version: bigint
-  /** One for each key, in the order of the keys; null where a key is not there. */
+  /** One for each key, in the order of the keys; null if a key is not there. */
   readonly values: readonly (Uint8Array | null)[]
 }
 

@@ -12,7 +12,7 @@ export interface ListOptions {
 
 /** One page of a listing. Its items are read as the iteration reaches them; it is iterated once. */
 export interface Listing<T> extends Iterable<T> {
-  /** Known at the end of the iteration: where the next page begins, undefined where nothing follows. */
+  /** Known at the end of the iteration: where the next page begins, undefined if nothing follows. */
   readonly cursor: Uint8Array | undefined
 }
 

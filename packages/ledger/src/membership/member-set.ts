@@ -20,7 +20,7 @@ interface Block {
  */
 export class MemberSet {
   readonly #blocks: Block[] = []
-  /** Numbers of members + 1; 0 where a slot is free. Open addressing: the next slot follows. */
+  /** Numbers of members + 1; 0 if a slot is free. Open addressing: the next slot follows. */
   #slots = new Uint32Array(FIRST_SLOTS)
   /** Who sends objects to a kept account chooses their addresses: the places that they hash to must not be known. */
   readonly #seed = (Math.random() * 2 ** 32) | 0

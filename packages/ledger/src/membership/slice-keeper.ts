@@ -212,7 +212,7 @@ export class SliceKeeper {
     return this.#book.lacking
   }
 
-  /** Gives the value of a lacking key; undefined where it has none. */
+  /** Gives the value of a lacking key; undefined if it has none. */
   provide(key: Uint8Array, code: Uint8Array | undefined): void {
     this.#book.provide(key, code)
   }

@@ -27,7 +27,7 @@ export class TableFinder {
   }
 
   /**
-   * The tables in a value. Undefined where the value cannot be walked through: its module is not known or lacking, or it is not
+   * The tables in a value. Undefined if the value cannot be walked through: its module is not known or lacking, or it is not
    * of its type; what was found before is in `found`.
    */
   find(tag: TypeTag, value: Uint8Array, found: FoundTable[]): boolean {

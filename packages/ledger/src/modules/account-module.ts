@@ -13,7 +13,7 @@ export interface AccountModule {
   readonly name: string
   /** The stored bytes. */
   readonly bytes: Uint8Array
-  /** Undefined where the bytes are not a module that can be read, or one whose types are too long to print. */
+  /** Undefined if the bytes are not a module that can be read, or one whose types are too long to print. */
   readAbi(): ModuleAbi | undefined
 }
 

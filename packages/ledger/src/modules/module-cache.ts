@@ -31,7 +31,7 @@ export class ModuleCache {
     return cacheUse(this.#modules)
   }
 
-  /** The module as it stands at the version of the view; undefined where there is none. */
+  /** The module as it stands at the version of the view; undefined if there is none. */
   find(view: StateView, id: ModuleId): FoundModule | undefined {
     const key = moduleKey(id.address, id.name)
     const entry = view.getEntry(key)

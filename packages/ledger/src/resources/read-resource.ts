@@ -25,7 +25,7 @@ export function readResource(
   return createResource(view, types, tag, bytes, storedResourceUnreadable)
 }
 
-/** The group that a resource is stored in; undefined where it is stored by itself, as are those of unreadable modules. */
+/** The group that a resource is stored in; undefined if it is stored by itself, as are those of unreadable modules. */
 export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
   const module = modules.find(view, { address: tag.address, name: tag.module })
   try {

@@ -33,7 +33,7 @@ export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
   return { keys: count(), bytes: count(), writes: count(), writtenBytes: count() }
 }
 
-/** What a store says of what its slice left out; undefined where it keeps everything, or did not count. */
+/** What a store says of what its slice left out; undefined if it keeps everything, or did not count. */
 export function readLeftOut(view: StateView): SliceLeftOut | undefined {
   const value = view.get(SLICE_LEFT_OUT_KEY)
   return value && decodeSliceLeftOut(value)

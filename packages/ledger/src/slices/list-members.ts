@@ -10,7 +10,7 @@ import { SlicedView } from './sliced-reader.js'
 export interface ListedMember extends SliceMember {
   /** The type of a table's values, where it is known. */
   readonly valueType: TypeTag | undefined
-  /** State keys of the member, and bytes of these and their values; undefined where it has more than 32 keys. */
+  /** State keys of the member, and bytes of these and their values; undefined if it has more than 32 keys. */
   readonly size: { readonly keys: number; readonly bytes: number } | undefined
 }
 
@@ -31,7 +31,7 @@ const MOST_COUNTED_KEYS = 32
 /** Members that one page looks at. */
 const MOST_SCANNED = 1_000
 
-/** What a store says of its slice; undefined where it keeps everything. */
+/** What a store says of its slice; undefined if it keeps everything. */
 export function readSlice(view: StateView): SliceRecord | undefined {
   const record = view.get(SLICE_KEY)
   return record && decodeSliceRecord(record)

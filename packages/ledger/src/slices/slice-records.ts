@@ -113,7 +113,7 @@ export function canNoteDeletion(key: Uint8Array): boolean {
   return SLICE_DELETION_PREFIX.length + key.length <= MAX_KEY_LENGTH
 }
 
-/** The key under which a slice notes that a version deletes a key; undefined where it cannot note that. */
+/** The key under which a slice notes that a version deletes a key; undefined if it cannot note that. */
 export function sliceDeletionKey(key: Uint8Array): Uint8Array | undefined {
   if (!canNoteDeletion(key)) return undefined
   const noted = new Uint8Array(SLICE_DELETION_PREFIX.length + key.length)

@@ -110,7 +110,7 @@ export class SlicedReader implements StateReader {
   }
 
   /**
-   * The first version that is noted to have deleted a key of a member that is not known whole; undefined where none is, or the member is
+   * The first version that is noted to have deleted a key of a member that is not known whole; undefined if none is, or the member is
    * whole.
    */
   #firstDeletion(key: Uint8Array): bigint | undefined {
@@ -133,7 +133,7 @@ export class SlicedReader implements StateReader {
     }
   }
 
-  /** @throws `version_pruned` where it is not known that a key has no value at a version */
+  /** @throws `version_pruned` if it is not known that a key has no value at a version */
   expectAbsent(key: Uint8Array, version: bigint): void {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
@@ -144,7 +144,7 @@ export class SlicedReader implements StateReader {
     }
   }
 
-  /** @throws `version_pruned` where keys that begin with a prefix may be missing */
+  /** @throws `version_pruned` if keys that begin with a prefix may be missing */
   expectListed(prefix: Uint8Array, version: bigint): void {
     if (isOwnKey(prefix)) return
     const { oldestVersion } = this.inner.ledger!

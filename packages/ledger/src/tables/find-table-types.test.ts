@@ -19,7 +19,7 @@ import type { FoundTableTypes, LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
 import { ValueWalker } from './value-walker.js'
 
-/** Undefined where the stored bytes are not of their type. */
+/** Undefined if the stored bytes are not of their type. */
 function jsonOf(resource: Resource): string | undefined {
   try {
     return resource.toJson()

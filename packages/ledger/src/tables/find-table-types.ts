@@ -13,7 +13,7 @@ export interface FoundTableTypes {
   readonly valueType: TypeTag
   /** The type of the resource that holds the handle, or holds the table that leads to it. */
   readonly foundIn: StructTag
-  /** The item that holds the handle; undefined where the resource does itself. */
+  /** The item that holds the handle; undefined if the resource does itself. */
   readonly foundInItem: { readonly handle: Uint8Array; readonly key: Uint8Array } | undefined
 }
 
@@ -35,9 +35,9 @@ interface Table {
 
 /**
  * Searches an account for the types of a table: first its resources, for the one that holds the handle, then the items
- * of the tables that these hold, then those of the tables in the items, and so on. Undefined where the handle is not found within
+ * of the tables that these hold, then those of the tables in the items, and so on. Undefined if the handle is not found within
  * the first 5,000 state keys and 64 MiB.
- * @throws `stored_data_invalid` where a group cannot be read
+ * @throws `stored_data_invalid` if a group cannot be read
  */
 export function findTableTypes(
   view: StateView,

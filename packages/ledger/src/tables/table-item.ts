@@ -23,7 +23,7 @@ export interface TableItemRequest {
   readonly key: JsonValue
 }
 
-/** @throws `invalid_value` where the key does not fit its type or that cannot be resolved; `table_item_not_found` */
+/** @throws `invalid_value` if the key does not fit its type or that cannot be resolved; `table_item_not_found` */
 export function readTableItem(view: StateView, types: TypeResolver, request: TableItemRequest): StoredValue {
   const { handle, keyType, valueType, key } = request
   const bytes = view.get(tableItemKey(handle, encodeTableKey(view, types, keyType, key)))
@@ -40,7 +40,7 @@ function blameValueType(fault: 'type' | 'value', tag: TypeTag, why: LedgerStateE
   return (fault === 'type' ? valueTypeUnresolved : valueTypeMismatch)(typeTagToText(tag), why)
 }
 
-/** The BCS of a key. @throws `invalid_value` where it does not fit its type or that cannot be resolved */
+/** The BCS of a key. @throws `invalid_value` if it does not fit its type or that cannot be resolved */
 export function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
   try {
     return types.resolve(keyType, view).jsonToBytes(key)

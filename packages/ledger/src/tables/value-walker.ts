@@ -33,7 +33,7 @@ export type WalkOutcome = 'passed' | 'ended' | 'stuck'
 /** Called at each struct of a value, with the reader at its first byte. True ends the walk. */
 export type VisitStruct = (tag: StructTag, reader: ByteReader) => boolean
 
-/** A module by its id; undefined where there is none. @throws `invalid_module` */
+/** A module by its id; undefined if there is none. @throws `invalid_module` */
 export type FindModule = (id: ModuleId) => MoveModule | undefined
 
 /** Types of fields, for each variant of an enum; a struct is as one variant. */
@@ -54,7 +54,7 @@ export class ValueWalker {
     this.#visit = visit
   }
 
-  /** @throws `invalid_bcs` where the bytes are not of the type; `invalid_module` */
+  /** @throws `invalid_bcs` if the bytes are not of the type; `invalid_module` */
   walk(tag: TypeTag, reader: ByteReader, level = 0): WalkOutcome {
     const length = FIXED_LENGTHS[tag.kind]
     if (length !== undefined) {
@@ -95,7 +95,7 @@ export class ValueWalker {
   }
 }
 
-/** The types of the fields of a struct; undefined where they are not known. @throws `invalid_module` */
+/** The types of the fields of a struct; undefined if they are not known. @throws `invalid_module` */
 export function findFields(tag: StructTag, findModule: FindModule): StructFields | undefined {
   const module = findModule({ address: tag.address, name: tag.module })
   const definition = module?.structs.find(({ name }) => name === tag.name)
@@ -113,7 +113,7 @@ export function findFields(tag: StructTag, findModule: FindModule): StructFields
   return { isEnum, variants }
 }
 
-/** The type of a field; undefined where it has too many parts, or parts of which no value is stored. */
+/** The type of a field; undefined if it has too many parts, or parts of which no value is stored. */
 function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
   switch (token.kind) {
     case 'typeParameter':

@@ -6,13 +6,13 @@ import { SlicedReader } from '../slices/sliced-reader.js'
 interface KnownWrite {
   /** The version from which the search began. */
   readonly from: bigint
-  /** The version of the write that was found; undefined where there is none up to the end of the range. */
+  /** The version of the write that was found; undefined if there is none up to the end of the range. */
   readonly at: bigint | undefined
 }
 
 /** The versions that write any of a set of keys. Each write is searched for once, whatever keys come and go. */
 export interface KeyWrites {
-  /** The version nearest to a version, in the direction of the search, that writes one of the keys; undefined where none does. */
+  /** The version nearest to a version, in the direction of the search, that writes one of the keys; undefined if none does. */
   nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined
   /** The keys that this version writes, of those last asked for. */
   writtenAt(version: bigint): readonly Uint8Array[]

@@ -12,7 +12,7 @@ const HEAP_PER_BYTE = 4
 export class ModuleInterfaces {
   readonly #interfaces = new SizedCache<ModuleInterface>(CAPACITY)
 
-  /** The module as it stands at the version of the view; undefined where there is none. @throws `invalid_module` */
+  /** The module as it stands at the version of the view; undefined if there is none. @throws `invalid_module` */
   find(view: StateView, { address, name }: ModuleId): ModuleInterface | undefined {
     const entry = view.getEntry(moduleKey(address, name))
     if (!entry) return undefined

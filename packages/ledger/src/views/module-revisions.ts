@@ -19,7 +19,7 @@ interface Span {
 export class ModuleRevisions {
   readonly #spans = new SizedCache<readonly Span[]>(CAPACITY)
 
-  /** A text that differs whenever the module does; undefined where the key has no value. */
+  /** A text that differs whenever the module does; undefined if the key has no value. */
   find(view: StateView, key: Uint8Array): string | undefined {
     const { version } = view
     const branch = branchOf(view.ledger)

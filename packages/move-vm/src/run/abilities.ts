@@ -6,7 +6,7 @@ import type { World } from './world.js'
 
 const PLAIN = ABILITY.copy | ABILITY.drop | ABILITY.store
 
-/** For each ability of a struct, the ability that its type arguments must have. */
+/** Abilities of a struct; each needs a certain ability of the struct's type arguments. */
 const NEEDED: readonly (readonly [ability: number, ofArguments: number])[] = [
   [ABILITY.copy, ABILITY.copy],
   [ABILITY.drop, ABILITY.drop],

@@ -9,7 +9,7 @@ import type { Type } from '../types/type.js'
 export class ModuleInstance {
   readonly loaded: LoadedModule
   readonly name: ModuleName
-  /** Its state key. */
+  /** State key of the module. */
   readonly key: Uint8Array
   /** Number of the last run that has found its state to hold this very module. */
   run = 0
@@ -41,7 +41,7 @@ export class FunctionInstance {
   run = 0
   /** What the instructions name, by the index of the link; resolved at the first use. */
   readonly links: unknown[] = []
-  /** For each link, the number of the last run that has found values of the type not too deep. */
+  /** Numbers of runs, by link: the last run that has found values of the link's type not too deep. */
   readonly checked: number[] = []
   readonly parameterCount: number
   /** The code; undefined until the first call, and for a native function. */
