@@ -74,7 +74,7 @@ describe.skipIf(CITUS_MISSING !== undefined)(`what readers see, ${ON_CITUS}`, ()
       async () => (await worker.query(waiting)).rowCount === 1,
       () => 'the worker to be asked',
     )
-    // What a prune does, in its order.
+    // The steps of a prune, in their order.
     await cluster.sql(`UPDATE ledger_state.head SET oldest_version = ${first + 1n}, oldest_block = ${first + 1n}`)
     await worker.query(`DELETE FROM ${shard!.name} WHERE key_hash = ${hash} AND version = ${first}`)
     await worker.query('COMMIT')

@@ -7,14 +7,14 @@ import { runHistories } from '../testing/random-history.ts'
 const HISTORIES = Math.ceil(Number(process.env.ENGINE_HISTORIES ?? 300) / 3)
 const SEED = testSeed()
 const LONG = { timeout: 3_600_000 }
-/** Several servers on a machine that tests share: each waits for the others. */
+/** Patience for several servers on a machine that tests share. */
 const PATIENCE = { patienceMs: 60_000, writePatienceMs: 120_000 }
 
 let cluster: CitusCluster
 
 describe.skipIf(CITUS_MISSING !== undefined)(`the engine ${ON_CITUS}`, () => {
   beforeAll(async () => {
-    // Each connection to a worker is a separate part in a commit.
+    // With this setting, each connection to a worker is a separate part of a commit.
     const settings = { 'citus.max_adaptive_executor_pool_size': '1' }
     cluster = await startCitus({ workers: 2, shards: 2, settings })
   }, 180_000)

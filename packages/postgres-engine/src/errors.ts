@@ -3,7 +3,7 @@ import type { AsyncErrorCode, StoreErrorCode } from '@ledger-state/engine'
 
 type PostgresError = LedgerStateError<StoreErrorCode | AsyncErrorCode>
 
-// `server` is always `user@host:port/database`: no message has a password.
+// In messages, `server` is `user@host:port/database`: no message has a password.
 
 export function urlWrong(why: string): PostgresError {
   return new LedgerStateError('invalid_argument', `the URL of the store ${why}; expected postgres://USER@HOST/DATABASE`)
@@ -61,7 +61,7 @@ export function statementFailed(server: string, why: string, cause: unknown): Po
   return new LedgerStateError('store_failed', `the store ${server} failed: ${why}`, {}, { cause })
 }
 
-/** PostgreSQL's `bigint` ends there. */
+/** Error of a number above PostgreSQL's greatest `bigint`. */
 export function numberTooLarge(what: string, found: bigint): PostgresError {
   return new LedgerStateError('invalid_argument', `${what} is ${found}; a store on PostgreSQL takes at most 2^63 - 1`)
 }

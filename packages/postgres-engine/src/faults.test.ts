@@ -18,7 +18,7 @@ import {
 
 let server: PostgresServer
 let proxy: TcpProxy
-/** URL of the server, through the proxy. */
+/** URL of the server by way of the proxy. */
 let url: string
 let opened: (PostgresEngine | PostgresEngineReader)[]
 
@@ -40,7 +40,7 @@ afterEach(async () => {
   await proxy.close()
 })
 
-/** A server that is well takes longer than 2 s on a loaded machine. */
+/** Patience with a sound server, which takes longer than 2 s on a loaded machine. */
 const PATIENT = { patienceMs: 60_000 }
 
 async function open(options: Partial<PostgresWriterOptions> = {}): Promise<PostgresEngine> {
@@ -50,7 +50,7 @@ async function open(options: Partial<PostgresWriterOptions> = {}): Promise<Postg
 }
 
 async function openReader(options: Partial<PostgresReaderOptions> = {}): Promise<PostgresEngineReader> {
-  // It asks for the head each time, so that it sees what another engine committed at once.
+  // The reader asks for the head each time, so it sees at once what another engine committed.
   const reader = await openPostgresEngineReader({ url, headMaxAgeMs: 0, ...PATIENT, ...options })
   opened.push(reader)
   return reader
@@ -66,7 +66,7 @@ async function failure(work: Promise<unknown>): Promise<string> {
   return 'no failure'
 }
 
-/** The newest version, what the first key holds there, and how often it was written. */
+/** The newest version, the value of the first key there, and how often it was written. */
 async function picture(engine: PostgresEngineReader) {
   const snapshot = await engine.snapshot()
   const [entry] = await snapshot.at().load([keyOf(0)])
@@ -197,7 +197,7 @@ describe('a server that is slow to answer', () => {
   it('is waited for by a writer that opens the store, longer than one that refuses connections', async () => {
     proxy.hold()
     const opening = open({ patienceMs: 100 })
-    // Longer than the patience.
+    // Longer than the patience of the engine.
     await new Promise((resolve) => setTimeout(resolve, 400))
     proxy.flow()
     await (await opening).commit(versionsFrom(0n, 1), CHAIN)
@@ -221,7 +221,7 @@ describe('two writers', () => {
     expect(await failure(sleeper.commit(versionsFrom(3n, 4), CHAIN))).toBe('store_locked')
     expect(await failure(sleeper.prune(1n))).toBe('store_locked')
     await successor.close()
-    // Nor when nobody holds the store any more.
+    // The commit is also refused once nobody holds the store any more.
     expect(await failure(sleeper.commit(versionsFrom(5n, 1), CHAIN))).toBe('store_locked')
     expect(await picture(await openReader())).toEqual([4n, '4', 5])
   })

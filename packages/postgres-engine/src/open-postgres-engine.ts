@@ -12,30 +12,35 @@ import { pruneStore } from './write/prune.js'
 import { truncateStore } from './write/truncate.js'
 import { WriterSession } from './write/writer-session.js'
 
-/** Which servers are asked, and how long they are waited for. */
+/** Which servers an engine asks, and how long it waits for them. */
 export interface PostgresReaderOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of libpq, such as `sslmode`. */
+  /**
+   * URL of the server: `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, with the parameters of libpq, such as `sslmode`.
+   */
   readonly url: string
-  /** Streaming replicas of that server. Reads go to them in turn, and to the server itself where they cannot answer. */
+  /** Streaming replicas of that server. Reads take them in turn, and use the server itself if none can answer. */
   readonly replicas?: readonly string[] | undefined
-  /** How long a read may take, in milliseconds, with all attempts: 2,000 by default. */
+  /** Longest time of a read with all of its attempts, in milliseconds: 2,000 by default. */
   readonly patienceMs?: number | undefined
-  /** How long a snapshot may be taken for the newest, in milliseconds: 20 by default. */
+  /** Longest time for which a snapshot counts as the newest, in milliseconds: 20 by default. */
   readonly headMaxAgeMs?: number | undefined
 }
 
-/** How a store is opened by its writer. */
+/** Options of the writer of a store. */
 export interface PostgresWriterOptions extends PostgresReaderOptions {
-  /** Whether a store is created where there is none; true by default. */
+  /** Whether a store is created if there is none; true by default. */
   readonly create?: boolean | undefined
-  /** Ends the session of a writer that still holds the store, such as one whose machine is gone; false by default. */
+  /**
+   * Whether to end the session of a writer that still holds the store, such as one whose machine is gone; false by
+   * default.
+   */
   readonly takeOver?: boolean | undefined
-  /** How long a commit or a step of a prune may take, in milliseconds, with all attempts: 30,000 by default. */
+  /** Longest time of a commit or a step of a prune with all of its attempts, in milliseconds: 30,000 by default. */
   readonly writePatienceMs?: number | undefined
 }
 
 interface Checked {
-  /** Holds the whole store to the invariants of its layout. */
+  /** Checks that the whole store keeps the invariants of its layout. */
   check(options?: CheckOptions): Promise<CheckReport>
 }
 
@@ -48,7 +53,7 @@ export interface PostgresEngine extends AsyncStateWriter, Checked {}
 const PATIENCE_MS = 2_000
 const WRITE_PATIENCE_MS = 30_000
 const HEAD_MAX_AGE_MS = 20
-/** How often readers look for commits while somebody listens. */
+/** Interval at which readers look for commits while a listener waits for them. */
 const POLL_MS = 200
 
 const knownOptions = {
@@ -60,7 +65,10 @@ const knownOptions = {
   takeOver: 0,
   writePatienceMs: 0,
 } satisfies Record<keyof PostgresWriterOptions, 0>
-/** Readers take those of the writer, too, which mean nothing to them: programs share one object between both. */
+/**
+ * Options that readers accept. Those of writers are among them and have no effect, so that programs can use one object
+ * for both.
+ */
 const KNOWN_OPTIONS = Object.keys(knownOptions)
 
 /**
@@ -106,7 +114,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
   }
   return {
     ...reader,
-    // A spread reads getters once.
+    // A spread would read getters once.
     get ledger() {
       return snapshots.ledger
     },
@@ -125,7 +133,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
 }
 
 /**
- * Creates the store of a database where there is none. An owner calls it for a writer with fewer rights.
+ * Creates the store of a database if there is none, such as for a writer whose user lacks the right to create it.
  * @throws as `openPostgresEngine`
  */
 export async function createPostgresStore({ url }: { readonly url: string }): Promise<void> {
@@ -182,7 +190,9 @@ function createReader(options: PostgresReaderOptions): ReaderParts {
   return { reader, snapshots, server, patienceMs }
 }
 
-/** Looks again and again as long as somebody has begun it. Failures are those of the reads that follow. */
+/**
+ * Calls `look` at an interval as long as at least one caller has begun it. The reads that follow report the failures.
+ */
 function createPoll(look: () => Promise<unknown>) {
   let users = 0
   let timer: NodeJS.Timeout | undefined

@@ -66,7 +66,7 @@ it('a replica is not believed where it lags, neither on values nor on their abse
   await replica.sql('SELECT pg_wal_replay_pause()')
   try {
     const version = await commit()
-    // Until it is connected again with the server that hung, a replica reports what is the newest version.
+    // Until its connection to the server is made anew, a replica may report an older newest version.
     await eventually(
       async () => (await reader.snapshot()).ledger?.latestVersion === version,
       () => 'the commit to be seen',
@@ -104,7 +104,7 @@ it('a replica is not believed while it has versions that were cut off', async ()
       () => 'the truncation to be seen',
     )
     const view = (await reader.snapshot()).at(version)
-    // The version that was cut off wrote both keys, the one that has its number now the first one only.
+    // The version that was cut off wrote both keys; the one that has its number now wrote the first key only.
     const entries = await view.load([keyOf(0), keyOf(1)])
     expect(entries.map((entry) => entry?.version)).toEqual([version, version - 1n])
   } finally {

@@ -10,7 +10,7 @@ import { signalServer } from './signal-server.ts'
 
 const SCRIPT = sharedPath('citus/cluster.sh')
 const POSTGRES = '/usr/lib/postgresql/15/bin/postgres'
-/** What the library of shared/citus was built for; an older server does not load it. */
+/** Least minor version of the server for which the library of shared/citus was built; an older one does not load it. */
 const LEAST_MINOR = 20
 
 /** Why no cluster can be started here; undefined if one can. */
@@ -30,15 +30,17 @@ export const ON_CITUS = CITUS_MISSING === undefined ? 'on Citus' : `on Citus (sk
 
 export interface CitusOptions {
   readonly workers: number
-  /** Workers that are not part of the cluster at first. */
+  /** Number of workers that are not part of the cluster at first. */
   readonly spares?: number
-  /** A test needs few: each is a table on a worker, and a statement on all rows is a statement for each shard. */
+  /**
+   * Number of shards. A test needs few: each is a table on a worker, and a statement on all rows is one for each shard.
+   */
   readonly shards?: number
   /** Settings of the coordinator. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Starts a coordinator and workers, which end with this process, however it ends. */
+/** Starts a coordinator and workers. They end with this process, however it ends. */
 export async function startCitus({
   workers,
   spares = 0,
@@ -48,7 +50,8 @@ export async function startCitus({
   const folder = mkdtempSync(join(tmpdir(), 'citus-'))
   const guard = guardFolder(folder)
   try {
-    // One at a time: the script unpacks the library and looks for free ports. `-o`: servers do not keep the lock.
+    // One cluster at a time: the script unpacks the library and looks for free ports. With `-o` the servers do not keep
+    // the lock.
     const words = ['-o', join(tmpdir(), 'citus-start.lock'), SCRIPT, 'start', folder, String(workers + spares)]
     await promisify(execFile)('flock', words, { timeout: 120_000 })
     const cluster = new CitusCluster(folder, guard)
@@ -78,7 +81,7 @@ export class CitusCluster {
     return `postgres://postgres@127.0.0.1:${this.portOf(name)}/postgres`
   }
 
-  /** Servers are `coordinator`, `worker-1`, … */
+  /** Port of a server, which is `coordinator`, `worker-1`, … */
   portOf(name: string): number {
     return Number(readFileSync(join(this.#folder, `${name}.port`), 'utf8'))
   }
@@ -95,9 +98,9 @@ export class CitusCluster {
     }
     for (const [name, value] of Object.entries(settings)) await this.sql(`ALTER SYSTEM SET ${name} = ${value}`)
     for (const name of ['coordinator', ...names]) {
-      // For the logical replication that moves and splits shards.
+      // Needed by the logical replication that moves and splits shards.
       await this.sql("ALTER SYSTEM SET output_plugin_libraries = 'pgoutput', 'citus'", name)
-      // The machine does not fail in tests, servers do.
+      // Only servers fail in tests, not the machine.
       await this.sql('ALTER SYSTEM SET fsync = off', name)
       await this.sql('SELECT pg_reload_conf()', name)
     }
@@ -107,9 +110,9 @@ export class CitusCluster {
     await this.sql(`SELECT citus_add_node('127.0.0.1', ${this.portOf(worker)})`)
   }
 
-  /** Lets the coordinator reach a worker, which has no shards yet, by another port. */
+  /** Has the coordinator reach a worker, which has no shards yet, by another port. */
   async reroute(worker: string, port: number): Promise<void> {
-    // The text of statements is to be read on the way.
+    // The proxy has to read the texts of statements.
     await this.sql("ALTER SYSTEM SET citus.node_conninfo = 'sslmode=disable'")
     await this.sql('SELECT pg_reload_conf()')
     await this.sql(`SELECT citus_remove_node('127.0.0.1', ${this.portOf(worker)})`)
@@ -120,12 +123,12 @@ export class CitusCluster {
     return Number(readFileSync(join(this.#folder, name, 'postmaster.pid'), 'utf8').split('\n')[0])
   }
 
-  /** Ends it as kill -9 does. */
+  /** Kills a server as `kill -9` does. */
   kill(name: string): void {
     process.kill(this.#pidOf(name), 'SIGKILL')
   }
 
-  /** Starts the server; after a kill, until the sessions of the killed server have let go of its memory. */
+  /** Starts a server. After a kill, it tries until the sessions of the killed server have released its memory. */
   async start(name: string): Promise<void> {
     await eventually(
       async () => {
@@ -136,7 +139,7 @@ export class CitusCluster {
     )
   }
 
-  /** Stops it as it stands, with all its sessions, until `proceed`. */
+  /** Pauses a server with all its sessions, until `proceed`. */
   halt(name: string): void {
     signalServer(this.#pidOf(name), 'SIGSTOP')
   }
@@ -150,7 +153,7 @@ export class CitusCluster {
   }
 }
 
-// Stopped servers do not end.
+// Stopped processes do not react to signals to end.
 const END = `
 for file in "$1"/*/postmaster.pid; do
   pid=$(head -n 1 "$file") && kill -CONT "$pid" $(ps -o pid= --ppid "$pid")
@@ -158,7 +161,7 @@ done
 "$0" stop "$1"
 rm -rf "$1"`
 
-/** A process that ends the servers when this one has ended, also by a kill. */
+/** Starts a process that ends the servers once this process has ended, also if it is killed. */
 function guardFolder(folder: string): ChildProcess {
   const wait = 'while kill -0 "$2"; do sleep 1; done'
   const words = ['-c', `${wait}\n${END}`, SCRIPT, folder, String(process.pid)]

@@ -7,7 +7,7 @@ DELETE FROM ledger_state.blocks;
 DELETE FROM ledger_state.head;
 INSERT INTO ledger_state.head DEFAULT VALUES`
 
-/** Makes a store empty again, if there is one, which is quicker than a new one. */
+/** Makes a store empty again, if there is one. It is quicker than to create a new one. */
 export async function clearStore(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -10,7 +10,7 @@ import { clearStore } from './clear-store.ts'
 
 const TRAITS = { countsEveryDrop: true, greatestNumber: 2n ** 63n - 1n }
 
-/** Runs the contract of engines on a database, which has one store after the other; each is checked at the end. */
+/** Runs the contract of engines on a database, with one store after the other. Each store is checked at its end. */
 export function testContractOn(
   findUrl: () => string,
   timeout = 60_000,

@@ -7,19 +7,19 @@ import { ALL_KEYS, KnownHistory } from './known-history.ts'
 
 const PATIENCE_MS = 300_000
 const RETAIN = 15n
-/** Questions of one look-up statement more or less; several statements on Citus. */
+/** Keys of a read: few more than fit into one look-up statement; several statements on Citus. */
 const ASKED = 25
 
 /**
- * A writer that commits the known history without end, and readers that ask it without end, on a server that fails.
- * Failures may be `unavailable` only.
+ * A writer that commits the known history without end, and readers that read it without end, on a server that fails.
+ * The only failure that they accept is `unavailable`.
  */
 export class KnowingClients {
   readonly #url: string
   readonly #history = new KnownHistory()
   #isOver = false
   #running: readonly Promise<void>[] = []
-  /** What was answered wrongly, lost, or failed otherwise than it may. */
+  /** Wrong answers, lost commits, and failures that are not accepted. */
   readonly faults: string[] = []
   acknowledged = -1n
   commits = 0
@@ -43,7 +43,7 @@ export class KnowingClients {
     }
   }
 
-  /** Answers whether it was done. */
+  /** Runs work, and returns whether it succeeded. */
   async #attempt(work: () => Promise<void>): Promise<boolean> {
     try {
       await work()
@@ -60,7 +60,7 @@ export class KnowingClients {
     const engine = await openPostgresEngine({ url: this.#url, patienceMs: 60_000, writePatienceMs: 5_000 })
     try {
       while (!this.#isOver) {
-        // Its next piece of work finds out what became of a commit that nobody could tell of.
+        // The next piece of work of the engine finds out whether a commit without an answer succeeded.
         const next = await this.#nextVersion(() => engine.prune(RETAIN).then(() => engine.ledger))
         if (next === undefined) continue
         for (let version = next; version < next + 20n && !this.#isOver; version++) {
@@ -89,7 +89,7 @@ export class KnowingClients {
 
   async #read(seed: number): Promise<void> {
     const random = createRandom(seed)
-    // It asks for the head each time: the newest rows are those that may be missing.
+    // The reader asks for the head each time: the newest rows are those that may be missing.
     const reader = await this.#openReader()
     try {
       while (reader && !this.#isOver) {
@@ -115,7 +115,7 @@ export class KnowingClients {
     }
   }
 
-  /** A machine with much else to do takes longer than a reader waits. */
+  /** Opens a reader, again and again: a busy machine takes longer than a reader waits. */
   async #openReader(): Promise<Reader | undefined> {
     let reader: Reader | undefined
     while (!reader && !this.#isOver) {
@@ -143,7 +143,7 @@ export class KnowingClients {
     if (answer !== right) this.faults.push(`key ${key} at version ${version} is ${answer}, not ${right}`)
   }
 
-  /** Waits until commits and reads continue. */
+  /** Waits until commits and reads succeed again. */
   async proceed(): Promise<void> {
     const { commits, answers } = this
     await this.#until(
@@ -152,7 +152,7 @@ export class KnowingClients {
     )
   }
 
-  /** Waits until something could not be read or written. */
+  /** Waits until a read or a commit has failed. */
   async fail(): Promise<void> {
     const { unavailable } = this
     await this.#until(() => this.unavailable > unavailable, 'the failure to show')
@@ -166,7 +166,7 @@ export class KnowingClients {
     )
   }
 
-  /** Ends all, and compares every version that is kept. */
+  /** Ends all clients, and compares every version that the store keeps. */
   async finish(): Promise<void> {
     this.#isOver = true
     await Promise.all(this.#running)

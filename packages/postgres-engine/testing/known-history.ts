@@ -11,12 +11,12 @@ interface KnownWrite {
   readonly value: string | null
 }
 
-/** A history that its number of the version decides alone, so that its readers know every right answer. */
+/** A history in which the number of a version decides what it writes, so that readers know every right answer. */
 export class KnownHistory {
   readonly #writes = ALL_KEYS.map((): KnownWrite[] => [])
   readonly #versions: VersionWrites[] = []
 
-  /** A version from 0 on; each is a separate block, and what it deletes is there. */
+  /** A version from 0 on, which is a separate block. It deletes only keys that exist. */
   versionAt(version: bigint): VersionWrites {
     while (this.#versions.length <= Number(version)) this.#append(BigInt(this.#versions.length))
     return this.#versions[Number(version)]!
@@ -35,7 +35,7 @@ export class KnownHistory {
     this.#versions.push({ version, block: { height: version, epoch: 0n, timestampUsec: version }, writes })
   }
 
-  /** The write that a version sees, as `version value`; undefined if there is none. */
+  /** The write that a version sees of a key, as `version value`; undefined if there is none. */
   answer(key: number, version: bigint): string | undefined {
     this.versionAt(version)
     const seen = this.#writes[key]!.findLast((one) => one.version <= version)

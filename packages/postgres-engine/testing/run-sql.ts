@@ -3,7 +3,7 @@ import pg from 'pg'
 /** Runs SQL in a separate session. */
 export async function runSql(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url })
-  // A test may kill the server meanwhile; the statement rejects.
+  // A test may kill the server meanwhile; the statement then rejects.
   client.on('error', () => {})
   await client.connect()
   try {

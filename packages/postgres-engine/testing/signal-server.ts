@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 
-/** Signals a PostgreSQL server and its sessions: each is a process in a separate group, below the server. */
+/** Signals a PostgreSQL server and its sessions: each is a process in a separate group, and a child of the server. */
 export function signalServer(pid: number, signal: NodeJS.Signals): void {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' })
   const pairs = stdout
@@ -12,7 +12,7 @@ export function signalServer(pid: number, signal: NodeJS.Signals): void {
     try {
       process.kill(one, signal)
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
 }

@@ -1,18 +1,18 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** What is done when a client has sent a text. */
+/** Moment of a cut, after a client has sent a text. */
 export type Cut =
-  /** The server does not get it. */
+  /** The server does not get the text. */
   | 'before'
-  /** The server gets it; its answer is lost. */
+  /** The server gets the text, and the client does not get the answer. */
   | 'after'
 
-/** A connection to a server that can be cut. */
+/** A proxy between a client and a server that can cut connections. */
 export interface TcpProxy {
   readonly port: number
   /** Cuts the connection that sends this text next, once. Resolves when it is cut. */
   cutOn(text: string, cut: Cut): Promise<void>
-  /** Keeps what is sent from the other side, in both directions, until `flow`. */
+  /** Holds back what either side sends, until `flow`. */
   hold(): void
   flow(): void
   /** Refuses new connections and cuts those that are open. */
@@ -50,7 +50,7 @@ export async function startTcpProxy(target: number, host = '127.0.0.1'): Promise
       done()
       return
     }
-    // The server answers what it has done; nobody hears it.
+    // The server does what it was asked, and nobody gets its answer.
     client.removeAllListeners('data')
     server.removeAllListeners('data')
     server.once('data', () => {

@@ -35,7 +35,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The status of a path that no client would send as it is. */
+/** Requests a path that no client would send as it is, and returns the status. */
 async function statusOf(path: string): Promise<number> {
   const { hostname, port } = new URL(url)
   const request = httpRequest({ hostname, port, path })

@@ -6,22 +6,22 @@ import { pipeline } from 'node:stream/promises'
 
 const MOST_NAMES = 1_000
 const MOST_TRANSFERS = 100
-/** Names of backups have nothing else; of what is written just now, none is served. */
+/** Names that are served: no backup has others. Files that are still written (`.part`) are left out. */
 const NAME = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,255}(?<!\.part)$/
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** A backup in a folder, and the path at which it is served. */
+/** Which folder of a backup is served, and at which path. */
 export interface BackupListenerOptions {
   readonly folder: string
-  /** Such as `/backup`. */
+  /** Path at which the backup is served, such as `/backup`. */
   readonly path: string
-  /** Objects sent at one time; 100 by default. */
+  /** Most objects that are sent at the same time; 100 by default. */
   readonly maxTransfers?: number | undefined
 }
 
 /**
- * Serves the folder of a backup as buckets of S3 are served, to read: the listing of a folder, and objects or ranges of them.
- * Whoever reads buckets reads it: `ledger-state ingest http://node-a:8090/backup`.
+ * Serves the folder of a backup as S3 serves a bucket, read-only: the listing of a folder, and objects or ranges of
+ * them. Any program that reads buckets can read it: `ledger-state ingest http://node-a:8090/backup`.
  */
 export function createBackupListener(options: BackupListenerOptions): RequestListener {
   const server = new BackupServer(options)
@@ -47,7 +47,7 @@ class BackupServer {
     try {
       await this.#route(request, response)
     } catch {
-      // The client has left, or the folder cannot be read.
+      // Either the client has left, or the folder cannot be read.
       if (response.headersSent) response.destroy()
       else sendFault(response, 500, 'InternalError')
     } finally {
@@ -87,7 +87,7 @@ class BackupServer {
     response.end(body)
   }
 
-  /** Objects and folders directly in a folder, sorted, folders with a slash at their end. */
+  /** Names of the objects and folders directly in a folder, sorted. Those of folders end with a slash. */
   async #namesIn(folder: string): Promise<string[]> {
     if (folder !== '' && !isName(folder.slice(0, -1))) return []
     const found = await readdir(join(this.#folder, folder), { withFileTypes: true }).catch(() => [])

@@ -12,22 +12,22 @@ import { liveLines } from './live-lines.js'
 import { RecentLines } from './recent-lines.js'
 import { SnapshotShelf } from './snapshot-shelf.js'
 
-/** The store that replicas are given, and what serving it may take. */
+/** The store that is served to replicas, and the bounds of serving it. */
 export interface FeedListenerOptions {
   readonly engine: LmdbEngineReader
   /** Folder for snapshots while replicas fetch them, on a disk with room for a copy of the store. */
   readonly snapshotFolder: string
-  /** Folder of a backup that is served beside, below `/backup`; by default none. */
+  /** Folder of a backup that is served as well, below `/backup`; by default none. */
   readonly backupFolder?: string | undefined
-  /** Feeds and files sent at one time; 100 by default. */
+  /** Most feeds and files that are sent at the same time; 100 by default. */
   readonly maxTransfers?: number | undefined
-  /** Receives what cannot be answered: a failure of the store. */
+  /** Called with errors that cannot be answered to a client: failures of the store. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
 const BACKUP_PATH = '/backup'
 
-/** The feed of a store for `node:http`, and how it ends. */
+/** Request listener for `node:http` that serves the feed of a store. */
 export interface FeedListener {
   readonly listener: RequestListener
   /** Ends all feeds, and removes snapshots. */
@@ -35,17 +35,17 @@ export interface FeedListener {
 }
 
 /**
- * Serves a store to replicas, for an address that only they reach:
+ * Serves a store to replicas, on an address that only replicas can reach:
  *
  * - `GET /` returns the chain and the window;
- * - `GET /feed?from=V` streams versions from V on as a ledger feed, then each commit as it is made; 410 where V is not above
- *   the oldest version, 404 where it is more than one above the latest;
+ * - `GET /feed?from=V` streams versions from V on as a ledger feed, then each commit as it is made; 410 if V is not
+ *   above the oldest version, 404 if it is more than one above the latest;
  * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` lists its files, `GET /snapshots/ID/FILE?offset=N` sends one.
  *
  * With `backupFolder`, `GET /backup` lists the folder of a backup as a bucket of S3 does, and `GET /backup/NAME` sends an object or
  * a range of it.
  *
- * Answers are compressed with zstd where the client accepts it.
+ * Answers are compressed with zstd if the client accepts it.
  * @example
  * ```ts
  * import { mkdtempSync } from 'node:fs'
@@ -174,7 +174,7 @@ class FeedServer {
     })
   }
 
-  /** Sends what `work` writes, compressed where the client accepts it. */
+  /** Sends what `work` writes, compressed if the client accepts it. */
   async #transfer(
     request: IncomingMessage,
     response: ServerResponse,
@@ -206,7 +206,7 @@ function sendError(response: ServerResponse, status: number, message: string): v
   sendJson(response, status, { message })
 }
 
-/** The client has left, or the server ends. */
+/** Whether an error means that the client has left or that the server ends. */
 function isDisconnect(error: unknown): boolean {
   const { code, name } = error as NodeJS.ErrnoException
   return (

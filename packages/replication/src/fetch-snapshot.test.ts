@@ -73,7 +73,7 @@ const KINDS = {
   file: /^GET \/snapshots\/.*\/state\.mdb$/,
 }
 
-/** Damages the first answers of a kind. */
+/** Damages the first answers to requests of a kind, each in its way. */
 function damage(kind: RegExp, damages: readonly Damage[]): void {
   const left = [...damages]
   proxy.damageOf = (method, path) => (kind.test(`${method} ${path}`) ? left.shift() : undefined)
@@ -89,7 +89,7 @@ const breakOff: Damage = (body, response) => {
   response.write(body.subarray(0, body.length >> 1))
   setImmediate(() => response.destroy())
 }
-/** Changes the manifest in an answer. */
+/** Makes a damage that changes the manifest in an answer. */
 const changing =
   (
     change: (manifest: { pieceBytes: number; files: { bytes: number; pieces: string[]; name: string }[] }) => void,

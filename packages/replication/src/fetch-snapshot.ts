@@ -9,45 +9,45 @@ import { VerifiedFile } from './verified-file.js'
 
 const UNFINISHED = 'snapshot.unfinished'
 const MANIFEST = 'snapshot.json'
-/** Failures in succession, without a byte received between them, before it gives up. */
+/** Most failures in succession without a byte received between them. After these, the fetch gives up. */
 const ATTEMPTS = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 
-/** What is asked for, in this order; `check` is that of the whole snapshot. */
+/** Stages of a fetch, in their order. `check` is the check of the whole snapshot. */
 type Stage = 'index' | 'manifest' | 'files' | 'check'
 
-/** What is known of a snapshot before it is fetched. */
+/** Facts about a snapshot that are known before it is fetched. */
 export interface BegunSnapshot {
   readonly bytes: number
-  /** Bytes that are not there yet. */
+  /** Bytes that are yet to be fetched. */
   readonly missing: number
   /** Whether the other node keeps a slice of its ledger. */
   readonly isSlice: boolean
 }
 
-/** Who receives the progress of a snapshot, the pause after a failure, and a signal that stops it. */
+/** Callbacks for the progress of a fetch, its first pause after a failure, and a signal that stops it. */
 export interface FetchSnapshotOptions {
-  /** Stops between two pieces; the next call resumes. */
+  /** Stops the fetch between two pieces; the next call resumes it. */
   readonly signal?: AbortSignal | undefined
-  /** Called before the first file is fetched, or the rest of it; what it throws ends the call. */
+  /** Called before the first file is fetched or resumed. An error that it throws ends the call. */
   readonly onBegin?: ((begun: BegunSnapshot) => Promise<void>) | undefined
-  /** Called with the bytes that are there, and those of the whole snapshot. */
+  /** Called with the number of bytes that were fetched, and that of the whole snapshot. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
-  /** Called when all is there and is being checked, with the records checked so far. */
+  /** Called while the fetched snapshot is checked, with the number of records checked so far. */
   readonly onCheck?: ((records: number) => void) | undefined
   /** Pause after the first failure, 500 ms by default; it doubles with each further failure. */
   readonly firstPauseMs?: number | undefined
-  /** Receives one line for people. */
+  /** Called with one line for people. */
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
 /**
- * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever happens,
- * the folder has a whole and sound store or none. What came damaged is fetched again: pieces by their hashes, or all of it where
- * the check fails. A call that was cut short is resumed by the next, while the source keeps the snapshot (ten minutes after it
- * was last asked for). Answers whether it is in place: false if the signal stopped it.
- * @param url that the other node serves its feed on
+ * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever
+ * happens, the folder has a whole and sound store or none. A piece whose hash is wrong is fetched again, and the whole
+ * snapshot if its check fails. The next call resumes one that was cut short, as long as the source keeps the snapshot:
+ * ten minutes after it was last asked for. Returns whether the store is in place: false if the signal stopped the call.
+ * @param url at which the other node serves its feed
  * @throws `source_failed` if three answers in a row cannot be used; `store_corrupt` if three snapshots in a row do not pass
  *   the check; errors of the system, such as a full disk
  */
@@ -60,7 +60,7 @@ class SnapshotFetch {
   readonly #path: string
   readonly #folder: string
   readonly #options: FetchSnapshotOptions
-  /** Failures in a row of each stage. */
+  /** Consecutive failures of each stage. */
   readonly #streaks: Readonly<Record<Stage, FailureStreak>>
   #stage: Stage = 'index'
   #isSlice = false
@@ -104,7 +104,7 @@ class SnapshotFetch {
     return { bytes, missing: Math.max(0, bytes - held), isSlice: this.#isSlice }
   }
 
-  /** Answers whether all files are there: false if the signal stopped it. */
+  /** Fetches all files. Returns false if the signal stopped it. */
   async #fetchFiles({ id, pieceBytes, files }: Snapshot): Promise<boolean> {
     const { signal, onProgress } = this.#options
     const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -119,7 +119,7 @@ class SnapshotFetch {
     return true
   }
 
-  /** The snapshot of an earlier call, if it is still there, or a new one. */
+  /** Finds the snapshot of an earlier call if the source still has it, or has the source take a new one. */
   async #begin(): Promise<Snapshot> {
     this.#stage = 'index'
     const { status, text } = await this.#askText('', 'GET')
@@ -195,7 +195,7 @@ class SnapshotFetch {
       const problems = await this.#problems()
       if (problems.length > 0) throw snapshotDamaged(this.#url, problems.slice(0, 3))
     } catch (error) {
-      // What is there cannot be resumed.
+      // The files of an earlier call cannot be resumed.
       rmSync(this.#folder, { recursive: true, force: true })
       throw error
     }
@@ -210,14 +210,14 @@ class SnapshotFetch {
     }
   }
 
-  /** The data file last: without it there is no store. */
+  /** Moves the files to their place, the data file last: without it there is no store. */
   #putInPlace({ files }: Snapshot): void {
     const names = files.map(({ name }) => name).toSorted((a, b) => Number(a === STORE_FILE) - Number(b === STORE_FILE))
     for (const name of names) renameSync(join(this.#folder, name), join(this.#path, name))
     rmSync(this.#folder, { recursive: true, force: true })
   }
 
-  /** Undefined if the source has no such snapshot. */
+  /** Asks for the manifest of a snapshot. Undefined if the source has no such snapshot. */
   async #askManifest(path: string, method = 'GET'): Promise<Snapshot | undefined> {
     const { status, text } = await this.#askText(path, method)
     if (status === 404) return undefined
@@ -231,7 +231,10 @@ class SnapshotFetch {
     return await this.#ask(path, method, async (response) => ({ status: response.status, text: await response.text() }))
   }
 
-  /** Asks again where the source is not reached, breaks off before `read` is done, or is too busy. */
+  /**
+   * Makes a request, and repeats it while the source cannot be reached, breaks off before `read` is done, or is too
+   * busy.
+   */
   async #ask<T>(path: string, method: string, read: (response: Response) => Promise<T>): Promise<T> {
     const { signal } = this.#options
     const url = path === '' ? `${this.#url}/` : this.#url + path
@@ -246,7 +249,10 @@ class SnapshotFetch {
     return new Backoff({ firstMs: this.#options.firstPauseMs ?? FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS })
   }
 
-  /** @throws `source_failed` for the last of too many failures, and where the signal has stopped it */
+  /**
+   * Waits before the next attempt.
+   * @throws `source_failed` after too many failures, and if the signal has stopped the call
+   */
   async #pauseAfter({ url, why, retryAfterMs }: Failure & { readonly url: string }, backoff: Backoff): Promise<void> {
     const { signal, onNotice } = this.#options
     const pause = backoff.next(retryAfterMs)
@@ -256,13 +262,13 @@ class SnapshotFetch {
   }
 }
 
-/** Why a request is made again. */
+/** Failure after which a request is repeated. */
 interface Failure {
   readonly why: string
   readonly retryAfterMs: number
 }
 
-/** What an answer says, or why there is none. */
+/** Makes one request. Returns the result of `read`, or why there is none. */
 async function request<T>(
   url: string,
   method: string,
@@ -293,7 +299,7 @@ function tryJson(text: string): unknown {
   }
 }
 
-/** Whether the fault is of this machine's disk, and not of the connection. */
+/** Whether an error comes from this machine's disk, and not from the connection. */
 function isDiskError(error: unknown): boolean {
   return ['ENOSPC', 'EDQUOT', 'EACCES', 'EROFS', 'EIO', 'EFBIG'].includes((error as NodeJS.ErrnoException).code ?? '')
 }

@@ -4,18 +4,18 @@ import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/ingest'
 import type { RecentLines } from './recent-lines.js'
 
-/** How often a feed says how far it reaches, also while nothing is committed. */
+/** Interval at which a feed reports its newest version, also while nothing is committed. */
 const HEARTBEAT_MS = 1_000
 
 export interface FeedPiece {
   readonly text: string
-  /** Whether nothing follows for now. */
+  /** Whether no further line follows for now. */
   readonly isEnd: boolean
 }
 
 /**
- * The lines of a live feed: its header, the versions from one on, and after the newest the head; then the same for each
- * commit, and the head once a second. Ends with the signal.
+ * Lines of a live feed: the header, the versions from `first` on, then the head; after each commit its versions and the
+ * head; and the head once a second. It ends with the signal.
  * @throws `version_pruned` if the pruner overtakes it
  */
 export async function* liveLines(
@@ -46,7 +46,7 @@ export async function* liveLines(
   }
 }
 
-/** The newest version with the hash and the mark of the same commit. */
+/** The newest version, and the hash and the mark of the same commit. */
 function readHead(engine: StateEngineReader) {
   for (;;) {
     const { latestVersion: version } = engine.ledger!
@@ -68,7 +68,7 @@ function watchCommits(engine: StateEngineReader, signal: AbortSignal) {
   const heartbeat = setInterval(onCommit, HEARTBEAT_MS)
   signal.addEventListener('abort', onCommit)
   return {
-    /** Resolves after a commit since the last call, after a while, and when the signal is aborted. */
+    /** Resolves after a commit that followed the last call, after `HEARTBEAT_MS`, or when the signal is aborted. */
     async next(): Promise<void> {
       if (!isNew) {
         await new Promise<void>((resolve) => {

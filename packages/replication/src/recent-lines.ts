@@ -9,7 +9,7 @@ interface Stretch {
   readonly text: string
 }
 
-/** Lines of versions, from one to another, in pieces. */
+/** Reads the lines of the versions from `first` to `last`, in pieces. */
 export function* linesOf(engine: StateEngineReader, first: bigint, last: bigint): Generator<Stretch> {
   let begin = first
   let text = ''
@@ -22,21 +22,29 @@ export function* linesOf(engine: StateEngineReader, first: bigint, last: bigint)
   }
 }
 
-/** The lines of the newest versions, read once for all replicas that are up to date. */
+/** Keeps the lines of the newest versions, so that they are read once for all replicas that are up to date. */
 export class RecentLines {
   readonly #engine: StateEngineReader
   readonly #maxCharacters: number
-  /** Consecutive, up to the newest version that was asked for. */
+  /** Consecutive stretches, up to the newest version that was asked for. */
   #stretches: Stretch[] = []
   #characters = 0
 
-  /** @param maxCharacters what is kept at most; 16 million by default */
+  /**
+   * Makes an empty buffer of lines.
+   * @param maxCharacters most characters that are kept; 16 million by default
+   * @param maxCharacters what is kept at most; 16 million by default
+   */
   constructor(engine: StateEngineReader, maxCharacters = 16_000_000) {
     this.#engine = engine
     this.#maxCharacters = maxCharacters
   }
 
-  /** @throws `version_pruned` */
+  /**
+   * Iterates over the lines of the versions from `first` to `last`.
+   * @throws `version_pruned`
+   * @throws `version_pruned`
+   */
   *linesOf(first: bigint, last: bigint): Generator<Stretch> {
     const kept = this.#stretches
     const [oldest, newest] = [kept[0]?.first, kept.at(-1)?.last]
@@ -48,7 +56,7 @@ export class RecentLines {
     let next = first
     for (const stretch of [...kept]) {
       if (stretch.last < next) continue
-      // A stretch is sent from its beginning or not at all.
+      // A kept stretch is sent from its beginning or not at all.
       if (stretch.first < next) yield* linesOf(this.#engine, next, stretch.last)
       else yield stretch
       next = stretch.last + 1n

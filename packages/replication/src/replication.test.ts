@@ -29,12 +29,12 @@ import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
 
 const CHAIN = 4
 const KEYS = 40
-/** Commits that ten replicas follow: REPLICA_ROUNDS=300 is what docs/lab/measurements.md has. */
+/** Number of commits that ten replicas follow; docs/lab/measurements.md has the figures of REPLICA_ROUNDS=300. */
 const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
 /** Pause between those commits. */
 const PAUSE_MS = 20
 
-/** Versions that the source was given. */
+/** All versions that were committed to the source. */
 const committed: LedgerVersion[] = []
 const HANDLES = [parseAddress('0x7'), parseAddress('0x8')] as const
 
@@ -75,7 +75,7 @@ async function closeFeed(): Promise<void> {
   await reader.close()
 }
 
-/** Versions that write, overwrite and delete, each a separate block, as an ingest commits them. */
+/** Commits versions that write, overwrite and delete, each in a separate block, as an ingest does. */
 async function commit(count: number, keepTransactions = false): Promise<void> {
   const next = source.ledger ? source.ledger.latestVersion + 1n : 0n
   const versions = Array.from({ length: count }, (_, at): LedgerVersion => {
@@ -97,7 +97,7 @@ async function commit(count: number, keepTransactions = false): Promise<void> {
   await ingestSource(source, listOf(versions), { keepTransactions })
 }
 
-/** The state key of a table item, or the beginning of those of a table. */
+/** State key of a table item, or a prefix of those of a table. */
 function itemKey(handle: Uint8Array, ...key: number[]): Buffer {
   return Buffer.from([1, ...handle, ...key])
 }
@@ -116,7 +116,7 @@ function listOf(versions: readonly LedgerVersion[]): LedgerSource {
   }
 }
 
-/** The newest state of an engine, as a backup gives it. */
+/** The newest state of an engine, as a source like a backup. */
 function stateOf(engine: StateEngine): LedgerSource {
   const { latestVersion: version, latestBlock: block } = engine.ledger!
   return {
@@ -144,7 +144,7 @@ async function openReplica(name: string): Promise<StateEngine> {
   return replica
 }
 
-/** Follows the feed until it is stopped; then throws what ended it. */
+/** Follows the feed until it is stopped, then throws the error that ended it. */
 function follow(replica: StateEngine, options: IngestOptions = {}) {
   const stop = new AbortController()
   const notices: string[] = []
@@ -170,7 +170,7 @@ async function isCaughtUp(...stores: readonly StateEngine[]): Promise<void> {
   )
 }
 
-/** A store of one of the tables, out of a snapshot of the source. */
+/** Opens a store that keeps a slice of one of the tables, made from a snapshot of the source. */
 async function openSlicedReplica(name: string): Promise<StateEngine> {
   const path = join(folder, `${name} whole`)
   const begun: BegunSnapshot[] = []
@@ -185,7 +185,10 @@ async function openSlicedReplica(name: string): Promise<StateEngine> {
   return slice
 }
 
-/** Makes a slice and its source hold different values of a key outside of the slice; answers the version that writes them. */
+/**
+ * Makes a slice and its source hold different values of a key outside of the slice. Returns the version that writes
+ * them.
+ */
 async function forgeOutside(slice: StateEngine): Promise<bigint> {
   const version = slice.ledger!.latestVersion + 1n
   const block = { height: version, epoch: 0n, timestampUsec: 10n * version }
@@ -200,7 +203,7 @@ async function forgeOutside(slice: StateEngine): Promise<bigint> {
   return version
 }
 
-/** A feed that has seen all that became of the store. */
+/** Opens a feed that sees the present state of the store. */
 async function openFeedAnew(): Promise<void> {
   const { port } = server.address() as AddressInfo
   await closeFeed()

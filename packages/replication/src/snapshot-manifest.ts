@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 
-/** A piece that came damaged is fetched again, and no more than it. */
+/** Length of a piece of a file. If one comes damaged, only this piece is fetched again. */
 export const PIECE_BYTES = 16 * 1024 * 1024
 const READ_BYTES = 1024 * 1024
 
@@ -41,7 +41,7 @@ export async function describeFile(path: string, pieceBytes = PIECE_BYTES): Prom
   return { name: basename(path), bytes, pieces }
 }
 
-/** The parts of a chunk of a file, none of which reaches from one piece into the next. @param offset of the chunk in the file */
+/** Splits a chunk of a file at the borders of pieces. @param offset of the chunk in the file */
 export function* splitAtPieces(chunk: Uint8Array, offset: number, pieceBytes: number): Generator<Uint8Array> {
   for (let at = 0; at < chunk.length; ) {
     const end = at + pieceBytes - ((offset + at) % pieceBytes)
@@ -50,7 +50,10 @@ export function* splitAtPieces(chunk: Uint8Array, offset: number, pieceBytes: nu
   }
 }
 
-/** The manifest in an answer of a source; undefined if it is not one, or names a file outside of its folder. */
+/**
+ * Parses the manifest in an answer of a source. Undefined if it is not a manifest, or names a file outside of its
+ * folder.
+ */
 export function parseSnapshot(value: unknown): Snapshot | undefined {
   const { id, pieceBytes, files } = (value ?? {}) as Partial<Record<keyof Snapshot, unknown>>
   if (typeof id !== 'string' || !/^[\w-]{1,100}$/.test(id) || !isCount(pieceBytes) || pieceBytes === 0) return undefined

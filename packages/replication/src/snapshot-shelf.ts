@@ -5,9 +5,9 @@ import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { describeFile, PIECE_BYTES, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
 
 const PREFIX = 'snapshot-'
-/** A snapshot that nobody fetches is removed after this time. */
+/** Time after which a snapshot is removed if nobody has fetched from it. */
 const KEPT_MS = 10 * 60_000
-/** A younger snapshot is given to the next replica, too. */
+/** Age up to which a snapshot is also given to the next replica. */
 const FRESH_MS = 60_000
 
 interface Shelved {
@@ -17,7 +17,7 @@ interface Shelved {
   usedAt: number
 }
 
-/** Snapshots of a store, on disk for as long as replicas fetch them: as many bytes as the store has, at most twice. */
+/** Keeps snapshots of a store on disk while replicas fetch them. They take up to twice the space of the store. */
 export class SnapshotShelf {
   readonly #engine: LmdbEngineReader
   readonly #root: string
@@ -25,7 +25,12 @@ export class SnapshotShelf {
   readonly #sweep = setInterval(() => this.#removeUnused(), KEPT_MS / 10).unref()
   #taking: Promise<Snapshot> | undefined
 
-  /** @param root folder on a disk with room for a copy of the store; what an earlier process left there is removed */
+  /**
+   * Makes an empty shelf.
+   * @param root folder on a disk with room for a copy of the store. What an earlier process left
+   * there is removed.
+   * @param root folder on a disk with room for a copy of the store; what an earlier process left there is removed
+   */
   constructor(engine: LmdbEngineReader, root: string) {
     this.#engine = engine
     this.#root = root
@@ -33,7 +38,7 @@ export class SnapshotShelf {
     for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) removeFolder(join(root, name))
   }
 
-  /** A fresh snapshot; callers at the same time share one. @throws `store_full` */
+  /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
   async take(): Promise<Snapshot> {
     const fresh = [...this.#shelved.values()].find(({ takenAt }) => Date.now() - takenAt < FRESH_MS)
     if (fresh) return fresh.snapshot
@@ -47,7 +52,7 @@ export class SnapshotShelf {
     return this.#use(id)?.snapshot
   }
 
-  /** The path of a file of a snapshot; undefined if there is none. */
+  /** Path of a file of a snapshot; undefined if there is none. */
   fileOf(id: string, name: string): string | undefined {
     const shelved = this.#use(id)
     return shelved?.snapshot.files.some((file) => file.name === name) ? join(shelved.folder, name) : undefined

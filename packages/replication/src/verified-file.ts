@@ -5,8 +5,8 @@ import { pieceDamaged } from './errors.js'
 import { type SnapshotFile, splitAtPieces } from './snapshot-manifest.js'
 
 /**
- * A file of a snapshot while it is fetched. A piece is whole on disk only once its hash was found right, so a fetch that was cut
- * short resumes where the file ends.
+ * A file of a snapshot while it is fetched. Each piece is written to disk only after its hash was found right, so a
+ * fetch that was cut short resumes at the end of the file.
  */
 export class VerifiedFile {
   readonly #handle: FileHandle
@@ -22,7 +22,7 @@ export class VerifiedFile {
     this.#length = length
   }
 
-  /** Opens the file at a path, or makes it. One that is longer than it should be begins anew. */
+  /** Opens or creates the file at a path. A file that is longer than expected is emptied. */
   static async open(path: string, file: SnapshotFile, pieceBytes: number): Promise<VerifiedFile> {
     const handle = await open(path, 'a')
     try {
@@ -38,12 +38,12 @@ export class VerifiedFile {
     }
   }
 
-  /** Bytes that are there. */
+  /** Number of bytes that were received. */
   get length(): number {
     return this.#length
   }
 
-  /** Bytes of the pieces that were found right. */
+  /** Number of bytes of the pieces whose hashes were found right. */
   get verified(): number {
     return this.isComplete ? this.#length : this.#pieceStart
   }

@@ -5,25 +5,25 @@ import { Link } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { toStoreError } from '../sql/server-errors.js'
 
-/** How a check is stopped. */
+/** Options of a check. */
 export interface CheckOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a check found and counted. */
+/** Result of a check. */
 export interface CheckReport {
   readonly versions: bigint
   readonly keys: number
   readonly writes: number
-  /** What is wrong, in words; empty for a sound store. */
+  /** Faults that were found, in words; empty for a sound store. */
   readonly problems: readonly string[]
 }
 
 const CONNECT_MS = 2_000
-/** Bounds each statement; the largest reads all keys. */
+/** Time limit of each statement. The largest reads all keys. */
 const STATEMENT_MS = 24 * 3_600_000
 
-/** Each counts what must not be there. $1 is the oldest version, $2 the latest, $3 the version pruned to. */
+/** Statements that count faults. $1 is the oldest version, $2 the latest, $3 the version pruned to. */
 const FAULTS: readonly (readonly [what: string, sql: string])[] = [
   ['writes above the latest version', 'SELECT count(*) FROM ledger_state.entries WHERE version > $2'],
   [
@@ -50,7 +50,7 @@ const FAULTS: readonly (readonly [what: string, sql: string])[] = [
   ],
 ]
 
-/** Reads the whole store in one snapshot of the server, while its writer commits. */
+/** Checks the whole store in one snapshot of the server, while its writer may commit. */
 export async function checkStore(server: ServerAddress, { signal }: CheckOptions = {}): Promise<CheckReport> {
   const link = new Link({ server, isPipelined: false })
   const onAbort = () => link.close()
@@ -88,7 +88,10 @@ async function check(client: Client, server: string): Promise<CheckReport> {
   }
 }
 
-/** The server takes no values that a statement does not use, so they are put into the text: they are numbers. */
+/**
+ * Runs a statement that counts. Its values are put into the text, because the server takes no values that a statement
+ * does not use; they are numbers.
+ */
 async function countOf(client: Client, sql: string, values: readonly string[]): Promise<number> {
   const text = sql.replaceAll(/\$(\d)/g, (_, place) => `${BigInt(values[Number(place) - 1]!)}`)
   const { rows } = await client.query<{ count: string }>(text)

@@ -5,7 +5,7 @@ import { answerGroups, createTickBatch } from './tick-batch.js'
 
 type Row = BlockRow & Record<string, unknown>
 
-/** Blocks of one statement. */
+/** Most blocks of one statement. */
 const MOST = 1_000
 /** PostgreSQL's greatest `bigint`. */
 const GREATEST = 2n ** 63n - 1n
@@ -16,13 +16,13 @@ interface AskedBlock {
 }
 
 export interface Blocks {
-  /** The version is one of the ledger's. */
+  /** Finds the block of a version, which must be one of the ledger's. */
   at(asked: AskedBlock): Promise<Block>
   byHeight(height: bigint, ledger: LedgerInfo): Promise<Block | undefined>
   atTime(timestampUsec: bigint, ledger: LedgerInfo): Promise<Block | undefined>
 }
 
-/** Finds blocks; those of versions that are asked for in one tick go in one statement. */
+/** Finds blocks. One statement asks for those of all versions that are asked for in one tick. */
 export function createBlocks(servers: Servers): Blocks {
   async function askTogether(asked: readonly AskedBlock[]) {
     const version = asked.reduce((most, one) => (one.version > most ? one.version : most), 0n)
@@ -53,7 +53,7 @@ export function createBlocks(servers: Servers): Blocks {
     expectNotCut(ledger.latestVersion, ledger, answer)
     const { rows, oldestVersion } = answer
     const [row] = rows
-    // A block that is not found may have been pruned since the ledger was read.
+    // The block may have been pruned since the ledger was read.
     if (!row && oldestVersion > ledger.oldestVersion) throw versionPruned(ledger.oldestVersion, oldestVersion)
     return row && rowToBlock(row, ledger)
   }
@@ -74,7 +74,7 @@ export function createBlocks(servers: Servers): Blocks {
   }
 }
 
-/** The newest block of a ledger ends with its latest version, whatever was committed later. */
+/** Decodes a block. The newest block of a ledger ends with its latest version, whatever was committed later. */
 function rowToBlock(row: Row, { latestVersion }: LedgerInfo): Block {
   const last = row.next_version === null ? latestVersion : BigInt(row.next_version) - 1n
   return {

@@ -5,14 +5,14 @@ import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
 import type { ServerAnswer, Servers } from './servers.js'
 
-/** Statements of large values that one engine has under way; reads of small values go between them. */
+/** Most statements for large values that one engine has under way. Reads of small values pass between them. */
 const AT_ONCE = 2
 
 export interface LargeValue {
   readonly hash: Buffer
-  /** The version that wrote it. */
+  /** Version that wrote the value. */
   readonly written: bigint
-  /** The version at which it is read. */
+  /** Version at which the value is read. */
   readonly version: bigint
   readonly ledger: LedgerInfo
 }
@@ -22,7 +22,10 @@ export type ReadLargeValue = (
   asked: LargeValue,
 ) => Promise<{ readonly value: Buffer | undefined; readonly answer: ServerAnswer<unknown> }>
 
-/** Reads values one by one that look-ups found, but did not answer because they are long. */
+/**
+ * Makes the function that reads a value of which a look-up gave the version alone, because the value is large. Each
+ * statement reads one value.
+ */
 export function createLargeValues(servers: Servers): ReadLargeValue {
   return limitFunction(
     async ({ hash, written, version, ledger }: LargeValue) => {

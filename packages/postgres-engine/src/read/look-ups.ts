@@ -10,20 +10,20 @@ import { expectNotCut, type ServerAnswer, type Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'
 
-/** Look-ups of one statement. */
+/** Most look-ups of one statement. */
 const MOST = 500
 
 export interface LookUp {
   readonly key: Uint8Array
   readonly version: bigint
-  /** That of the view. */
+  /** Ledger of the view. */
   readonly ledger: LedgerInfo
 }
 
 interface LookedUp {
-  /** The newest version that wrote the key. */
+  /** Newest version that wrote the key. */
   readonly written: bigint | undefined
-  /** The stored form of the value; undefined also if it is large. */
+  /** Value in its stored form; undefined also if it is large. */
   readonly value: Buffer | undefined
   readonly answer: ServerAnswer<unknown>
 }
@@ -31,7 +31,7 @@ interface LookedUp {
 type WindowListener = (answer: ServerAnswer<unknown>, askedAt: number) => void
 
 /**
- * Looks keys up; those of one tick go in one round.
+ * Makes the function that looks keys up. All look-ups of one tick take one round.
  * @throws `version_pruned`, `version_truncated` if a version was pruned or cut off meanwhile
  */
 export function createLookUps(
@@ -65,7 +65,7 @@ export function createLookUps(
     const { value, answer: later } = await readLarge({ hash: hashKey(key), written, version, ledger })
     expectNotCut(version, ledger, later)
     const { oldestVersion: oldest } = later
-    // A prune drops a write only if the versions that see it are pruned, too.
+    // A prune drops a write only if it also prunes the versions that see it.
     if (version < oldest || value === undefined) throw versionPruned(version, oldest)
     return { version: written, ...storedToValue(value) }
   }
@@ -88,14 +88,14 @@ async function askByShard(servers: Servers, shards: ShardMap, lookUps: readonly 
     return await askGroups(servers, shards, lookUps)
   } catch (error) {
     if (!isNotSupported(error)) throw error
-    // A shard was split since the map was read, so that a statement would go to two.
+    // A shard was split since the map was read, so a statement would go to two.
     servers.forgetShards()
     let alone = 0
     return await askGroups(servers, () => alone++, lookUps)
   }
 }
 
-/** One statement for each shard: what Citus sends to several shards at once it sends to each of them as a whole. */
+/** Asks in one statement for each shard: Citus would send a statement for several shards to each of them as a whole. */
 async function askGroups(servers: Servers, shards: ShardMap, lookUps: readonly LookUp[]): Promise<ServerAnswer<Row>> {
   const placed = lookUps.map(({ key, version }, at) => ({
     hash: hashKey(key),

@@ -14,12 +14,12 @@ import { type NearestWriteRow, nearestWritesOnShard, nearestWritesQuestion } fro
 import { expectNotCut, type ServerAnswer, type Servers } from './servers.js'
 import type { ShardMap } from './shard-map.js'
 
-/** Keys of one statement. */
+/** Most keys of one statement. */
 const MOST = 500
 
 type Row = NearestWriteRow & QueryResultRow
 
-/** The nearest writes of keys; see `AsyncStateSnapshot.nearestWrites`. */
+/** Finds the nearest writes of keys: see `AsyncStateSnapshot.nearestWrites`. */
 export async function nearestWrites(
   servers: Servers,
   ledger: LedgerInfo,
@@ -83,14 +83,14 @@ async function askByShard(
     return await askGroups(servers, shards, ledger, keys, range)
   } catch (error) {
     if (!isNotSupported(error)) throw error
-    // A shard was split since the map was read, so that a statement would go to two.
+    // A shard was split since the map was read, so a statement would go to two.
     servers.forgetShards()
     let alone = 0
     return await askGroups(servers, () => alone++, ledger, keys, range)
   }
 }
 
-/** One statement for each shard, as look-ups are asked. */
+/** Asks in one statement for each shard, as look-ups do. */
 async function askGroups(
   servers: Servers,
   shards: ShardMap,

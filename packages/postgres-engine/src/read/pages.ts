@@ -46,7 +46,12 @@ function smaller(a: bigint, b: bigint): bigint {
   return a < b ? a : b
 }
 
-/** @param load looks keys up at the version of the scan, for values that the statement does not answer */
+/**
+ * Reads a page of a scan.
+ * @param load looks up the keys whose values the statement leaves out, at the version of the
+ * scan
+ * @param load looks keys up at the version of the scan, for values that the statement does not answer
+ */
 export async function scanPage(
   servers: Servers,
   load: (keys: readonly Uint8Array[]) => Promise<readonly (StateEntry | undefined)[]>,
@@ -87,7 +92,7 @@ interface Scan {
   readonly options: ScanOptions | undefined
 }
 
-/** The first bytes above all that begin with a prefix; undefined if there are none. */
+/** First byte string above all that begin with a prefix; undefined if there is none. */
 function firstAfterPrefix(prefix: Uint8Array): Buffer | undefined {
   const last = prefix.findLastIndex((byte) => byte < 255)
   if (last < 0) return undefined
@@ -139,7 +144,10 @@ export async function historyPage(
   return { revisions, next: isNewestFirst ? reached - 1n : reached + 1n }
 }
 
-/** All of the versions are above the oldest of the ledger, and none above its latest. */
+/**
+ * Reads a page of what versions wrote. All of the versions must be above the oldest of the ledger, and none above its
+ * latest.
+ */
 export async function versionsPage(
   servers: Servers,
   ledger: LedgerInfo,
@@ -189,7 +197,7 @@ function entryToValue({ value, annotation }: StateEntry): AnnotatedValue {
   return annotation ? { value, annotation } : { value }
 }
 
-/** The last version whose writes fit into a page together with those before it; at least the first. */
+/** Last version whose writes fit into a page together with those before it; at least `first`. */
 async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, last: bigint): Promise<bigint> {
   const most = 10 * PAGE_ITEMS
   const { rows } = await servers.ask<SizeRow & Record<string, unknown>>({
@@ -205,7 +213,7 @@ async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, la
     writes += Number(row.writes)
     bytes += Number(row.bytes)
     const version = BigInt(row.version)
-    // The writes of the last version that was read may continue.
+    // The last version that was read may have further writes.
     if (writes >= most || bytes > PAGE_BYTES) return version > first ? version - 1n : first
   }
   return last

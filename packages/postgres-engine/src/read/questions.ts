@@ -2,13 +2,14 @@ import { KEY_HEAD_BYTES } from '../schema/schema.js'
 
 // Statements of reads. Each is read in one snapshot together with the window; see servers.ts.
 
-/** Bytes of the largest value that a look-up answers together with others. */
+/** Bytes of the largest value that a look-up answers in one statement with others. */
 const MOST_TOGETHER = 32 * 1024
 const SMALL_VALUE = (name: string) => `CASE WHEN octet_length(${name}) <= ${MOST_TOGETHER} THEN ${name} END AS value`
 
 /**
- * $1 hashes, $2 versions. A row for each key that was written, with its place in the question, counted from 1. Rows of larger
- * values have the version alone: the answers of one statement, 500 at most, are held in memory, and whatever is asked after it waits for them.
+ * Looks keys up. $1 hashes, $2 versions. It answers a row for each key that was written, with its place in the
+ * question, counted from 1. Rows of larger values have the version alone: the answers of one statement, 500 at most,
+ * are held in memory, and later statements of the connection wait for them.
  */
 export const LOOK_UP = `
 SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
@@ -21,8 +22,9 @@ CROSS JOIN LATERAL (
 WHERE found.value IS NOT NULL`
 
 /**
- * $1 hashes of one shard of Citus, $2 versions, $3 places; answers as above. Citus takes a limit with rows of a function
- * only if the statement goes to one shard, which it finds by the last condition.
+ * Looks keys up in one shard of Citus. $1 hashes, $2 versions, $3 places; it answers the rows of `LOOK_UP`. Citus
+ * accepts a limit with rows of a function only if the statement goes to one shard, which it finds by the last
+ * condition.
  */
 export const LOOK_UP_ON_SHARD = `
 SELECT asked.place, found.version, ${SMALL_VALUE('found.value')}
@@ -34,15 +36,18 @@ CROSS JOIN LATERAL (
 ) found
 WHERE found.value IS NOT NULL`
 
-/** $1 hash, $2 version, $3 place. Citus plans it once, for any shard. Answers as above, but deletions, too. */
+/**
+ * Looks one key up. $1 hash, $2 version, $3 place. Citus plans it once, for any shard. It answers the row of `LOOK_UP`,
+ * also for a deletion.
+ */
 export const LOOK_UP_ONE = `
 SELECT $3::bigint AS place, version, ${SMALL_VALUE('value')}, value IS NULL AS is_deletion FROM ledger_state.entries
 WHERE key_hash = $1 AND version <= $2 ORDER BY version DESC LIMIT 1`
 
-/** $1 hash, $2 the version that wrote it. */
+/** Reads a large value. $1 hash, $2 the version that wrote it. */
 export const LARGE_VALUE = 'SELECT value FROM ledger_state.entries WHERE key_hash = $1 AND version = $2'
 
-/** $1 hashes, $2 version. A row for each key that was written. */
+/** Looks keys up at one version. $1 hashes, $2 version. It answers a row for each key that was written. */
 export const LOOK_UP_AT = `
 SELECT keys.key_hash, found.version, found.value
 FROM ledger_state.keys
@@ -62,12 +67,12 @@ export interface LookUpAtRow {
 export interface LookUpRow {
   readonly place: string
   readonly version: string
-  /** Null for a large value, too. */
+  /** Value in its stored form; null also if it is large. */
   readonly value: Buffer | null
   readonly is_deletion?: boolean
 }
 
-/** $1 versions. The blocks that they belong to, with the first version of the next block. */
+/** Finds the blocks of versions, with the first version of the next block. $1 versions. */
 export const BLOCKS_AT = `
 SELECT asked.place, found.*, (
   SELECT min(next.first_version) FROM ledger_state.blocks next WHERE next.first_version > found.first_version
@@ -77,17 +82,17 @@ CROSS JOIN LATERAL (
   SELECT * FROM ledger_state.blocks WHERE first_version <= asked.version ORDER BY first_version DESC LIMIT 1
 ) found`
 
-/** $1 least first version, $2 greatest. */
+/** Condition of blocks in the window. $1 least first version, $2 greatest. */
 const BLOCK_IN_WINDOW = `
 SELECT 1 AS place, found.*, (
   SELECT min(next.first_version) FROM ledger_state.blocks next WHERE next.first_version > found.first_version
 ) AS next_version
 FROM (SELECT * FROM ledger_state.blocks WHERE first_version BETWEEN $1 AND $2`
 
-/** $3 height. */
+/** Finds a block by its height, $3. */
 export const BLOCK_BY_HEIGHT = `${BLOCK_IN_WINDOW} AND height = $3) found`
 
-/** $3 time. */
+/** Finds the newest block at or before a time, $3. */
 export const BLOCK_AT_TIME = `${BLOCK_IN_WINDOW} AND timestamp_usec <= $3
   ORDER BY timestamp_usec DESC, first_version DESC LIMIT 1) found`
 
@@ -103,9 +108,10 @@ export interface BlockRow {
 const KEY_HEAD = `substring(keys.key FROM 1 FOR ${KEY_HEAD_BYTES})`
 
 /**
- * $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, if `isBounded`, $7 the first head after
- * those of the prefix. Answers the entries that fit into the bytes, and one more; `read_count` is how many were read. Without
- * values for Citus: each shard answers as many entries as the page may have.
+ * Makes the statement of a page of a scan. $1 version, $2 start, $3 its head, $4 prefix, $5 entries, $6 bytes, and, if
+ * `isBounded`, $7 the first head after those of the prefix. It answers the entries that fit into the bytes, and one
+ * more; `read_count` is the number of those read. For Citus it leaves the values out, because each shard answers as
+ * many entries as the page may have.
  */
 export function scanQuestion(isBounded: boolean, withValues: boolean): string {
   const columns = withValues ? 'length, value' : 'length'
@@ -138,7 +144,10 @@ export interface ScanRow {
   readonly read_count: string
 }
 
-/** $1 hash, $2 first, $3 last, $4 oldest version of the window, $5 revisions, $6 bytes. */
+/**
+ * Makes the statement of a page of a history. $1 hash, $2 first, $3 last, $4 oldest version of the window, $5
+ * revisions, $6 bytes.
+ */
 export function historyQuestion(isNewestFirst: boolean): string {
   const order = isNewestFirst ? 'DESC' : 'ASC'
   return `
@@ -176,12 +185,18 @@ CROSS JOIN LATERAL (
 WHERE NOT (found.version <= $4 AND found.is_deletion)`
 }
 
-/** $1 hashes, $2 first version, $3 last, $4 oldest version of the window. A row for each key with a write, with its place, counted from 1. */
+/**
+ * Makes the statement of nearest writes. $1 hashes, $2 first version, $3 last, $4 oldest version of the window. It
+ * answers a row for each key with a write, with its place, counted from 1.
+ */
 export function nearestWritesQuestion(isUpward: boolean): string {
   return nearestWrites('unnest($1::bytea[]) WITH ORDINALITY AS asked (key_hash, place)', '', isUpward)
 }
 
-/** $1 hashes of one shard of Citus, $2 to $4 as above, $5 places. See `LOOK_UP_ON_SHARD` for the last condition. */
+/**
+ * Makes the statement of nearest writes in one shard of Citus. $1 hashes, $2 to $4 as in `nearestWritesQuestion`, $5
+ * places. See `LOOK_UP_ON_SHARD` for the last condition.
+ */
 export function nearestWritesOnShard(isUpward: boolean): string {
   const asked = 'unnest($1::bytea[], $5::bigint[]) AS asked (key_hash, place)'
   return nearestWrites(asked, 'AND entries.key_hash = ANY($1)', isUpward)
@@ -192,7 +207,10 @@ export interface NearestWriteRow {
   readonly version: string
 }
 
-/** $1 first version, $2 last, $3 writes. The versions of the first writes, with the number and the bytes of theirs. */
+/**
+ * Finds the versions of the first $3 writes, with the number and the bytes of the writes of each. $1 first version, $2
+ * last.
+ */
 export const SIZES_OF_VERSIONS = `
 SELECT version, count(*) AS writes, coalesce(sum(length), 0) AS bytes
 FROM (
@@ -207,7 +225,7 @@ export interface SizeRow {
   readonly bytes: string
 }
 
-/** $1 first version, $2 last. */
+/** Reads the writes of versions. $1 first version, $2 last. */
 export const WRITES_OF_VERSIONS = `
 SELECT entries.version, keys.key, entries.value
 FROM ledger_state.entries JOIN ledger_state.keys ON keys.key_hash = entries.key_hash
@@ -220,6 +238,6 @@ export interface WriteRow {
   readonly value: Buffer | null
 }
 
-/** $1 first version, $2 last. */
+/** Reads the blocks that begin with versions. $1 first version, $2 last. */
 export const BLOCKS_BETWEEN = `
 SELECT first_version, height, epoch, timestamp_usec FROM ledger_state.blocks WHERE first_version BETWEEN $1 AND $2`

@@ -10,26 +10,29 @@ import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
 import { readShardMap, type ShardMap } from './shard-map.js'
 
-/** What a statement of reads answers, with the window of the server in the same snapshot. */
+/** Answer of a server to a statement of reads, with the window of the server in the same snapshot. */
 export interface ServerAnswer<R> {
   readonly rows: readonly R[]
   readonly latestVersion: bigint
   readonly oldestVersion: bigint
-  /** The number of the newest truncation. */
+  /** Number of the newest truncation. */
   readonly branch: number
-  /** There if the store was truncated since the ledger of the question. */
+  /** Truncations of the store; there if it was truncated since the ledger of the question. */
   readonly truncations: readonly Truncation[] | undefined
 }
 
-/** A statement of reads. `$n` are its values. */
+/** A statement that reads. `values` are its `$n`. */
 export interface Question extends Required<Statement> {
-  /** A server that has not yet this version is not believed. */
+  /** Version that the answering server must have: the answer of a server that lags behind it is discarded. */
   readonly version: bigint
-  /** What the question sees. A server that has not yet its branch is not believed. */
+  /** Ledger that the question sees. The answer of a server that does not have its branch yet is discarded. */
   readonly ledger: LedgerInfo
 }
 
-/** @throws `version_truncated` if the version was cut off between the ledger of a question and the answer */
+/**
+ * Checks that a version was not cut off between the ledger of a question and the answer.
+ * @throws `version_truncated` if the version was cut off between the ledger of a question and the answer
+ */
 export function expectNotCut(
   version: bigint,
   ledger: LedgerInfo,
@@ -38,7 +41,7 @@ export function expectNotCut(
   expectNotTruncated(version, ledger, { ...ledger, truncations })
 }
 
-/** Whether an answer holds: a server that has truncated since may have lost the version. */
+/** Whether an answer can be used. A server that lags, or has truncated since, may lack the version. */
 function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Question, 'version' | 'ledger'>): boolean {
   const branch = branchOf(ledger)
   return answer.branch > branch || (answer.branch === branch && answer.latestVersion >= version)
@@ -46,9 +49,9 @@ function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Que
 
 interface Server {
   readonly link: Link
-  /** Whether it has greeted once. */
+  /** Whether the connection was set up once. */
   isKnown: boolean
-  /** The shards of a store that Citus distributes; undefined for other stores. */
+  /** Map of the shards of a store that Citus distributes; undefined for other stores. */
   shards: ShardMap | undefined
 }
 
@@ -63,10 +66,10 @@ const SELECT_WINDOW = {
   name: 'window',
   text: 'SELECT latest_version, oldest_version, branch, truncations FROM ledger_state.head',
 }
-/** A replica shows a version some milliseconds after its primary. */
+/** Pauses between attempts: a replica shows a version some milliseconds after its primary. */
 const PAUSES = { firstMs: 20, longestMs: 250 }
 
-/** The servers that answer reads: replicas in turn, then the one that takes writes. */
+/** Servers that answer reads: replicas in turn, then the one that takes writes. */
 export class Servers {
   readonly #primary: Server
   readonly #replicas: readonly Server[]
@@ -84,13 +87,16 @@ export class Servers {
     return this.#primary.link.server.name
   }
 
-  /** The shards of a store that Citus distributes; undefined for other stores. Asks for the head first if no server is known yet. */
+  /**
+   * Map of the shards of a store that Citus distributes; undefined for other stores. Asks for the head first if no
+   * server is known yet.
+   */
   async shards(): Promise<ShardMap | undefined> {
     if (!this.#known) await this.head()
     return this.#known?.shards
   }
 
-  /** Reads the map of shards again, with the next connection. */
+  /** Has the next connection read the map of shards again. */
   forgetShards(): void {
     this.#primary.link.disconnect()
   }
@@ -99,7 +105,7 @@ export class Servers {
     return this.#primary.isKnown ? this.#primary : this.#replicas.find(({ isKnown }) => isKnown)
   }
 
-  /** The head of the store; that of a replica only if the primary does not answer. */
+  /** Head of the store. That of a replica is used only if the primary does not answer. */
   async head(): Promise<Head> {
     const { rows } = await this.#firstAnswer([this.#primary, ...this.#replicas], (server, patienceMs) =>
       server.link.query<HeadRow & QueryResultRow>({ name: 'head', text: SELECT_HEAD }, patienceMs),
@@ -123,7 +129,7 @@ export class Servers {
     })
   }
 
-  /** Asks the shards of a distributed store. Rows are those of all statements. */
+  /** Asks the shards of a distributed store, one statement each. The rows are those of all statements. */
   async askShards<R extends QueryResultRow>(
     statements: readonly Required<Statement>[],
     asked: Pick<Question, 'version' | 'ledger'>,
@@ -134,7 +140,7 @@ export class Servers {
     })
   }
 
-  /** Asks servers in turn until one answers, and again, until the time is over. */
+  /** Asks servers in turn until one answers, and repeats that until the time is over. */
   async #firstAnswer<T>(
     servers: readonly Server[],
     ask: (server: Server, patienceMs: number) => Promise<T | undefined>,
@@ -146,7 +152,7 @@ export class Servers {
       for (const [at, server] of servers.entries()) {
         const left = until - performance.now()
         if (left <= 0) throw this.#unavailable(failure)
-        // A server that hangs leaves the others their time.
+        // A server that hangs leaves time for the others.
         const patienceMs = left / (servers.length - at)
         try {
           const answer = await ask(server, patienceMs)
@@ -168,7 +174,7 @@ export class Servers {
       : toStoreError(failure, this.name)
   }
 
-  /** Questions that are not answered yet fail with `store_closed`. */
+  /** Closes the connections. Questions that are not answered yet fail with `store_closed`. */
   close(): void {
     this.#closed.abort()
     for (const { link } of [this.#primary, ...this.#replicas]) link.close()
@@ -187,7 +193,7 @@ function createServer(address: ServerAddress): Server {
         server.shards = (await hasCitus(client)) ? await readShardMap(client) : undefined
         server.isKnown = true
         await client.query('SET default_transaction_read_only = on')
-        // Plans do not depend on what is asked for. Citus plans by the values, which say where the rows are.
+        // Generic plans suit all values. Citus plans by the values, which decide where the rows are.
         await client.query(server.shards ? END_ABANDONED_STATEMENTS : "SET plan_cache_mode = 'force_generic_plan'")
       },
     }),
@@ -214,13 +220,13 @@ async function askServer<R extends QueryResultRow>(
 /**
  * Reads values first, then the window, with statements of one connection. Citus has no snapshot over all workers, so no
  * single statement would do: the coordinator reads its head before the workers read their rows, and a prune in between
- * would not show. In this order each way to go wrong is closed:
+ * would not show. This order excludes each way to a wrong answer:
  * - The version asked for was published before the question, and a version is published once all workers show its rows
  *   (publish.ts). So no row of it is missing, on whichever worker, and rows above it are passed over.
  * - A row is dropped by a transaction that begins after the head with the raised oldest version was committed. So if it
  *   is missed, the window that is read afterwards says that the version was pruned.
- * - Head and rows are found through one server, the coordinator: while a shard moves, a worker may still believe in the
- *   place that it has left. Its standbys have a head that lags behind the rows, and are not believed.
+ * - Head and rows are found through one server, the coordinator: while a shard moves, a worker may still look for it in
+ *   its old place. The head of a standby of the coordinator lags behind the rows, so its answers are discarded.
  */
 async function askCoordinator<R extends QueryResultRow>(
   link: Link,

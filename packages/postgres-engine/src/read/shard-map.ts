@@ -1,15 +1,18 @@
 import type { Buffer } from 'node:buffer'
 import type { Client } from 'pg'
 
-/** Which shard of Citus has the rows of a hash. It only groups look-ups: a wrong answer is refused, never a wrong value. */
+/**
+ * Finds the shard of Citus that has the rows of a hash. The result only groups look-ups: if it is wrong, the server
+ * refuses the statement and never answers a wrong value.
+ */
 export type ShardMap = (keyHash: Buffer) => number
 
-// A table that was made before the extension is not distributed.
+// Tables that were made before the extension are not distributed.
 const SHARDS = `
 SELECT shardminvalue::int AS least FROM pg_dist_shard
 WHERE logicalrelid = 'ledger_state.entries'::regclass ORDER BY least`
 
-/** Undefined if the store is not distributed. The server has the extension citus. */
+/** Reads the map of shards of a server with the extension citus. Undefined if the store is not distributed. */
 export async function readShardMap(client: Client): Promise<ShardMap | undefined> {
   const { rows } = await client.query<{ least: number }>(SHARDS)
   const leasts = rows.map(({ least }) => least)
@@ -26,9 +29,9 @@ function lastAtMost(sorted: readonly number[], most: number): number {
   return low
 }
 
-/** `hashbytea` of PostgreSQL for 32 bytes: lookup3 of Bob Jenkins, https://burtleburtle.net/bob/c/lookup3.c */
+/** Same as `hashbytea` of PostgreSQL for 32 bytes: lookup3 of Bob Jenkins, https://burtleburtle.net/bob/c/lookup3.c */
 function hashBytea(bytes: Buffer): number {
-  // Its start: 0x9e3779b9 + length + 3923095.
+  // Start of lookup3: 0x9e3779b9 + length + 3923095.
   let a = (0x9e3779b9 + 32 + 3923095) | 0
   let [b, c] = [a, a]
   for (let at = 0; at < 24; at += 12) {

@@ -17,20 +17,20 @@ import type { ServerAnswer, Servers } from './servers.js'
 
 export interface SnapshotsOptions {
   readonly servers: Servers
-  /** How long a head is taken for the newest. */
+  /** Longest time in milliseconds for which a head counts as the newest. */
   readonly headMaxAgeMs: number
-  /** Called when another head is learnt. */
+  /** Called when the newest known head changes. */
   readonly onChange: () => void
 }
 
-/** Takes snapshots, and knows the newest head that any server reported. */
+/** Takes snapshots, and keeps the newest head that any server reported. */
 export class Snapshots {
   readonly #servers: Servers
   readonly #options: SnapshotsOptions
   readonly #lookUp: ReturnType<typeof createLookUps>
   readonly #blocks: Blocks
   #head: Head | undefined
-  /** When a server was last asked whose answer confirmed the head. */
+  /** Time at which the server was asked whose answer confirmed the head last. */
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
   #closed = false
@@ -67,7 +67,11 @@ export class Snapshots {
     this.learn(await this.#servers.head(), askedAt)
   }
 
-  /** @param askedAt when the server was asked */
+  /**
+   * Takes a head that a server reported.
+   * @param askedAt when the server was asked
+   * @param askedAt when the server was asked
+   */
   learn(head: Head, askedAt: number): void {
     const known = this.#head
     if (known && isOlder(head, known)) return
@@ -153,7 +157,7 @@ export class Snapshots {
   }
 }
 
-/** Heads never go back except by a truncation, whichever server reports them. */
+/** Whether a head is older than the known one. Heads go back only by a truncation, whichever server reports them. */
 function isOlder({ ledger: head }: Head, { ledger: known }: Head): boolean {
   if (!known) return false
   if (!head) return true

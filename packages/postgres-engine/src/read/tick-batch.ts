@@ -1,4 +1,4 @@
-/** Gathers what is asked for in one tick and has all of it answered together, in parts of `most`. */
+/** Collects the items that are asked for in one tick, and answers them together, in parts of up to `most`. */
 export function createTickBatch<Item, Result>(
   most: number,
   answer: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -31,7 +31,7 @@ export function createTickBatch<Item, Result>(
     })
 }
 
-/** Answers items in groups of the same branch: those of a branch that is no more do not hold up the others. */
+/** Answers items in groups of the same branch, so that items of a branch that was cut off do not delay the others. */
 export async function answerGroups<Item, Result>(
   items: readonly Item[],
   branchOfItem: (item: Item) => number,

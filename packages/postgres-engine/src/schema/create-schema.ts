@@ -5,23 +5,26 @@ import type { ServerAddress } from '../sql/server-address.js'
 import { isMissingTable, toStoreError } from '../sql/server-errors.js'
 import { CREATE_INDEXES, CREATE_TABLES, DISTRIBUTE_TABLES, LAYOUT_VERSION } from './schema.js'
 
-/** Numbers of advisory locks of a database; `pg_locks` shows them. */
+/** Advisory locks of a database, by number; `pg_locks` shows them. */
 export const WRITER_LOCK = 7_310_033_214_501n
 const CREATION_LOCK = WRITER_LOCK + 1n
 
-/** @throws `store_missing`, `store_format` unless the store has the layout of this program */
+/**
+ * Checks that there is a store with the layout of this program.
+ * @throws `store_missing`; `store_format` if the store has another layout
+ */
 export async function expectLayout(client: Client, server: string): Promise<void> {
   if (!(await hasStore(client, server))) throw storeAbsent(server)
 }
 
-/** @throws `store_format` for a store of another layout */
+/** Whether the database has a store. @throws `store_format` for a store of another layout */
 async function hasStore(client: Client, server: string): Promise<boolean> {
   const found = await layoutVersion(client)
   if (found !== undefined && found !== LAYOUT_VERSION) throw layoutUnknown(server, found, LAYOUT_VERSION)
   return found !== undefined
 }
 
-/** Undefined if there is no store. */
+/** Layout of the store in the database; undefined if there is no store. */
 async function layoutVersion(client: Client): Promise<number | undefined> {
   try {
     const { rows } = await client.query<{ version: number | null }>(
@@ -34,10 +37,14 @@ async function layoutVersion(client: Client): Promise<number | undefined> {
   }
 }
 
-/** How long the statements may take: on Citus, each table is many tables on each worker. */
+/** Time limit of the statements that create a store: on Citus, each table is many tables on each worker. */
 const CREATION_MS = 60_000
 
-/** Creates the tables of a store where there is none. @throws `store_format` for a store of another layout, … */
+/**
+ * Creates the tables of a store if there is none.
+ * @throws `store_format` for a store of another layout; errors of the
+ * server
+ */
 export async function createSchema(server: ServerAddress, connectMs: number): Promise<void> {
   const link = new Link({ server, isPipelined: false })
   try {
@@ -51,7 +58,7 @@ export async function createSchema(server: ServerAddress, connectMs: number): Pr
 }
 
 async function createTables(client: Client, server: string): Promise<void> {
-  // Without a transaction where the store is there: its user may lack the right to create one.
+  // Without a transaction if there is a store: its user may lack the right to create one.
   if (await hasStore(client, server)) return
   await client.query('BEGIN')
   try {
@@ -60,7 +67,7 @@ async function createTables(client: Client, server: string): Promise<void> {
     await client.query('CREATE TABLE IF NOT EXISTS ledger_state.layout (version int PRIMARY KEY)')
     if (!(await hasStore(client, server))) {
       const distribution = (await hasCitus(client)) ? DISTRIBUTE_TABLES : []
-      // One statement at a time: Citus sends them on as they are.
+      // One statement at a time: Citus passes each on as a whole.
       for (const sql of [...CREATE_TABLES, ...distribution, ...CREATE_INDEXES]) await client.query(sql)
       await client.query('INSERT INTO ledger_state.layout VALUES ($1)', [LAYOUT_VERSION])
     }
@@ -72,8 +79,9 @@ async function createTables(client: Client, server: string): Promise<void> {
 }
 
 /**
- * Measured with a worker that is stopped: without it, each statement that we have given up keeps a session of the
- * coordinator until the worker answers. For servers with Citus, which runs on Linux; elsewhere servers may refuse it.
+ * Setting for servers with Citus: without it, each statement that we gave up keeps a session of the coordinator until
+ * the worker answers (measured with a stopped worker). Citus runs on Linux alone; servers elsewhere may refuse the
+ * setting.
  */
 export const END_ABANDONED_STATEMENTS = "SET client_connection_check_interval = '1s'"
 

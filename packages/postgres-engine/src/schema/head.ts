@@ -1,7 +1,7 @@
 import type { BlockInfo } from '@ledger-state/core'
 import { branchOf, type LedgerInfo, type StoreBase, type Truncation } from '@ledger-state/engine'
 
-/** The one row of `head`, with its blocks. */
+/** The row of the table `head`, with its blocks. */
 export interface Head {
   readonly ledger: LedgerInfo | undefined
   readonly base: StoreBase | undefined
@@ -24,7 +24,7 @@ FROM ledger_state.head
 LEFT JOIN ledger_state.blocks newest ON newest.first_version = head.latest_block
 LEFT JOIN ledger_state.blocks first ON first.first_version = head.oldest_block`
 
-/** Numbers come as text. */
+/** The row as the driver returns it: numbers are texts. */
 export interface HeadRow {
   readonly writer_epoch: string
   readonly chain_id: string | null
@@ -77,7 +77,7 @@ function rowToLedger(row: HeadRow): LedgerInfo | undefined {
   }
 }
 
-/** Takes the column `truncations`. */
+/** Decodes the column `truncations`. */
 export function toTruncations(numbers: readonly string[]): Truncation[] {
   return Array.from({ length: numbers.length / 2 }, (_, at) => ({
     number: Number(numbers[2 * at]),
@@ -85,7 +85,7 @@ export function toTruncations(numbers: readonly string[]): Truncation[] {
   }))
 }
 
-/** Branch of the ledger; 0 for a store without one. */
+/** Branch of the ledger of a head; 0 if the store has none. */
 export function branchOfHead({ ledger }: Head): number {
   return ledger ? branchOf(ledger) : 0
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 
-// Keys are found by their SHA-256: index entries of PostgreSQL end near 2,700 bytes, keys at 64 KiB.
+// Keys are found by their SHA-256: an index entry of PostgreSQL takes up to about 2,700 bytes, a key up to 64 KiB.
 
 export const HASH_BYTES = 32
 
@@ -9,7 +9,10 @@ export function hashKey(key: Uint8Array): Buffer {
   return hash('sha256', key, 'buffer')
 }
 
-/** The hash of a key, one character a byte: such a text is the cheapest key of a `Map`, and is sorted as its bytes are. */
+/**
+ * Hash of a key as text, one character for each byte. Such a text is the cheapest key of a `Map`, and sorts like its
+ * bytes.
+ */
 export function keyToHashText(key: Uint8Array): string {
   return hash('sha256', key, 'binary')
 }

@@ -1,9 +1,9 @@
 // The tables of a store: docs/postgres.md.
 
-/** The number of the layout. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
+/** Number of the layout. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
 export const LAYOUT_VERSION = 4
 
-/** Characters of a key by which scans find it: PostgreSQL's index entries are limited, our keys are not. */
+/** Bytes of a key by which scans find it: PostgreSQL limits the length of index entries, and our keys are longer. */
 export const KEY_HEAD_BYTES = 512
 
 const CREATE_HEAD = `
@@ -53,7 +53,7 @@ CREATE TABLE ledger_state.entries (
 
 const CREATE_KEYS = 'CREATE TABLE ledger_state.keys (key_hash bytea PRIMARY KEY, key bytea NOT NULL)'
 
-/** Statements, one after the other. */
+/** Statements that create the tables, in their order. */
 export const CREATE_TABLES = [
   CREATE_HEAD,
   'INSERT INTO ledger_state.head DEFAULT VALUES',
@@ -63,13 +63,13 @@ export const CREATE_TABLES = [
   CREATE_KEYS,
 ] as const
 
-/** They follow where the server has the extension citus. */
+/** Statements that distribute the tables, if the server has the extension citus. */
 export const DISTRIBUTE_TABLES = [
   "SELECT create_distributed_table('ledger_state.entries', 'key_hash')",
   "SELECT create_distributed_table('ledger_state.keys', 'key_hash', colocate_with => 'ledger_state.entries')",
 ] as const
 
-/** They come last: Citus then creates them on its workers. */
+/** Statements that create the indexes. They come last, so that Citus creates them on its workers. */
 export const CREATE_INDEXES = [
   'CREATE INDEX entries_by_version ON ledger_state.entries (version)',
   `CREATE INDEX keys_in_order ON ledger_state.keys (substring(key FROM 1 FOR ${KEY_HEAD_BYTES}))`,

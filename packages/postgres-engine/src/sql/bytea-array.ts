@@ -6,8 +6,8 @@ const HEAD_BYTES = 20
 const LENGTH_BYTES = 4
 
 /**
- * A parameter of type `bytea[]` in the binary format (`array_recv` of the server). As the text that the driver makes of an array, each
- * byte is two digits; an insert of keys takes 0.6 of the time without it.
+ * Encodes a parameter of type `bytea[]` in the binary format (`array_recv` of the server). The text that the driver
+ * makes of an array has two digits for each byte. Without it an insert of keys takes 0.6 of the time.
  */
 export function toByteaArray(items: readonly Uint8Array[]): Buffer {
   const array = Buffer.allocUnsafe(items.reduce((sum, { length }) => sum + LENGTH_BYTES + length, HEAD_BYTES))

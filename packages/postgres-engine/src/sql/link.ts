@@ -6,7 +6,7 @@ import type { ServerAddress } from './server-address.js'
 export interface Statement {
   readonly text: string
   readonly values?: readonly unknown[]
-  /** Statements with a name are prepared once for each connection. */
+  /** Name of a statement that is prepared once for each connection. */
   readonly name?: string
 }
 
@@ -14,16 +14,16 @@ export interface LinkOptions {
   readonly server: ServerAddress
   /** Whether a statement is sent while earlier ones wait for their answers. */
   readonly isPipelined: boolean
-  /** Runs after connecting, before anything else. */
+  /** Called after connecting, before anything else. */
   readonly greet?: (client: pg.Client) => Promise<void>
 }
 
-/** How long a server that failed is left alone, so that not each read waits for it. */
+/** Time for which a server that failed is not asked, so that not each read waits for it. */
 const REST_MS = 100
 
 /**
- * One connection to a server, made when it is needed and again after it broke. A statement that is not answered in time
- * breaks it: the statements behind it would wait as long.
+ * A connection to a server, made when it is first needed, and again after it broke. A statement that is not answered in
+ * time breaks it, because the statements after it would have to wait as well.
  */
 export class Link {
   readonly server: ServerAddress
@@ -43,18 +43,18 @@ export class Link {
     return this.#open !== undefined
   }
 
-  /** Whether it failed a moment ago. */
+  /** Whether the server failed less than `REST_MS` ago. */
   get isResting(): boolean {
     return performance.now() - this.#failedAt < REST_MS
   }
 
-  /** @throws errors of the driver and the server; `unavailable` when the time is over */
+  /** Runs a statement. @throws errors of the driver and the server; `unavailable` when the time is over */
   async query<R extends QueryResultRow>(statement: Statement, patienceMs: number): Promise<QueryResult<R>> {
     const [result] = await this.queryAll<R>([statement], patienceMs)
     return result!
   }
 
-  /** Statements of one connection, which answers each after the one before. @throws as `query` */
+  /** Runs statements on one connection, which answers them in their order. @throws as `query` */
   async queryAll<R extends QueryResultRow>(
     statements: readonly Statement[],
     patienceMs: number,
@@ -66,7 +66,7 @@ export class Link {
     )
   }
 
-  /** The open connection, to be used within `within`. */
+  /** Returns the open connection, for use in the function given to `within`. */
   async connect(patienceMs: number): Promise<pg.Client> {
     if (this.#open) return this.#open
     if (this.isResting) throw this.#failure
@@ -104,7 +104,7 @@ export class Link {
     }
   }
 
-  /** Work on the connection; if it takes longer, the connection is broken. */
+  /** Runs work on the connection, and breaks the connection if the work takes too long. */
   async within<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     const client = this.#open
     try {
@@ -124,7 +124,7 @@ export class Link {
     if (this.#open === client) this.#open = undefined
   }
 
-  /** Ends the connection; statements under way fail. The next statement makes a new one. */
+  /** Ends the connection. Statements under way fail, and the next statement makes a new connection. */
   disconnect(): void {
     const client = this.#open
     this.#open = undefined
@@ -151,7 +151,7 @@ async function withTimeLimit<T>(server: ServerAddress, patienceMs: number, work:
   }
 }
 
-/** `end` would wait for a server that does not answer. */
+/** Destroys a connection: `end` would wait for a server that does not answer. */
 function destroy(client: pg.Client): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
   connection.stream.destroy()

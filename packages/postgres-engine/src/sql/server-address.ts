@@ -1,14 +1,18 @@
 import { urlWrong } from '../errors.js'
 
-/** A server as statements and messages name it. */
+/** Address of a server for the driver, and its name for messages. */
 export interface ServerAddress {
-  /** URL for the driver; may have a password. */
+  /** URL for the driver. It may have a password. */
   readonly url: string
-  /** `user@host:port/database`, for messages. */
+  /** Name for messages: `user@host:port/database`. */
   readonly name: string
 }
 
-/** @throws `invalid_argument`, without the text of the URL, which may have a password */
+/**
+ * Parses the URL of a server.
+ * @throws `invalid_argument`, without the text of the URL, which may have a password
+ * @throws `invalid_argument`, without the text of the URL, which may have a password
+ */
 export function parseServerUrl(text: unknown): ServerAddress {
   if (typeof text !== 'string') throw urlWrong('is not text')
   if (!/^postgres(ql)?:\/\//.test(text)) throw urlWrong('does not begin with postgres:// or postgresql://')

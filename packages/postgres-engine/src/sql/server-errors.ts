@@ -12,11 +12,14 @@ import {
 
 // Codes: https://www.postgresql.org/docs/18/errcodes-appendix.html
 
-/** Connections that ended, servers that start, stop or are full: the same statement may succeed later. */
+/**
+ * Codes of failures after which the same statement may succeed: broken connections, and servers that start, stop or are
+ * full.
+ */
 const PASSING = /^(08|57P0|53300|55P03|40|25P03|57014)/
-/** Citus has no code for a worker or a coordinator that ends, and for a shard that moves or is split. */
+/** Errors of Citus without a code of their kind: a worker or a coordinator ends, or a shard moves or is split. */
 const PASSING_INTERNAL = /^XX000 .*(connection|terminat|postmaster|node|shard)/
-/** A shard that has moved, and was dropped where it was, since the statement was planned. */
+/** Error for a shard that was moved and dropped at its old place since the statement was planned. */
 const MOVED_SHARD = /^42P01 .*"ledger_state\.(entries|keys)_\d+"/
 
 interface ServerError {
@@ -36,12 +39,12 @@ export function isMissingTable(error: unknown): boolean {
   return state === '42P01' || state === '3F000'
 }
 
-/** Whether an error of `toStoreError` is that the server does not take statements of this form. */
+/** Whether an error of `toStoreError` says that the server does not support statements of this form. */
 export function isNotSupported(error: unknown): boolean {
   return isLedgerStateError(error) && sqlState(error.cause ?? {}) === '0A000'
 }
 
-/** Whether the server answered that the statement cannot be done now, or did not answer at all. */
+/** Whether the statement may succeed later: the server did not answer, or said that it cannot run it now. */
 export function isPassing(error: unknown): boolean {
   if (isLedgerStateError(error)) return error.code === 'unavailable'
   const state = sqlState(error)
@@ -50,7 +53,10 @@ export function isPassing(error: unknown): boolean {
   return PASSING.test(state) || PASSING_INTERNAL.test(text) || MOVED_SHARD.test(text)
 }
 
-/** What a failure of the driver or the server is to callers. Parameters of statements never show in a message. */
+/**
+ * Converts a failure of the driver or the server to the error for callers. Messages never show parameters of
+ * statements.
+ */
 export function toStoreError(error: unknown, server: string): LedgerStateError {
   if (isLedgerStateError(error)) return error
   const { message, code } = error as ServerError

@@ -10,7 +10,11 @@ import type { EntryRow, KeyRow } from './copy-rows.js'
 
 const GREATEST = 2n ** 63n - 1n
 
-/** @throws `invalid_argument` for numbers that PostgreSQL does not hold */
+/**
+ * Checks that PostgreSQL can store the numbers of versions.
+ * @throws `invalid_argument`
+ * @throws `invalid_argument` for numbers that PostgreSQL does not hold
+ */
 export function expectSmallNumbers(versions: readonly VersionWrites[]): void {
   for (const { version, block } of versions) {
     expectSmall('version', version)
@@ -25,7 +29,7 @@ function expectSmall(what: string, number: bigint): void {
   if (number > GREATEST) throw numberTooLarge(`a ${what} of the batch`, number)
 }
 
-/** Rows in the order of the versions. @throws `duplicate_key` */
+/** Makes rows of a batch, in the order of the versions. @throws `duplicate_key` */
 export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   const rows: EntryRow[] = []
   for (const { version, writes } of versions) {
@@ -40,9 +44,9 @@ export function batchToRows(versions: readonly VersionWrites[]): EntryRow[] {
   return rows
 }
 
-/** Leaves out deletions of keys that do not exist: they are not writes. `rows` are in the order of the versions. */
+/** Leaves out deletions of keys that do not exist: they are not writes. `rows` must be in the order of the versions. */
 export async function withoutEmptyDeletions(client: Client, rows: readonly EntryRow[]): Promise<EntryRow[]> {
-  // Only keys that the batch deletes are followed.
+  // Only keys that the batch deletes matter here.
   const deleted = new Set<string>()
   for (const { value, hashText } of rows) if (value === null) deleted.add(hashText)
   if (deleted.size === 0) return [...rows]
@@ -69,11 +73,11 @@ export async function withoutEmptyDeletions(client: Client, rows: readonly Entry
 const INSERT_KEYS = `
 INSERT INTO ledger_state.keys (key_hash, key)
 SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT (key_hash) DO NOTHING`
-/** Keys of one statement. */
+/** Most keys of one statement. */
 const PART_KEYS = 5_000
 const PART_BYTES = 8 * 1024 * 1024
 
-/** Inserts the keys that the store has not. */
+/** Inserts the keys that the store does not have yet. */
 export async function insertKeys(client: Client, rows: readonly KeyRow[]): Promise<void> {
   let hashes: Buffer[] = []
   let keys: Uint8Array[] = []

@@ -9,10 +9,10 @@ import { HASH_BYTES } from '../schema/key-hash.js'
 
 const HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const TRAILER = Buffer.from([0xff, 0xff])
-/** Bytes that are sent together. */
+/** Bytes that are sent at a time. */
 const CHUNK = 256 * 1024
 const BIGINT_BYTES = 8
-/** Bytes before a row: how many fields it has. Before a field: how many bytes. */
+/** Length of the head of a row, which is the number of its fields; each field has its length before it. */
 const ROW_HEAD = 2
 const FIELD_HEAD = 4
 const NULL_LENGTH = -1
@@ -23,18 +23,18 @@ export interface KeyRow {
   readonly key: Uint8Array
 }
 
-/** A write; null for a deletion. */
+/** A write with its key and version. */
 export interface EntryRow extends KeyRow {
   readonly version: bigint
-  /** The stored form of the value, with its annotation; null for a deletion. */
+  /** Value in its stored form, with its annotation; null for a deletion. */
   readonly value: Uint8Array | null
 }
 
-/** How the rows of a table are written. */
+/** Encodes the rows of a table. */
 interface RowFormat<T> {
   readonly table: string
   lengthOf(row: T): number
-  /** Answers where the row ends. */
+  /** Writes a row, and returns the offset of its end. */
   write(chunk: Buffer, at: number, row: T): number
 }
 
@@ -70,12 +70,12 @@ function writeBytes(chunk: Buffer, at: number, bytes: Uint8Array): number {
   return next + bytes.length
 }
 
-/** Sends new keys. @throws errors of the driver and the server */
+/** Inserts new keys by COPY. @throws errors of the driver and the server */
 export async function copyKeys(client: Client, rows: Iterable<KeyRow>): Promise<void> {
   await copyRows(client, KEYS, rows)
 }
 
-/** Sends writes. @throws errors of the driver and the server */
+/** Inserts writes by COPY. @throws errors of the driver and the server */
 export async function copyEntries(client: Client, rows: Iterable<EntryRow>): Promise<void> {
   await copyRows(client, ENTRIES, rows)
 }

@@ -32,7 +32,7 @@ UPDATE ledger_state.head SET written_version = $1, written_mark = $2, chain_id =
 
 const INSERT_BLOCK = 'INSERT INTO ledger_state.blocks VALUES ($1, $2, $3, $4)'
 
-/** Begins or resumes an import. Within the turn of the session. */
+/** Begins or resumes an import. Called within `inTurn` of the session. */
 export async function beginImport(
   session: WriterSession,
   known: KnownKeys,
@@ -56,7 +56,7 @@ export async function beginImport(
   return new ServerImport(session, version)
 }
 
-/** The import that was begun and not finished. Within the turn of the session. */
+/** Finds the import that was begun and not finished. Called within `inTurn` of the session. */
 export async function unfinishedImport({ head }: WriterSession): Promise<UnfinishedImport | undefined> {
   const { importVersion: version, importMark: mark } = head
   return version === undefined ? undefined : { version, mark: mark && Uint8Array.from(mark) }
@@ -116,7 +116,7 @@ class ServerImport implements StateImport {
         (head) => head.importNumber === this.#number && head.importCount === count,
       )
     } catch (error) {
-      // The error of a worker of Citus that refuses a duplicate key does not have the code that PostgreSQL gives it.
+      // If a worker of Citus refuses a duplicate key, the error does not have the code that PostgreSQL gives it.
       if (isLedgerStateError(error, 'store_failed') && (await this.#hasAny(rows))) throw duplicateKey(this.version)
       throw error
     }

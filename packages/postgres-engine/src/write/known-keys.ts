@@ -1,7 +1,7 @@
-/** Keys of a generation; of two generations together some 20 MiB. */
+/** Most keys of a generation. Two generations together take some 20 MiB. */
 const GENERATION = 100_000
 
-/** Hashes of keys that the store has, as text: those keys need not be sent again. */
+/** Hashes of keys that are known to be in the store, as texts: those keys need not be inserted again. */
 export class KnownKeys {
   #young = new Set<string>()
   #old = new Set<string>()

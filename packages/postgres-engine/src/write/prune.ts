@@ -3,7 +3,7 @@ import { expectCount, expectLedger, expectObject, windowStart } from '@ledger-st
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 
-/** Writes of a step: each supersedes at most one, and may itself be a deletion that nobody sees. */
+/** Writes of a step. Each supersedes at most one, and may itself be a deletion that no version sees. */
 const STEP_WRITES = 1_000
 
 const RAISE = `
@@ -13,7 +13,7 @@ FROM (
 ) raised
 WHERE raised.first_version > head.oldest_version`
 
-/** $1 and $2 bound the versions. The last of the first writes, and how many there were. */
+/** Finds the last of the first STEP_WRITES writes, and their number. $1 and $2 bound the versions. */
 const STEP_END = `
 SELECT max(version) AS last, count(*) AS writes FROM (
   SELECT version FROM ledger_state.entries WHERE version > $1 AND version <= $2 ORDER BY version LIMIT ${STEP_WRITES + 1}
@@ -30,7 +30,7 @@ const DROP_KEYS = `
 DELETE FROM ledger_state.keys WHERE key_hash = ANY($1)
   AND NOT EXISTS (SELECT FROM ledger_state.entries WHERE entries.key_hash = keys.key_hash)`
 
-/** Prunes step by step; each step is a turn of the session, so that commits come between them. */
+/** Prunes step by step. Each step is a turn of the session, so commits take place between them. */
 export async function pruneStore(
   session: WriterSession,
   known: KnownKeys,
@@ -49,7 +49,7 @@ export async function pruneStore(
   }
 }
 
-/** Readers are refused versions below the new oldest one before anything of them is dropped. */
+/** Raises the oldest version, so that readers are refused versions below it before anything of them is dropped. */
 async function raiseOldest(session: WriterSession, retainVersions: bigint): Promise<bigint> {
   const { ledger } = session.head
   expectLedger(ledger)
@@ -94,7 +94,10 @@ async function dropStep(
   return { dropped, isLast: end >= oldestVersion }
 }
 
-/** A step ends with a version: before the one that its writes end in, unless that is its only one. */
+/**
+ * Last version of a step: `oldestVersion` if the writes up to it are few enough. Otherwise the step ends before the
+ * version with whose writes it would become too large, unless that version is its first.
+ */
 async function stepEnd(session: WriterSession, from: bigint, oldestVersion: bigint): Promise<bigint> {
   const [read] = await session.query<{ last: string | null; writes: string }>(STEP_END, [
     String(from),

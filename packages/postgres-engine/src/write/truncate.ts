@@ -9,7 +9,7 @@ import {
 import type { KnownKeys } from './known-keys.js'
 import type { WriterSession } from './writer-session.js'
 
-/** Keys that only versions wrote that are cut off. */
+/** Deletes the keys all of whose writes are cut off. $1 is the newest version that is left. */
 const CUT_KEYS = `
 DELETE FROM ledger_state.keys
 WHERE key_hash IN (SELECT entries.key_hash FROM ledger_state.entries WHERE entries.version > $1)
@@ -25,7 +25,7 @@ const CUT_HEAD = `
 UPDATE ledger_state.head SET latest_version = $1, mark = $2, written_version = $1, written_mark = $2,
   latest_block = (SELECT max(first_version) FROM ledger_state.blocks), branch = $3, truncations = $4`
 
-/** Cuts all versions above one off, in one transaction. Within the turn of the session. */
+/** Cuts off all versions above `version`, in one transaction. Called within `inTurn` of the session. */
 export async function truncateStore(
   session: WriterSession,
   known: KnownKeys,

@@ -10,13 +10,13 @@ import { commitOnWorkers, expectNonePrepared, PUBLISH, publishWritten, recoverPr
 
 export interface WriterSessionOptions {
   readonly server: ServerAddress
-  /** Creates the store, and brings it to the layout of this program. */
+  /** Whether to create the store if there is none. */
   readonly create: boolean
-  /** Ends the session of another writer. */
+  /** Whether to end the session of another writer. */
   readonly takeOver: boolean
-  /** Patience for a server that refuses connections; one that is slow to accept them is waited for longer. */
+  /** How long to try a server that refuses connections. A server that is slow to accept them has more time. */
   readonly patienceMs: number
-  /** Patience for a piece of work, all attempts together. */
+  /** Longest time of a piece of work, with all of its attempts. */
   readonly writePatienceMs: number
   /** Called with every head that the session reads. */
   readonly onHead: (head: Head, askedAt: number) => void
@@ -24,9 +24,9 @@ export interface WriterSessionOptions {
 
 const PAUSES = { firstMs: 50, longestMs: 1_000 }
 const LOCK_PAUSES = { firstMs: 20, longestMs: 100 }
-/** A busy server takes seconds to accept a connection, and an ingest of days should not fail for that. */
+/** Time for a connection: a busy server takes seconds to accept one, and an ingest of days should not fail for that. */
 const SLOW_CONNECT_MS = 10_000
-/** The session of a writer that ended may hold its lock a little longer. */
+/** How long to wait for the lock: the session of a writer that ended may hold it a little longer. */
 const LOCK_PATIENCE_MS = 1_000
 
 const BEGIN = 'BEGIN; SELECT writer_epoch FROM ledger_state.head FOR UPDATE'
@@ -38,8 +38,9 @@ WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bi
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
 /**
- * The session of the one writer. It holds an advisory lock as long as it is connected, and has a number, its epoch, that
- * every transaction compares: a writer that lost its connection and slept while another took over is refused.
+ * The session of the one writer. It holds an advisory lock as long as it is connected. Every transaction compares its
+ * epoch, a number that each new writer raises, so a writer that lost its connection and slept while another took over
+ * is refused.
  */
 export class WriterSession {
   readonly #options: WriterSessionOptions
@@ -49,10 +50,10 @@ export class WriterSession {
   #backend: { readonly pid: number; readonly start: string } | undefined
   #head: Head | undefined
   #isSharded = false
-  /** Whether a worker may still have a part of a transaction before that is prepared, such as rows that were cut off. */
+  /** Whether a worker may still have a prepared part of an earlier transaction, such as rows that were cut off. */
   #isUnsettled = false
   #deposed: unknown
-  /** The end of the work before. */
+  /** End of the work that was begun last. */
   #tail: Promise<unknown> = Promise.resolve()
 
   constructor(options: WriterSessionOptions) {
@@ -70,7 +71,7 @@ export class WriterSession {
     return this.#options.server.name
   }
 
-  /** The head that the last transaction left. To be asked for within `inTurn`. */
+  /** Head that the last transaction left. Only for use within `inTurn`. */
   get head(): Head {
     return this.#head!
   }
@@ -82,7 +83,7 @@ export class WriterSession {
     await this.inTurn(async () => {})
   }
 
-  /** Pieces of work are done one after the other, each with a head that was read since the connection broke. */
+  /** Runs pieces of work one after the other, each with a head that was read since the connection was made. */
   async inTurn<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(async () => {
       await this.#attempt(async () => {}, this.#options.patienceMs)
@@ -93,8 +94,9 @@ export class WriterSession {
   }
 
   /**
-   * Runs a transaction that is committed exactly once: where the connection breaks, `isDone` says of the head that a new
-   * connection reads whether it was committed; if not, it is run again, until the time is over. Within `inTurn`.
+   * Runs a transaction and commits it exactly once. Only for use within `inTurn`. If the connection breaks, the session
+   * reads the head by a new connection, and `isDone` decides from it whether the transaction was committed. If it was
+   * not, it runs again, until the time is over.
    */
   async transact(work: (client: Client) => Promise<void>, isDone: (head: Head) => boolean): Promise<void> {
     const before = this.#head
@@ -104,7 +106,7 @@ export class WriterSession {
     }, this.#options.writePatienceMs)
   }
 
-  /** A statement outside of transactions that may be repeated. Within `inTurn`. */
+  /** Runs a statement outside of transactions that may be repeated. Only for use within `inTurn`. */
   async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     let rows: R[] = []
     await this.#attempt(async (client) => {
@@ -124,7 +126,7 @@ export class WriterSession {
       } catch (error) {
         if (!isPassing(error) || left() < PAUSES.firstMs) throw toStoreError(error, this.server)
       }
-      // The last attempts have time left, and fail for their own reason.
+      // The last attempts have time left, so they fail with their own error.
       await pauseFor(Math.min(backoff.next(), left() / 2))
     }
   }
@@ -143,7 +145,7 @@ export class WriterSession {
         await publishWritten(client, this.server, this.#isUnsettled)
         await this.#readHead(client, askedAt)
       } else {
-        // Three rounds in one.
+        // One round in place of three.
         const results = (await client.query(`${PUBLISH}; COMMIT; ${SELECT_HEAD}`)) as unknown as QueryResult<HeadRow>[]
         this.#learn(results[2]!.rows[0]!, askedAt)
       }
@@ -176,11 +178,11 @@ export class WriterSession {
     await expectLayout(client, server.name)
     this.#isSharded = await hasCitus(client)
     this.#isUnsettled = this.#isSharded
-    // The server may not know yet that our connection broke, and be in the middle of our transaction.
+    // The server may not have noticed that our connection broke, and may be in the middle of our transaction.
     if (this.#backend) await client.query(TERMINATE, [this.#backend.pid, this.#backend.start])
     if (this.#isSharded) {
       await client.query(END_ABANDONED_STATEMENTS)
-      // What a commit that failed has left prepared on a worker keeps its rows locked.
+      // A failed commit may have left a prepared part on a worker, which keeps its rows locked.
       await recoverPrepared(client)
     }
     await this.#lock(client)
