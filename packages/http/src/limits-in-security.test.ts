@@ -3,7 +3,7 @@ import { MAX_JSON_DEPTH } from '@ledger-state/bcs'
 import { DEFAULT_BUDGET } from '@ledger-state/move-vm'
 import { expect, it } from 'vitest'
 import { CONCURRENT_DECOMPRESSIONS } from './admission/admission.js'
-import { BODY_RATE, type IntakeRate, LONG_BODY_RATE } from './admission/intake.js'
+import { BODY_RATE, LONG_BODY_RATE, type PaceRate } from './admission/body-pacer.js'
 import { MOST_SMALL_CHUNKS, SMALL_CHUNK_BYTES } from './admission/read-body.js'
 import { TURN_BUDGET_MS } from './admission/turn-queue.js'
 import { LARGE_ANSWER_BYTES, STALLED_MS } from './admission/unread-answers.js'
@@ -29,7 +29,7 @@ function mebibytes(bytes: number): string {
   return `${Math.round((100 * bytes) / 1_048_576) / 100} MiB`
 }
 
-function describeRate({ burstBytes, bytesPerMs }: IntakeRate): string {
+function describeRate({ burstBytes, bytesPerMs }: PaceRate): string {
   return `${mebibytes(burstBytes)} at once, then ${mebibytes(1_000 * bytesPerMs)}/s`
 }
 

@@ -3,7 +3,7 @@ import { parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import { Meter } from '../src/budget/meter.js'
 import { DEFAULT_BUDGET } from '../src/budget/view-budget.js'
 import { LackingKeys, MoveAbort, PendingTask, VmFault } from '../src/faults/vm-fault.js'
-import { ModuleCache } from '../src/load/module-cache.js'
+import { LoadedModuleCache } from '../src/load/loaded-module-cache.js'
 import { runComputeTask } from '../src/natives/compute-tasks.js'
 import { NATIVES } from '../src/natives/native-table.js'
 import { ClosureCalls } from '../src/run/closure-calls.js'
@@ -45,7 +45,7 @@ export class NativeBed {
   constructor(state: ViewState, { flags = {}, isInPieces = false }: NativeBedOptions = {}) {
     const { meter } = this
     const access = new StateAccess(isInPieces ? lackingAtFirst(state) : state, meter, undefined)
-    this.#world = new World(new ModuleCache(1 << 26), NATIVES)
+    this.#world = new World(new LoadedModuleCache(1 << 26), NATIVES)
     this.#world.begin({ state: access, meter })
     const real = repeat(() => readEnvironment(access, () => []))
     const environment: Environment = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }

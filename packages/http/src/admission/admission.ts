@@ -1,7 +1,7 @@
 import { limitFunction } from 'p-limit'
 import { decompress } from '../protocol/content-encoding.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
-import { BODY_RATE, Intake, LONG_BODY_RATE } from './intake.js'
+import { BODY_RATE, BodyPacer, LONG_BODY_RATE } from './body-pacer.js'
 import type { Limits } from './limits.js'
 import { LoadShedder } from './load-shedder.js'
 import { TurnQueue } from './turn-queue.js'
@@ -15,9 +15,9 @@ export interface Admission<T> {
   readonly turns: TurnQueue
   readonly load: LoadShedder
   /** Paces bodies that a request may need. */
-  readonly intake: Intake
+  readonly bodyPacer: BodyPacer
   /** Paces bodies that are longer than any request needs, and what comes after an answer. */
-  readonly longIntake: Intake
+  readonly longBodyPacer: BodyPacer
   readonly uploads: Uploads<T>
   /**
    * Decompresses a body that has this `Content-Encoding`. A few bodies are decompressed at one time: many small ones that
@@ -36,8 +36,8 @@ export function createAdmission<T>(limits: Limits, refuseUpload: (owner: T) => v
     bodyLimitBytes,
     turns,
     load: new LoadShedder(limits),
-    intake: new Intake(turns, BODY_RATE),
-    longIntake: new Intake(turns, LONG_BODY_RATE),
+    bodyPacer: new BodyPacer(turns, BODY_RATE),
+    longBodyPacer: new BodyPacer(turns, LONG_BODY_RATE),
     uploads: new Uploads(uploadLimits, refuseUpload),
     unpack: limitFunction((body: Buffer, encoding: string) => decompress(body, encoding, unpackedLimitBytes), {
       concurrency: CONCURRENT_DECOMPRESSIONS,

@@ -3,7 +3,7 @@ import { bodyInCrumbs, bodyTooLarge, type RequestError } from '../errors.js'
 import { freeBytes } from '../protocol/free-bytes.js'
 import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import type { Admission } from './admission.js'
-import type { Intake } from './intake.js'
+import type { BodyPacer } from './body-pacer.js'
 import { Upload } from './uploads.js'
 
 /** A chunk of this size is one of many: the socket has more to read. */
@@ -39,18 +39,18 @@ export interface BodyOutcomes<T extends BodyOwner> {
  * Receives and discards what a request sends that nobody reads, one large chunk at a time: unpaced, a socket is read 32
  * times in one turn of the event loop, and many of them hold the others up.
  */
-export function readOver(request: IncomingMessage, { longIntake }: { readonly longIntake: Intake }): void {
+export function readOver(request: IncomingMessage, { longBodyPacer }: { readonly longBodyPacer: BodyPacer }): void {
   if (request.readableEnded) return
   request.on('data', (chunk: Buffer) => {
-    pace(request, chunk, longIntake)
+    pace(request, chunk, longBodyPacer)
     freeChunk(request, chunk)
   })
 }
 
-function pace(request: IncomingMessage, { length }: Buffer, intake: Intake): boolean {
+function pace(request: IncomingMessage, { length }: Buffer, bodyPacer: BodyPacer): boolean {
   if (length < LARGE_CHUNK_BYTES) return false
   request.pause()
-  intake.pace(length, () => request.resume())
+  bodyPacer.pace(length, () => request.resume())
   return true
 }
 
@@ -66,7 +66,7 @@ function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
 /** Receives the body of a request. It counts as held until its upload is released. */
 export function readBody<T extends BodyOwner>(owner: T, admission: Admission<T>, outcomes: BodyOutcomes<T>): void {
   const { request } = owner
-  const { bodyLimitBytes, intake, longIntake, uploads } = admission
+  const { bodyLimitBytes, bodyPacer, longBodyPacer, uploads } = admission
   const declaredLength = Number(request.headers['content-length'] ?? 0)
   if (declaredLength > bodyLimitBytes) {
     readOver(request, admission)
@@ -90,7 +90,7 @@ export function readBody<T extends BodyOwner>(owner: T, admission: Admission<T>,
   let count = 0
   request.on('data', (chunk: Buffer) => {
     const isLong = owner.isAnswered || Math.max(length, declaredLength) > BATCH_LIMITS.bytes
-    const isPaused = pace(request, chunk, isLong ? longIntake : intake)
+    const isPaused = pace(request, chunk, isLong ? longBodyPacer : bodyPacer)
     // What follows a refusal is read over.
     if (owner.isAnswered) {
       freeChunk(request, chunk)

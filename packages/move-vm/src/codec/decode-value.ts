@@ -1,7 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
-import { LAYOUT, type Layout } from '../types/layout.js'
+import { LAYOUT, type Layout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { type ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
-import { LAYOUT, type Layout } from '../types/layout.js'
+import { LAYOUT, type Layout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
 import { ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'

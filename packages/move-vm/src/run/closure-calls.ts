@@ -1,7 +1,7 @@
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { Link } from '../load/compile-function.js'
-import type { Layout } from '../types/layout.js'
+import type { Layout } from '../types/runtime-layout.js'
 import type { FunctionType, Type } from '../types/type.js'
 import { type ClosureTarget, ClosureValue, type Value } from '../values/value.js'
 import type { Environment } from './environment.js'

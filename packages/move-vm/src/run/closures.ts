@@ -12,7 +12,7 @@ import {
   plainLayout,
   structLayout,
   vectorLayout,
-} from '../types/layout.js'
+} from '../types/runtime-layout.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { ClosureValue, type Value } from '../values/value.js'
 import type { TypeTable } from './type-table.js'

@@ -1,5 +1,5 @@
 import type { TypeLayout } from '../natives/native.js'
-import type { Layout } from '../types/layout.js'
+import type { Layout } from '../types/runtime-layout.js'
 import type { ModuleInstance } from './instances.js'
 
 /** A result that was worked out for a type, and the modules that it follows from. */

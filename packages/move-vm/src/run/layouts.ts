@@ -12,7 +12,7 @@ import {
   plainLayout,
   structLayout,
   vectorLayout,
-} from '../types/layout.js'
+} from '../types/runtime-layout.js'
 import type { StructType, Type } from '../types/type.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
 import type { ModuleInstance } from './instances.js'

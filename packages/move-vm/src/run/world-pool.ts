@@ -1,4 +1,4 @@
-import type { ModuleCache } from '../load/module-cache.js'
+import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
 import type { Native } from '../natives/native.js'
 import { World } from './world.js'
 
@@ -7,12 +7,12 @@ const MOST = 4
 
 /** The worlds of a vm that no run is using. */
 export class WorldPool {
-  readonly #cache: ModuleCache
+  readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   /** Idle worlds; the one that was given back last comes first. */
   readonly #idle: World[] = []
 
-  constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
+  constructor(cache: LoadedModuleCache, natives: ReadonlyMap<string, Native>) {
     this.#cache = cache
     this.#natives = natives
   }

@@ -6,7 +6,7 @@ import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-module.js'
-import type { ModuleCache } from '../load/module-cache.js'
+import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
 import type { ModuleName, OpenType } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
@@ -43,7 +43,7 @@ export class World {
   readonly types = new TypeTable()
   readonly layouts = new LayoutTables()
   readonly groupMembers = new GroupMembers()
-  readonly #cache: ModuleCache
+  readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
   #moduleBytes = 0
@@ -61,7 +61,7 @@ export class World {
   /** Places of stored structs, by the ids of the types. */
   readonly #stored: (StoredType | undefined)[] = []
 
-  constructor(cache: ModuleCache, natives: ReadonlyMap<string, Native>) {
+  constructor(cache: LoadedModuleCache, natives: ReadonlyMap<string, Native>) {
     this.#cache = cache
     this.#natives = natives
   }

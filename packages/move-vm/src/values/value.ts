@@ -1,4 +1,4 @@
-import type { Layout } from '../types/layout.js'
+import type { Layout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
 import type { ByteVector } from './byte-vector.js'
 

@@ -1,5 +1,5 @@
 import type { Compute } from '../compute-task.js'
-import { ModuleCache } from '../load/module-cache.js'
+import { LoadedModuleCache } from '../load/loaded-module-cache.js'
 import { runComputeTask } from '../natives/compute-tasks.js'
 import type { Native } from '../natives/native.js'
 import { NATIVES } from '../natives/native-table.js'
@@ -41,7 +41,7 @@ const CACHE_BYTES = 64 << 20
 /** Creates a virtual machine with its own cache. */
 export function createVm(options: VmOptions = {}): Vm {
   const { natives = NATIVES, compute = runComputeTask, cacheBytes = CACHE_BYTES } = options
-  const cache = new ModuleCache(cacheBytes)
+  const cache = new LoadedModuleCache(cacheBytes)
   const pool = new WorldPool(cache, natives)
   return {
     cache,

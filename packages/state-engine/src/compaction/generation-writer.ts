@@ -3,11 +3,8 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { PackedBytes } from '../records/bundle-reader.js'
 import { BundleWriter } from '../records/bundle-writer.js'
 import { FENCE_LENGTH } from '../records/fences.js'
+import { RetiredWriter } from '../records/garbage-list.js'
 import type { Generation } from '../records/generations.js'
-import { type LargeBytes, putLarge } from '../records/large-values.js'
-import { LARGE } from '../records/latest-record.js'
-import type { LedgerRecord } from '../records/ledger-record.js'
-import { RetiredWriter } from '../records/retired-records.js'
 import {
   CHUNK_LEVEL,
   MAX_PAIRS,
@@ -16,7 +13,10 @@ import {
   PAIRS_AT,
   RUN_RECORD_TARGET,
   runSeed,
-} from '../records/run-record.js'
+} from '../records/history-log-record.js'
+import { type LargeBytes, putLarge } from '../records/large-values.js'
+import { LARGE } from '../records/latest-record.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
 import { beginTransposed, mostTransposedPairs } from '../records/transposed-chunk.js'
 import type { MergedFences } from './merged-fences.js'
 import type { PairList } from './pair-list.js'

@@ -5,6 +5,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { Segment } from '../memtable/segment.js'
 import { FENCE_LENGTH } from '../records/fences.js'
+import { MAX_RUN_VALUE_LENGTH } from '../records/history-log-record.js'
 import { dropLarge, LARGE_REFERENCE_LENGTH, type LargeBytes } from '../records/large-values.js'
 import {
   DELETED,
@@ -15,7 +16,6 @@ import {
   latestTail,
   MAX_INLINE_VALUE_LENGTH,
 } from '../records/latest-record.js'
-import { MAX_RUN_VALUE_LENGTH } from '../records/run-record.js'
 import type { GenerationWriter } from './generation-writer.js'
 import { MergedFences } from './merged-fences.js'
 import { PairList } from './pair-list.js'

@@ -2,8 +2,8 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { FENCE_LENGTH } from '../records/fences.js'
+import { MAX_NODE_FENCES } from '../records/history-log-record.js'
 import { MAX_FENCES } from '../records/latest-record.js'
-import { MAX_NODE_FENCES } from '../records/run-record.js'
 import { MergedFences } from './merged-fences.js'
 
 interface Node {

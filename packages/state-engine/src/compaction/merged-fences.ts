@@ -1,7 +1,7 @@
 import { isAtMost } from '../bytes/numbered-key.js'
 import { FENCE_LENGTH } from '../records/fences.js'
+import { MAX_NODE_FENCES } from '../records/history-log-record.js'
 import { MAX_FENCES } from '../records/latest-record.js'
-import { MAX_NODE_FENCES } from '../records/run-record.js'
 
 /** This number of the newest fences of a level stay in the record, where a look-up finds them first, when the others are moved into a node. */
 const KEPT_FENCES = 8

@@ -1,7 +1,7 @@
 import { PACKED_REFERENCE_LENGTH, type PackedBytes } from '../records/bundle-reader.js'
+import { PACKED } from '../records/history-log-record.js'
 import { LARGE_REFERENCE_LENGTH, type LargeBytes } from '../records/large-values.js'
 import { DELETED, LARGE } from '../records/latest-record.js'
-import { PACKED } from '../records/run-record.js'
 
 /**
  * Superseded values of one key while it is merged, ascending by version. They stay where they are until a chunk is

@@ -58,11 +58,11 @@ export interface LmdbStore {
   readonly latest: Table<Uint8Array>
   /** The same under the stored forms of keys. */
   readonly latestByStoredKey: Table<Uint8Array>
-  /** Superseded values in chunks, and nodes of fences: `run-record.ts`. */
+  /** Superseded values in chunks, and nodes of fences: `history-log-record.ts`. */
   readonly run: Table<number>
   /** What merges wrote and is pruned as a whole: `generations.ts`. */
   readonly generations: Table<number>
-  /** What else goes with a generation: `retired-records.ts`. */
+  /** What else goes with a generation: `garbage-list.ts`. */
   readonly retired: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records

@@ -12,8 +12,6 @@ import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
 import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
-import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
-import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import {
   countPairsAtMost,
   NODE_FENCES_AT,
@@ -26,7 +24,9 @@ import {
   pairVersionLow,
   runCount,
   runLevel,
-} from '../records/run-record.js'
+} from '../records/history-log-record.js'
+import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
+import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import { isTransposed, TransposedPair } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 

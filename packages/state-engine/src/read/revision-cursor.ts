@@ -8,12 +8,12 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
+import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../records/history-log-record.js'
 import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
-import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../records/run-record.js'
 import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { Chunk, StoredFences } from './run-lists.js'
+import { Chunk, StoredFences } from './stored-history.js'
 
 /** Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the run are older. */
 type Place = TablePlace | RunPlace | typeof LATEST | undefined

@@ -7,8 +7,8 @@ import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
+import { decodeRetired, type RetiredEntry, RetiredWriter } from './garbage-list.js'
 import { decodeGeneration, getMerging, listGenerations, putGeneration, putMerging } from './generations.js'
-import { decodeRetired, type RetiredEntry, RetiredWriter } from './retired-records.js'
 
 const folder = temporaryFolder()
 const builder = new RecordBuilder()

@@ -1,7 +1,7 @@
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './run-record.js'
+import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './history-log-record.js'
 
 // A chunk of the database `run` whose values have one length, in the form that takes least:
 //   u8 128 | u8 m | u64 version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
@@ -93,7 +93,7 @@ export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord,
   for (let at = wholeAt; at < record.length - CHECKSUM_LENGTH; at += count) builder.part(record.bytes, at, at + left)
 }
 
-/** The same chunk in the form of `run-record.ts`: the record itself, or a copy that has no checksum. @throws `store_corrupt` */
+/** The same chunk in the form of `history-log-record.ts`: the record itself, or a copy that has no checksum. @throws `store_corrupt` */
 export function toPlainChunk(record: SharedRecord): SharedRecord {
   if (!isTransposed(record)) return record
   const count = runCount(record)

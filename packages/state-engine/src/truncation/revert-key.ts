@@ -8,8 +8,6 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { readPacked } from '../records/bundle-reader.js'
 import { FENCE_LENGTH, type Fence } from '../records/fences.js'
-import { dropLarge, readLarge } from '../records/large-values.js'
-import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type StoredValue } from '../records/latest-record.js'
 import {
   CHUNK_LEVEL,
   countPairsAtMost,
@@ -24,7 +22,9 @@ import {
   pairStart,
   runCount,
   runSeed,
-} from '../records/run-record.js'
+} from '../records/history-log-record.js'
+import { dropLarge, readLarge } from '../records/large-values.js'
+import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type StoredValue } from '../records/latest-record.js'
 import { beginCutTransposed, isTransposed, toPlainChunk } from '../records/transposed-chunk.js'
 
 /** What is left of the history of a key. */

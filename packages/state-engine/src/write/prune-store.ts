@@ -6,11 +6,11 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { removeBlocksBelow } from '../records/block-lists.js'
+import { decodeRetired, type RetiredEntry } from '../records/garbage-list.js'
 import { type Generation, listGenerations, putGeneration } from '../records/generations.js'
 import { dropLarge } from '../records/large-values.js'
 import { DELETED, decodeLatest } from '../records/latest-record.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
-import { decodeRetired, type RetiredEntry } from '../records/retired-records.js'
 
 export interface PruneStep {
   /** Superseded values and deletions. */

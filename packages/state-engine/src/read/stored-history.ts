@@ -9,7 +9,7 @@ import {
   pairVersionHigh,
   pairVersionLow,
   runCount,
-} from '../records/run-record.js'
+} from '../records/history-log-record.js'
 
 /** Level above all others. */
 const ROOT_LEVEL = 256

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fencesOf, loadRun, pairList, withRun } from '../../testing/run-records.ts'
+import { fencesOf, loadRun, pairList, withRun } from '../../testing/history-log-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { MergedFences } from '../compaction/merged-fences.js'
-import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runLevel } from './run-record.js'
+import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runLevel } from './history-log-record.js'
 
 const folder = temporaryFolder()
 

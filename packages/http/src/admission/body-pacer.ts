@@ -1,7 +1,7 @@
 import type { TurnQueue } from './turn-queue.js'
 
 /** How fast the chunks of bodies may come in. */
-export interface IntakeRate {
+export interface PaceRate {
   /** Bytes that come in at once before they are slowed down. */
   readonly burstBytes: number
   /** Rate from then on. */
@@ -12,21 +12,21 @@ export interface IntakeRate {
  * The rate of all bodies together that requests may need: four of the largest batches at once. Every chunk is a separate buffer, and V8
  * collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript has allocated.
  */
-export const BODY_RATE: IntakeRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
+export const BODY_RATE: PaceRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
 
 /** The rate of all bodies together that are longer than any request needs, and of what comes after an answer: one such collection in four seconds. */
-export const LONG_BODY_RATE: IntakeRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
+export const LONG_BODY_RATE: PaceRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
 /** Paces what large bodies bring in, all of them together, in the order in which they ask. */
-export class Intake {
+export class BodyPacer {
   readonly #turns: TurnQueue
-  readonly #rate: IntakeRate
+  readonly #rate: PaceRate
   readonly #waiting: (() => void)[] = []
   #creditBytes: number
   #creditedAt = performance.now()
   #isScheduled = false
 
-  constructor(turns: TurnQueue, rate: IntakeRate) {
+  constructor(turns: TurnQueue, rate: PaceRate) {
     this.#turns = turns
     this.#rate = rate
     this.#creditBytes = rate.burstBytes

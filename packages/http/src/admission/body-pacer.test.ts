@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@ledger-state/testing/eventually'
 import { expect, it } from 'vitest'
-import { BODY_RATE, Intake, LONG_BODY_RATE } from './intake.js'
+import { BODY_RATE, BodyPacer, LONG_BODY_RATE } from './body-pacer.js'
 import { TurnQueue } from './turn-queue.js'
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const CHUNK = 65_536
 
-it('an Intake lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
-  const intake = new Intake(new TurnQueue(), BODY_RATE)
+it('an BodyPacer lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
+  const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   let chunks = 0
   const bringIn = (): void => {
     chunks++
-    intake.pace(CHUNK, bringIn)
+    bodyPacer.pace(CHUNK, bringIn)
   }
   const began = performance.now()
   bringIn()
@@ -28,29 +28,29 @@ it('an Intake lets a few megabytes in with one chunk in each turn, and slows dow
   expect(performance.now() - began).toBeGreaterThan(120)
 })
 
-it('an Intake serves those that wait in their order, also after a pause', async () => {
-  const intake = new Intake(new TurnQueue(), BODY_RATE)
+it('an BodyPacer serves those that wait in their order, also after a pause', async () => {
+  const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   const served: number[] = []
-  for (let at = 0; at < 5; at++) intake.pace(CHUNK, () => served.push(at))
+  for (let at = 0; at < 5; at++) bodyPacer.pace(CHUNK, () => served.push(at))
   await eventually(
     () => served.length === 5,
     () => 'five',
   )
   await sleep(1)
-  intake.pace(CHUNK, () => served.push(5))
+  bodyPacer.pace(CHUNK, () => served.push(5))
   await nextTurn()
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-it('an Intake slows down each kind of body by itself', async () => {
+it('an BodyPacer slows down each kind of body by itself', async () => {
   const turns = new TurnQueue()
-  const [intake, longIntake] = [new Intake(turns, BODY_RATE), new Intake(turns, LONG_BODY_RATE)]
+  const [bodyPacer, longBodyPacer] = [new BodyPacer(turns, BODY_RATE), new BodyPacer(turns, LONG_BODY_RATE)]
   const served: string[] = []
   // Thirty seconds of long ones.
-  longIntake.pace(30_000 * LONG_BODY_RATE.bytesPerMs, () => served.push('long'))
-  intake.pace(CHUNK, () => {
+  longBodyPacer.pace(30_000 * LONG_BODY_RATE.bytesPerMs, () => served.push('long'))
+  bodyPacer.pace(CHUNK, () => {
     served.push('short')
-    intake.pace(CHUNK, () => served.push('short again'))
+    bodyPacer.pace(CHUNK, () => served.push('short again'))
   })
   for (let turn = 0; turn < 3; turn++) await nextTurn()
   expect(served).toEqual(['short', 'short again'])

@@ -14,7 +14,7 @@ interface CachedModule {
 }
 
 /** Loaded modules by their bytes. All runs of a vm share them; bytes of heap bound them. */
-export class ModuleCache {
+export class LoadedModuleCache {
   readonly #byRevision: SizedCache<LoadedModule>
   readonly #byContent: SizedCache<CachedModule>
   readonly capacity: number

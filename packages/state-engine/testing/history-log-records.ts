@@ -7,8 +7,8 @@ import { type LmdbStore, openLmdbStore } from '../src/lmdb/lmdb-store.ts'
 import { SharedRecord } from '../src/lmdb/shared-record.ts'
 import { runTransaction } from '../src/lmdb/write-transaction.ts'
 import type { Fence } from '../src/records/fences.ts'
+import { isPacked, type Pair, runSeed } from '../src/records/history-log-record.ts'
 import { type LedgerRecord, NOTHING_MERGED } from '../src/records/ledger-record.ts'
-import { isPacked, type Pair, runSeed } from '../src/records/run-record.ts'
 
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
 const EMPTY: LedgerRecord = {
