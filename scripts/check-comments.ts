@@ -149,7 +149,7 @@ const NOT_YET: readonly string[] = [
   'packages/state-engine/',
   'packages/ingest/',
   'packages/postgres-engine/README.md',
-  'packages/engine/',
+  'packages/engine/README.md',
   'packages/bcs/',
   'packages/replication/README.md',
   'packages/move-module/',

@@ -1,5 +1,5 @@
-// What authors of engines need: checks of arguments and batches, and their errors, so that every engine refuses the same in
-// the same words.
+// Exports for authors of engines: checks of arguments and batches, and their errors, so that every engine refuses the
+// same in the same words.
 export { type CommitWatch, createCommitWatch } from './commit-watch.js'
 export {
   duplicateKey,

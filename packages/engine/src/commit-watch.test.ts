@@ -18,7 +18,9 @@ function ledgerAt(latestVersion: bigint): LedgerInfo {
   return { chainId: 1n, latestVersion, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK }
 }
 
-/** Runs a separate program that listens, and then does `next`; resolves with what it printed once it has ended. */
+/**
+ * Runs a separate program that listens, and then runs the code `next`. Resolves with what it printed once it has ended.
+ */
 async function listenInProcess(options: string, next: string): Promise<string> {
   const program = `
     const { createMemoryEngine } = await import(${JSON.stringify(new URL('./memory-engine.ts', import.meta.url).href)})
@@ -76,7 +78,7 @@ test('listeners hear of a change once, and of none that they began with', () => 
   const remove = watch.add(listener('first'))
   watch.notice()
   ledger = ledgerAt(1n)
-  // The first has not heard of version 1 yet when the second begins.
+  // The first listener has not been called with version 1 yet when the second one is added.
   const removeSecond = watch.add(listener('second'))
   watch.notice()
   watch.notice()

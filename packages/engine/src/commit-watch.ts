@@ -4,12 +4,12 @@ import { expectFunction, expectOptions } from './validation/validate-arguments.j
 
 type Listener = (ledger: LedgerInfo) => void
 
-/** The longest interval of a timer, in milliseconds: 25 days. */
+/** Longest interval of a timer, in milliseconds: 25 days. */
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1
 
 /** Listeners of changes of the ledger. */
 export interface CommitWatch {
-  /** Calls the listener after each change, until the function that this returns is called. */
+  /** Calls the listener after each change. Returns a function that removes it. */
   add(listener: Listener, options?: ListenerOptions): () => void
   /** Calls the listeners if the ledger has changed. */
   notice(): void
@@ -17,12 +17,15 @@ export interface CommitWatch {
   close(): void
 }
 
-/** Notifies listeners when the ledger changes. While there are any, it polls every `pollMs` for commits of other processes. */
+/**
+ * Notifies listeners when the ledger changes. While there is a listener, it looks every `pollMs` for commits of other
+ * processes.
+ */
 export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?: number): CommitWatch {
   const listeners = new Set<{ readonly call: Listener; readonly keepsAlive: boolean }>()
   let told: LedgerInfo | undefined
   let timer: NodeJS.Timeout | undefined
-  /** Holds the process; polling alone does not. */
+  /** A timer that keeps the process alive, which polling alone does not. */
   let hold: NodeJS.Timeout | undefined
 
   function notice(): void {
@@ -69,7 +72,7 @@ export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?
   }
 }
 
-/** An error of a listener is not one of the commit. */
+/** Calls a listener so that its error is not one of the commit. */
 function callApart(listener: Listener, ledger: LedgerInfo): void {
   try {
     listener(ledger)

@@ -11,7 +11,7 @@ const CHAIN = { chainId: 1 }
 const KEYS = [0, 1, 2].map((byte) => Uint8Array.of(byte))
 const MOST_VERSION = 14n
 
-/** Version n of a ledger: it begins a block where `begins`, and writes one of the keys, or deletes it. */
+/** Makes version `number` of a ledger. It begins a block if `begins`, and writes or deletes one of the keys. */
 function versionOf(number: bigint, { begins, key, isDeletion }: Step): VersionWrites {
   const write: Write = [KEYS[key]!, isDeletion ? null : Uint8Array.of(Number(number))]
   const block = begins || number === 0n ? { height: number, epoch: 0n, timestampUsec: 10n * number } : undefined
@@ -26,7 +26,7 @@ interface Step {
 
 const WRITE: Step = { begins: true, key: 0, isDeletion: false }
 
-/** An engine whose versions, each a separate block, write the first key. */
+/** Makes an engine with versions up to `last`, each of which is a separate block and writes the first key. */
 async function engineUpTo(last: bigint): Promise<StateWriter> {
   const engine = createMemoryEngine()
   const versions = Array.from({ length: Number(last) + 1 }, (_, number) => versionOf(BigInt(number), WRITE))
@@ -39,7 +39,7 @@ const steps = fc.array(fc.record({ begins: fc.boolean(), key: fc.nat(2), isDelet
   maxLength: 12,
 })
 
-/** What each read of a snapshot answers or refuses, with its words. */
+/** The answer or the error, with its words, of each read of a snapshot. */
 async function answersOf(snapshot: AsyncSnapshot): Promise<unknown[]> {
   const reads: (() => Promise<unknown>)[] = [
     async () => [snapshot.ledger, snapshot.base, snapshot.mark],

@@ -15,10 +15,13 @@ import { expectArray, expectCount, toHistoryRange, toScanRange } from './validat
 import { expectKept, expectLedger, expectListable } from './validation/window.js'
 import { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'
 
-/** Items of a page. */
+/** Most items of a page. */
 const PAGE = 1_000
 
-/** Wraps an engine in the port of engines whose reads are promises: the model in tests of what reads from those. */
+/**
+ * Wraps an engine in the port of engines whose reads are promises. In tests it is the model for code that reads from
+ * such engines.
+ */
 export function engineToAsync(engine: StateWriter): AsyncStateWriter {
   return {
     kind: 'async',
@@ -55,7 +58,7 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       const found = engine.blockAtTime(timestampUsec)
       expectLedger(ledger)
       expectNothingCut(engine, ledger)
-      // The newest block of the snapshot is the answer where a later one was found.
+      // If the block that was found begins after the snapshot, the answer is the newest block of the snapshot.
       return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
     },
     history: async (key, options) => historyPage(engine, key, options, ledger),
@@ -130,7 +133,7 @@ function historyPage(
   return { revisions, next: undefined }
 }
 
-/** @throws as `AsyncSnapshot.blockAt` */
+/** Finds the block of a version, as the snapshot sees it. @throws as `AsyncSnapshot.blockAt` */
 function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | undefined): Block {
   expectLedger(ledger)
   expectKept(version, ledger)
@@ -138,7 +141,7 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | unde
   return visibleBlock(engine.blockAt(version), ledger)!
 }
 
-/** The end of a block may depend on any later version. */
+/** Checks that nothing was cut off since the snapshot: the end of a block may depend on any later version. */
 function expectNothingCut(engine: StateWriter, ledger: LedgerInfo): void {
   expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
 }
@@ -150,7 +153,10 @@ function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpw
   return undefined
 }
 
-/** A block as the snapshot sees it, which may have been taken before the block was complete, or began. */
+/**
+ * A block as the snapshot sees it, which may be older than the end or the beginning of the block. Undefined if it is
+ * older than the beginning.
+ */
 function visibleBlock(block: Block, { latestVersion }: LedgerInfo): Block | undefined {
   if (block.firstVersion > latestVersion) return undefined
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block

@@ -2,21 +2,21 @@ import { clip, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** A version or a time, whichever was asked for. */
+    /** `version` or `timestampUsec`, whichever was asked for. */
     version_not_found: { readonly version?: bigint; readonly timestampUsec?: bigint }
     version_pruned: { readonly version?: bigint; readonly timestampUsec?: bigint; readonly oldestVersion: bigint }
     version_truncated: { readonly version: bigint }
-    /** Versions; a feed that begins later does not say where. */
+    /** Versions; a feed that begins later leaves `found` out. */
     version_gap: { readonly expected: bigint; readonly found?: bigint }
-    /** Chain ids, where a commit is refused. */
+    /** Chain ids; there if a commit is refused. */
     chain_id_mismatch: { readonly expected?: bigint; readonly found?: bigint }
-    /** `version` where another import replaced that of this version; `option` where an option would help. */
+    /** `version` if another import replaced that of this version; `option` if an option would help. */
     invalid_argument: { readonly version?: bigint; readonly option?: string }
-    /** `version` where a commit writes the key twice. */
+    /** `version` if a commit writes the key twice. */
     duplicate_key: { readonly version?: bigint }
     store_locked: { readonly holder?: 'self' | 'another' }
     store_missing: { readonly fate?: 'removed' | 'replaced' }
-    /** `version` of the layout, where it is another than that of this program. */
+    /** `version` of the layout, if it is not that of this program. */
     store_format: { readonly version?: number }
     /** `offset` and `missingCommits` in a write-ahead file; `found` and `needed` bytes of a data file that was cut short. */
     store_corrupt: {
@@ -28,37 +28,37 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** What every reader of state may answer, whatever stores the state. */
+/** Codes that every reader of state may throw, whatever stores the state. */
 export type StateErrorCode = 'no_ledger' | 'version_not_found' | 'version_pruned' | 'version_truncated'
 
 type StateError = LedgerStateError<StateErrorCode>
 
-/** The error of a read while nothing was ingested. */
+/** Error of a read while nothing was ingested. */
 export function noLedger(): StateError {
   return new LedgerStateError('no_ledger', 'nothing was ingested yet: the store is empty')
 }
 
-/** The error of a read above the latest version; `version` is in its fields. */
+/** Error of a read above the latest version; `version` is in its fields. */
 export function versionNotFound(version: bigint): StateError {
   return new LedgerStateError('version_not_found', `Ledger version not found by Ledger version(${version})`, {
     version,
   })
 }
 
-/** The error of a read below the window; `version` and `oldestVersion` are in its fields. */
+/** Error of a read below the window; `version` and `oldestVersion` are in its fields. */
 export function versionPruned(version: bigint, oldestVersion: bigint): StateError {
   const message = `Ledger version(${version}) has been pruned`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
-/** The error of a read of a version that was cut off since it was asked for; `version` is in its fields. */
+/** Error of a read of a version that was cut off since it was asked for; `version` is in its fields. */
 export function versionTruncated(version: bigint): StateError {
   return new LedgerStateError('version_truncated', `Ledger version(${version}) was cut off by a truncation`, {
     version,
   })
 }
 
-/** Codes of what a store refuses or suffers; every reader of state may also throw a `StateErrorCode`. */
+/** Codes of errors of a store, in addition to the `StateErrorCode`s of every reader of state. */
 export type StoreErrorCode =
   | 'invalid_argument'
   | 'version_gap'
@@ -79,12 +79,12 @@ export type StoreErrorCode =
 
 type StoreError = LedgerStateError<StoreErrorCode>
 
-/** `what` names the argument, `expected` says what it should be. */
+/** Error of a wrong argument. `what` names the argument, `expected` says what it should be. */
 export function invalidArgument(what: string, expected: string, found: unknown): StoreError {
   return new LedgerStateError('invalid_argument', `${what} is ${describe(found)}, expected ${expected}`)
 }
 
-/** The error of an option that does not exist; `nearest` is the one that was probably meant. */
+/** Error of an option that does not exist. `nearest` is the one that was probably meant. */
 export function unknownOption(what: string, name: string, nearest: string | undefined): StoreError {
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
   return new LedgerStateError('invalid_argument', `${what} have no member "${clip(name)}"${hint}`)
@@ -100,7 +100,7 @@ function describe(value: unknown): string {
   return `the ${typeof value} ${clip(String(value))}`
 }
 
-/** The error of an import whose place another import or a commit has taken; `version` is in its fields. */
+/** Error of an import whose place another import or a commit has taken; `version` is in its fields. */
 export function importReplaced(version: bigint): StoreError {
   const message = `the import of version ${version} was replaced by another import or by a commit`
   return new LedgerStateError('invalid_argument', message, { version })
@@ -135,7 +135,7 @@ export function blockEarlier(version: bigint, timestampUsec: bigint, previousUse
   return new LedgerStateError('block_order', message)
 }
 
-/** The error of a version that writes one key twice; `version` is in its fields. */
+/** Error of a version that writes one key twice; `version` is in its fields. */
 export function duplicateKey(version: bigint): StoreError {
   return new LedgerStateError('duplicate_key', `version ${version} writes one key twice`, { version })
 }
@@ -157,7 +157,7 @@ export function valueTooLong(version: bigint, length: number, most: number): Sto
   return new LedgerStateError('value_too_long', message)
 }
 
-/** The error of an import into a store that has versions. */
+/** Error of an import into a store that has versions. */
 export function importNeedsEmptyStore(): StoreError {
   return new LedgerStateError(
     'store_not_empty',
@@ -165,23 +165,23 @@ export function importNeedsEmptyStore(): StoreError {
   )
 }
 
-/** The error of a second writer in the same process. */
+/** Error of a second writer in the same process. */
 export function storeLockedHere(holder: string, cause?: unknown): StoreError {
   const message = `this program has the store open for writing already and holds ${holder}; close that engine first`
   return new LedgerStateError('store_locked', message, { holder: 'self' }, { cause })
 }
 
-/** The error of a call after `close`. */
+/** Error of a call after `close`. */
 export function storeClosed(): StoreError {
   return new LedgerStateError('store_closed', 'the store is closed')
 }
 
-/** The error of a damaged store; `why` says what is wrong with it. */
+/** Error of a damaged store; `why` says what is wrong with it. */
 export function storeCorrupt(why: string, cause?: unknown): StoreError {
   return new LedgerStateError('store_corrupt', `the store is damaged: ${why}`, {}, { cause })
 }
 
-/** The error of every other failure of a store, such as one of the system; `why` says what failed. */
+/** Error of any other failure of a store, such as one of the system; `why` says what failed. */
 export function storeFailed(why: string, cause: unknown): StoreError {
   return new LedgerStateError('store_failed', `the store failed: ${why}`, {}, { cause })
 }

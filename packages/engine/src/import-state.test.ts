@@ -14,7 +14,7 @@ function entriesOf(count: number): KeyedEntry[] {
   }))
 }
 
-/** The lengths of the parts in which entries are added to an engine. */
+/** Lengths of the parts in which entries are added to an engine. */
 async function partsOf(engine: StateWriter, entries: Iterable<KeyedEntry>): Promise<number[]> {
   const parts: number[] = []
   const recorder: Pick<StateWriter, 'beginImport'> = {

@@ -4,7 +4,7 @@ import type { ImportBase, StateWriter } from './ports/engine-ports.js'
 import { expectObject } from './validation/validate-arguments.js'
 import { validateImportBase } from './validation/validate-batch.js'
 
-/** Entries of one `add`. */
+/** Most entries of one `add`. */
 const PART_ENTRIES = 5_000
 
 /**
@@ -27,7 +27,7 @@ export async function importState(
   entries: Iterable<KeyedEntry> | AsyncIterable<KeyedEntry>,
 ): Promise<void> {
   expectObject('the base of the import', base)
-  // Before hours of work.
+  // Checked first, so that a fault shows before hours of work.
   validateImportBase(base.version, base)
   expectObject('the entries', entries)
   if (!(Symbol.iterator in entries || Symbol.asyncIterator in entries)) {

@@ -12,7 +12,7 @@ function versionOf(number: bigint, writes: readonly Write[]): VersionWrites {
   return { version: number, block: { height: number, epoch: 0n, timestampUsec: number }, writes: [...writes] }
 }
 
-/** Versions from `first` on, each of which writes the key. */
+/** Makes versions from `first` on, each of which writes the key. */
 function versionsOf(first: number, count: number, keys: readonly Uint8Array[] = [KEY]): VersionWrites[] {
   return Array.from({ length: count }, (_, at) =>
     versionOf(
@@ -61,7 +61,7 @@ describe('the engine in memory', () => {
     await using engine = createMemoryEngine()
     const keys = [1, 2, 3].map((byte) => Uint8Array.of(byte))
     await engine.commit(versionsOf(0, 1_500, keys), CHAIN)
-    // The oldest version, 1499, sees the last of 1,500 revisions of each key.
+    // The oldest version, 1,499, sees the last of 1,500 revisions of each key.
     for (const [droppedEntries, done] of [
       [2_000, false],
       [2_000, false],

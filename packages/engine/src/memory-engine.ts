@@ -54,18 +54,22 @@ import {
 import { validateBatch, validateImportBase, validateImportPart } from './validation/validate-batch.js'
 import { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './validation/window.js'
 
-/** What outlives an engine in memory: `createMemoryEngine(store)` opens it again once the engine before is closed. */
+/**
+ * The content of an engine in memory, which outlives it: `createMemoryEngine(store)` opens it again once the previous
+ * engine is closed.
+ */
 export interface MemoryStore {
   readonly kind: 'memory'
 }
 
-/** An empty store in memory. */
+/** Creates an empty store in memory. */
 export function createMemoryStore(): MemoryStore {
   return new MemoryState()
 }
 
 /**
- * An engine that keeps every revision of every key in memory: plain, slow in deep histories, and the model in tests.
+ * Creates an engine that keeps every revision of every key in memory. It is simple, slow in deep histories, and the
+ * model in tests.
  * @throws `store_locked` while another engine has the store open
  * @example
  * ```ts
@@ -87,7 +91,7 @@ class MemoryState implements MemoryStore {
   ledger: LedgerInfo | undefined
   base: StoreBase | undefined
   mark: Uint8Array | undefined
-  /** Revisions of each key, oldest first. Keys are held as hex digits, whose order is that of the bytes. */
+  /** Revisions of each key, oldest first. Keys are hex digits, which have the order of the bytes. */
   revisions = new Map<string, Revision[]>()
   blocks: BlockEntry[] = []
   import: MemoryImport | undefined
@@ -163,7 +167,7 @@ class MemoryEngine implements StateWriter {
     return this.#newestBlockAtMost((block) => block.timestampUsec, timestampUsec)
   }
 
-  /** Finds the newest block by trying all, as the model of the search that engines use. */
+  /** Finds the newest block by trying all of them: it is the model for the search of other engines. */
   #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
     const { ledger, blocks } = this.#state
     expectLedger(ledger)
@@ -190,7 +194,7 @@ class MemoryEngine implements StateWriter {
     }
   }
 
-  /** The revisions of a key that some version of a window sees. */
+  /** Revisions of a key that some version of the window sees. */
   #seenRevisions(key: string, oldestVersion: bigint): Revision[] {
     const revisions = this.#state.revisions.get(key) ?? []
     return revisions.slice(unseenCount(revisions, oldestVersion))
@@ -363,7 +367,7 @@ class MemoryEngine implements StateWriter {
     this.#watch.notice()
   }
 
-  /** Takes the ledger as it was when the version was asked for. */
+  /** Checks that a version can still be read. `asked` is the ledger at the time when the version was asked for. */
   #expectVisible(version: bigint, asked: LedgerInfo): void {
     const { oldestVersion } = this.#state.ledger!
     expectNotTruncated(version, asked, this.#state.ledger)
@@ -418,7 +422,7 @@ class MemoryImport {
   }
 }
 
-/** How many of a key's revisions, from the oldest on, no version of a window sees. */
+/** Number of revisions of a key, from the oldest on, that no version of the window sees. */
 function unseenCount(revisions: readonly Revision[], oldestVersion: bigint): number {
   const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
   if (newestBelow < 0) return 0

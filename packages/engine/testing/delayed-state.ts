@@ -10,11 +10,11 @@ export interface DelayedStateOptions {
 
 /** An async state whose answers come late. */
 export interface DelayedState extends AsyncState {
-  /** How often something was asked; what is asked in the same turn of the event loop is one round. */
+  /** Number of rounds of questions. Questions of the same turn of the event loop share a round. */
   readonly rounds: number
 }
 
-/** Puts random delays, and pages as short as a test wants them, before a state. */
+/** Wraps a state so that its answers come after random delays, and its pages are as short as a test wants them. */
 export function delayState(state: AsyncState, options: DelayedStateOptions): DelayedState {
   return new DelayingState(state, options)
 }
@@ -75,7 +75,7 @@ class DelayingState implements DelayedState {
   async #late<T>(ask: () => Promise<T>): Promise<T> {
     this.#countRound()
     await this.#turns()
-    // An error comes late, too.
+    // Errors are delayed, too.
     const answer = await ask().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),

@@ -19,7 +19,7 @@ const K = bytes('k')
 const SHORT = Uint8Array.of(7)
 const LONGEST = new Uint8Array(31).fill(0xff)
 
-/** Values with and without annotations, one after the other: short and large ones, and such as end like an annotation. */
+/** Values with and without annotations: short ones, large ones, and ones that end like an annotation. */
 const VALUES: readonly (readonly [Uint8Array | null, Uint8Array?])[] = [
   [bytes('plain')],
   [bytes('noted'), SHORT],
@@ -44,7 +44,7 @@ interface Noted {
   readonly annotation?: Uint8Array | undefined
 }
 
-/** Bytes as short text: where arrays of 200,000 elements differ, `node:assert` takes 24 GB to show how. */
+/** A short text for bytes: `node:assert` takes 24 GB to show how arrays of 200,000 elements differ. */
 function digest(bytes: Uint8Array): string {
   return `${bytes.length} bytes, ${createHash('sha256').update(bytes).digest('hex')}`
 }

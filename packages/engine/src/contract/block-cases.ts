@@ -3,7 +3,7 @@ import type { BlockInfo, VersionWrites } from '@ledger-state/core'
 import type { ContractEngine } from './contract-engine.js'
 import { CHAIN, type ContractCase, contractCase, fails, inTurn } from './support.js'
 
-/** First version, height and time of each block: heights with gaps, times that repeat. */
+/** First version, height and time of each block. Heights have gaps, and times repeat. */
 const BLOCKS: readonly (readonly [first: bigint, height: bigint, time: bigint])[] = [
   [10n, 3n, 100n],
   [11n, 4n, 100n],

@@ -19,7 +19,7 @@ import {
 
 const K = bytes('k')
 
-/** All that readers see, as plain values. */
+/** Everything that a reader sees of an engine, as plain values. */
 async function picture(engine: ContractEngine) {
   const [ledger, base, mark] = [await engine.ledger(), await engine.base(), await engine.mark()]
   const entries = (await collect((await engine.at()).scan(EMPTY))).map((entry) => [

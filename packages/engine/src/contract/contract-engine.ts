@@ -14,7 +14,7 @@ import type {
   StoreBase,
 } from '../ports/state-port.js'
 
-/** A view as the cases of the contract use it, whether the reads of the engine are promises or not. */
+/** A view, for the cases of the contract: its reads are promises, whether or not those of the engine are. */
 export interface ContractView {
   readonly version: bigint
   readonly ledger: LedgerInfo
@@ -32,7 +32,7 @@ export interface ContractView {
   scan(prefix: Uint8Array, options?: ScanOptions): AsyncIterable<KeyedEntry>
 }
 
-/** An engine as the cases of the contract use it. */
+/** An engine, for the cases of the contract: its reads are promises, whether or not those of the engine are. */
 export interface ContractEngine
   extends Pick<
       AsyncStateWriter,
@@ -55,13 +55,15 @@ export interface ContractEngine
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /** Same as `StateReader.history`; of an async engine, page after page. */
   history(key: Uint8Array, options?: HistoryOptions): AsyncIterable<Revision>
-  /** Same as `AsyncStateSnapshot.nearestWrites`; of an engine whose reads are synchronous, what its histories say. */
+  /**
+   * Same as `AsyncStateSnapshot.nearestWrites`; computed from the histories if the reads of the engine are synchronous.
+   */
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
   /** Same as `StateEngineReader.versions`; of an async engine, page after page. */
   versions(first: bigint, last: bigint): AsyncIterable<VersionWrites>
 }
 
-/** The methods that both ports have. Each is called on the engine, with whatever arguments there are. */
+/** The methods that both ports have. Each passes on to the engine whatever arguments it is given. */
 function writerMethods(engine: StateWriter | AsyncStateWriter) {
   return {
     commit: async (...given: Parameters<StateWriter['commit']>) => engine.commit(...given),
@@ -75,7 +77,7 @@ function writerMethods(engine: StateWriter | AsyncStateWriter) {
   }
 }
 
-/** An engine whose reads are synchronous, as the cases of the contract use it. */
+/** Wraps an engine whose reads are synchronous, for the cases of the contract. */
 export function writerToContract(engine: StateWriter): ContractEngine {
   return {
     ...writerMethods(engine),
@@ -107,7 +109,7 @@ function viewToContract(view: EngineView): ContractView {
   }
 }
 
-/** The list is asked for at once; what that throws, the first item throws. */
+/** Asks for a list at once. If that throws, the first item throws the error. */
 function itemsOf<T>(ask: () => Iterable<T>): AsyncIterable<T> {
   let items: Iterable<T> = []
   let failure: { readonly error: unknown } | undefined
@@ -122,12 +124,13 @@ function itemsOf<T>(ask: () => Iterable<T>): AsyncIterable<T> {
   })()
 }
 
-/** Entries of a page: few enough that the cases see what happens between pages. */
+/** Entries of a page, few enough that the cases see what happens between pages. */
 const SCAN_PAGE = 200
 
 /**
- * An engine whose reads are promises, as the cases of the contract use it.
- * @param page revisions, or versions, of a page: one in the contract, so that its cases see what happens between pages
+ * Wraps an engine whose reads are promises, for the cases of the contract.
+ * @param page number of revisions or versions of a page: one in the contract, so that its cases see what happens
+ *   between pages
  */
 export function asyncToContract(engine: AsyncStateWriter, page = 1): ContractEngine {
   return {
@@ -164,7 +167,7 @@ async function* entriesOf(view: AsyncStateView, prefix: Uint8Array, options?: Sc
   let left = options?.limit ?? Number.POSITIVE_INFINITY
   let start = options?.start
   do {
-    // Arguments that are wrong are passed on as they are.
+    // Wrong arguments are passed on as they are.
     const limit = left > SCAN_PAGE ? SCAN_PAGE : left
     const page = await view.scan(prefix, typeof options === 'number' ? options : { ...options, start, limit })
     yield* page.entries
@@ -177,12 +180,12 @@ async function* entriesOf(view: AsyncStateView, prefix: Uint8Array, options?: Sc
   } while (start !== undefined && left > 0)
 }
 
-/** A page that does not continue the one before would be asked for again for ever. */
+/** Checks that a page continues the previous one: otherwise the same page would be asked for without end. */
 function expectProgress(isFurther: boolean): void {
   assert.ok(isFurther, 'a page does not continue from the page before')
 }
 
-/** Whoever awaits it sees the failure; if nobody does, nobody needs to. */
+/** Marks a promise as handled: its failure is seen by those who await it, and is not uncaught if nobody does. */
 function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
   return promise

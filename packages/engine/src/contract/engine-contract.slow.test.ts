@@ -1,4 +1,4 @@
-// Broken engines, each of which fails a case of the contract.
+// Checks that each of many broken engines fails a case of the contract.
 import { describe, expect, it } from 'vitest'
 import { BEYOND_ASYNC_PORT } from '../../testing/broken-engines/beyond-async-port.ts'
 import { BROKEN_ENGINES } from '../../testing/broken-engines/broken-engines.ts'

@@ -14,8 +14,8 @@ export { asyncToContract, type ContractEngine, type ContractView, writerToContra
 export type { ContractCase, EngineTraits, OpenAsyncStore, OpenStore } from './support.js'
 
 /**
- * What a `StateWriter` has to do, whatever it is made of: `for (const { name, run } of …) it(name, () => run(open, traits))`.
- * `runAsync` tests the same for an `AsyncStateWriter`.
+ * The cases that every `StateWriter` has to pass, whatever it is made of. Run them with `for (const { name, run } of …)
+ * it(name, () => run(open, traits))`. `runAsync` tests the same for an `AsyncStateWriter`.
  * @example
  * ```ts
  * import { createMemoryEngine, createMemoryStore } from '@ledger-state/engine'

@@ -24,7 +24,7 @@ async function told(engine: ContractEngine, options?: HistoryOptions, key = K) {
     .join(' ')
 }
 
-/** Both orders give the same history. */
+/** Reads the history of a key in both orders, and checks that they agree. */
 async function toldBothWays(engine: ContractEngine, options: HistoryOptions = {}, key = K) {
   const oldestFirst = await told(engine, { ...options, order: 'asc' }, key)
   assert.equal(await told(engine, { ...options, order: 'desc' }, key), oldestFirst.split(' ').reverse().join(' '))

@@ -18,7 +18,7 @@ import {
 
 const K = bytes('k')
 
-/** Calls as JavaScript may make them: the argument that is wrong, and words of the message. */
+/** Calls that only JavaScript can make, each with an argument that is wrong, and words that its message must have. */
 async function wrongCalls(
   engine: ContractEngine,
 ): Promise<readonly (readonly [work: () => unknown, message: RegExp])[]> {

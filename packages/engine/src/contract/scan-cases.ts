@@ -28,7 +28,7 @@ function start(key: string, limit?: number): ScanOptions {
   return { start: bytes(key), limit }
 }
 
-/** More than any engine reads at once. */
+/** Keys of a store: more than any engine reads at once. */
 const MANY = Array.from({ length: 700 }, (_, at) => `k${String(at).padStart(4, '0')}`)
 
 async function commitMany(engine: ContractEngine): Promise<void> {
@@ -43,7 +43,7 @@ export const SCAN_CASES: readonly ContractCase[] = [
     await engine.commit([version(1n, [keys[2]!, null], [bytes('abc'), bytes('new')])], CHAIN)
     const scan = async (prefix: Uint8Array, at: bigint, options?: ScanOptions) =>
       (await collect((await engine.at(at)).scan(prefix, options))).map(({ key }) => hex(key))
-    // As text: where lists of bytes differ, printing the difference takes a second.
+    // Compared as texts: `node:assert` takes a second to print how lists of bytes differ.
     const hex = (key: Uint8Array) => Buffer.from(key).toString('hex')
     const lists = (...chosen: Uint8Array[]) => chosen.map(hex)
     assert.deepEqual(await scan(EMPTY, 0n), lists(...keys))
@@ -86,7 +86,7 @@ export const SCAN_CASES: readonly ContractCase[] = [
     assert.equal(await keys('', start('bd')), 'bd c')
     assert.equal(await keys('b', { limit: 0 }), '')
     assert.equal(await keys('b', { limit: 1 }), 'ba')
-    // What is not there at the version does not count.
+    // Keys that do not exist at the version do not count against the limit.
     assert.equal(await keys('b', { limit: 2 }), 'ba bc')
     assert.equal(await keys('b', { limit: 2 }, 0n), 'ba bb')
     assert.equal(await keys('b', start('baa', 1)), 'bc')

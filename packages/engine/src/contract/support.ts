@@ -9,30 +9,32 @@ export type OpenStore = () => StateWriter | Promise<StateWriter>
 /** Opens the one store of a case for an engine whose reads are promises. */
 export type OpenAsyncStore = () => Promise<AsyncStateWriter>
 
-/** Traits in which engines may differ. */
+/** Properties in which engines may differ. */
 export interface EngineTraits {
-  /** Whether prunes count all that is superseded, which also means that all of it was written into the files before. */
+  /**
+   * Whether prunes count all superseded entries. This also means that the engine writes all of them to its files first.
+   */
   readonly countsEveryDrop: boolean
   /** The greatest version, height, epoch and time that the engine takes; 2^64 - 1 by default. */
   readonly greatestNumber?: bigint
 }
 
-/** One thing that every engine does, as a test that throws unless the engine does it. */
+/** A test of one thing that every engine does. It throws if the engine does not do it. */
 export interface ContractCase {
   readonly name: string
   /**
-   * Runs the case on the store that `open` opens; rejects with what the engine does wrong.
+   * Runs the case on the store that `open` opens. It rejects with what the engine does wrong.
    * @param traits by default those of an engine that counts every drop
    */
   run(open: OpenStore, traits?: EngineTraits): Promise<void>
-  /** The same for engines whose reads are promises. */
+  /** Runs the case on an engine whose reads are promises. */
   runAsync(open: OpenAsyncStore, traits?: EngineTraits): Promise<void>
 }
 
 type Traits = Required<EngineTraits>
 type OpenContractEngine = () => Promise<ContractEngine>
 
-/** A case that opens engines itself. */
+/** Makes a case that opens engines itself. */
 export function storeCase(
   name: string,
   body: (open: OpenContractEngine, traits: Traits) => Promise<void>,
@@ -45,7 +47,7 @@ export function storeCase(
   }
 }
 
-/** A case for an engine on an empty store. `reopen` closes the engine and opens its store again. */
+/** Makes a case for an engine on an empty store. `reopen` closes the engine and opens its store again. */
 export function contractCase(
   name: string,
   body: (engine: ContractEngine, reopen: () => Promise<ContractEngine>, traits: Traits) => Promise<void>,
@@ -65,24 +67,24 @@ export function contractCase(
   })
 }
 
-/** All items of a list. */
+/** Collects all items of a list. */
 export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const item of items) all.push(item)
   return all
 }
 
-/** What is left of a list. */
+/** Iterates over what is left of a list. */
 export function rest<T>(iterator: AsyncIterator<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }
 
-/** The value of a key at a version, as text. */
+/** Reads the value of a key at a version, as text. */
 export async function valueAt(engine: ContractEngine, key: Uint8Array, version?: bigint) {
   return text(await (await engine.at(version)).get(key))
 }
 
-/** `ask` of each in turn. */
+/** Calls `ask` with each item, one after the other. */
 export async function inTurn<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
   const answers: R[] = []
   for (const item of items) answers.push(await ask(item))
@@ -105,12 +107,14 @@ export function block(height: bigint): BlockInfo {
   return { height, epoch: height >> 2n, timestampUsec: 10n * height }
 }
 
-/** A version that is a separate block. */
+/** Makes a version that is a separate block. */
 export function version(number: bigint, ...writes: Write[]): VersionWrites {
   return { version: number, block: block(number), writes }
 }
 
-/** Versions that are blocks of their own, one for each value of a key; undefined writes nothing, null deletes. */
+/**
+ * Makes versions that are separate blocks, one for each value of a key. Undefined writes nothing, null deletes the key.
+ */
 export function versionsOf(key: Uint8Array, first: bigint, values: readonly (string | null | undefined)[]) {
   return values.map((value, at) => {
     const write: Write[] = value === undefined ? [] : [[key, value === null ? null : bytes(value)]]
@@ -130,7 +134,7 @@ export async function fails(code: string, work: () => unknown, message?: RegExp)
   )
 }
 
-/** Runs work and returns what became an uncaught exception of the process meanwhile. */
+/** Runs work, and returns the errors that were uncaught exceptions of the process meanwhile. */
 export async function uncaughtDuring(work: () => Promise<void>): Promise<unknown[]> {
   const event = 'uncaughtException'
   const others = process.rawListeners(event) as NodeJS.UncaughtExceptionListener[]

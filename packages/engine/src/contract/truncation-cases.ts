@@ -20,10 +20,10 @@ import {
 
 const K = bytes('k')
 const KEYS = ['a', 'ab', 'b', 'c', 'd', 'e'].map(bytes)
-/** Values of these lengths may be kept in different ways. */
+/** Lengths of values that engines may store in different ways. */
 const LENGTHS = [3, 1_500, 9_000]
 
-/** What a version of a branch writes: each key at other versions, some of them deletions. */
+/** Makes a version of a branch. Each key is written at other versions, and some of the writes are deletions. */
 function branchVersion(number: bigint, branch: string): VersionWrites {
   const writes = KEYS.flatMap((key, at): Write[] => {
     const turn = (number * 7n + BigInt(at * 3)) % 5n
@@ -39,7 +39,7 @@ function branchVersions(first: bigint, last: bigint, branch: string): VersionWri
   return Array.from({ length: Number(last - first) + 1 }, (_, at) => branchVersion(first + BigInt(at), branch))
 }
 
-/** The value of a key after versions, computed. */
+/** Computes the value of a key after versions. */
 function valueAfter(versions: readonly VersionWrites[], key: Uint8Array, at: bigint): string | undefined {
   for (const { version: number, writes } of [...versions].reverse()) {
     const write = number <= at ? writes.find(([written]) => text(written) === text(key)) : undefined
@@ -48,7 +48,9 @@ function valueAfter(versions: readonly VersionWrites[], key: Uint8Array, at: big
   return undefined
 }
 
-/** Expects an engine to answer every read as if only these versions, which begin with version 0, had been committed. */
+/**
+ * Checks that an engine answers every read as if only these versions, which begin with version 0, had been committed.
+ */
 async function expectLedger(engine: ContractEngine, versions: readonly VersionWrites[]): Promise<void> {
   const last = versions.at(-1)!.version
   const { oldestVersion, latestVersion, latestBlock } = (await engine.ledger())!
@@ -97,7 +99,10 @@ async function expectLedger(engine: ContractEngine, versions: readonly VersionWr
   assert.deepEqual(await engine.blockAtTime(newest.block!.timestampUsec + 1_000n), found)
 }
 
-/** Reads the first item of each list that sees what is cut off, and expects that the list is refused afterwards. */
+/**
+ * Reads the first item of each list that sees what `cut` cuts off, calls it, and checks that the lists are refused
+ * then.
+ */
 async function expectRefusedLater(
   lists: Record<string, AsyncIterable<unknown>>,
   cut: () => Promise<void>,
@@ -317,7 +322,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
 
   contractCase('prunes what is left, and forgets deletions of the branch that is left only', async (engine, reopen) => {
     await engine.commit(versionsOf(K, 0n, ['a', 'b']), CHAIN)
-    // Both branches delete the key at version 4; the window will begin at 3.
+    // Both branches delete the key at version 4, and the window begins at 3.
     for (const one of versionsOf(K, 2n, [undefined, undefined, null, undefined])) await engine.commit([one], CHAIN)
     await engine.truncateTo(2n)
     for (const one of versionsOf(K, 3n, [undefined, null, undefined])) await engine.commit([one], CHAIN)

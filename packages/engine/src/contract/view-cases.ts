@@ -19,7 +19,7 @@ const K = bytes('k')
 
 type Read = (view: ContractView) => unknown
 
-/** Every read of a view. */
+/** Each kind of read of a view, by name. */
 const READS: Readonly<Record<string, Read>> = {
   get: (view) => view.get(K),
   'get of a key that was never written': (view) => view.get(bytes('never')),

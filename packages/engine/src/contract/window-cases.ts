@@ -16,7 +16,7 @@ import {
 } from './support.js'
 
 const K = bytes('k')
-/** See `PruneOptions`. */
+/** Number of records of a step of a prune: see `PruneOptions`. */
 const STEP = 2_000
 
 export const WINDOW_CASES: readonly ContractCase[] = [
@@ -43,7 +43,7 @@ export const WINDOW_CASES: readonly ContractCase[] = [
     })
     await engine.commit(versions, CHAIN)
     assert.equal((await engine.prune(30n)).oldestVersion, 0n)
-    // All versions of the block that the window begins in are kept.
+    // The window keeps all versions of the block in which it begins.
     for (const retain of [11n, 15n, 20n, 1_000n]) assert.equal((await engine.prune(retain)).oldestVersion, 10n)
     assert.equal((await engine.prune(10n)).oldestVersion, 20n)
     for (const retain of [25n, 1_000n, 1n]) assert.equal((await engine.prune(retain)).oldestVersion, 20n)

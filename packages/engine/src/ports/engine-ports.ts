@@ -3,7 +3,7 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { LedgerInfo, StateReader, StateView } from './state-port.js'
 
-/** A view with more reads. All bytes are copies, except those of `peek`. */
+/** A view of an engine, with more reads than readers of state need. All bytes are copies, except those of `peek`. */
 export interface EngineView extends StateView {
   /** Whether the key has a value at this version. @throws `version_pruned` */
   has(key: Uint8Array): boolean
@@ -12,92 +12,102 @@ export interface EngineView extends StateView {
 }
 
 /**
- * An engine open for reading. Arguments of a wrong type are `invalid_argument`; after `close` all is `store_closed`.
- * `await using` closes it.
+ * An engine open for reading. Arguments of a wrong type are `invalid_argument`. After `close`, every call throws
+ * `store_closed`. `await using` closes it.
  */
 export interface StateEngineReader extends StateReader, AsyncDisposable {
-  /** Discriminant: the reads of an `AsyncStateReader` are promises, these are not. */
+  /** Discriminant: the reads of this engine are synchronous, those of an `AsyncStateReader` are promises. */
   readonly kind: 'sync'
-  /** The mark of the newest commit. */
+  /** Mark of the newest commit. */
   readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView
   /**
-   * What versions wrote, in order, in a form that can be committed to another store. Deletions of keys that were not
-   * there are not kept. Versions that are not merged yet cost what they wrote. Merged ones of a range, however short it is, cost a
-   * look at all keys, and one more for every 100,000 writes of the range: ask for long ranges.
+   * Reads what versions wrote, in order, in a form that can be committed to another store. Deletions of keys that were
+   * not there are not kept. Versions that are not merged yet cost what they wrote. If a range has merged versions,
+   * however short it is, it costs a pass over all keys, and a further one for every 100,000 writes of the range: ask
+   * for long ranges.
    * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version;
    *   `version_truncated` if some are cut off meanwhile
    */
   versions(first: bigint, last: bigint): Iterable<VersionWrites>
   /**
-   * Calls back after commits, prunes and truncations, whoever makes them; of several at once it passes only the newest state. Returns
-   * a function that removes the listener. What a listener throws is an uncaught exception of the process, as with
-   * `EventTarget`: the commit stands, and the other listeners are called. A listener does not keep the process alive
-   * unless its options say so.
+   * Calls a listener after commits, prunes and truncations, of this process or another one. After several at once, it
+   * is called once, with the newest state. Returns a function that removes the listener. An error of a listener becomes
+   * an uncaught exception of the process, as with `EventTarget`: the commit stands, and the other listeners are called.
+   * A listener does not keep the process alive unless its options say so.
    */
   onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void
-  /** Closes the engine; of a writer, also its lock. Later calls do nothing. */
+  /** Closes the engine, and releases the lock of a writer. Later calls do nothing. */
   close(): Promise<void>
 }
 
-/** How a listener of commits is kept. */
+/** Options of a listener of commits. */
 export interface ListenerOptions {
-  /** Whether the process runs on until the listener is removed or the engine is closed; false by default. */
+  /** Whether the process stays alive until the listener is removed or the engine is closed; false by default. */
   readonly keepAlive?: boolean
 }
 
-/** What a commit says of its chain and of its source. */
+/** Options of a commit: its chain, and a mark of its source. */
 export interface CommitOptions {
   /** A u64 that identifies the chain. The first commit sets it; every later one must give the same. */
   readonly chainId: bigint | number
-  /** Opaque bytes, up to 64 KiB, kept until the next commit: where its source stands, or what proves the ledger. */
+  /**
+   * Opaque bytes, up to 64 KiB, that are kept until the next commit: the position of its source, for example, or a
+   * proof of the ledger.
+   */
   readonly mark?: Uint8Array | undefined
 }
 
-/** What a prune did. */
+/** Result of a prune. */
 export interface PruneResult {
   readonly oldestVersion: bigint
   /**
-   * Superseded values and deletions that this call removed from the files. What is superseded before it is written into
-   * them, while it is in the table in memory, is never counted.
+   * Number of superseded values and deletions that this call removed from the files. Values that are superseded in
+   * memory, before they are written to the files, are never counted.
    */
   readonly droppedEntries: number
-  /** Whether everything that can go is gone. If not, the next call continues. */
+  /** Whether everything that can be removed is removed. If not, the next call continues. */
   readonly done: boolean
 }
 
 /** When a prune stops. */
 export interface PruneOptions {
-  /** Superseded values and deletions after which to stop, once the step under way is done; no limit by default. */
+  /**
+   * Number of superseded values and deletions after which the prune stops, once the step under way is done; no limit by
+   * default.
+   */
   readonly maxEntries?: number
 }
 
-/** What the ledger is given when it is truncated. */
+/** Options of a truncation. */
 export interface TruncateOptions {
   /**
-   * Mark like that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits
-   * are not kept.
+   * Mark like that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits are
+   * not kept.
    */
   readonly mark?: Uint8Array | undefined
 }
 
-/** What the ledger knows of an imported state; `finish` takes it. */
+/** Facts about the ledger of an imported state, for `finish`. */
 export interface ImportBase {
   readonly chainId: bigint | number
-  /** The block that begins at the imported version. */
+  /** The block that begins with the imported version. */
   readonly block: BlockInfo
-  /** See `StoreBase`; true by default. False if the state comes from a store that is not complete itself. */
+  /**
+   * Whether the state is complete, as `StoreBase.complete` says; true by default. False if it comes from a store that
+   * is not complete itself.
+   */
   readonly complete?: boolean | undefined
-  /** See `CommitOptions`. */
+  /** Mark of the state: see `CommitOptions`. */
   readonly mark?: Uint8Array | undefined
 }
 
 /** An import of the state at a version into an empty store. Readers see nothing of it until `finish`. */
 export interface StateImport {
   readonly version: bigint
-  /** Entries added so far, including those of an interrupted import that was resumed. */
+  /** Number of entries added so far, including those of an interrupted import that was resumed. */
   readonly entryCount: number
-  /** The mark of the last `add`. */
+  /** Mark of the last `add`. */
   readonly mark: Uint8Array | undefined
   /**
    * Adds some thousands of entries, all or none. Resolves when they are durable.
@@ -111,28 +121,29 @@ export interface StateImport {
 /** An import that was begun and not finished. */
 export interface UnfinishedImport {
   readonly version: bigint
-  /** The mark of the last `add`. */
+  /** Mark of the last `add`. */
   readonly mark: Uint8Array | undefined
 }
 
-/** Whether an import resumes. */
+/** Options of an import. */
 export interface ImportOptions {
-  /** Resumes an interrupted import of the same version. Otherwise, and by default, its entries are discarded. */
+  /** Whether to resume an interrupted import of the same version. By default its entries are discarded. */
   readonly resume?: boolean
 }
 
-/** The one writer of a store. */
+/** The writer of a store. A store has one writer at a time. */
 export interface StateWriter extends StateEngineReader {
   /**
-   * Makes consecutive versions visible and durable, all or none. Resolves when they are durable; until then the arrays and bytes must
-   * stay as they are. Each block is higher than the one before, and not earlier.
+   * Makes consecutive versions visible and durable, all or none. Resolves when they are durable; until then the arrays
+   * and bytes must not be changed. Each block must have a greater height than the one before, and not an earlier time.
    * @throws `version_gap`, `block_order`, `duplicate_key`, `chain_id_mismatch`, `key_too_long`, `value_too_long`,
    *   `invalid_argument`, `store_full`; the store is then unchanged
    */
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void>
   /**
-   * Removes what no version of a window of `retainVersions` can see. The window begins with the block that version
-   * latest - retainVersions + 1 belongs to, so it is never smaller than asked for. It never moves back.
+   * Removes all writes that no version of a window of `retainVersions` versions can see. The window begins with the
+   * block that version latest - retainVersions + 1 belongs to, so it is never smaller than asked for. It never moves
+   * back.
    * @throws `no_ledger`, `invalid_argument`
    */
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
@@ -141,12 +152,12 @@ export interface StateWriter extends StateEngineReader {
    * commit begins with the one after it, which may be of another block and write other values than before. Resolves when it
    * is as durable as a commit. The version may be any of the window, also within a block or a commit; the window does not move.
    *
-   * This is for node software on chains that reorganize. Example: the chain abandons the blocks after version 1,499; the node
-   * calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
+   * It is for node software on chains that reorganize. Example: the chain abandons the blocks after version 1,499; the
+   * node calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
    *
-   * Whatever was asked for before and may see a version that was cut off is `version_truncated` from then on, even after
-   * another version was committed under its number; views of versions that are left continue. `LedgerInfo.truncations` distinguishes
-   * later versions of a number from earlier ones.
+   * Views and lists that were asked for before and might see a version that was cut off throw `version_truncated` from
+   * then on, even after another version was committed under its number. Views of the versions that are left still
+   * answer. `LedgerInfo.truncations` distinguishes later versions of a number from earlier ones.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
    */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>

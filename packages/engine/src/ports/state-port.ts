@@ -1,81 +1,86 @@
 import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
 
-/** The state of the ledger as one reader sees it: what is committed and not pruned. */
+/** The ledger as one reader sees it: what is committed and not pruned. */
 export interface LedgerInfo {
-  /** u64. */
+  /** Identifier of the chain, a u64. */
   readonly chainId: bigint
   readonly latestVersion: bigint
-  /** The block that `latestVersion` belongs to. */
+  /** Block that `latestVersion` belongs to. */
   readonly latestBlock: BlockInfo
-  /** The oldest version that is read; always the first of a block. */
+  /** Oldest version that can be read; always the first of a block. */
   readonly oldestVersion: bigint
   readonly oldestBlock: BlockInfo
   /**
-   * What was cut off, the newest truncation last; absent while nothing was. Of earlier truncations it has those that cut at
-   * lower versions, 16 in all: with more, two become one that cuts at the lower version of both.
+   * Truncations of the ledger, the newest last; absent if there was none. Of earlier truncations the list has those
+   * that cut at lower versions. It has 16 at most: with more, two become one that cuts at the lower version of both.
    */
   readonly truncations?: readonly Truncation[] | undefined
 }
 
-/** All versions above one were cut off. Later commits may have given their numbers to other versions. */
+/** A truncation: all versions above one were cut off. Later commits may have given their numbers to other versions. */
 export interface Truncation {
-  /** Truncations of a store count from 1. */
+  /** Number of the truncation in its store, from 1 on. */
   readonly number: number
-  /** The newest version that was left. */
+  /** Newest version that was left. */
   readonly version: bigint
 }
 
 /**
- * The number of the newest truncation, or 0. With the same branch, a version has the same content: whoever keeps what it
- * derived from versions keeps it for one branch.
+ * Number of the newest truncation, or 0. In the same branch, a version number always has the same content, so values
+ * that are derived from versions may be kept for one branch.
  */
 export function branchOf({ truncations }: LedgerInfo): number {
   return truncations?.at(-1)?.number ?? 0
 }
 
-/** Whether both are of one chain with the same window on the same branch, or neither is there: then every read answers the same. */
+/**
+ * Whether two ledgers are the same: of one chain, with the same window on the same branch, or both absent. Every read
+ * then has the same answer.
+ */
 export function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefined): boolean {
   if (!a || !b) return a === b
   const isSameWindow = a.latestVersion === b.latestVersion && a.oldestVersion === b.oldestVersion
   return isSameWindow && a.chainId === b.chainId && branchOf(a) === branchOf(b)
 }
 
-/** First key of a scan, and the number of entries that it answers. */
+/** First key and number of entries of a scan. */
 export interface ScanOptions {
-  /** The first key that may be answered, in the order of the keys' bytes; by default the prefix. */
+  /** First key that may be returned, in the order of the keys' bytes; by default the prefix. */
   readonly start?: Uint8Array | undefined
-  /** Most entries to answer; all by default. */
+  /** Most entries to return; all by default. */
   readonly limit?: number | undefined
 }
 
-/** One write of a key, as its history lists it. */
+/** A write of a key, as its history lists it. */
 export interface Revision {
-  /** The version of the write. */
+  /** Version of the write. */
   readonly version: bigint
-  /** Null for a deletion. */
+  /** Value that was written; null for a deletion. */
   readonly value: Uint8Array | null
-  /** The annotation that the write kept with the value. */
+  /** Annotation that the write kept with the value. */
   readonly annotation?: Uint8Array | undefined
 }
 
 /** Which writes of a key a history lists, and in which order. */
 export interface HistoryOptions {
-  /** Only writes of versions from `first` to `last`, both included; by default of the whole window. */
+  /**
+   * First version whose writes are listed; by default the first of the window. `last`, if given, is included as well.
+   */
   readonly first?: bigint | undefined
   readonly last?: bigint | undefined
-  /** `asc` begins with the oldest version, `desc` with the newest; `desc` by default. */
+  /** Order of the writes: `asc` begins with the oldest version, `desc`, the default, with the newest. */
   readonly order?: 'asc' | 'desc' | undefined
 }
 
 /** A block with the versions that belong to it. */
 export interface Block {
   readonly firstVersion: bigint
-  /** Latest version: the last one of the newest block. */
+  /** Last version of the block; for the newest block, the latest version. */
   readonly lastVersion: bigint
   readonly block: BlockInfo
 }
 
-/** The state that a store began with. */
+/** The state with which a store began. */
 export interface StoreBase {
   readonly version: bigint
   /**
@@ -87,24 +92,25 @@ export interface StoreBase {
 
 /** A value, and the version that wrote it. */
 export interface StateEntry {
-  /** The version that wrote the value. */
+  /** Version that wrote the value. */
   readonly version: bigint
-  /** A copy that the caller owns. */
+  /** Copy of the value, which the caller owns. */
   readonly value: Uint8Array
-  /** The annotation that the write kept with the value; a copy, too. */
+  /** Annotation that the write kept with the value; a copy, too. */
   readonly annotation?: Uint8Array | undefined
 }
 
 /**
- * The state at one version. Its answers never change; once the version is pruned it throws `version_pruned`, and once it is
- * cut off by a truncation `version_truncated`, whether or not another version has its number since.
+ * The state at one version. Its answers never change. Once the version is pruned, reads throw `version_pruned`; once a
+ * truncation has cut it off, they throw `version_truncated`, even if another version has its number since.
  */
 export interface StateView {
   readonly version: bigint
-  /** The ledger when the view was made. */
+  /** The ledger at the time when the view was made. */
   readonly ledger: LedgerInfo
   /**
-   * The newest value written at or below the version, as a copy; undefined if the key was deleted or never written.
+   * Reads the newest value written at or below the version, as a copy; undefined if the key was deleted or never
+   * written.
    * @throws `version_pruned`, `version_truncated`
    */
   get(key: Uint8Array): Uint8Array | undefined
@@ -116,40 +122,41 @@ export interface StateView {
   /** Same as `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
   /**
-   * The entries of the version whose keys begin with a prefix, in the order of the keys' bytes; for an empty prefix, all. The
-   * cost follows from what is answered, wherever it starts.
+   * Reads the entries of the version whose keys begin with a prefix, in the order of the keys' bytes; all entries if
+   * the prefix is empty. The cost depends on the entries that are read, not on where the scan starts.
    * @throws `version_pruned`, `version_truncated`, also in the middle
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
 }
 
-/** What readers of state need of an engine. Reads are synchronous: they are cheaper than a promise. */
+/** The reads that readers of state need of an engine. They are synchronous, because that costs less than a promise. */
 export interface StateReader {
-  /** Undefined until the first commit. */
+  /** The ledger; undefined until the first commit. */
   readonly ledger: LedgerInfo | undefined
   /**
    * The state at a version, by default the latest.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   at(version?: bigint): StateView
-  /** Undefined until the first commit. */
+  /** The state with which the store began; undefined until the first commit. */
   readonly base: StoreBase | undefined
   /**
-   * The block that a version belongs to.
+   * Finds the block that a version belongs to.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   blockAt(version: bigint): Block
-  /** The block of a height; undefined if the window holds none. @throws `no_ledger` */
+  /** Finds the block of a height; undefined if the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Block | undefined
   /**
-   * The newest block whose time is at or before a given time. Undefined if all blocks of the window are later.
+   * Finds the newest block whose time is at or before a given time. Undefined if all blocks of the window are later.
    * @throws `no_ledger`
    */
   blockAtTime(timestampUsec: bigint): Block | undefined
   /**
-   * The writes of a key that some version of the window sees. A key that was already deleted at the oldest version has
-   * none from before. The cost follows from what is answered, wherever it starts.
-   * @throws `no_ledger`; `version_pruned` if the pruner overtakes it; `version_truncated` if versions that it was to
+   * Reads the writes of a key that some version of the window sees. If the key was already deleted at the oldest
+   * version, there are none from before it. The cost depends on the writes that are read, not on where the history
+   * starts.
+   * @throws `no_ledger`; `version_pruned` if the pruner overtakes it; `version_truncated` if versions that it would
    *   list are cut off meanwhile
    */
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision>

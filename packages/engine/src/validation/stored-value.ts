@@ -2,22 +2,22 @@ import { allocateBytes } from '@ledger-state/core/bytes'
 
 // How engines store a value together with its annotation, in one byte string:
 //   value                        without an annotation
-//   value | 0xe0                 the same, where the value ends with 0xe0 or more
+//   value | 0xe0                 the same, if the value ends with 0xe0 or more
 //   value | annotation | 0xe0 + length of the annotation, which is 1 to 31 bytes
-// So a value without an annotation takes no more space than its bytes, but for one in eight whose last byte is random.
+// So a value without an annotation takes no more space than its bytes, except one in eight if last bytes are random.
 
-/** The most bytes of an annotation. */
+/** Most bytes of an annotation. */
 export const MAX_ANNOTATION_LENGTH = 31
 const MARKS = 0xff - MAX_ANNOTATION_LENGTH
 const NONE = new Uint8Array(0)
 
-/** How many bytes follow a value in its stored form. */
+/** Number of bytes that follow a value in its stored form. */
 export function storedTailLength(value: Uint8Array, annotation: Uint8Array = NONE): number {
   if (annotation.length > 0) return annotation.length + 1
   return value.length > 0 && value[value.length - 1]! >= MARKS ? 1 : 0
 }
 
-/** Puts what follows a value in its stored form; returns where it ends. */
+/** Writes the bytes that follow a value in its stored form, and returns the offset of their end. */
 export function putStoredTail(
   target: Uint8Array,
   at: number,
@@ -30,7 +30,7 @@ export function putStoredTail(
   return at + annotation.length + 1
 }
 
-/** A value in its stored form: the value itself where nothing follows it, otherwise a copy. */
+/** Encodes a value in its stored form: the value itself if nothing follows it, otherwise a copy. */
 export function valueToStored(value: Uint8Array, annotation?: Uint8Array): Uint8Array {
   const tail = storedTailLength(value, annotation)
   if (tail === 0) return value
@@ -40,19 +40,19 @@ export function valueToStored(value: Uint8Array, annotation?: Uint8Array): Uint8
   return stored
 }
 
-/** Offset at which the value ends in a stored form that ends at `end`. */
+/** Offset of the end of the value in a stored form that ends at `end`. */
 export function storedValueEnd(bytes: Uint8Array, start: number, end: number): number {
   const last = end > start ? bytes[end - 1]! : 0
   return last < MARKS ? end : Math.max(start, end - 1 - (last - MARKS))
 }
 
-/** A value, and its annotation where it has one. */
+/** A value with its annotation, if it has one. */
 export interface AnnotatedValue<B extends Uint8Array = Uint8Array> {
   readonly value: B
   readonly annotation?: B
 }
 
-/** The value and the annotation of a stored form, both views of it. */
+/** Decodes a stored form. Value and annotation are views of it. */
 export function storedToValue<B extends Uint8Array>(stored: B): AnnotatedValue<B> {
   const end = storedValueEnd(stored, 0, stored.length)
   if (end >= stored.length - 1) return { value: end === stored.length ? stored : (stored.subarray(0, end) as B) }

@@ -5,8 +5,8 @@ import { branchOf, type LedgerInfo, type Truncation } from '../ports/state-port.
 const MOST_TRUNCATIONS = 16
 
 /**
- * A list of truncations with a further one, unless it has that already. It gives for any two moments the lowest version
- * that was left between them, as long as it does not become too long: then its two oldest become one that cuts more.
+ * Adds a truncation to a list, unless the list has it already. For any two moments the list gives the lowest version
+ * that was left between them. If it becomes too long, its two oldest become one that cuts more.
  */
 export function addTruncation(list: readonly Truncation[], added: Truncation): readonly Truncation[] {
   const newest = list.at(-1)
@@ -17,12 +17,15 @@ export function addTruncation(list: readonly Truncation[], added: Truncation): r
   return [{ number: second.number, version: first.version }, ...others]
 }
 
-/** The truncation that comes next after those of a ledger. */
+/** The truncation that follows those of a ledger. */
 export function nextTruncation(ledger: LedgerInfo, version: bigint): Truncation {
   return { number: branchOf(ledger) + 1, version }
 }
 
-/** @throws `version_truncated` if the version of the ledger as it was before has been cut off */
+/**
+ * Checks that a version of an earlier ledger was not cut off since.
+ * @throws `version_truncated` if it was cut off
+ */
 export function expectNotTruncated(version: bigint, before: LedgerInfo, now: LedgerInfo | undefined): void {
   const known = branchOf(before)
   for (const truncation of now?.truncations ?? []) {

@@ -9,30 +9,30 @@ const BYTES = 'a Uint8Array'
 
 export const MAX_MARK_LENGTH = 65_536
 
-/** Refuses what is not a u64; `what` names the argument in the message. @throws `invalid_argument` */
+/** Checks that an argument is a u64. `what` names the argument in the message. @throws `invalid_argument` */
 export function expectU64(what: string, value: unknown): asserts value is bigint {
   if (!isU64(value)) throw invalidArgument(what, U64, value)
 }
 
-/** Refuses what is not a `Uint8Array`; `what` names the argument in the message. @throws `invalid_argument` */
+/** Checks that an argument is a `Uint8Array`. `what` names the argument in the message. @throws `invalid_argument` */
 export function expectBytes(what: string, value: unknown): asserts value is Uint8Array {
   if (!(value instanceof Uint8Array)) throw invalidArgument(what, BYTES, value)
 }
 
-/** Refuses what is not an array, without a look at its elements. @throws `invalid_argument` */
+/** Checks that an argument is an array. It does not look at the elements. @throws `invalid_argument` */
 export function expectArray(what: string, value: unknown): asserts value is readonly unknown[] {
   if (!Array.isArray(value)) throw invalidArgument(what, 'an array', value)
 }
 
-/** Refuses what is not an object, without a look at its members. @throws `invalid_argument` */
+/** Checks that an argument is an object. It does not look at the members. @throws `invalid_argument` */
 export function expectObject(what: string, value: unknown): asserts value is object {
   if (typeof value !== 'object' || value === null) throw invalidArgument(what, 'an object', value)
 }
 
 /**
- * Refuses what is not an object, and an object with a member that is not among `names`: a misspelled option would be
- * ignored without a word.
- * @throws `invalid_argument`, which names the option that may have been meant
+ * Checks that an argument is an object whose members are all among `names`: otherwise a misspelled option would have no
+ * effect and no error.
+ * @throws `invalid_argument`, which names the option that was probably meant
  */
 export function expectOptions(what: string, value: unknown, names: readonly string[]): asserts value is object {
   expectObject(what, value)
@@ -49,12 +49,12 @@ export function expectString(what: string, value: unknown): asserts value is str
   if (typeof value !== 'string') throw invalidArgument(what, 'a string', value)
 }
 
-/** Throws unless the value is one of `choices`. Callers fill in a default first, so `undefined` is refused. */
+/** Checks that an argument is one of `choices`. Callers fill in a default first, so `undefined` is refused. */
 export function expectOneOf(what: string, value: unknown, choices: readonly string[]): void {
   if (!choices.includes(value as string)) throw invalidArgument(what, `one of ${choices.join(', ')}`, value)
 }
 
-/** A whole number, or infinity, that is at least `least`. */
+/** Checks that an argument is a whole number, or infinity, and at least `least`. */
 export function expectCount(what: string, value: unknown, least: number): void {
   const isWhole = typeof value === 'number' && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY)
   if (!isWhole || value < least) throw invalidArgument(what, `a whole number of at least ${least}`, value)
@@ -78,14 +78,14 @@ export function validateTruncation(options: unknown): void {
   validateMark((options as { readonly mark?: unknown }).mark)
 }
 
-/** What a scan covers, with its defaults. */
+/** Range of a scan, with the defaults filled in. */
 export interface ScanRange {
   /** First key, at or above the prefix. */
   readonly start: Uint8Array
   readonly limit: number
 }
 
-/** Checks the arguments of `StateView.scan`, and puts the defaults of its options. @throws `invalid_argument` */
+/** Checks the arguments of `StateView.scan`, and fills in the defaults of its options. @throws `invalid_argument` */
 export function toScanRange(prefix: unknown, options: ScanOptions = {}): ScanRange {
   expectBytes('the prefix', prefix)
   expectObject('the options of the scan', options)
@@ -95,14 +95,17 @@ export function toScanRange(prefix: unknown, options: ScanOptions = {}): ScanRan
   return { start: start ?? prefix, limit }
 }
 
-/** What a history covers, with its defaults. */
+/** Range of a history, with the defaults filled in. */
 export interface HistoryRange {
   readonly first: bigint
   readonly last: bigint | undefined
   readonly isNewestFirst: boolean
 }
 
-/** Checks the arguments of `StateReader.history`, and puts the defaults of its options. @throws `invalid_argument` */
+/**
+ * Checks the arguments of `StateReader.history`, and fills in the defaults of its options.
+ * @throws `invalid_argument`
+ */
 export function toHistoryRange(key: unknown, options: HistoryOptions = {}): HistoryRange {
   expectBytes('the key', key)
   expectObject('the options of the history', options)

@@ -22,14 +22,14 @@ import {
   validateMark,
 } from './validate-arguments.js'
 
-/** 64 KiB. */
+/** Longest key in bytes: 64 KiB. */
 export const MAX_KEY_LENGTH = 65_536
-/** 16 MiB. */
+/** Longest value in bytes: 16 MiB. */
 export const MAX_VALUE_LENGTH = 16_777_216
 
 /**
- * Checks a batch against the ledger of the store before anything is written; returns the chain id. A key that one version
- * writes twice is found while writing.
+ * Checks a batch against the ledger of the store before anything is written, and returns the chain id. It does not look
+ * for keys that one version writes twice: the engine finds these while it writes.
  * @throws `version_gap`, `block_order`, `chain_id_mismatch`, `key_too_long`, `value_too_long`, `invalid_argument`
  */
 export function validateBatch(
@@ -63,7 +63,7 @@ function validateBlock(block: BlockInfo, version: bigint, previous: BlockInfo | 
   expectU64(`the epoch of the block of version ${version}`, block.epoch)
   expectU64(`the time of the block of version ${version}`, block.timestampUsec)
   if (previous && block.height <= previous.height) throw blockNotHigher(version, block.height, previous.height)
-  // Searches by time rely on it.
+  // Searches by time rely on this.
   if (previous && block.timestampUsec < previous.timestampUsec) {
     throw blockEarlier(version, block.timestampUsec, previous.timestampUsec)
   }
@@ -73,11 +73,11 @@ function validateWrites({ version, writes }: VersionWrites): void {
   if (!Array.isArray(writes)) throw invalidArgument(`writes of version ${version}`, 'an array', writes)
   for (const write of writes) {
     if (!Array.isArray(write)) throw invalidArgument(`a write of version ${version}`, 'a pair of key and value', write)
-    // By index: taking a tuple of two members apart into three names is slow.
+    // By index: destructuring a tuple is slow.
     const key: unknown = write[0]
     const value: unknown = write[1]
     const annotation: unknown = write[2]
-    // The messages are put together only if they are needed: this runs for every write.
+    // Messages are built only if they are needed: this runs for every write.
     if (!(key instanceof Uint8Array)) throw invalidArgument(`a key of version ${version}`, 'a Uint8Array', key)
     if (value !== null && !(value instanceof Uint8Array)) {
       throw invalidArgument(`a value of version ${version}`, 'a Uint8Array, or null for a deletion', value)
@@ -87,7 +87,7 @@ function validateWrites({ version, writes }: VersionWrites): void {
   }
 }
 
-/** An annotation belongs to a value: a deletion has none. */
+/** Checks an annotation. A deletion must not have one. */
 function validateAnnotation(value: Uint8Array | null, annotation: unknown): void {
   const isBytes = annotation instanceof Uint8Array
   if (value !== null && isBytes && annotation.length > 0 && annotation.length <= MAX_ANNOTATION_LENGTH) return
@@ -100,7 +100,7 @@ function validateLengths(version: bigint, key: Uint8Array, value: Uint8Array | n
   if (value && value.length > MAX_VALUE_LENGTH) throw valueTooLong(version, value.length, MAX_VALUE_LENGTH)
 }
 
-/** Checks what finishes an import; returns the chain id. @throws `invalid_argument` */
+/** Checks the arguments that finish an import, and returns the chain id. @throws `invalid_argument` */
 export function validateImportBase(version: bigint, base: ImportBase): bigint {
   expectU64('the version of the import', version)
   expectObject('the base of the import', base)

@@ -2,12 +2,15 @@ import { invalidArgument, noLedger, versionNotFound, versionPruned } from '../er
 import type { LedgerInfo } from '../ports/state-port.js'
 import { expectU64 } from './validate-arguments.js'
 
-/** @throws `no_ledger` */
+/** Checks that there is a ledger. @throws `no_ledger` */
 export function expectLedger(ledger: LedgerInfo | undefined): asserts ledger is LedgerInfo {
   if (!ledger) throw noLedger()
 }
 
-/** @throws `invalid_argument`; `version_not_found`, `version_pruned` outside the window */
+/**
+ * Checks that a version is in the window.
+ * @throws `invalid_argument`; `version_not_found`, `version_pruned` outside the window
+ */
 export function expectKept(version: bigint, ledger: LedgerInfo): void {
   expectU64('the version', version)
   if (version > ledger.latestVersion) throw versionNotFound(version)
@@ -15,7 +18,8 @@ export function expectKept(version: bigint, ledger: LedgerInfo): void {
 }
 
 /**
- * Lowest version that a window of this number of versions has to keep: the new window begins at the block that it belongs to.
+ * Lowest version that a window of `retainVersions` versions has to keep. The new window begins at the block that this
+ * version belongs to.
  * @throws `invalid_argument`
  */
 export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retainVersions: bigint): bigint {
@@ -27,8 +31,8 @@ export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retain
 }
 
 /**
- * The versions that `versions(first, last)` lists are above the oldest: what the oldest version wrote is not kept apart
- * from what was written before it.
+ * Checks that `versions(first, last)` can list a range. All of its versions must be above the oldest: what the oldest
+ * version wrote is not kept apart from what was written before it.
  * @throws `no_ledger`, `invalid_argument`, `version_not_found`, `version_pruned`
  */
 export function expectListable(
@@ -43,5 +47,5 @@ export function expectListable(
   if (first <= ledger.oldestVersion) throw versionPruned(first, ledger.oldestVersion)
 }
 
-/** Prunes work in steps of this number of records, so that commits and other work get their turn between them. */
+/** Number of records of a step of a prune, so that commits and other work take place between the steps. */
 export const PRUNE_STEP_RECORDS = 2_000

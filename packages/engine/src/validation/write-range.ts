@@ -9,7 +9,7 @@ export interface WriteRange {
   readonly first: bigint
   readonly last: bigint
   readonly isUpward: boolean
-  /** The version where the search begins: what is pruned above it may have had a write. */
+  /** Version at which the search begins. If a version above it is pruned, a write may be missing. */
   readonly begin: bigint
 }
 
@@ -26,7 +26,11 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerInfo | undefined
   return { first: isUpward ? begin + 1n : 0n, last: last < latestVersion ? last : latestVersion, isUpward, begin }
 }
 
-/** @throws `version_pruned` if writes that the search would find may be gone */
+/**
+ * Checks that no write that the search would find was pruned.
+ * @throws `version_pruned` if one may be gone
+ * @throws `version_pruned` if writes that the search would find may be gone
+ */
 export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerInfo, 'oldestVersion'>): void {
   if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
 }

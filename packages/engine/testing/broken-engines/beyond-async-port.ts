@@ -1,7 +1,6 @@
 /**
- * Faults that do not show behind the async port. It has no `get`, `peek`, `has` and `getMany`, one `load` in
- * place of them; its snapshots check arguments and versions themselves; and its lists are pages, during which nothing
- * else happens.
+ * Faults that the async port cannot show. It has one `load` instead of `get`, `peek`, `has` and `getMany`; its
+ * snapshots check arguments and versions themselves; and its lists are pages, during which nothing else happens.
  */
 export const BEYOND_ASYNC_PORT: ReadonlySet<string> = new Set([
   'keeps the value that it is given, not a copy',

@@ -5,13 +5,13 @@ import type { LedgerInfo, Revision } from '../../src/ports/state-port.ts'
 
 /** An engine with one fault, which the contract has to find. */
 export interface BrokenEngine {
-  /** Says what the engine does wrong. */
+  /** What the engine does wrong, in words. */
   readonly fault: string
-  /** Breaks a sound engine; `openings` counts how often its store was opened before. */
+  /** Breaks a sound engine. `openings` counts how often its store was opened before. */
   breakEngine(engine: StateWriter, openings: number): StateWriter
 }
 
-/** An engine with some members replaced. */
+/** Makes an engine some of whose members are replaced. */
 export function broken(
   fault: string,
   replace: (engine: StateWriter, openings: number) => Partial<StateWriter>,
@@ -19,7 +19,7 @@ export function broken(
   return { fault, breakEngine: (engine, openings) => overriding(engine, replace(engine, openings)) }
 }
 
-/** An engine whose views have some members replaced. */
+/** Makes an engine some of whose views' members are replaced. */
 export function brokenView(
   fault: string,
   replace: (view: EngineView, engine: StateWriter) => Partial<EngineView>,
@@ -35,7 +35,7 @@ export function brokenView(
 export type Versions = Parameters<StateWriter['commit']>[0]
 export type Commit = (versions: Versions, options: CommitOptions) => Promise<void>
 
-/** What something throws is replaced by an answer. */
+/** Returns `instead` if `work` throws. */
 export function hiding<T>(work: () => T, instead: T): T {
   try {
     return work()
@@ -44,7 +44,7 @@ export function hiding<T>(work: () => T, instead: T): T {
   }
 }
 
-/** Ends where something throws. */
+/** Ends a list without an error where the sound engine throws. */
 export function* endingEarly<T>(items: Iterable<T>): Generator<T> {
   try {
     yield* items
@@ -57,7 +57,7 @@ export function textOf(key: Uint8Array): string {
   return Buffer.from(key).toString('latin1')
 }
 
-/** Hands out one array for all equal ones. */
+/** Returns the same array for all equal ones, although each caller should get a copy. */
 export function sharing<T extends Uint8Array | null | undefined>(): (bytes: T) => T {
   const known = new Map<string, T>()
   return (bytes) => {

@@ -1,7 +1,7 @@
 import { isLedgerStateError, type Write } from '@ledger-state/core'
 import { type BrokenEngine, broken, brokenView, type Commit, sharing, textOf, type Versions } from './break-engine.ts'
 
-/** Resolves although the engine refuses with a code. */
+/** Makes an engine that resolves although it should refuse with a code. */
 function swallowing(code: string): BrokenEngine {
   return broken(`takes what is ${code} without a word`, (engine) => ({
     commit: async (versions, options) => {

@@ -16,7 +16,10 @@ import { BROKEN_TRUNCATIONS } from './broken-truncations.ts'
 import { BROKEN_UPKEEP } from './broken-upkeep.ts'
 import { BROKEN_VIEWS } from './broken-views.ts'
 
-/** Engines with one fault each, and the cases of the contract in the order in which they are tried, likely ones first. */
+/**
+ * Engines with one fault each, and the cases of the contract in the order in which they are tried: those that probably
+ * find the fault come first.
+ */
 export const BROKEN_ENGINES: readonly (BrokenEngine & { readonly cases: readonly ContractCase[] })[] = [
   ...triedWith(BROKEN_COMMITS, COMMIT_CASES),
   ...triedWith(BROKEN_VIEWS, [...VIEW_CASES, ...SCAN_CASES, ...LIFECYCLE_CASES]),

@@ -30,7 +30,7 @@ function brokenView(fault: string, replace: (view: AsyncStateView) => Partial<As
   }))
 }
 
-/** Answers of a snapshot that is taken now. */
+/** View of a snapshot that is taken now. */
 async function now(engine: AsyncStateWriter, version: bigint): Promise<AsyncStateView> {
   const snapshot = await engine.snapshot()
   return snapshot.at(version)
@@ -38,7 +38,7 @@ async function now(engine: AsyncStateWriter, version: bigint): Promise<AsyncStat
 
 const EMPTY = new Uint8Array(0)
 
-/** Faults that only engines behind the async port can have. */
+/** Faults that only engines with the async port can have. */
 export const BROKEN_SNAPSHOTS: readonly BrokenAsyncEngine[] = [
   brokenView('finds nothing in a pruned view: load', (view) => ({
     load: (keys) => view.load(keys).catch(() => keys.map(() => undefined)),

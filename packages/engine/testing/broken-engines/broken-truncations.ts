@@ -12,7 +12,7 @@ function brokenTruncation(
   return broken(fault, (engine) => ({ truncateTo: replace((...given) => engine.truncateTo(...given), engine) }))
 }
 
-/** An engine that reports another ledger than it has. */
+/** Makes an engine that reports another ledger than it has. */
 function brokenLedger(fault: string, change: (ledger: LedgerInfo) => LedgerInfo): BrokenEngine {
   return broken(fault, (engine) => ({
     get ledger() {
@@ -21,7 +21,7 @@ function brokenLedger(fault: string, change: (ledger: LedgerInfo) => LedgerInfo)
   }))
 }
 
-/** What is asked where the answer is that the version was cut off, is asked of the branch of now instead. */
+/** Asks the present branch instead if the version was cut off. */
 function answeringAnyway<T>(ask: () => T, again: () => T): T {
   try {
     return ask()
@@ -31,7 +31,7 @@ function answeringAnyway<T>(ask: () => T, again: () => T): T {
   }
 }
 
-/** Continues in the branch of now after as many items. */
+/** Continues a list in the present branch after the items that were read already. */
 function* goingOn<T>(items: Iterable<T>, again: () => Iterable<T>): Generator<T> {
   let count = 0
   try {

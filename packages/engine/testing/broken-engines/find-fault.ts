@@ -2,7 +2,7 @@ import type { ContractCase } from '../../src/contract/engine-contract.ts'
 import { createMemoryEngine, createMemoryStore } from '../../src/memory-engine.ts'
 import type { BROKEN_ENGINES } from './broken-engines.ts'
 
-/** The first case that throws, and how. */
+/** Finds the first case that throws, and its error. */
 export async function firstFailure(
   cases: readonly ContractCase[],
   run: (one: ContractCase) => Promise<void>,
@@ -17,7 +17,7 @@ export async function firstFailure(
   return undefined
 }
 
-/** Opens a broken engine on a separate store. */
+/** Opens a broken engine on a new store. */
 export function openBroken({ breakEngine }: (typeof BROKEN_ENGINES)[number]) {
   const store = createMemoryStore()
   let openings = 0
