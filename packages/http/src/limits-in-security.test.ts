@@ -4,15 +4,15 @@ import { DEFAULT_BUDGET } from '@ledger-state/move-vm'
 import { expect, it } from 'vitest'
 import { CONCURRENT_DECOMPRESSIONS } from './admission/admission.js'
 import { BODY_RATE, LONG_BODY_RATE, type PaceRate } from './admission/body-pacer.js'
+import { MOST_SENT_AHEAD, MOST_SENT_AHEAD_IN_ALL } from './admission/pipelined-requests.js'
 import { MOST_SMALL_CHUNKS, SMALL_CHUNK_BYTES } from './admission/read-body.js'
-import { TURN_BUDGET_MS } from './admission/turn-queue.js'
+import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS } from './admission/turn-queue.js'
 import { LARGE_ANSWER_BYTES, STALLED_MS } from './admission/unread-answers.js'
 import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
 import { PLACES } from './operations/view-places.js'
 import { MAX_MESSAGE_LENGTH, MAX_MISSING_ITEM_MESSAGE_LENGTH } from './protocol/error-reply.js'
 import { BATCH_LIMITS, READ_LIMITS } from './protocol/json-body.js'
 import { MAX_HEADER_BYTES } from './server/create-http-server.js'
-import { MOST_WAITING, MOST_WAITING_IN_ALL, SMALL_REQUEST_BYTES } from './server/request-service.js'
 
 const SECURITY = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
 
@@ -39,7 +39,7 @@ it.each([
   ['what large bodies bring in together', describeRate(BODY_RATE)],
   ['the same, bodies above 1 MiB, and after answers', describeRate(LONG_BODY_RATE)],
   ['bodies decompressed at one time, each reader', String(CONCURRENT_DECOMPRESSIONS)],
-  ['requests sent ahead, each reader', `${withCommas(MOST_WAITING)}; ${withCommas(MOST_WAITING_IN_ALL)}`],
+  ['requests sent ahead, each reader', `${withCommas(MOST_SENT_AHEAD)}; ${withCommas(MOST_SENT_AHEAD_IN_ALL)}`],
   ['views of more than a turn, each reader', String(PLACES)],
   ['one turn of the event loop', `${TURN_BUDGET_MS} ms`],
   ['request line and headers', kibibytes(MAX_HEADER_BYTES)],

@@ -1,16 +1,33 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { limitFunction } from 'p-limit'
+import { overloaded, type RequestError } from '../errors.js'
 import { decompress } from '../protocol/content-encoding.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { BODY_RATE, BodyPacer, LONG_BODY_RATE } from './body-pacer.js'
+import { HeldRequests, type ServedLedger } from './held-requests.js'
 import type { Limits } from './limits.js'
 import { LoadShedder } from './load-shedder.js'
+import { PipelinedRequests } from './pipelined-requests.js'
 import { TurnQueue } from './turn-queue.js'
 import { Uploads } from './uploads.js'
 
 export const CONCURRENT_DECOMPRESSIONS = 4
 
+/** A request on whose way from its headers to the work on it the admission decides. */
+export interface AdmittedRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  /** Whether the client sends its body only after `100 Continue`. */
+  readonly awaitsContinue: boolean
+  readonly isAnswered: boolean
+}
+
 /** What decides when the requests of a service are received and worked on, and which of them are refused. */
-export interface Admission<T> {
+export interface Admission<T extends AdmittedRequest> {
+  /** Requests behind others on their connection. */
+  readonly pipelined: PipelinedRequests<T>
+  /** Requests that name a version which is not served yet. */
+  readonly held: HeldRequests<T>
   readonly bodyLimitBytes: number
   readonly turns: TurnQueue
   readonly load: LoadShedder
@@ -26,19 +43,25 @@ export interface Admission<T> {
   readonly unpack: (body: Buffer, encoding: string) => Promise<Buffer>
 }
 
-/** @param refuseUpload answers a request whose body takes too much memory */
-export function createAdmission<T>(limits: Limits, refuseUpload: (owner: T) => void): Admission<T> {
+/** @param refuse answers a request with an error and closes its connection */
+export function createAdmission<T extends AdmittedRequest>(
+  limits: Limits,
+  ledger: ServedLedger,
+  refuse: (owner: T, error: RequestError) => void,
+): Admission<T> {
   const { bodyLimitBytes, maxUploads, maxUploadBytes } = limits
   const turns = new TurnQueue()
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
   const unpackedLimitBytes = Math.min(bodyLimitBytes, BATCH_LIMITS.bytes)
   return {
+    pipelined: new PipelinedRequests(refuse),
+    held: new HeldRequests(limits, ledger, refuse),
     bodyLimitBytes,
     turns,
     load: new LoadShedder(limits),
     bodyPacer: new BodyPacer(turns, BODY_RATE),
     longBodyPacer: new BodyPacer(turns, LONG_BODY_RATE),
-    uploads: new Uploads(uploadLimits, refuseUpload),
+    uploads: new Uploads(uploadLimits, (owner) => refuse(owner, overloaded())),
     unpack: limitFunction((body: Buffer, encoding: string) => decompress(body, encoding, unpackedLimitBytes), {
       concurrency: CONCURRENT_DECOMPRESSIONS,
     }),

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { LedgerInfo } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
 
@@ -13,33 +14,32 @@ export interface HoldLimits {
   readonly maxHeld: number
 }
 
-/** What becomes of a held request: one of the two functions is called, once. */
-export interface Holdable {
-  /** Whether the client has left. */
-  readonly isGone: () => boolean
-  /** The version is served. */
-  readonly proceed: () => void
-  /** The client left, the version took too long, or too many requests are held. */
-  readonly refuse: (error: RequestError) => void
-}
-
-interface HeldRequest {
-  readonly request: Holdable
+interface HeldRequest<T> {
+  readonly owner: T
   readonly version: bigint
+  readonly proceed: () => void
   /** Time in milliseconds of `performance.now`. */
   readonly until: number
 }
 
+/** The ledger whose newest version is waited for. */
+export interface ServedLedger {
+  readonly info: LedgerInfo | undefined
+}
+
 /** Holds requests that name a version which is not served yet. */
-export class HeldRequests {
+export class HeldRequests<T extends { readonly response: ServerResponse }> {
   readonly #limits: HoldLimits
-  readonly #ledger: { readonly info: LedgerInfo | undefined }
-  #held: HeldRequest[] = []
+  readonly #ledger: ServedLedger
+  readonly #refuse: (owner: T, error: RequestError) => void
+  #held: HeldRequest<T>[] = []
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limits: HoldLimits, ledger: { readonly info: LedgerInfo | undefined }) {
+  /** @param refuse answers a request whose client left, whose version took too long, or that is one too many */
+  constructor(limits: HoldLimits, ledger: ServedLedger, refuse: (owner: T, error: RequestError) => void) {
     this.#limits = limits
     this.#ledger = ledger
+    this.#refuse = refuse
   }
 
   /** Whether the version can be read. Also true where the ledger cannot be read: the answer to the request says why. */
@@ -53,13 +53,13 @@ export class HeldRequests {
   }
 
   /** Lets the request proceed when the version is served, or refuses it when that takes too long. */
-  hold(version: bigint, request: Holdable): void {
+  hold(owner: T, version: bigint, proceed: () => void): void {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) {
-      this.#refuse(request, version)
+      this.#refuseFor(version, owner)
       return
     }
-    this.#held.push({ request, version, until: performance.now() + maxHoldMs })
+    this.#held.push({ owner, version, proceed, until: performance.now() + maxHoldMs })
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
@@ -68,18 +68,18 @@ export class HeldRequests {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { request, version, until } = held
-      if (request.isGone()) request.refuse(clientLeft())
-      else if (this.isServed(version)) request.proceed()
+      const { owner, version, proceed, until } = held
+      if (owner.response.destroyed) this.#refuse(owner, clientLeft())
+      else if (this.isServed(version)) proceed()
       else if (now < until) this.#held.push(held)
-      else this.#refuse(request, version)
+      else this.#refuseFor(version, owner)
     }
     if (this.#held.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  #refuse(request: Holdable, version: bigint): void {
-    request.refuse(versionNotReached(version, this.#ledger.info?.latestVersion))
+  #refuseFor(version: bigint, owner: T): void {
+    this.#refuse(owner, versionNotReached(version, this.#ledger.info?.latestVersion))
   }
 }

@@ -18,6 +18,13 @@ export interface LoadLimits {
   readonly maxEventLoopDelayMs: number
 }
 
+/** What the load has to do with a request. */
+export interface LoadClass {
+  readonly method: 'GET' | 'POST'
+  /** Whether it is answered also while the service sheds load. */
+  readonly answersUnderLoad?: boolean
+}
+
 const SAMPLE_INTERVAL_MS = 50
 
 /**
@@ -39,8 +46,14 @@ export class LoadShedder {
     this.#limits = limits
   }
 
-  /** Gives the reason to refuse a request now; undefined where it is admitted. */
-  refusal(): RequestError | undefined {
+  /** Admits a request, and counts a POST as in flight from now on; otherwise returns the reason to refuse the request. */
+  admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): RequestError | undefined {
+    const refusal = answersUnderLoad ? undefined : this.#refusal()
+    if (refusal === undefined && method === 'POST') this.enter(response)
+    return refusal
+  }
+
+  #refusal(): RequestError | undefined {
     this.#requestsSinceSample++
     if (!this.#isSampling) this.#sampleLater()
     // One delay may be a pause of the machine or of the garbage collector; two in succession are a load.

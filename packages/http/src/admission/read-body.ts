@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { bodyInCrumbs, bodyTooLarge, type RequestError } from '../errors.js'
 import { freeBytes } from '../protocol/free-bytes.js'
 import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
-import type { Admission } from './admission.js'
+import type { Admission, AdmittedRequest } from './admission.js'
 import type { BodyPacer } from './body-pacer.js'
 import { Upload } from './uploads.js'
 
@@ -14,17 +14,8 @@ export const SMALL_CHUNK_BYTES = 16
 
 const NO_BODY = Buffer.alloc(0)
 
-/** A request whose body is to be received. */
-export interface BodyOwner {
-  readonly request: IncomingMessage
-  readonly response: ServerResponse
-  /** Whether the client sends its body only after `100 Continue`. */
-  readonly awaitsContinue: boolean
-  readonly isAnswered: boolean
-}
-
 /** What becomes of a request whose body is received: one of these functions is called. */
-export interface BodyOutcomes<T extends BodyOwner> {
+export interface BodyOutcomes<T extends AdmittedRequest> {
   /** Receiving begins; the upload is released when the request is answered. Not called for a request without a body. */
   readonly onUpload: (owner: T, upload: Upload<T>) => void
   /** The body is in whole, decompressed. It is empty where the request has none. */
@@ -64,7 +55,11 @@ function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
 }
 
 /** Receives the body of a request. It counts as held until its upload is released. */
-export function readBody<T extends BodyOwner>(owner: T, admission: Admission<T>, outcomes: BodyOutcomes<T>): void {
+export function readBody<T extends AdmittedRequest>(
+  owner: T,
+  admission: Admission<T>,
+  outcomes: BodyOutcomes<T>,
+): void {
   const { request } = owner
   const { bodyLimitBytes, bodyPacer, longBodyPacer, uploads } = admission
   const declaredLength = Number(request.headers['content-length'] ?? 0)
@@ -118,7 +113,7 @@ export function readBody<T extends BodyOwner>(owner: T, admission: Admission<T>,
   })
 }
 
-function unpackBody<T extends BodyOwner>(
+function unpackBody<T extends AdmittedRequest>(
   upload: Upload<T>,
   encoding: string,
   { unpack, uploads }: Admission<T>,

@@ -12,7 +12,7 @@ import {
   stopServer,
 } from '../../testing/one-item-server.ts'
 import type { Answered } from '../server/request-listener-options.js'
-import { TURN_BUDGET_MS, TurnQueue } from './turn-queue.js'
+import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS, TurnQueue } from './turn-queue.js'
 
 let running: RunningServer | undefined
 const connections: RawConnection[] = []
@@ -193,6 +193,27 @@ describe('TurnQueue', () => {
     expect(done).toEqual(['a'])
     await nextTurn()
     expect(done).toEqual(['a', 'b'])
+  })
+
+  it('begins a small request at once while the turn has time left, and any other in a later turn, small ones first', async () => {
+    const turns = new TurnQueue()
+    const done: string[] = []
+    const begin = (name: string, bytes: number, takesTurns?: boolean, tookMs = 0) =>
+      turns.begin({ bytes, takesTurns, readyAt: 0 }, () => {
+        done.push(name)
+        return tookMs
+      })
+    begin('of turns', 1, true)
+    begin('large', SMALL_REQUEST_BYTES + 1)
+    begin('small', SMALL_REQUEST_BYTES)
+    begin('small, of a whole turn', 1, false, TURN_BUDGET_MS)
+    begin('small, late', 1)
+    expect(done).toEqual(['small', 'small, of a whole turn'])
+    for (const expected of [['small, late', 'of turns'], ['large']]) {
+      done.length = 0
+      await nextTurn()
+      expect(done).toEqual(expected)
+    }
   })
 
   it('gives a separate turn to work that is resumed', async () => {

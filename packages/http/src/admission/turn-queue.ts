@@ -1,11 +1,23 @@
 /** How long one request may hold the event loop while others wait. Reading the sockets between two turns takes a few hundredths of it. */
 export const TURN_BUDGET_MS = 1
 
+/** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
+export const SMALL_REQUEST_BYTES = 2_048
+
 /** Work outside of the queue that takes less is not counted: most reads take a tenth of this, and counting them costs more. */
 const LEAST_COUNTED_MS = 0.1
 
 /** Least time that resumed work has in a turn, in milliseconds, however much of the turn small work took. */
 const LEAST_SHARE_MS = TURN_BUDGET_MS / 4
+
+/** What decides when the work on a request begins. */
+export interface RequestSize {
+  readonly bytes: number
+  /** Whether it may take more than a turn, however few bytes it has. */
+  readonly takesTurns: boolean | undefined
+  /** When all that the work needs was there, in milliseconds of `performance.now`. */
+  readonly readyAt: number
+}
 
 interface Waiting {
   readonly work: (milliseconds: number) => void
@@ -24,6 +36,16 @@ export class TurnQueue {
   #isScheduled = false
   /** Time of this turn that work outside of the queue has taken. */
   #spentMs = 0
+
+  /**
+   * Begins the work on a request: at once if the request is small and others have left time of this turn, otherwise in a turn to come.
+   * @param work returns when it ended, in milliseconds of `performance.now`
+   */
+  begin({ bytes, takesTurns, readyAt }: RequestSize, work: () => number): void {
+    if (takesTurns || bytes > SMALL_REQUEST_BYTES) this.run(work)
+    else if (this.isSpent) this.runSmall(work)
+    else this.spend(work() - readyAt)
+  }
 
   /** Whether work outside of the queue has used up its part of this turn. */
   get isSpent(): boolean {

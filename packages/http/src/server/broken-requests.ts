@@ -10,6 +10,7 @@ const ENDED_EARLY = 'HPE_INVALID_EOF_STATE'
 
 /** Answers requests that the parser refused or that were too slow, each after those that came before it. */
 export function answerBrokenRequests(server: Server, service: RequestService): void {
+  const { pipelined, turns } = service.context.admission
   const broken = new WeakSet<Socket>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -24,16 +25,16 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
       return
     }
     broken.add(socket)
-    const before = service.lastExchange(socket)
+    const before = pipelined.newestOf(socket)
     const isInBody = before !== undefined && !before.request.complete
     const answer = () => {
-      const last = service.lastExchange(socket)
+      const last = pipelined.newestOf(socket)
       // While this waited for its turn, the request may have come in after all: it is refused all the same.
       if (last && (isInBody || last !== before)) endBrokenBody(error, socket, last)
       else afterExchange(last, () => answerOnSocket(error, socket))
     }
     // Node.js reports all late requests at once: thousands of them would take 0.1 s.
-    if (error.code === TIMEOUT) service.context.admission.turns.run(answer)
+    if (error.code === TIMEOUT) turns.run(answer)
     else answer()
   })
 

@@ -1,19 +1,16 @@
 import { parseU64 } from '@ledger-state/core'
-import type { HeldRequests } from '../admission/held-requests.js'
 import type { Limits } from '../admission/limits.js'
 import { clientLeft } from '../errors.js'
 import type { ForwardOptions } from '../forward/forward-options.js'
 import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
-import { refuse } from './answer-writer.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 
 /** The forwarder of a service. */
 export function createForwarder(
   options: ForwardOptions,
-  { ledger, chainHeaders }: ServiceContext,
+  { ledger, chainHeaders, admission: { held } }: ServiceContext,
   limits: Limits,
-  held: HeldRequests,
 ): Forwarder {
   const info = () => {
     try {
@@ -35,12 +32,7 @@ export function createForwarder(
           return
         }
         request.gone.addEventListener('abort', () => reject(clientLeft()), { once: true })
-        const exchange = request as Exchange
-        held.hold(version, {
-          isGone: () => exchange.response.destroyed,
-          proceed: resolve,
-          refuse: (error) => refuse(exchange, error),
-        })
+        held.hold(request as Exchange, version, resolve)
       }),
   })
 }

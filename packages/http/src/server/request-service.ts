@@ -1,11 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { parseU64 } from '@ledger-state/core'
-import { HeldRequests } from '../admission/held-requests.js'
 import { limitsOf } from '../admission/limits.js'
 import { type BodyOutcomes, readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import { clientLeft } from '../errors.js'
+import {
+  clientLeft,
+  hostMissing,
+  hostTwice,
+  type RequestError,
+  transferEncodingUnsupported,
+  versionUnsupported,
+} from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/known-parameters.js'
@@ -18,39 +23,16 @@ import { isPreflight, preflightHeaders } from './cors.js'
 import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { createForwarder, newestNamedBy } from './forwarding.js'
-import { framingFault } from './framing-fault.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 import { createRouter, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
-
-/** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
-export const SMALL_REQUEST_BYTES = 2_048
-
-/** Most requests of one connection that wait for the answer before them; a connection that sends more is closed. */
-export const MOST_WAITING = 1_000
-/** Number of waiting requests at which the socket of a connection is paused. */
-const MANY_WAITING = 32
-/** Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed. */
-export const MOST_WAITING_IN_ALL = 5_000
-
-/** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
-interface Connection {
-  last: Exchange | undefined
-  /** The exchange that is answered now, or was answered last. */
-  current: Exchange | undefined
-  /** Requests that were sent without waiting for the answer to that. Each begins when the answer before it was taken. */
-  readonly waiting: Exchange[]
-}
 
 /** The service without its sockets: takes each request from its headers to its answer. */
 export class RequestService {
   readonly context: ServiceContext
   readonly #router: Router
-  readonly #held: HeldRequests
   readonly #forwarder: Forwarder | undefined
   readonly #otherRequests: RequestListenerOptions['otherRequests']
-  readonly #connections = new WeakMap<Socket, Connection>()
-  #waitingCount = 0
 
   /**
    * @param isClosing whether connections are to be closed after their next answer
@@ -71,9 +53,7 @@ export class RequestService {
       options.network,
     )
     const served = asyncLedger ? operations.map((operation) => routeOverAsync(operation, asyncLedger)) : operations
-    const limits = limitsOf(options)
-    this.#held = new HeldRequests(limits, ledger)
-    const forwarder = options.forward && createForwarder(options.forward, this.context, limits, this.#held)
+    const forwarder = options.forward && createForwarder(options.forward, this.context, limitsOf(options))
     this.#forwarder = forwarder
     const routes = [
       ...(forwarder ? served.map((route) => routeWithForwarding(route, forwarder)) : served),
@@ -88,47 +68,16 @@ export class RequestService {
   /** @param awaitsContinue whether the client sends its body only after `100 Continue` */
   begin(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): Exchange {
     const exchange = new Exchange(request, response, this.context, awaitsContinue)
-    const connection = this.#connections.get(request.socket) ?? this.#rememberConnection(request.socket)
-    connection.last = exchange
+    this.context.admission.pipelined.add(exchange)
     return exchange
   }
 
-  /** The newest exchange of a connection. */
-  lastExchange(socket: Socket): Exchange | undefined {
-    return this.#connections.get(socket)?.last
-  }
-
-  /**
-   * Answers the request when the answers before it on its connection were taken: a client that does not read them has one in
-   * memory, however many requests it sends.
-   */
+  /** Answers the request when the answers before it on its connection were taken. */
   handle(exchange: Exchange): void {
-    const { socket } = exchange.request
-    const connection = this.#connections.get(socket)!
-    const { current, waiting } = connection
-    if (waiting.length === 0 && (!current || isTaken(current))) {
-      connection.current = exchange
-      this.#begin(exchange)
-      return
-    }
-    if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection))
-    waiting.push(exchange)
-    this.#waitingCount++
-    if (waiting.length > MOST_WAITING || this.#waitingCount > MOST_WAITING_IN_ALL) socket.destroy()
-    else if (waiting.length >= MANY_WAITING) socket.pause()
+    this.context.admission.pipelined.enqueue(exchange, this.#begin)
   }
 
-  #beginNext(connection: Connection): void {
-    const next = connection.waiting.shift()
-    if (!next) return
-    this.#waitingCount--
-    connection.current = next
-    if (connection.waiting.length > 0) next.response.once('close', () => this.#beginNext(connection))
-    if (connection.waiting.length === MANY_WAITING - 1) next.request.socket.resume()
-    if (!next.isAnswered) this.#begin(next)
-  }
-
-  #begin(exchange: Exchange): void {
+  readonly #begin = (exchange: Exchange): void => {
     const { request } = exchange
     const fault = framingFault(request)
     if (fault) {
@@ -143,23 +92,21 @@ export class RequestService {
     }
     const version = route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
     if (exchange.isAnswered) return
-    if (version !== undefined && !this.#held.isServed(version)) this.#hold(exchange, version)
+    if (version !== undefined && !this.context.admission.held.isServed(version)) this.#hold(exchange, version)
     else if (this.#forwarder) this.#awaitNamed(exchange, this.#forwarder)
     else this.#receive(exchange, route, exchange.arrivedAt)
   }
 
   #hold(exchange: Exchange, version: bigint): void {
-    this.#held.hold(version, {
-      isGone: () => exchange.response.destroyed,
-      proceed: () => this.#receive(exchange, exchange.route!, performance.now()),
-      refuse: (error) => refuse(exchange, error),
-    })
+    this.context.admission.held.hold(exchange, version, () =>
+      this.#receive(exchange, exchange.route!, performance.now()),
+    )
   }
 
   /** Holds a request for a version that is not served yet, and that an upstream has. */
   #awaitNamed(exchange: Exchange, forwarder: Forwarder): void {
     const version = newestNamedBy(exchange)
-    if (version === undefined || this.#held.isServed(version)) {
+    if (version === undefined || this.context.admission.held.isServed(version)) {
       this.#receive(exchange, exchange.route!, exchange.arrivedAt)
     } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, version)
     else {
@@ -185,8 +132,8 @@ export class RequestService {
     }
   }
 
-  /** @param began when the work on it began, in milliseconds of `performance.now` */
-  #receive(exchange: Exchange, { method }: Route, began: number): void {
+  /** @param readyAt when the request could be received, in milliseconds of `performance.now` */
+  #receive(exchange: Exchange, { method }: Route, readyAt: number): void {
     const { request } = exchange
     // Refused while it was held, because its body was broken.
     if (exchange.isAnswered) {
@@ -199,20 +146,7 @@ export class RequestService {
       return
     }
     readOver(exchange.request, exchange.context.admission)
-    answerInTurn(exchange, request.url!.length, began)
-  }
-
-  #rememberConnection(socket: Socket): Connection {
-    const connection: Connection = { last: undefined, current: undefined, waiting: [] }
-    this.#connections.set(socket, connection)
-    socket.once('close', () => {
-      connection.last = undefined
-      connection.current = undefined
-      const waiting = connection.waiting.splice(0)
-      this.#waitingCount -= waiting.length
-      for (const exchange of waiting) sendError(exchange, clientLeft())
-    })
-    return connection
+    answerInTurn(exchange, request.url!.length, readyAt)
   }
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
@@ -258,36 +192,29 @@ const BODY_OUTCOMES: BodyOutcomes<Exchange> = {
   refuse,
 }
 
-/**
- * Answers at once where the request is small and others have left time of this turn. Refuses it under too much load.
- */
-function answerInTurn(exchange: Exchange, length: number, began: number): void {
+/** Answers the request when it has a turn. Refuses it under too much load. */
+function answerInTurn(exchange: Exchange, bytes: number, readyAt: number): void {
   const { load, turns } = exchange.context.admission
-  const { answersUnderLoad, method, takesTurns } = exchange.route!
-  const refusal = answersUnderLoad ? undefined : load.refusal()
-  if (refusal) {
-    sendError(exchange, refusal)
-    return
-  }
-  if (method === 'POST') load.enter(exchange.response)
-  if (takesTurns || length > SMALL_REQUEST_BYTES) turns.run(() => answer(exchange))
-  else if (turns.isSpent) turns.runSmall(() => answer(exchange))
-  else {
-    answer(exchange)
-    const { state } = exchange
-    turns.spend((state.kind === 'answered' ? state.at : performance.now()) - began)
-  }
+  const route = exchange.route!
+  const refusal = load.admit(exchange.response, route)
+  if (refusal) sendError(exchange, refusal)
+  else turns.begin({ bytes, takesTurns: route.takesTurns, readyAt }, () => answer(exchange, route))
 }
 
-function answer(exchange: Exchange): void {
-  if (exchange.isAnswered) return
+/** @returns when it was answered, or its operation began to wait, in milliseconds of `performance.now` */
+function answer(exchange: Exchange, route: Route): number {
+  if (!exchange.isAnswered) runOperation(exchange, route)
+  const { state } = exchange
+  return state.kind === 'answered' ? state.at : performance.now()
+}
+
+function runOperation(exchange: Exchange, route: Route): void {
   // The client left while this waited for its turn.
   if (exchange.response.destroyed) {
     sendError(exchange, clientLeft())
     return
   }
   const { ledger, admission } = exchange.context
-  const route = exchange.route!
   exchange.run(ledger.kind === 'async' ? undefined : ledger)
   try {
     const found = route.handle(exchange)
@@ -312,9 +239,24 @@ function endWithResponse(exchange: Exchange): void {
   })
 }
 
-/** Whether an answer is with the system, and its connection has turned to the next. */
-function isTaken({ response }: Exchange): boolean {
-  return response.writableFinished && response.socket === null
+/** Why it is not certain where a request ends, or that its client understands the answer; undefined where all is well. */
+function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): RequestError | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return versionUnsupported(httpVersion)
+  if (headers.host === undefined && httpVersion === '1.1') return hostMissing()
+  if (hasTwoHosts(rawHeaders)) return hostTwice()
+  const transferEncoding = headers['transfer-encoding']
+  if (transferEncoding === undefined || transferEncoding.toLowerCase() === 'chunked') return undefined
+  return transferEncodingUnsupported(transferEncoding)
+}
+
+/** Two servers on the way of one request may follow another one each. The first counts in `headers`. */
+function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count > 1
 }
 
 /** Whether a target is a path that is neither `/v1` nor below it. */

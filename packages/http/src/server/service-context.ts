@@ -1,6 +1,5 @@
 import { createAdmission } from '../admission/admission.js'
 import { limitsOf } from '../admission/limits.js'
-import { overloaded } from '../errors.js'
 import { ViewPlaces } from '../operations/view-places.js'
 import { ViewRules } from '../operations/view-rules.js'
 import { createComputeThread } from '../views/compute-thread.js'
@@ -24,7 +23,7 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     chainHeaders,
     corsHeaders: createCorsHeaders(chainHeaders),
     archivalEndpoint,
-    admission: createAdmission<Exchange>(limitsOf(options), (exchange) => refuse(exchange, overloaded())),
+    admission: createAdmission<Exchange>(limitsOf(options), ledger, refuse),
     viewRules: new ViewRules(options),
     viewPlaces: new ViewPlaces(),
     computeThread: createComputeThread(),

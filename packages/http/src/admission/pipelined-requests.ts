@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { clientLeft, type RequestError } from '../errors.js'
+
+/** Most requests of one connection that wait for the answer before them; a connection that sends more is closed. */
+export const MOST_SENT_AHEAD = 1_000
+/** Number of waiting requests at which the socket of a connection is paused. */
+const MANY_SENT_AHEAD = 32
+/** Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed. */
+export const MOST_SENT_AHEAD_IN_ALL = 5_000
+
+interface PipelinedRequest {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly isAnswered: boolean
+}
+
+/** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
+interface Connection<T> {
+  newest: T | undefined
+  /** The request that is answered now, or was answered last. */
+  current: T | undefined
+  /** Requests that were sent without waiting for the answer to that. Each begins when the answer before it was taken. */
+  readonly waiting: T[]
+}
+
+/**
+ * Lets the requests of a connection begin one by one, each when the answers before it were taken: a client that does not read
+ * them has one in memory, however many requests it sends.
+ */
+export class PipelinedRequests<T extends PipelinedRequest> {
+  readonly #refuse: (owner: T, error: RequestError) => void
+  readonly #connections = new WeakMap<Socket, Connection<T>>()
+  #waitingCount = 0
+
+  /** @param refuse ends a request whose client left before it began */
+  constructor(refuse: (owner: T, error: RequestError) => void) {
+    this.#refuse = refuse
+  }
+
+  /** Remembers a request as the newest of its connection. */
+  add(owner: T): void {
+    const { socket } = owner.request
+    const connection = this.#connections.get(socket) ?? this.#rememberConnection(socket)
+    connection.newest = owner
+  }
+
+  /** The newest request of a connection. */
+  newestOf(socket: Socket): T | undefined {
+    return this.#connections.get(socket)?.newest
+  }
+
+  /** Calls `begin` with a request that was added when its turn on its connection comes, unless it was answered by then. */
+  enqueue(owner: T, begin: (owner: T) => void): void {
+    const { socket } = owner.request
+    const connection = this.#connections.get(socket)!
+    const { current, waiting } = connection
+    if (waiting.length === 0 && (!current || isTaken(current))) {
+      connection.current = owner
+      begin(owner)
+      return
+    }
+    if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection, begin))
+    waiting.push(owner)
+    this.#waitingCount++
+    if (waiting.length > MOST_SENT_AHEAD || this.#waitingCount > MOST_SENT_AHEAD_IN_ALL) socket.destroy()
+    else if (waiting.length >= MANY_SENT_AHEAD) socket.pause()
+  }
+
+  #beginNext(connection: Connection<T>, begin: (owner: T) => void): void {
+    const next = connection.waiting.shift()
+    if (!next) return
+    this.#waitingCount--
+    connection.current = next
+    if (connection.waiting.length > 0) next.response.once('close', () => this.#beginNext(connection, begin))
+    if (connection.waiting.length === MANY_SENT_AHEAD - 1) next.request.socket.resume()
+    if (!next.isAnswered) begin(next)
+  }
+
+  #rememberConnection(socket: Socket): Connection<T> {
+    const connection: Connection<T> = { newest: undefined, current: undefined, waiting: [] }
+    this.#connections.set(socket, connection)
+    socket.once('close', () => {
+      connection.newest = undefined
+      connection.current = undefined
+      const waiting = connection.waiting.splice(0)
+      this.#waitingCount -= waiting.length
+      for (const owner of waiting) this.#refuse(owner, clientLeft())
+    })
+    return connection
+  }
+}
+
+/** Whether an answer is with the system, and its connection has turned to the next. */
+function isTaken({ response }: PipelinedRequest): boolean {
+  return response.writableFinished && response.socket === null
+}
