@@ -5,6 +5,9 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { changedNames, importsOf } from './architecture/module-state.ts'
+import { namesInComments, namesInDocument } from './architecture/named-files.ts'
+import { roomsOnPage } from './architecture/rooms.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -95,7 +98,7 @@ const FEW_FOLDERS = 5
 
 /** The tables of rooms: on the page in columns below the name of a package, in a README as rows of folders in `src`. */
 function checkRooms(): void {
-  const rooms = roomsOnPage()
+  const rooms = roomsOnPage(page)
   for (const source of sourceFolders()) {
     const packageFolder = dirname(source)
     const paths = globSync(`${source}/*/**/*.{ts,tsx}`, { cwd: root }).filter((path) => !/\.test\.tsx?$/.test(path))
@@ -108,40 +111,11 @@ function checkRooms(): void {
   }
 }
 
-function roomsOnPage(): Map<string, readonly string[]> {
-  const rooms = new Map<string, readonly string[]>()
-  for (const [, head, body] of page.matchAll(/^(\| `[\w/-]+\/src`.*\|)\n\| -.*\n((?:\|.*\n)+)/gm)) {
-    const rows = body!.trim().split('\n').map(cellsOf)
-    for (const [column, cell] of cellsOf(head!).entries()) {
-      const name = /^`(.*)\/src`$/.exec(cell)?.[1]
-      if (name)
-        rooms.set(
-          name,
-          rows.flatMap((row) => /^`(.*)\/`$/.exec(row[column]!)?.[1] ?? []),
-        )
-    }
-  }
-  return rooms
-}
-
-function cellsOf(row: string): string[] {
-  return row
-    .split('|')
-    .slice(1, -1)
-    .map((cell) => cell.trim())
-}
-
 function sourceFolders(): string[] {
   return globSync('{packages,apps}/*/src', { cwd: root })
     .toSorted()
     .map((path) => path.replaceAll('\\', '/'))
 }
-
-/** What changes a value in its place: methods of collections and arrays, and assignments to members. */
-const CHANGES = [
-  String.raw`\.(?:add|set\w*|delete|clear|push|pop|shift|unshift|splice|fill|sort|copyWithin|append|remove)\(`,
-  String.raw`(?:\.\w+|\[[^\]\n]+\])(?: (?:[-+*/|&^]|<<|>>>?|\?\?)?= |\+\+|--)`,
-].join('|')
 
 /** No module has state that changes, except what the page lists, and main modules, which no other module imports. */
 function checkModuleState(): void {
@@ -150,33 +124,13 @@ function checkModuleState(): void {
   const paths = globSync('{packages,apps}/*/src/**/*.{ts,tsx}', { cwd: root }).filter(
     (path) => !/\.test\.tsx?$/.test(path),
   )
-  const imported = new Set(paths.flatMap((path) => importsOf(path)))
+  const imported = new Set(paths.flatMap((path) => importsOf(path, readText(path))))
   for (const path of paths.toSorted()) {
     const isListed = listed.some((one) => path.startsWith(one) || path.startsWith(`packages/${one}`))
     if (isListed || !imported.has(path.replace(/\.tsx?$/, ''))) continue
     const names = changedNames(readText(path))
     expect(names.length === 0, `${path} has state of a module that changes: ${names.join(', ')}`)
   }
-}
-
-/** The modules that a module imports values from, as paths without endings. */
-function importsOf(path: string): string[] {
-  const targets = readText(path).matchAll(
-    /^(?:import|export|\}) (?!type ).*? ?from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
-  )
-  return [...targets].map(([, from, dynamic]) => join(dirname(path), (from ?? dynamic)!).replace(/\.[jt]sx?$/, ''))
-}
-
-/** What a module declares at its top and changes later: in a function, not in the statements that make it. */
-function changedNames(text: string): string[] {
-  const declared = [...text.matchAll(/^(?:export )?(let|const) (\w+|\{[^}]*\}|\[[^\]]*\])(?=[:\s=])/gm)]
-  const later = text.replaceAll(/^(?:for |\w+\[)[^\n]*\n(?: [^\n]*\n|\}\n)*/gm, '')
-  return declared.flatMap(([, keyword, names]) =>
-    names!.match(/\w+/g)!.filter((name) => {
-      const changes = new RegExp(String.raw`(?<![.\w])${name}(?:\.\w+|\[[^\]\n]+\])*(?:${CHANGES})`)
-      return keyword === 'let' || changes.test(later)
-    }),
-  )
 }
 
 const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
@@ -199,19 +153,6 @@ function checkNamedFiles(): void {
       if (!NOT_OURS.test(name)) expect(ends.has(name), `${path} names ${name}, which is not there`)
     }
   }
-}
-
-function namesInDocument(text: string): string[] {
-  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '')
-  return [...prose.matchAll(/`([\w./-]+\.(?:tsx?|md|mjs))`/g)].map(([, name]) => name!)
-}
-
-function namesInComments(text: string): string[] {
-  const comments = [...text.matchAll(/\/\*[\s\S]*?\*\/|(?:^|[ \t])\/\/ [^\n]*/gm)].map(([comment]) =>
-    comment.replaceAll(/```[\s\S]*?```/g, ''),
-  )
-  const name = /(?<![\w./-])(?:[\w.-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:tsx?|md|mjs)\b/g
-  return comments.flatMap((comment) => comment.match(name) ?? [])
 }
 
 /** Comments cite pages of docs/ by the headings of their sections. */
