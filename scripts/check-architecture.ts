@@ -46,13 +46,26 @@ function checkPackages(): void {
     const name = folder.replace('packages/', '')
     const row = allowed.get(name)
     expect(row !== undefined, `${folder} has no row in the table of ARCHITECTURE.md`)
-    if (!row || row.includes('any')) continue
     const { dependencies = {} } = JSON.parse(readText(path)) as { dependencies?: Record<string, string> }
     const inManifest = Object.keys(dependencies).flatMap((one) =>
       one.startsWith(SCOPE) ? [one.slice(SCOPE.length)] : [],
     )
-    expectSame(inManifest, row, `dependencies of ${folder}/package.json`, 'its row in ARCHITECTURE.md')
+    const imported = new Set(sourcesIn(`${folder}/src`).flatMap((one) => packagesImportedBy(readText(one))))
+    for (const one of inManifest)
+      expect(imported.has(one), `${folder}/package.json names ${one}, which its sources do not import`)
+    if (row && !row.includes('any'))
+      expectSame(inManifest, row, `dependencies of ${folder}/package.json`, 'its row in ARCHITECTURE.md')
   }
+}
+
+/** The packages of the workspace that a module imports, by their short names. */
+function packagesImportedBy(text: string): string[] {
+  return [...text.matchAll(/(?:from|import\(|^import) ?'@ledger-state\/([a-z-]+)/gm)].map(([, name]) => name!)
+}
+
+/** Modules in a folder, without their tests. */
+function sourcesIn(folder: string): string[] {
+  return globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).filter((path) => !/\.test\.tsx?$/.test(path))
 }
 
 /** Folders of a package that import each other, however far around: each circle once, as the folders on it. */
@@ -101,7 +114,7 @@ function checkRooms(): void {
   const rooms = roomsOnPage(page)
   for (const source of sourceFolders()) {
     const packageFolder = dirname(source)
-    const paths = globSync(`${source}/*/**/*.{ts,tsx}`, { cwd: root }).filter((path) => !/\.test\.tsx?$/.test(path))
+    const paths = sourcesIn(`${source}/*`)
     const folders = new Set(paths.map((path) => path.slice(source.length + 1).split('/')[0]!))
     const readme = join(packageFolder, 'README.md')
     const inReadme = existsSync(join(root, readme)) ? [...readText(readme).matchAll(/^\| `src\/(\w[\w-]*)\/`/gm)] : []
@@ -121,9 +134,7 @@ function sourceFolders(): string[] {
 function checkModuleState(): void {
   const section = page.slice(page.indexOf('## Where the code breaks these rules'))
   const listed = [...section.matchAll(/`([\w-]+\/[\w./-]+)`/g)].map(([, path]) => path!)
-  const paths = globSync('{packages,apps}/*/src/**/*.{ts,tsx}', { cwd: root }).filter(
-    (path) => !/\.test\.tsx?$/.test(path),
-  )
+  const paths = sourcesIn('{packages,apps}/*/src')
   const imported = new Set(paths.flatMap((path) => importsOf(path, readText(path))))
   for (const path of paths.toSorted()) {
     const isListed = listed.some((one) => path.startsWith(one) || path.startsWith(`packages/${one}`))
