@@ -46,13 +46,13 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 function collect(listed: readonly Listed[]): void {
   for (const { path, dependencies = {} } of listed) {
-    // The list also has prebuilt binaries of other systems, which are not installed.
+    // The list also has prebuilt binaries for other systems, which are not installed.
     if (path?.includes('node_modules') && existsSync(path)) paths.add(path)
     collect(Object.values(dependencies))
   }
 }
 
-/** One of `(A OR B)` is enough, all of `(A AND B)` are needed. */
+/** Whether a licence is allowed. One of `(A OR B)` is enough, and all of `(A AND B)` are needed. */
 function isAllowed(license: string): boolean {
   return license
     .replaceAll(/[()]/g, '')

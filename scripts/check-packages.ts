@@ -1,6 +1,6 @@
-// Packs each public package as a release does, serves the tarballs from a registry on loopback, and tries them from there:
-// what is in them, the examples of READMEs and of doc comments, the programs of `examples/`, and `npx ledger-state`.
-// Words choose parts: `pnpm check-packages tarballs readmes docs examples program`.
+// Packs each public package as a release does, serves the tarballs from a registry on loopback, and tries them from
+// there: their files, the examples of READMEs and of doc comments, the programs of `examples/`, and `npx ledger-state`.
+// Arguments choose parts: `pnpm check-packages tarballs readmes docs examples program`.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { Tally } from './packages/tally.ts'
 const tally = new Tally()
 const work = mkdtempSync(join(tmpdir(), 'packages-'))
 const postgres = await startPostgres()
-// For examples that need a database.
+// Some examples need a database.
 process.env.POSTGRES_URL = postgres.url()
 try {
   const packed = await packPackages(work)
@@ -51,7 +51,7 @@ try {
 }
 tally.finish()
 
-/** Two at a time: npm waits for the network and for the disk most of the time. */
+/** Runs work on items, two at a time: npm mostly waits for the network and for the disk. */
 async function eachOf<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const left = [...items]
   const worker = async () => {

@@ -1,6 +1,6 @@
 // Runs every line of every `sh` block of README.md. A server runs until another one is started on its address, as for a
-// reader who leaves it running; the next line follows once the server says that it serves. What a line prints has to begin
-// with what stands behind its `# →`. `pnpm test` is left to the caller, who runs it anyway.
+// reader who leaves it running; the next line follows once the server says that it serves. The output of a line has to
+// begin with the text after its `# →`. `pnpm test` is left out, because CI runs it anyway.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +35,7 @@ for (const block of blocks) {
 await Promise.all([...servers.values()].map(stopServer))
 console.log(`${passed} commands of README.md work`)
 
-/** Returns what the command prints, which is shown as well. */
+/** Runs a command to its end, and returns what it prints, which is shown as well. */
 function runToEnd(command: string): string {
   const { status, stdout } = spawnSync('bash', ['-c', command.replace(/^curl /, 'curl -sS --fail-with-body ')], {
     cwd: root,
@@ -47,7 +47,7 @@ function runToEnd(command: string): string {
   return stdout
 }
 
-/** `…` at the end of `expected` stands for whatever follows. */
+/** Checks the output of a command. `…` at the end of `expected` stands for any text. */
 function expectOutput(command: string, found: string, expected: string): void {
   const plain = (text: string) => text.replaceAll(/\s+/g, ' ').trim()
   const isWhole = expected !== '' && !expected.endsWith('…')
@@ -57,7 +57,7 @@ function expectOutput(command: string, found: string, expected: string): void {
 }
 
 /**
- * Starts it in a separate process group, so that SIGINT reaches every process from npx to the program, as Ctrl-C
+ * Starts a server in a separate process group, so that SIGINT reaches every process from npx to the program, as Ctrl-C
  * does.
  */
 async function startServer(command: string): Promise<ChildProcess> {

@@ -1,6 +1,6 @@
-// Feeds generated and mutated input to the parsers that face the world. Each must answer with a result that reads back, or
-// with its own error, and its work must not grow faster than its input. Every find is added to fuzz-finds.json, which each
-// run replays first.
+// Feeds generated and mutated input to the parsers of untrusted input. Each must return a result that can be written
+// and read back, or throw its own error, and its work must not grow faster than its input. Every find is added to
+// fuzz-finds.json, which each run replays first.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -22,15 +22,18 @@ Fuzzes the parsers of type tags, JSON, BCS values, state keys and Move modules f
 `
 const FINDS = new URL('./fuzz-finds.json', import.meta.url)
 /**
- * Guards against input that never ends, whose find would otherwise be lost. A thread reports after each thousand inputs, which
- * take far less than a second.
+ * Time after which a thread counts as hung, so that input on which a parser never ends is found. A thread reports after
+ * each thousand inputs, which take far less than a second.
  */
 const HANG_MS = 120_000
 
-/** Part of the time in which the steps of long inputs are counted. */
+/** Share of the time in which the steps of long inputs are counted. */
 const COUNTED_SHARE = 0.2
 const LONG_INPUT_BYTES = 20_000
-/** Steps for each byte of an input, and for any input, as `createStepCounter` counts them. At most 166 for a byte were seen. */
+/**
+ * Most steps for each byte of an input, and most steps of any input, as `createStepCounter` counts them. The most that
+ * was seen is 166 for a byte.
+ */
 const MAX_STEPS_PER_BYTE = 400
 const MAX_STEPS_AT_ALL = 200_000
 
@@ -48,16 +51,16 @@ interface Job {
   readonly minutes: number
 }
 
-/** What a thread has done so far. */
+/** Counts of a thread. */
 interface Progress {
   readonly count: number
   readonly finds: readonly Find[]
-  /** The most steps that a long input took for each of its bytes. */
+  /** Most steps for each byte that a long input took. */
   readonly mostStepsPerByte: number
   readonly isDone: boolean
 }
 
-/** What is wrong with an input; undefined if all is well. */
+/** Reason why the result of an input is wrong; undefined if it is right. */
 function faultOf(target: Target, input: Uint8Array): string | undefined {
   try {
     target.check(input)
@@ -109,7 +112,7 @@ function fuzz({ seed, minutes }: Job, report: (progress: Progress) => void): voi
   tell(true)
 }
 
-/** Runs a job in a separate thread, and gives up on it where it hangs. */
+/** Runs a job in a separate thread, and ends it if it hangs. */
 function runInThread(job: Job): Promise<Progress> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL(import.meta.url), { workerData: job })

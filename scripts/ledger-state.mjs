@@ -24,7 +24,7 @@ if (launcher !== undefined) {
 }
 await import(program.href)
 
-/** The outermost npx or pnpm around this process, where /proc shows it. */
+/** Finds the outermost npx or pnpm around this process, if the system has /proc. */
 function findLauncher() {
   let found
   for (let pid = process.ppid; pid > 1 && existsSync(`/proc/${pid}/cmdline`); ) {

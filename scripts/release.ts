@@ -1,5 +1,6 @@
-// Packs each public package, inspects the tarballs, and publishes those whose version the registry does not have yet, in the
-// order of their dependencies: a release that was cut short is finished by the same command. `--dry-run` publishes nothing.
+// Packs each public package, inspects the tarballs, and publishes those whose version the registry does not have yet,
+// in the order of their dependencies. The same command finishes a release that was cut short. `--dry-run` publishes
+// nothing.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,7 +36,11 @@ function publish({ manifest, tarball }: PackedPackage): void {
   console.log(`${name} published`)
 }
 
-/** @throws if the registry answers neither that it has the version nor that it does not */
+/**
+ * Whether the registry has the version of a package.
+ * @throws if the registry does not answer the question
+ * @throws if the registry answers neither that it has the version nor that it does not
+ */
 function isPublished(name: string): boolean {
   const { status, stdout, stderr } = spawnSync('npm', ['view', name, 'version', '--json'], { encoding: 'utf8' })
   if (status === 0) return stdout.trim() !== ''

@@ -1,4 +1,4 @@
-// After `changeset version`: the programs of examples/ depend on what is released next.
+// Runs after `changeset version`: sets the version that the programs of examples/ depend on to the next release.
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, readManifest } from './packages/pack-packages.ts'

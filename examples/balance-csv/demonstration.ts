@@ -4,10 +4,10 @@ import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
 export const OWNER = '0xa11ce'
 
-/** Micros of 2025-01-01T00:00:00Z. */
+/** 2025-01-01T00:00:00Z, in microseconds. */
 const GENESIS_USEC = 1_735_689_600_000_000n
 
-/** Four blocks, at three of which the owner's coins change. */
+/** Makes a store of four blocks. The owner's coins change at three of them. */
 export async function demonstrationStore(): Promise<StateReader> {
   const engine = createMemoryEngine()
   const key = resourceKey(parseAddress(OWNER), parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'))

@@ -10,7 +10,7 @@ function printBalanceHistory(state: StateReader, owner: string, asset: string): 
   const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'asc' })
   console.log('version,time,balance')
   for (const { version, timestampUsec, value, error } of changes) {
-    // A balance of before the window stands under the version that wrote it, whose time is no longer kept.
+    // A balance from before the window has the version that wrote it, whose time the store no longer keeps.
     const time = timestampUsec === undefined ? '' : new Date(Number(timestampUsec / 1_000n)).toISOString()
     console.log(`${version},${time},${value ?? error?.message}`)
   }

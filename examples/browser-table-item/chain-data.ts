@@ -1,12 +1,12 @@
-// What a node answers, so that the page works without one.
+// Answers of a node, so that the page works without one.
 
 export const VALUE_TYPE = '0xcafe::harbour::Berth'
 
-/** `bytecode` of `GET /v1/accounts/0xcafe/module/harbour`. */
+/** Member `bytecode` of `GET /v1/accounts/0xcafe/module/harbour`. */
 export const MODULES: Readonly<Record<string, string>> = {
   '0xcafe::harbour':
     '0xa11ceb0b0700000a05010002020208070a2f0839200a59130000000106000002060007686172626f7572045368697005426572746804746f6e7305666c6167730471756179056f776e6572057368697073000000000000000000000000000000000000000000000000000000000000cafe0002020303040a02010203050d0605070a080000',
 }
 
-/** The answer of `POST /v1/tables/{handle}/raw_item`, in hex. */
+/** Answer of `POST /v1/tables/{handle}/raw_item`, in hex. */
 export const ITEM = '0x030000000000000000000000000000000000000000000000000000000000000a11ce010b00000000004001020102'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Write } from '@ledger-state/core'
 import { openStateEngine } from '@ledger-state/state-engine'
 
-// Keys are bytes that the engine does not look into. These sort by account, and an account's slots follow it.
+// The engine does not interpret keys. These sort by account, and the slots of an account follow it.
 const ACCOUNT = 0x00
 const SLOT = 0x01
 
@@ -28,7 +28,7 @@ function wordToBigint(bytes: Uint8Array): bigint {
 const token = Buffer.from('dac17f958d2ee523a2206206994597c13d831ec7', 'hex')
 const engine = openStateEngine({ path: mkdtempSync(join(tmpdir(), 'ethereum-')) })
 
-/** A version for each block. A slot that becomes zero is deleted, as in Ethereum's own state. */
+/** Commits one version for each block. A slot that becomes zero is deleted, as in Ethereum's own state. */
 async function commitBlock(height: bigint, slots: readonly (readonly [slot: bigint, value: bigint])[]): Promise<void> {
   const nonce = word(height)
   const writes: Write[] = [[accountKey(token), nonce]]
@@ -47,14 +47,14 @@ await commitBlock(2n, [
   [9n, 100n],
 ])
 
-// eth_getStorageAt at a block, a slot that was never written is 0.
+// eth_getStorageAt: the value of a slot at a block, 0 if the slot was never written.
 const storageAt = (slot: bigint, block: bigint) => {
   const value = engine.at(block).get(slotKey(token, slot))
   return value ? wordToBigint(value) : 0n
 }
 console.log(`slot 7: ${storageAt(7n, 0n)} at block 0, ${storageAt(7n, 2n)} at block 2`)
 
-// debug_storageRangeAt: all slots of an account, in their order, at a block.
+// debug_storageRangeAt: all slots of an account at a block, in their order.
 const slots = Buffer.concat([token, Uint8Array.of(SLOT)])
 for (const { key, value, version } of engine.at(2n).scan(slots)) {
   console.log(`slot ${wordToBigint(key.subarray(slots.length))} = ${wordToBigint(value)}, written by block ${version}`)

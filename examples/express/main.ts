@@ -13,7 +13,7 @@ const app = express()
 app.get('/hello', (_request, response) => {
   response.send('hello')
 })
-// The listener reads bodies itself: mount it before express.json() and whatever else parses them.
+// The listener reads bodies itself: mount it before express.json() and other middleware that parses them.
 app.use('/chain', createRequestListener({ ledger: createLedger(engine) }))
 app.use(express.json())
 

@@ -9,7 +9,7 @@ import { BLOCKS, blockOf, transfersOf } from './chain.ts'
 const path = process.argv[2] ?? mkdtempSync(join(tmpdir(), 'indexer-'))
 const engine = openStateEngine({ path })
 
-// An indexer that is started again continues after what the store holds: a commit is durable when it resolves.
+// A restarted indexer continues after the last version of the store: a commit is durable when it resolves.
 const first = engine.ledger ? Number(engine.ledger.latestVersion) + 1 : 0
 for (let height = first; height < BLOCKS; height++) {
   const writes = transfersOf(height).map(
@@ -19,7 +19,7 @@ for (let height = first; height < BLOCKS; height++) {
 }
 console.log(`committed blocks ${first} to ${BLOCKS - 1}`)
 
-// Readers are processes of their own. They open the store beside the writer, and see each commit within milliseconds.
+// Readers are separate processes. They open the store beside the writer, and see each commit within milliseconds.
 const reader = fork(new URL('./reader.ts', import.meta.url), [path, 'alice'])
 await once(reader, 'exit')
 await engine.close()

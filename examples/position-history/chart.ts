@@ -1,4 +1,4 @@
-/** A point of a curve: a time in microseconds, and what the position was worth from then on. */
+/** A point of a curve: a time in microseconds, and the worth of the position from then on. */
 export interface Point {
   readonly timestampUsec: bigint
   readonly worth: bigint
@@ -7,7 +7,7 @@ export interface Point {
 const WIDTH = 640
 const HEIGHT = 240
 
-/** An SVG with a step for each point: between two changes the worth stands still. */
+/** Draws an SVG with a step for each point: the worth is constant between two changes. */
 export function drawChart(points: readonly Point[]): string {
   const [first, last] = [points[0], points.at(-1)]
   if (!first || !last) return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}"/>\n`

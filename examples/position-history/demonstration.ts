@@ -37,11 +37,14 @@ const share = (amount: bigint): Write => [
   u64s(amount),
 ]
 
-/** Micros of 2025-01-01T00:00:00Z, and of a day. */
+/** 2025-01-01T00:00:00Z and a day, in microseconds. */
 const GENESIS_USEC = 1_735_689_600_000_000n
 const DAY_USEC = 86_400_000_000n
 
-/** Ten days of a pool: it earns, others join, the owner takes out a half, and on two days nothing happens. */
+/**
+ * Makes a store with ten days of a pool: it earns, others join, the owner takes out a half, and on two days nothing
+ * happens.
+ */
 export async function demonstrationStore(): Promise<StateReader> {
   const engine = createMemoryEngine()
   // The virtual machine reads which gas schedule a chain has.

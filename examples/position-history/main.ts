@@ -6,7 +6,7 @@ import { openStateEngineReader } from '@ledger-state/state-engine'
 import { drawChart, type Point } from './chart.ts'
 import { demonstrationStore, OWNER } from './demonstration.ts'
 
-/** Prints what a view with one number as its result answered, each time that it changed, and draws it. */
+/** Prints and draws the result of a view that returns one number, each time that it changed. */
 function writePosition(state: StateReader, functionName: string, args: readonly string[]): void {
   const [address, module, name] = functionName.split('::')
   if (!address || !module || !name) throw new Error(`${functionName} is not a function such as 0x1::coin::balance`)

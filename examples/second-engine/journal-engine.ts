@@ -14,7 +14,7 @@ import {
 } from '@ledger-state/engine'
 import { Journal } from './journal.ts'
 
-/** A call that changed the engine. Opening it again repeats them all. */
+/** A call that changed the engine. Opening the engine repeats them all. */
 type Change =
   | { readonly kind: 'commit'; readonly versions: readonly VersionWrites[]; readonly options: CommitOptions }
   | { readonly kind: 'prune'; readonly retain: bigint; readonly options: PruneOptions | undefined }
@@ -24,8 +24,8 @@ type Change =
   | { readonly kind: 'finish'; readonly base: ImportBase }
 
 /**
- * An engine that holds everything in memory, and journals each change to a file before it resolves: for small states that
- * outlive their process.
+ * Opens an engine that holds everything in memory, and appends each change to a file before it resolves. It suits small
+ * states that outlive their process.
  * @throws `store_locked` while another engine has the folder open
  */
 export async function openJournalEngine(folder: string): Promise<StateWriter> {
@@ -152,7 +152,10 @@ class JournalEngine implements StateWriter {
     await this.close()
   }
 
-  /** Memory has checked the change and holds it. If the disk does not, the engine closes: it must not answer with it. */
+  /**
+   * Appends a change that the engine in memory has checked and made. If the disk fails, the engine closes, because it
+   * must not answer with this change.
+   */
   async #keep(change: Change): Promise<void> {
     try {
       this.#journal.append(change)
@@ -163,7 +166,9 @@ class JournalEngine implements StateWriter {
   }
 }
 
-/** A file that only one process can create. One that a crash left is removed by hand. */
+/**
+ * Takes the lock: creates a file that only one process can create. A file that a crash left has to be removed by hand.
+ */
 function lock(path: string): () => void {
   try {
     closeSync(openSync(path, 'wx'))

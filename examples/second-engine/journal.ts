@@ -2,10 +2,13 @@ import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeS
 import { deserialize, serialize } from 'node:v8'
 import { crc32 } from 'node:zlib'
 
-/** Length and checksum of a record, before it. */
+/** Length and checksum of a record, which stand before it. */
 const HEADER_BYTES = 8
 
-/** Records in a file, in the order in which they were appended. What a crash left of the last one is cut off on opening. */
+/**
+ * Records in a file, in the order in which they were appended. Opening cuts off an incomplete record, which a crash may
+ * leave at the end.
+ */
 export class Journal<Entry> {
   readonly #file: number
   readonly entries: readonly Entry[]
@@ -19,7 +22,7 @@ export class Journal<Entry> {
     ftruncateSync(this.#file, length)
   }
 
-  /** Returns when the record is on disk. A record that cannot be written whole leaves nothing. */
+  /** Appends a record. Returns when it is on disk; if it cannot be written whole, nothing of it is left. */
   append(entry: Entry): void {
     const body = serialize(entry)
     const header = Buffer.alloc(HEADER_BYTES)

@@ -59,7 +59,7 @@ export const jsonTarget: Target = {
       assert(JSON.stringify(JSON.parse(ours)) === native, 'the text is read otherwise than by JSON.parse')
     } catch (error) {
       expectOwnError(error, 'invalid_json')
-      // Stricter than the runtime on purpose: lone surrogates and depth.
+      // We are stricter than the runtime on purpose: in lone surrogates and in depth.
       if (/surrogate|recursion/.test((error as Error).message)) return
       assert(native === undefined, 'a text is refused that JSON.parse reads')
     }

@@ -78,7 +78,7 @@ export const moduleTarget: Target = {
     let binary = new Uint8Array(0)
     let uses = 0
     return (random: Random) => {
-      // A module is mutated several times before a new one is made: making one costs more than reading it.
+      // Each module is mutated several times: making one costs more than reading it.
       if (uses-- <= 0) {
         const withFunctions = REAL_MODULES.length > 0 && random.below(2) === 0
         binary = withFunctions ? random.pick(REAL_MODULES) : Uint8Array.from(writeModule(generateModule(random)))

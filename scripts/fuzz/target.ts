@@ -1,17 +1,17 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { Random } from '@ledger-state/testing/random'
 
-/** A parser, or several that belong together, and what they are fed. */
+/** A parser, or several that belong together, with generators of their input. */
 export interface Target {
   readonly name: string
   generate(random: Random): Uint8Array
-  /** An input of about `size` bytes: work that grows faster than its input shows in long ones only. */
+  /** Makes an input of about `size` bytes. Work that grows faster than its input shows in long inputs only. */
   generateLong(random: Random, size: number): Uint8Array
   /** Throws if the parser answers neither a right result nor its own error. */
   check(input: Uint8Array): void
 }
 
-/** 1 KB of what was sent, and what the message says about it. */
+/** Longest message in bytes: up to 1 KB of the input, and what the message says about it. */
 const LONGEST_MESSAGE_BYTES = 2_048
 
 export function expectOwnError(error: unknown, ...codes: string[]): void {
@@ -24,7 +24,7 @@ export function assert(condition: boolean, what: string): void {
   if (!condition) throw new Error(what)
 }
 
-/** A copy with up to three changes: bytes are overwritten, the end is cut off, or a part stands twice. */
+/** Makes a copy with up to three changes: bytes are overwritten, the end is cut off, or a part is repeated. */
 export function mutate(random: Random, bytes: Uint8Array): Uint8Array {
   let mutated = Uint8Array.from(bytes)
   for (let change = random.below(4); change > 0 && mutated.length > 0; change--) {
@@ -49,7 +49,7 @@ export function mutate(random: Random, bytes: Uint8Array): Uint8Array {
   return mutated
 }
 
-/** A list of what `make` gives, about `size` long in all. */
+/** Makes a list of results of `make`, about `size` long in all. */
 export function untilLong<T extends { readonly length: number }>(size: number, make: (at: number) => T): T[] {
   const parts: T[] = []
   for (let length = 0; length < size; length += 1 + parts.at(-1)!.length) parts.push(make(parts.length))

@@ -1,4 +1,4 @@
-// What must hold in a project that installed a package, other than that its examples run.
+// Checks a project that installed a package: declarations, bundles for browsers, the oldest Node.js.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -23,7 +23,10 @@ export function isPortable(folder: string): boolean {
   return PORTABLE_PACKAGES.includes(folder)
 }
 
-/** Whether the declarations of a package, and its examples, compile where those of libraries are checked, too. */
+/**
+ * Checks that the declarations of a package, and its examples, compile with those of libraries checked as well. Returns
+ * the fault.
+ */
 export function typesFault(project: string, folder: string): string | undefined {
   const examples = readdirSync(project).filter((file) => /^example-\d+\.ts$/.test(file))
   for (const module of isPortable(folder) ? ['nodenext', 'preserve'] : ['nodenext']) {
@@ -33,7 +36,7 @@ export function typesFault(project: string, folder: string): string | undefined 
       strict: true,
       noEmit: true,
       skipLibCheck: false,
-      // Without Node's types, those of a browser stand for the console.
+      // Without Node's types, those of a browser declare the console.
       ...(isPortable(folder)
         ? { lib: ['es2024', 'dom'], types: [] }
         : { lib: ['es2024'], types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] }),
@@ -49,8 +52,8 @@ export function typesFault(project: string, folder: string): string | undefined 
 }
 
 /**
- * Files to compile: those of a portable package include its entry points, and no example with a package that needs
- * the types of Node.
+ * Files to compile. Those of a portable package include its entry points, and no example that uses a package with the
+ * types of Node.
  */
 function filesToCompile(project: string, folder: string, examples: readonly string[]): readonly string[] {
   if (!isPortable(folder)) return examples
@@ -66,7 +69,7 @@ function filesToCompile(project: string, folder: string, examples: readonly stri
 /** Entry points that need Node.js, or an optional peer. */
 const NOT_EVERYWHERE: readonly string[] = ['./contract', './mysten']
 
-/** The names under which a package can be imported on any runtime. */
+/** Names by which a package can be imported on any runtime. */
 function entryPoints(project: string, folder: string): string[] {
   const name = `@ledger-state/${folder}`
   const manifest = JSON.parse(readFileSync(join(project, 'node_modules', name, 'package.json'), 'utf8')) as {
@@ -76,10 +79,10 @@ function entryPoints(project: string, folder: string): string[] {
   return names.map((path) => name + path.slice(1))
 }
 
-/** What only Node.js has. Methods may be called `process`, as those of hashes are. */
+/** Names that only Node.js has. Methods may be called `process`, as those of hashes are. */
 const FORBIDDEN_IN_BROWSERS = /\bBuffer\b|(?<!\.)\bprocess\b(?!\()|["']node:/
 
-/** Whether a bundle of a portable package for browsers has anything of Node in it. */
+/** Checks that a bundle of a portable package for browsers uses nothing of Node. Returns the fault. */
 export async function bundleFault(project: string, folder: string): Promise<string | undefined> {
   const contents = entryPoints(project, folder)
     .map(
@@ -102,7 +105,9 @@ export async function bundleFault(project: string, folder: string): Promise<stri
     : undefined
 }
 
-/** The oldest Node.js that packages say they run on; undefined if it is not installed (`OLDEST_NODE` names it). */
+/**
+ * Path of the oldest Node.js that packages say they support (`OLDEST_NODE` names it); undefined if it is not installed.
+ */
 export const oldestNode = findOldestNode()
 
 function findOldestNode(): { readonly path: string; readonly version: readonly number[] } | undefined {
@@ -114,14 +119,14 @@ function findOldestNode(): { readonly path: string; readonly version: readonly n
   return undefined
 }
 
-/** Whether `engines` of a package, `>=MAJOR.MINOR`, admits that Node.js. */
+/** Whether `engines` of a package, `>=MAJOR.MINOR`, admits the oldest Node.js. */
 export function admitsOldestNode(engines: string): boolean {
   const [major, minor = 0] = engines.replace('>=', '').split('.').map(Number)
   const [oldMajor, oldMinor] = oldestNode?.version ?? []
   return oldMajor !== undefined && (oldMajor > major! || (oldMajor === major && oldMinor! >= minor))
 }
 
-/** A store that the example of the engine's README left, read by a Node.js that cannot write one. */
+/** Reads the store that the example of the engine's README left, on a Node.js that cannot write one. */
 const READ_STORE = `
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 const reader = openStateEngineReader({ path: './state' })
@@ -130,7 +135,7 @@ await reader.close()
 try { openStateEngine({ path: './state' }) } catch (error) { console.log(error.code, error.message) }
 `
 
-/** Whether the program does on the oldest Node.js what it says there. */
+/** Checks that an example prints on the oldest Node.js what it says. Returns the fault. */
 export function oldestNodeFault(project: string, example: string): string | undefined {
   const program = join(project, 'on-oldest-node.mjs')
   writeFileSync(program, stripTypeScriptTypes(example))

@@ -20,8 +20,8 @@ const COMPILER_OPTIONS = {
 }
 
 /**
- * Installs a program of `examples/` as somebody would who copied its folder, compiles it, and starts it: it prints the `text`
- * block of its README. One with a page is built, and its page shows that block in a browser.
+ * Installs a copy of a program of `examples/`, compiles it, and starts it: it must print the `text` block of its
+ * README. A program with a page is built, and its page must show that block in a browser.
  */
 export async function checkExample(name: string, registry: LocalRegistry, work: string, tally: Tally): Promise<void> {
   const project = join(work, 'examples', name)
@@ -44,7 +44,7 @@ async function start(project: string): Promise<Ended> {
   return built.status === 0 ? await showPage(join(project, 'dist')) : built
 }
 
-/** Opens the built page in a browser; what it shows, and its faults, are reported as those of a program. */
+/** Opens the built page in a browser. Its text and its faults are reported like the output of a program. */
 async function showPage(folder: string): Promise<Ended> {
   const browser = await openBrowser()
   try {
@@ -66,8 +66,8 @@ function faultOfPrint({ status, stdout, stderr }: Ended, project: string): strin
 }
 
 /**
- * Compiles every `@example` of the packages against the packed packages, and runs it: a line that prints must print what its
- * comment says.
+ * Compiles every `@example` of the packages against the packed packages, and runs it. Each line that prints must print
+ * what its comment says.
  */
 export async function checkDocExamples(
   packed: readonly PackedPackage[],

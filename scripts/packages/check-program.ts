@@ -10,12 +10,12 @@ import type { Tally } from './tally.ts'
 
 const run = promisify(execFile)
 
-/** The oldest supported line of Node, in addition to the one of the checkout. */
+/** Oldest supported release line of Node, which is tried in addition to the one of the checkout. */
 const OTHER_NODE = '22.23.3'
 const START_MS = 120_000
 const STOP_MS = 30_000
 
-/** `npx ledger-state` in an empty folder, on the Node of the checkout and on the oldest line. */
+/** Runs `npx ledger-state` in an empty folder, on the Node of the checkout and on the oldest line. */
 export async function checkProgram(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
   for (const node of [process.execPath, installNode(OTHER_NODE)]) {
     const environment = { ...npmEnvironment(registry), PATH: `${dirname(node)}${delimiter}${process.env.PATH}` }
@@ -38,7 +38,7 @@ export async function checkProgram(packed: PackedPackage, registry: LocalRegistr
   }
 }
 
-/** A Node of the registry, kept beside the modules of the checkout; returns its path. */
+/** Installs a Node from the registry beside the modules of the checkout. Returns its path. */
 function installNode(version: string): string {
   const folder = join(ROOT, 'node_modules/.cache', `node-${version}`)
   const node = join(folder, 'node_modules/node/bin/node')
@@ -51,7 +51,7 @@ function installNode(version: string): string {
   return node
 }
 
-/** Waits until the program says where it serves, and asks there for the ledger and for the page. */
+/** Waits until the program reports its address, and asks there for the ledger and for the page. */
 async function findServingFault(program: ChildProcess): Promise<string | undefined> {
   let printed = ''
   const address = await new Promise<string | undefined>((resolve) => {
@@ -74,7 +74,9 @@ async function findServingFault(program: ChildProcess): Promise<string | undefin
   return undefined
 }
 
-/** Stops the process group of its own, so that SIGINT reaches every process from npx to the program, as Ctrl-C does. */
+/**
+ * Stops a program by SIGINT to its process group, which reaches every process from npx to the program, as Ctrl-C does.
+ */
 async function stop(program: ChildProcess): Promise<void> {
   if (program.exitCode !== null || program.signalCode !== null) return
   const ended = once(program, 'exit')

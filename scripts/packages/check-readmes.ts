@@ -16,8 +16,9 @@ import type { Tally } from './tally.ts'
 
 /**
  * Installs a package into a separate empty project, with what its examples import, and runs the `ts` blocks of its
- * README there: a line that prints must print what its comment says. What runs on the oldest Node.js runs there, too;
- * declarations compile with `skipLibCheck: false`; a package that runs everywhere is bundled for a browser.
+ * README there: Each line that prints must print what its comment says. It also runs examples on the oldest Node.js if
+ * the package supports it, compiles declarations with `skipLibCheck: false`, and bundles a package that runs everywhere
+ * for a browser.
  */
 export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
   const { name, version, exports: entryPoints } = packed.manifest

@@ -7,10 +7,13 @@ import { formatMessage } from 'publint/utils'
 import { type PackedPackage, ROOT, readManifest } from './pack-packages.ts'
 import type { Tally } from './tally.ts'
 
-/** The one place that has the address of the repository is the package.json of the root. */
+/** Address of the repository. The package.json of the root is the only place that has it. */
 const REPOSITORY = readManifest('').repository!.url.replace(/^git\+|\.git$/g, '')
 
-/** Holds a tarball to what npm, bundlers, TypeScript and readers expect of a package; `work` takes what it unpacks. */
+/**
+ * Checks that a tarball has what npm, bundlers, TypeScript and readers expect of a package. `work` is the folder for
+ * what it unpacks.
+ */
 export async function inspectTarball(packed: PackedPackage, work: string, tally: Tally): Promise<void> {
   const folder = join(work, packed.manifest.name)
   mkdirSync(folder, { recursive: true })
@@ -50,8 +53,8 @@ async function findPublintFaults({ tarball }: PackedPackage, folder: string): Pr
 }
 
 /**
- * Finds faults by the profile `esm-only` of `attw`: how CommonJS and the resolution of before Node 12 find types is
- * left out.
+ * Finds faults of types by the profile `esm-only` of `attw`, which leaves out CommonJS and the resolution before Node
+ * 12.
  */
 async function findTypeFaults({ tarball, manifest }: PackedPackage): Promise<string[]> {
   if (!manifest.exports) return []
@@ -68,7 +71,7 @@ function findFileFaults({ files, manifest }: PackedPackage, folder: string): str
     .map((name) => `has no ${name}`)
   for (const path of files.filter((one) => /^dist\/(?!explorer-page).*\.(js|d\.ts)$/.test(one))) {
     const source = path.replace(/^dist/, 'src').replace(/(\.d\.ts|\.js)$/, '.ts')
-    // A program is bundled out of sources of all packages.
+    // A program is a bundle of the sources of all packages.
     if (manifest.exports && !files.includes(source)) {
       faults.push(`${path} is of no source: remove dist and build again`)
     }
@@ -86,7 +89,10 @@ function findFileFaults({ files, manifest }: PackedPackage, folder: string): str
   return faults
 }
 
-/** Links lead to files of the tarball or to whole addresses; those into the repository lead to files that it has. */
+/**
+ * Finds wrong links in a README. They must lead to files of the tarball or to whole addresses; addresses in the
+ * repository must be those of files that it has.
+ */
 function findReadmeFaults(packed: PackedPackage, folder: string): string[] {
   const path = join(folder, 'README.md')
   if (!existsSync(path)) return []

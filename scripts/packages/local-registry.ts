@@ -5,12 +5,15 @@ import type { AddressInfo } from 'node:net'
 import type { PackedPackage } from './pack-packages.ts'
 
 export interface LocalRegistry {
-  /** Variables for npm: the packages of our scope come from here, all others from where they always do. */
+  /**
+   * Environment for npm, in which the packages of our scope come from this registry, and all others from their usual
+   * one.
+   */
   readonly environment: Readonly<Record<string, string>>
   close(): void
 }
 
-/** A registry on loopback, in this process, that has the packed packages, as if they were published. */
+/** Starts a registry on loopback, in this process, that serves the packed packages as if they were published. */
 export async function startLocalRegistry(packed: readonly PackedPackage[]): Promise<LocalRegistry> {
   const server: Server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url!, 'http://localhost').pathname)
@@ -40,7 +43,7 @@ function tarballPath(name: string): string {
   return `/${name}/-/package.tgz`
 }
 
-/** What registries answer for the name of a package. */
+/** Answer of a registry for the name of a package. */
 function packument({ manifest, integrity }: PackedPackage, address: string): unknown {
   const { name, version } = manifest
   const dist = { tarball: `${address}${tarballPath(name)}`, integrity }

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The root of the repository, with a slash at its end. */
+/** Root of the repository, with a slash at its end. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 export interface Manifest {
@@ -25,16 +25,16 @@ export interface Manifest {
 }
 
 export interface PackedPackage {
-  /** Folder from the root of the repository, such as `packages/core`. */
+  /** Path of the package's folder from the root of the repository, such as `packages/core`. */
   readonly folder: string
   /** Manifest of the tarball, with the versions of its siblings. */
   readonly manifest: Manifest
-  /** The path of the tarball. */
+  /** Path of the tarball. */
   readonly tarball: string
   /** Files of the tarball, without the `package/` before each. */
   readonly files: readonly string[]
   readonly bytes: number
-  /** Hash as registries give it, `sha512-…`. */
+  /** Hash of the tarball in the form of registries, `sha512-…`. */
   readonly integrity: string
 }
 
@@ -42,7 +42,7 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')) as Manifest
 }
 
-/** Packs every package that is not private, as a release does; those that others depend on come first. */
+/** Packs every package that is not private, as a release does. Packages that others depend on come first. */
 export async function packPackages(into: string): Promise<PackedPackage[]> {
   const folders = globSync('{packages,apps}/*/package.json', { cwd: ROOT })
     .map((path) => dirname(path).replaceAll('\\', '/'))

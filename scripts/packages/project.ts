@@ -10,21 +10,21 @@ const run = promisify(execFile)
 const DEADLINE_MS = 120_000
 
 export interface Ended {
-  /** Undefined if a signal ended the program. */
+  /** Exit status; undefined if a signal ended the program. */
   readonly status: number | undefined
   readonly stdout: string
   readonly stderr: string
 }
 
 /**
- * npm's environment in checks: our packages from the local registry, and a cache of the checkout, so that nothing of it
- * stays in the user's.
+ * Environment for npm in checks: our packages come from the local registry, and the cache is in the checkout, so that
+ * the user's cache is not touched.
  */
 export function npmEnvironment(registry: LocalRegistry): NodeJS.ProcessEnv {
   return { ...process.env, ...registry.environment, npm_config_cache: join(ROOT, 'node_modules/.cache/npm') }
 }
 
-/** Installs what the package.json of a folder names. */
+/** Installs the dependencies of a folder's package.json. */
 export async function installProject(folder: string, registry: LocalRegistry): Promise<void> {
   const words = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', '--loglevel=error']
   await run('npm', words, { cwd: folder, env: npmEnvironment(registry) })
@@ -45,12 +45,12 @@ export async function runToEnd(program: string, words: readonly string[], folder
   return { status: status ?? undefined, stdout, stderr }
 }
 
-/** Texts that an example prints: what follows `//` after a `console.log(…)`. */
+/** Texts that an example must print: the comments after `console.log(…)`. */
 export function printedTexts(example: string): string[] {
   return [...example.matchAll(/console\.log\(.*\/\/ (.+)$/gm)].map(([, text]) => text!)
 }
 
-/** Why a run of an example is wrong; undefined if it is right. */
+/** Reason why a run of an example is wrong; undefined if it is right. */
 export function faultOfRun({ status, stdout, stderr }: Ended, expected: readonly string[]): string | undefined {
   const missing = expected.filter((text) => !stdout.includes(text))
   if (status === 0 && missing.length === 0) return undefined

@@ -1,6 +1,6 @@
 import type { PackedPackage } from './pack-packages.ts'
 
-/** What a release publishes, in this order, a line for each package. */
+/** Lists what a release publishes, in order, one package a line. */
 export function releasePlan(packed: readonly PackedPackage[]): string {
   return packed
     .map(({ manifest, files, bytes }) => {

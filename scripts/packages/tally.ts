@@ -3,7 +3,7 @@ export class Tally {
   passed = 0
   failed = 0
 
-  /** Counts a check that passed, or one that failed for this reason. */
+  /** Counts a check, as passed if there is no `fault`. */
   add(check: string, fault: string | undefined): void {
     if (fault === undefined) this.passed++
     else {
@@ -12,7 +12,7 @@ export class Tally {
     }
   }
 
-  /** The last line of a step of CI; sets the exit status of the process. */
+  /** Prints the last line of a step of CI, and sets the exit status of the process. */
   finish(): void {
     console.log(`${this.passed} passed, ${this.failed} failed`)
     process.exitCode = this.failed > 0 ? 1 : 0

@@ -2,12 +2,15 @@ import { clip, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** Counted from 1; absent if the text is not UTF-8. */
+    /** Line and column count from 1; absent if the text is not UTF-8. */
     invalid_json: { readonly line?: number; readonly column?: number }
   }
 }
 
-/** Bytes and values that do not fit their layout, texts that are not JSON, and layouts that cannot be used. */
+/**
+ * Codes of bytes and values that do not fit their layout, of texts that are not JSON, and of layouts that cannot be
+ * used.
+ */
 export type BcsErrorCode = 'invalid_bcs' | 'invalid_value' | 'invalid_json' | 'unsupported_type' | 'type_too_large'
 
 type BcsError = LedgerStateError<BcsErrorCode>
@@ -16,7 +19,7 @@ export function invalidJson(why: string, line: number, column: number): BcsError
   return new LedgerStateError('invalid_json', `${why} at line ${line} column ${column}`, { line, column })
 }
 
-/** A value that does not fit its layout. The caller clips what `why` quotes. */
+/** Error of a value that does not fit its layout. The caller clips what `why` quotes. */
 export function invalidValue(why: string): BcsError {
   return new LedgerStateError('invalid_value', why)
 }

@@ -1,8 +1,8 @@
 import type { Layout, LayoutField } from '../src/layout/layout.ts'
 
 /**
- * A second reader of BCS for tests: plain, slow, and written from the table of formats alone. It builds a tree and lets
- * JSON.stringify print it. `undefined` where the bytes are not a value of the layout.
+ * Prints a value as JSON: a second reader of BCS for tests, simple, slow, and written from the table of formats alone.
+ * It builds a tree and prints it by JSON.stringify. Undefined if the bytes are not a value of the layout.
  */
 export function referenceBytesToJson(layout: Layout, bytes: Uint8Array): string | undefined {
   const state = { rest: [...bytes] }
@@ -123,7 +123,7 @@ function read(layout: Layout, state: State): unknown {
         const before = state.rest
         const key = read(layout.key, state)
         const keyHex = hex(before.slice(0, before.length - state.rest.length))
-        // Hex digits sort as the bytes do, also if one is a prefix of the other.
+        // Hex digits sort as the bytes do, even if one text is a prefix of the other.
         if (previous !== undefined && previous >= keyHex) throw new Refusal()
         previous = keyHex
         return { key, value: read(layout.value, state) }

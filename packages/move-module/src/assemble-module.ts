@@ -3,7 +3,7 @@ import { FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, NEWEST_VERSION, TABLE, TOKEN
 import type { ModuleId, SignatureToken } from './module-definition.js'
 import { ATTRIBUTES_KEY } from './module-metadata.js'
 
-/** Numbers of instructions by name; see docs/ledger-formats.md, section "Module binaries". */
+/** Opcodes by name; see docs/ledger-formats.md, section "Module binaries". */
 const OPCODES = {
   pop: 0x01,
   ret: 0x02,
@@ -99,10 +99,10 @@ const OPCODES = {
   abort_msg: 0x68,
 } as const
 
-/** The name of an instruction. */
+/** Name of an instruction. */
 export type OpcodeName = keyof typeof OPCODES
 
-/** Bytes of the number behind these instructions. */
+/** Number of bytes of the number that follows these instructions. */
 const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
   ld_u8: 1,
   ld_u16: 2,
@@ -118,7 +118,7 @@ const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
   ld_i256: 32,
 }
 
-/** The function that an instruction calls: one of this module, or of another one. */
+/** Function that an instruction calls: one of this module, or of another one. */
 export interface Callee {
   readonly module?: ModuleId
   readonly name: string
@@ -129,8 +129,8 @@ export interface Callee {
 }
 
 /**
- * An instruction and its operand, or a label. The operand is a number, a label (branches), a local, a struct or `struct.field` or `struct::Variant`, a type
- * (vectors, closures), or a callee.
+ * An instruction with its operand, or a label. The operand is a number, a label (branches), a local, a struct or
+ * `struct.field` or `struct::Variant`, a type (vectors, closures), or a callee.
  */
 export type AssemblyLine =
   | { readonly label: string }
@@ -152,14 +152,14 @@ export interface AssembledFunction {
   readonly typeParameters?: readonly number[]
   readonly locals?: readonly SignatureToken[]
   readonly visibility?: 'private' | 'public' | 'friend'
-  /** Whether it is a view: by default where the function has results. */
+  /** Whether the function is a view; by default it is if it has results. */
   readonly isView?: boolean
   readonly isNative?: boolean
   readonly attributes?: readonly number[]
   readonly code?: readonly AssemblyLine[]
 }
 
-/** A struct, or an enum where it has variants, of an assembled module. */
+/** A struct of an assembled module, or an enum if it has variants. */
 export interface AssembledStruct {
   readonly name: string
   readonly abilities?: number
@@ -171,7 +171,7 @@ export interface AssembledStruct {
   }[]
 }
 
-/** A module with code, in names where the binary has indexes. */
+/** A module with code, with names in the place of the indexes of the binary. */
 export interface Assembly {
   /** Version of the binary format; by default 10, the newest. */
   readonly version?: number
@@ -180,13 +180,13 @@ export interface Assembly {
   readonly name: string
   readonly structs?: readonly AssembledStruct[]
   readonly functions: readonly AssembledFunction[]
-  /** Names and texts of abort codes. */
+  /** Abort codes with their names and texts. */
   readonly errors?: readonly (readonly [code: bigint, name: string, text: string])[]
 }
 
 /**
- * Writes a module with code: instructions by name, with names as operands. It is meant for demonstration ledgers and tests of what
- * runs modules: nothing is checked, so that tests can write what no compiler would.
+ * Writes a module with code: instructions by name, with names as operands. It is meant for demonstration ledgers, and
+ * for tests of programs that run modules. It checks nothing, so that tests can write modules that no compiler would.
  * @example
  * ```ts
  * import { assembleModule, readModuleCode } from '@ledger-state/move-module'
@@ -212,7 +212,7 @@ export function assembleModule(assembly: Assembly): Uint8Array {
 
 const ALL_ABILITIES = 15
 const VISIBILITY = { private: 0, public: 1, friend: 3 } as const
-/** Functions have attributes from this version on. */
+/** First version of the binary format in which functions have attributes. */
 const ATTRIBUTES_VERSION = 8
 const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 
@@ -223,7 +223,7 @@ class Entries {
   add(key: string, write: (writer: ByteWriter) => void): number {
     const known = this.#indexes.get(key)
     if (known !== undefined) return known
-    // What an entry needs of other tables is added first; of its own table it needs nothing.
+    // Entries of other tables that the entry needs are added first; it needs none of its own table.
     const entry = new ByteWriter()
     write(entry)
     const index = this.#indexes.size
@@ -451,7 +451,7 @@ class Assembler {
     }
     if ('kind' in operand) {
       if (!name.endsWith('_generic')) return this.#signature([operand])
-      // A generic struct of this module.
+      // A generic struct that this module defines.
       const struct = operand as SignatureToken & { kind: 'struct' }
       const definition = this.#structIndex(struct.name)
       const signature = this.#signature(struct.typeArguments)
@@ -472,7 +472,7 @@ class Assembler {
     return this.#assembly.structs!.findIndex((one) => one.name === name)
   }
 
-  /** `S`, `S.field`, `E::Variant`, or `E::A|B.field`. */
+  /** Resolves an operand: `S`, `S.field`, `E::Variant`, or `E::A|B.field`. */
   #structOperand(text: string): number {
     const [, structName, variants, field] = /^(\w+)(?:::([\w|]+))?(?:\.(\w+))?$/.exec(text)!
     const index = this.#structIndex(structName!)

@@ -6,10 +6,10 @@ export const NEWEST_VERSION = 10
 /** First version whose version word has 0x0A as its top byte. */
 export const FLAVOURED_VERSION = 7
 export const FLAVOUR = 0x0a00_0000
-/** Enums stand in modules from this version on. */
+/** First version in which modules may have enums. */
 export const ENUM_VERSION = 7
 
-/** Names may hold `$` from this version on. */
+/** First version in which names may have `$`. */
 export const DOLLAR_VERSION = 9
 
 export const TABLE = {
@@ -65,7 +65,10 @@ export const TOKEN = {
 export const LIMIT = {
   tables: 255,
   index: 65_535,
-  /** Entries of tables, types, type parameters and variants: our bound, 14 times what any module of a genesis has (2,355). */
+  /**
+   * Most entries of a table, types, type parameters or variants: our limit, 14 times the most of any module of a
+   * genesis (2,355).
+   */
   parts: 32_768,
   identifierBytes: 65_535,
   fields: 255,

@@ -1,7 +1,7 @@
 import { addressToShortHex, clip, type ErrorFields, LedgerStateError } from '@ledger-state/core'
 import type { ModuleId } from './module-definition.js'
 
-/** Binaries that cannot be read, and types that have no layout. */
+/** Codes of binaries that cannot be read, and of types that have no layout. */
 export type ModuleErrorCode =
   | 'invalid_module'
   | 'module_not_found'

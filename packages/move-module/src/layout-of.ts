@@ -19,29 +19,32 @@ import {
 } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
-/** Finds a module as it stands at the version in question; undefined if there is none. */
+/** Finds a module as it is at the version in question; undefined if there is none. */
 export type GetModule = (id: ModuleId) => MoveModule | undefined
 
-/** The budget of `layoutOf`. */
+/** Budget of `layoutOf`. */
 export interface LayoutOptions {
   /**
-   * The most steps of one resolution: types looked at, in type arguments and in fields, and fields and variants laid out.
+   * Most steps of one resolution: types looked at, in type arguments and in fields, and fields and variants laid out.
    * They bound the time, and the `layoutSize` of the result. By default `MAX_LAYOUT_NODES`.
    */
   readonly maxNodes?: number | undefined
 }
 
-/** 14 times what the largest type of the Aptos framework takes, the market of an order book (1,156); about 5 ms. */
+/**
+ * Default budget: 14 times the steps of the largest type of the Aptos framework, the market of an order book (1,156);
+ * about 5 ms.
+ */
 export const MAX_LAYOUT_NODES = 16_384
-/** The most types in the text of a type: of that which is asked for, and of each that a field has. */
+/** Most types in the text of a type: of the type that is asked for, and of the type of each field. */
 const MAX_TYPE_SIZE = 1_024
-/** The most nodes of a layout that is written out as a tree, where a shared part stands in each of its places. */
+/** Most nodes of a layout as a tree, in which a shared part is written out in each of its places. */
 const MAX_TREE_SIZE = 65_536
 
 /**
- * The layout of a type, resolved through the modules that define it. A type that occurs several times is laid out once, and
- * the layout is shared. Type arguments are resolved even if no field uses them; only those of an `Object` that is the
- * whole type are not, since its bytes never depend on them.
+ * Finds the layout of a type, through the modules that define it. A type that occurs several times is laid out once,
+ * and the layout is shared. Type arguments are resolved even if no field uses them. The exception is an `Object` that
+ * is the whole type, because its bytes never depend on its type arguments.
  * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`
  * @example
  * ```ts
@@ -65,13 +68,13 @@ export function layoutOf(tag: TypeTag, getModule: GetModule, options: LayoutOpti
   return resolveLayout(tag, getModule, options).layout
 }
 
-/** A layout with what `codecOf` need not look for in it. */
+/** A layout with its traits, which `codecOf` then need not measure. */
 export interface ResolvedLayout extends LayoutTraits {
   readonly layout: Layout
   readonly unwritable: 'function' | undefined
 }
 
-/** Same as `layoutOf`, with what `codecOf` need not look for in the layout. */
+/** Same as `layoutOf`, with the traits of the layout, which `codecOf` then need not measure. */
 export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
   if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
   if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
@@ -87,29 +90,32 @@ function isFrameworkType(module: ModuleId, struct: string, frameworkModule: stri
   return struct === frameworkStruct && module.name === frameworkModule && addressToShortHex(module.address) === '0x1'
 }
 
-/** A type with its type arguments, and its layout. One resolution resolves the same type to the same object. */
+/** A type with its type arguments, and its layout. Within one resolution, the same type is always the same object. */
 interface ResolvedType extends ResolvedLayout {
-  /** Unique in one resolution. */
+  /** Number of the type, unique in one resolution. */
   readonly id: number
-  /** Types that its text names. */
+  /** Number of types in the text of the type. */
   readonly typeSize: number
-  /** Nodes of the layout as a tree. */
+  /** Number of nodes of the layout as a tree. */
   readonly treeSize: number
 }
 
-/** A definition that was looked up. */
+/** Definition of a struct that was looked up. */
 interface KnownStruct {
-  /** Unique in one resolution. */
+  /** Number of the struct, unique in one resolution. */
   readonly id: number
   readonly module: ModuleId
   readonly definition: StructDefinition
 }
 
 const NO_TYPES: readonly ResolvedType[] = []
-/** The ids that all resolutions share: for nothing, for the vector, and for the types without parts. */
+/** Ids that all resolutions share: of nothing, of the vector, and of the types without parts. */
 const NO_ID = 0
 const VECTOR_ID = 1
-/** The bytes of a function value show its types: a function type has one layout, whatever its parameters. */
+/**
+ * Types without parts by name. Function types have one layout, whatever their parameters, because the bytes of a
+ * function value show its types.
+ */
 const PLAIN_TYPES: ReadonlyMap<string, ResolvedType> = new Map(
   [...PRIMITIVE_TYPES, 'function' as const].map((kind, at) => [
     kind,
@@ -123,21 +129,23 @@ const PLAIN_TYPES: ReadonlyMap<string, ResolvedType> = new Map(
     },
   ]),
 )
-/** Two ids below it make one whole number that a double holds. */
+/** Bound of ids: two of them make one whole number that a double holds. */
 const ID_RANGE = 2 ** 26
 
 /**
- * A client can make each of its types another one, so that each is resolved anew: what is made on the way is garbage that all
- * clients wait for. Types are compared by numbers, without writing out their texts.
+ * Resolves the types of one request. A client can make each of its types a new one, so that each is resolved anew, and
+ * the garbage of the work delays all clients. So types are compared by numbers, and their texts are not written.
  */
 class LayoutResolver {
   readonly #getModule: GetModule
   readonly #maxNodes: number
-  /** Modules by address, and then by name. Most types name their addresses by one object or a few. */
+  /** Modules by address, then by name. Most types use one object, or a few, for their addresses. */
   readonly #modulesAt = new Map<Uint8Array, Map<string, ReadonlyMap<string, KnownStruct>>>()
   readonly #modulesByText = new Map<string, Map<string, ReadonlyMap<string, KnownStruct>>>()
   #nextId = 2 + PLAIN_TYPES.size
-  /** A struct with some of its type arguments, by its id with one less and the id of the last one. */
+  /**
+   * Ids of structs with some of their type arguments, by the id with one argument less and the id of the last argument.
+   */
   readonly #applied = new Map<number, number>()
   /** Types by the id of all but the last type argument, and the id of the last one. */
   readonly #resolved = new Map<number, ResolvedType>()
@@ -166,7 +174,7 @@ class LayoutResolver {
     }
   }
 
-  /** Resolves a type as a module writes it; `scope` has the type arguments of the struct that it stands in. */
+  /** Resolves a type as a module writes it. `scope` has the type arguments of the struct in which it stands. */
   #resolveToken(token: SignatureToken, scope: readonly ResolvedType[], depth: number): ResolvedType {
     this.#enter(depth)
     switch (token.kind) {
@@ -253,7 +261,7 @@ class LayoutResolver {
     return { id, typeSize, layout, depth: traits.depth, treeSize: traits.treeSize, unwritable: traits.unwritable }
   }
 
-  /** Adds to the traits of the struct or enum. */
+  /** Lays out fields, and adds their traits to those of the struct or enum. */
   #layOutFields(
     definitions: readonly FieldDefinition[],
     typeArguments: readonly ResolvedType[],
@@ -343,7 +351,7 @@ function plainType(kind: PrimitiveType | 'function'): ResolvedType {
   return PLAIN_TYPES.get(kind)!
 }
 
-/** A layout that is shared may stand deeper than where it was laid out. */
+/** Checks the depth of a layout that is shared: it may stand deeper than where it was laid out. */
 function expectShallow(type: ResolvedType, depth: number): ResolvedType {
   expectLayoutDepth(depth + type.depth)
   return type

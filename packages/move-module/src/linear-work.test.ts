@@ -8,17 +8,20 @@ import type { SignatureToken } from './module-definition.js'
 import { readModule, readModuleInterface } from './read-module.js'
 import { writeModule } from './write-module.js'
 
-// Hostile input of growing size. The parsers of all packages below this one are tested here, too.
+// Hostile input of growing size, also for the parsers of all packages below this one.
 
 const SMALL = 1_000
 const GROWTH = 8
-/** Linear work takes 8 times the steps, a little more where longer numbers take more bytes, and quadratic work 64 times. */
+/**
+ * Most times the steps for 8 times the input. Linear work takes 8 times as many, a little more if longer numbers take
+ * more bytes, and quadratic work takes 64 times.
+ */
 const MAX_RATIO = 10
 
 const counter = createStepCounter()
 afterAll(() => counter.stop())
 
-/** Steps of work that may refuse its input. */
+/** Counts the steps of work that may refuse its input. */
 function stepsOf(work: () => unknown): number {
   return counter.count(() => {
     try {
@@ -32,7 +35,7 @@ function stepsOf(work: () => unknown): number {
 function expectLinear(work: (size: number) => () => unknown): void {
   const small = work(SMALL)
   const large = work(SMALL * GROWTH)
-  // Compiles what is compiled once.
+  // Compiles first what is compiled only once.
   stepsOf(small)
   const before = stepsOf(small)
   const after = stepsOf(large)
@@ -135,7 +138,7 @@ describe('a codec', () => {
       const value = codec.jsonToBytes(key(size))
       return () => codec.bytesToJson(value)
     })
-    // A fault in the last element.
+    // The fault is in the last element.
     expectLinear((size) => {
       const value = [...(key(size) as never[]), null as never]
       return () => codec.jsonToBytes(value)

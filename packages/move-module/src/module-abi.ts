@@ -11,13 +11,13 @@ import {
 } from './module-definition.js'
 
 /**
- * The ABI of a module as full nodes print it: `JSON.stringify` gives their text, members in their order. Variants of enums and
- * phantom type parameters are not shown.
+ * ABI of a module as full nodes print it: `JSON.stringify` makes the same text, with members in the same order. It does
+ * not show variants of enums and phantom type parameters.
  */
 export interface ModuleAbi {
   readonly address: string
   readonly name: string
-  /** `0x1::genesis`. */
+  /** Friends of the module, such as `0x1::genesis`. */
   readonly friends: readonly string[]
   /** Public, friend and entry functions. */
   readonly exposed_functions: readonly FunctionAbi[]
@@ -31,7 +31,7 @@ export interface FunctionAbi {
   readonly is_entry: boolean
   readonly is_view: boolean
   readonly generic_type_params: readonly TypeParameterAbi[]
-  /** Types such as `&mut vector<T0>` and `|u64,&bool|u8`. */
+  /** Types of the parameters, such as `&mut vector<T0>` and `|u64,&bool|u8`. */
   readonly params: readonly string[]
   readonly return: readonly string[]
 }
@@ -44,23 +44,23 @@ export interface StructAbi {
   readonly is_enum: boolean
   readonly abilities: readonly string[]
   readonly generic_type_params: readonly TypeParameterAbi[]
-  /** None of enums and native types. */
+  /** Fields of the struct; empty for enums and native types. */
   readonly fields: readonly { readonly name: string; readonly type: string }[]
 }
 
-/** The abilities that an argument of a type parameter must have: `copy`, `drop`, `store`, `key`. */
+/** Abilities that an argument of a type parameter must have: `copy`, `drop`, `store`, `key`. */
 export interface TypeParameterAbi {
   readonly constraints: readonly string[]
 }
 
 /**
- * Characters of all types in an ABI. A hostile module may name a type of 64 KB in a byte or two, again and again; the largest ABI
- * of the Aptos framework has 7,000.
+ * Most characters of all types in an ABI. A hostile module may name a type of 64 KB in a byte or two, again and again;
+ * the largest ABI of the Aptos framework has 7,000.
  */
 const MAX_ABI_TYPE_LENGTH = 1_000_000
 
 /**
- * The ABI of a module.
+ * Makes the ABI of a module.
  * @throws `type_too_large` if the types of the module are too long to print
  * @example
  * ```ts
@@ -115,7 +115,7 @@ function fieldsAbi(definition: StructDefinition, printer: TypePrinter): StructAb
   return definition.fields.map(({ name, type }) => ({ name, type: printer.print(type) }))
 }
 
-/** `Option` became an enum; nodes show it as the struct that it was. */
+/** Whether a module is that of `Option`, which became an enum. Nodes show it as the struct that it was. */
 function isOptionModule({ address, name }: ModuleId): boolean {
   return name === 'option' && addressToShortHex(address) === '0x1'
 }
@@ -130,7 +130,7 @@ function moduleIdToText({ address, name }: ModuleId): string {
   return `${addressToShortHex(address)}::${name}`
 }
 
-/** Prints types as they stand in an ABI, up to a number of characters in all. */
+/** Prints types as in an ABI, up to a number of characters in all. */
 class TypePrinter {
   #left: number
 
@@ -138,7 +138,7 @@ class TypePrinter {
     this.#left = maxLength
   }
 
-  /** Function types have no blanks, no brackets and no abilities in an ABI. */
+  /** Prints a type. In an ABI, function types have no blanks, no brackets and no abilities. */
   print(token: SignatureToken): string {
     switch (token.kind) {
       case 'vector':
@@ -162,7 +162,7 @@ class TypePrinter {
     return tokens.map((token) => this.print(token)).join(separator)
   }
 
-  /** Charges for a text. `length` leaves out the parts that were charged before. */
+  /** Counts the characters of a text. `length` leaves out the parts that were counted before. */
   #spend(text: string, length = text.length): string {
     this.#left -= length
     if (this.#left < 0) throw abiTooLong(MAX_ABI_TYPE_LENGTH)

@@ -1,31 +1,39 @@
 import type { FunctionDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
 
-/** The instructions of a function, in flat arrays of the same length: the index in them is the code offset. */
+/** Instructions of a function, in flat arrays of the same length: the index in them is the code offset. */
 export interface Instructions {
   readonly opcodes: Uint8Array
-  /** An index into a table, a local, an offset in code, or, of instructions with a number, its index in `numbers`; else 0. */
+  /**
+   * Operand of each instruction: an index into a table, a local, an offset in code, or, if the operand is a number, its
+   * index in `numbers`; else 0.
+   */
   readonly operands: Int32Array
-  /** The count of `vec_pack` and `vec_unpack`; of `pack_closure`, the index of its mask (a bigint) in `numbers`; else 0. */
+  /**
+   * Second operand of each instruction: the count of `vec_pack` and `vec_unpack`; of `pack_closure`, the index of its
+   * mask (a bigint) in `numbers`; else 0.
+   */
   readonly seconds: Int32Array
-  /** Each is a number while it is safe, else a bigint; masks are always bigints. */
+  /** Numbers of instructions, as bigints if they are not safe integers; masks are always bigints. */
   readonly numbers: readonly (number | bigint)[]
 }
 
-/** What a function runs. */
+/** Code of a function: instructions and locals. */
 export interface FunctionCode extends Instructions {
-  /** Types of the locals behind the parameters. */
+  /** Types of the locals after the parameters. */
   readonly locals: readonly SignatureToken[]
 }
 
-/** What `ModuleCode.functions` adds to a signature. */
+/** A function of `ModuleCode.functions`: its signature with attributes and code. */
 export interface CodedFunction extends FunctionDefinition {
-  /** Kinds of the attributes of binary version 8 and above: 1 persistent, 2 module lock, 3 and 4 pack a public struct. */
+  /**
+   * Kinds of the attributes of binary version 8 and above: 1 persistent, 2 module lock, 3 and 4 pack a public struct.
+   */
   readonly attributes: readonly number[]
-  /** Absent in a native function. */
+  /** Code of the function; absent if it is native. */
   readonly code?: FunctionCode | undefined
 }
 
-/** A function that code names: one of this module or another. */
+/** A function that code calls: one of this module or another. */
 export interface FunctionHandle {
   readonly module: ModuleId
   readonly name: string
@@ -36,7 +44,7 @@ export interface FunctionHandle {
   readonly attributes: readonly number[]
 }
 
-/** A generic thing with type arguments: the index of the thing in its table, and the types. */
+/** A generic function, struct or field with type arguments: its index in its table, and the types. */
 export interface Instantiation {
   readonly of: number
   readonly typeArguments: readonly SignatureToken[]
@@ -65,13 +73,13 @@ export interface Constant {
   readonly bytes: Uint8Array
 }
 
-/** The name and the text that a module gives an abort code. */
+/** Name and text that a module gives an abort code. */
 export interface ErrorDescription {
   readonly name: string
   readonly text: string
 }
 
-/** All of a module that running it needs. Indexes in tables are checked; those in code are not. */
+/** Everything of a module that is needed to run it. Indexes in tables are checked; those in code are not. */
 export interface ModuleCode extends MoveModule {
   readonly friends: readonly ModuleId[]
   readonly functions: readonly CodedFunction[]

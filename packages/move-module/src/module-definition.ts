@@ -1,11 +1,11 @@
 import type { PrimitiveType, StructTag } from '@ledger-state/type-tag'
 
-/** Bits of an ability set. */
+/** Bits of the abilities. */
 export const ABILITY = { copy: 1, drop: 2, store: 4, key: 8 } as const
 
-/** The address and the name of a module. */
+/** Address and name of a module. */
 export interface ModuleId {
-  /** 32 bytes. */
+  /** Address, 32 bytes. */
   readonly address: Uint8Array
   readonly name: string
 }
@@ -50,7 +50,7 @@ export interface TypeParameter {
 
 interface TypeDefinition {
   readonly name: string
-  /** The group whose stored value holds this resource among others, from the metadata of the module. */
+  /** Resource group whose stored value holds this resource among others, from the metadata of the module. */
   readonly resourceGroup?: StructTag | undefined
   readonly abilities: number
   readonly typeParameters: readonly TypeParameter[]
@@ -70,7 +70,7 @@ export interface MoveModule extends ModuleId {
   readonly structs: readonly StructDefinition[]
 }
 
-/** Who may call a function. */
+/** Which code may call a function. */
 export type Visibility = 'private' | 'public' | 'friend'
 
 /** The signature of a function. */
@@ -85,11 +85,11 @@ export interface FunctionDefinition {
   readonly results: readonly SignatureToken[]
 }
 
-/** All that other modules and clients see of a module. */
+/** The part of a module that other modules and clients see. */
 export interface ModuleInterface extends MoveModule {
   /** Friends in the order of the binary. */
   readonly friends: readonly ModuleId[]
-  /** Those that the module defines, private ones included, in the order of the binary. */
+  /** Functions that the module defines, private ones included, in the order of the binary. */
   readonly functions: readonly FunctionDefinition[]
   /** Names of the functions that are views, and of the structs that are events, from the metadata. */
   readonly views: ReadonlySet<string>

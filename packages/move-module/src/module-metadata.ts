@@ -4,7 +4,7 @@ import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger
 import type { ErrorDescription } from './module-code.js'
 import type { StructDefinition } from './module-definition.js'
 
-// Metadata that the Aptos compiler leaves in a module; see docs/ledger-formats.md, section "Module metadata".
+// Metadata that the Aptos compiler writes into a module; see docs/ledger-formats.md, section "Module metadata".
 
 export interface MetadataEntry {
   readonly key: Uint8Array
@@ -12,19 +12,19 @@ export interface MetadataEntry {
 }
 
 export const ATTRIBUTES_KEY = 'aptos::metadata_v1'
-/** Key of older modules: its value has the errors alone. */
+/** Key of the metadata of older modules, whose value has the errors alone. */
 const ERRORS_KEY = 'aptos::metadata_v0'
 
 const STRUCT_ATTRIBUTE = { groupMember: 3, event: 4 } as const
-/** The newer compiler's, and an older one's. */
+/** Kinds of the attribute that marks a view: that of the newer compiler, and that of an older one. */
 const VIEW_ATTRIBUTES: ReadonlySet<number> = new Set([1, 0])
 
 export interface Attributes {
-  /** The resource group of each struct that is a member of one. */
+  /** Resource group of each struct that is a member of one, by the name of the struct. */
   readonly groups: ReadonlyMap<string, StructTag>
-  /** Names of structs. */
+  /** Names of the structs that are events. */
   readonly events: ReadonlySet<string>
-  /** Names of functions. */
+  /** Names of the functions that are views. */
   readonly views: ReadonlySet<string>
   /** Errors by abort code. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>
@@ -36,8 +36,8 @@ interface Attribute {
 }
 
 /**
- * What the attributes of a module say. Metadata that does not parse to its end counts as absent: a chain accepts any, and the
- * definitions of the module are still good.
+ * Reads the attributes of a module from its metadata. Metadata that cannot be parsed to its end counts as absent: a
+ * chain accepts any, and the definitions of the module are still good.
  */
 export function readAttributes(entries: readonly MetadataEntry[]): Attributes {
   const groups = new Map<string, StructTag>()
@@ -85,7 +85,10 @@ function parseMetadata(entries: readonly MetadataEntry[]): ParsedMetadata | unde
 const ATTRIBUTES_KEY_BYTES = new TextEncoder().encode(ATTRIBUTES_KEY)
 const ERRORS_KEY_BYTES = new TextEncoder().encode(ERRORS_KEY)
 
-/** Compilers write the codes in ascending order; others are read, too, so that the marks behind them count. */
+/**
+ * Reads the errors. Compilers write the codes in ascending order. Other orders are accepted, so that the marks after
+ * the errors count.
+ */
 function readErrors(reader: ByteReader): ReadonlyMap<bigint, ErrorDescription> {
   return new Map(
     readList(reader, () => {
@@ -109,7 +112,7 @@ function readAttribute(reader: ByteReader): Attribute {
   return { kind, argument }
 }
 
-/** Reads a key and then, by what that gives, the value after it. */
+/** Reads a map. `readKey` reads a key and returns the function that reads its value. */
 function readMap<T>(reader: ByteReader, readKey: () => () => T): T[] {
   let previous: Uint8Array | undefined
   return readList(reader, () => {
@@ -135,7 +138,7 @@ function toGroup(text: string): StructTag | undefined {
   }
 }
 
-/** The metadata that names the resource groups of definitions; undefined if none is a member of a group. */
+/** Encodes the metadata with the resource groups of definitions; undefined if none is a member of a group. */
 export function resourceGroupsToMetadata(definitions: readonly StructDefinition[]): Uint8Array | undefined {
   const members = definitions
     .flatMap(({ name, resourceGroup }) => (resourceGroup ? [{ name, group: typeTagToText(resourceGroup) }] : []))

@@ -36,12 +36,12 @@ const TOKEN_KIND: ReadonlyMap<number, { readonly kind: keyof typeof TOKEN; reado
 )
 
 /**
- * The tables of a module binary that names and types need. The constructor reads the frame and those; other tables are
- * read by `entries`. Every fault is `invalid_bcs`.
+ * The tables of a module binary that names and types need. The constructor reads the headers and these tables;
+ * `entries` reads others. Every fault is `invalid_bcs`.
  */
 export class ModuleTables {
   readonly version: number
-  /** The module's own handle. */
+  /** The module itself. */
   readonly self: ModuleId
   readonly #bytes: Uint8Array
   readonly #frame: ByteReader
@@ -64,7 +64,7 @@ export class ModuleTables {
     this.self = readReference(this.#frame, this.#moduleHandles, 'module handle')
   }
 
-  /** The entries of a table; none if the module has no such table. */
+  /** Entries of a table; none if the module has no such table. */
   entries<T>(kind: number, readEntry: (reader: ByteReader) => T): T[] {
     const items: T[] = []
     const table = this.#tables.get(kind)
@@ -104,7 +104,7 @@ export class ModuleTables {
     return readReference(reader, this.#identifiers, 'identifier')
   }
 
-  /** A type that stands by itself. */
+  /** Reads a type that stands by itself. */
   readToken(reader: ByteReader): SignatureToken {
     return this.#readToken(reader, 0)
   }
@@ -132,7 +132,7 @@ export class ModuleTables {
     return version
   }
 
-  /** The place of each table, by its kind. The frame is left at the index of the module's own handle. */
+  /** Reads the offset and length of each table, by kind. The reader is left at the index of the module's own handle. */
   #readTableHeaders(): ReadonlyMap<number, { start: number; end: number }> {
     const reader = this.#frame
     const count = readBounded(reader, LIMIT.tables, 'tables')

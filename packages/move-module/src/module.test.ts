@@ -246,7 +246,7 @@ describe('layoutOf', () => {
 
   it('lays out a type once, wherever it stands', () => {
     const layout = resolve('0x1::m::Pair<0x1::m::Wide10>')
-    // A tree would hold 2^10 nodes for the narrowest of them.
+    // As a tree, the narrowest of these layouts would have 2^10 nodes.
     expect(layoutSize(layout)).toBeLessThan(50)
   })
 
@@ -270,14 +270,14 @@ describe('layoutOf', () => {
   })
 
   it('makes no layout that a codec refuses as nested too deep', () => {
-    // Each step wraps the step before: the deepest that resolves is as deep as codecs read.
+    // Each step wraps the previous one. The deepest that resolves is as deep as codecs can read.
     const steps = Array.from({ length: 140 }, (_, at) => struct(`Step${at + 1}`, { inner: of(`Step${at}`) }))
     const deep: MoveModule = { ...home, version: 9, structs: [struct('Step0', { end: { kind: 'bool' } }), ...steps] }
     const tag = (at: number) => parseTypeTag(`0x1::m::Step${at}`)
     const deepest = layoutOf(tag(127), () => deep)
     expect(codecOf(deepest).bytesToJson(Uint8Array.of(1))).toContain('true')
     expect(() => layoutOf(tag(128), () => deep)).toThrow(expect.objectContaining({ code: 'type_too_large' }))
-    // A shallow part that was laid out first must not let a deep place pass.
+    // A shallow part that was laid out first must not make a deep place pass.
     const late: MoveModule = {
       ...deep,
       structs: [...deep.structs, struct('Late', { first: of('Step100'), second: of('Step127') })],

@@ -3,23 +3,23 @@ import { LIMIT } from './binary-format.js'
 import type { Instructions } from './module-code.js'
 import { readBounded } from './module-tables.js'
 
-// Instructions have no lengths: to step over code, too, the operands of each must be known.
-// See docs/ledger-formats.md, section "Module binaries".
+// Instructions have no lengths, so the operands of each must be known even to step over code. See
+// docs/ledger-formats.md, section "Module binaries".
 
 /**
- * The operand of an instruction: an index, a local or an offset in code (`index`), an index and eight bytes (`indexAndCount`), an
- * index and a ULEB128 number of 64 bits (`indexAndMask`), or a number with that many bytes.
+ * Operand of an instruction: an index, a local or an offset in code (`index`), an index and eight bytes
+ * (`indexAndCount`), an index and a ULEB128 number of 64 bits (`indexAndMask`), or a number with that many bytes.
  */
 interface Operand {
   readonly kind: 'none' | 'index' | 'indexAndCount' | 'indexAndMask' | 'unsigned' | 'signed'
   readonly bytes: number
 }
 
-/** Instructions with the same operands. */
+/** Consecutive opcodes with the same operand. */
 interface InstructionRange extends Operand {
   readonly first: number
   readonly last: number
-  /** The first version that may hold them. */
+  /** First version of the binary format that may have these instructions. */
   readonly since: number
 }
 
@@ -66,10 +66,13 @@ const RANGE_OF: ReadonlyMap<number, InstructionRange> = new Map(
   RANGES.flatMap((one) => Array.from({ length: one.last - one.first + 1 }, (_, at) => [one.first + at, one] as const)),
 )
 
-/** The highest count: larger ones are read as this one, which is more values than any stack holds. */
+/** Greatest count. Larger ones are read as this one, which is more values than any stack holds. */
 const MAX_COUNT = 0x7fff_ffff
 
-/** Moves the reader over the code of a function. @throws `invalid_bcs` at an instruction that the version does not have */
+/**
+ * Moves the reader past the code of a function.
+ * @throws `invalid_bcs` at an instruction that the version does not have
+ */
 export function skipCode(reader: ByteReader, version: number): void {
   for (let count = readInstructionCount(reader); count > 0; count--) skipOperand(reader, readOpcode(reader, version))
 }
@@ -77,7 +80,7 @@ export function skipCode(reader: ByteReader, version: number): void {
 /** Reads the code of a function. @throws `invalid_bcs` at an instruction that the version does not have */
 export function readInstructions(reader: ByteReader, version: number): Instructions {
   const count = readInstructionCount(reader)
-  // Each takes a byte at least.
+  // Each instruction takes at least one byte.
   if (count > reader.remaining) throw reader.fault('unexpected end of input', reader.end)
   const opcodes = new Uint8Array(count)
   const operands = new Int32Array(count)
@@ -137,7 +140,7 @@ function skipOperand(reader: ByteReader, { kind, bytes }: Operand): void {
   else if (kind === 'indexAndMask') readUleb64(reader)
 }
 
-/** Numbers have at most 64 bits. */
+/** Reads a ULEB128 number of at most 64 bits. */
 function readUleb64(reader: ByteReader): bigint {
   const start = reader.offset
   let value = 0n
@@ -152,7 +155,7 @@ function readUleb64(reader: ByteReader): bigint {
   throw reader.fault('a number of more than 64 bits', start)
 }
 
-/** A number while it is safe, else a bigint. */
+/** Reads a number; a bigint if it is not a safe integer. */
 function readNumber(reader: ByteReader, bytes: number, signed: boolean): number | bigint {
   let value = 0n
   const start = reader.skip(bytes)

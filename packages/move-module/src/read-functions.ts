@@ -5,7 +5,7 @@ import type { FunctionDefinition, SignatureToken, Visibility } from './module-de
 import { type ModuleTables, readBounded, readReference } from './module-tables.js'
 import { readInstructions, skipCode } from './read-code.js'
 
-// Tables of functions; see docs/ledger-formats.md, section "Module binaries".
+// Tables of functions: see docs/ledger-formats.md, section "Module binaries".
 
 const ACCESS_SPECIFIERS_VERSION = 7
 const ATTRIBUTES_VERSION = 8
@@ -19,12 +19,12 @@ const FLAG = { native: 2, entry: 4 } as const
 
 type Signatures = readonly (readonly SignatureToken[])[]
 
-/** The functions that a module names, in the order of the binary. */
+/** Reads the functions that a module names, in the order of the binary. */
 export function readFunctionHandles(tables: ModuleTables, signatures: Signatures): FunctionHandle[] {
   return tables.entries(TABLE.functionHandles, (reader) => readFunctionHandle(reader, tables, signatures))
 }
 
-/** The functions that a module defines, in the order of the binary, without code. */
+/** Reads the functions that a module defines, in the order of the binary, without code. */
 export function readFunctions(tables: ModuleTables): FunctionDefinition[] {
   const handles = readFunctionHandles(tables, tables.signatures())
   return tables.entries(TABLE.functionDefinitions, (reader) => {
@@ -69,7 +69,7 @@ function readFunctionHandle(reader: ByteReader, tables: ModuleTables, signatures
 
 const NO_ATTRIBUTES: readonly number[] = []
 
-/** Up to the locals and code. */
+/** Reads the definition of a function up to its locals and code. */
 function readFunctionDefinition(
   reader: ByteReader,
   handles: readonly FunctionHandle[],
@@ -97,7 +97,7 @@ function skipList(reader: ByteReader, most: number, what: string, skipItem: (rea
   for (let count = readBounded(reader, most, what); count > 0; count--) skipItem(reader)
 }
 
-/** 1 where nothing follows, 2 where something does. */
+/** Moves past an option: 1 if nothing follows, 2 if something does. */
 function skipOption(reader: ByteReader, skipSome: () => void): void {
   const start = reader.offset
   const tag = reader.readU8()
@@ -109,7 +109,7 @@ function skipIndex(reader: ByteReader): void {
   readBounded(reader, LIMIT.index, 'as an index')
 }
 
-/** Indexes that follow each kind of resource in an access specifier. */
+/** Number of indexes that follow each kind of resource in an access specifier. */
 const INDEXES_OF_RESOURCE: ReadonlyMap<number, number> = new Map([
   [1, 0],
   [2, 1],
@@ -118,7 +118,10 @@ const INDEXES_OF_RESOURCE: ReadonlyMap<number, number> = new Map([
   [5, 2],
 ])
 
-/** Kind of access, whether it is negated, a resource, and an address: any, a literal, or a parameter with an optional function. */
+/**
+ * Moves past an access specifier: kind of access, whether it is negated, a resource, and an address, which is any, a
+ * literal, or a parameter with an optional function.
+ */
 function skipAccessSpecifier(reader: ByteReader): void {
   reader.skip(2)
   const start = reader.offset

@@ -8,13 +8,12 @@ import { type Attributes, readAttributes } from './module-metadata.js'
 import { ModuleTables, readBounded, readReference } from './module-tables.js'
 import { readCodedFunctions, readFunctionHandles, readFunctions } from './read-functions.js'
 
-/** The first version in which attributes of functions and events count. */
+/** First version of the binary format in which attributes of functions and events count. */
 const ATTRIBUTES_VERSION = 6
 
 /**
- * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length.
- * Nothing is verified beyond what definitions need: every module that a chain accepted is read, and some that it would
- * refuse.
+ * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length. It
+ * verifies only what definitions need: it reads every module that a chain accepts, and some that a chain would refuse.
  * @throws `invalid_module` with `fields.offset`
  * @example
  * ```ts
@@ -33,7 +32,7 @@ export function readModule(bytes: Uint8Array): MoveModule {
 }
 
 /**
- * Same as `readModule`, with friends and functions. Code is stepped over: a module with an unknown instruction is
+ * Same as `readModule`, with friends and functions. It steps over code, so a module with an unknown instruction is
  * refused.
  * @throws `invalid_module` with `fields.offset`
  */
@@ -53,8 +52,8 @@ export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
 }
 
 /**
- * Reads all of a compiled module that running it needs. Instructions are decoded and not verified: their operands may name
- * entries that are not there.
+ * Reads everything of a compiled module that is needed to run it. Instructions are decoded and not verified: their
+ * operands may name entries that do not exist.
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleCode(bytes: Uint8Array): ModuleCode {

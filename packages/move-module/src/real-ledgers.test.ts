@@ -49,7 +49,7 @@ const getModuleOf =
   ({ address, name }) =>
     modules.get(`${addressToShortHex(address)}::${name}`)
 
-/** Types of the items of tables, by handle, found by walking values beside their types. */
+/** Types of the items of tables, by handle, found by walking values together with their types. */
 class TableTypes {
   readonly byHandle = new Map<string, { key: TypeTag; value: TypeTag }>()
   readonly #modules: Map<string, MoveModule>
@@ -149,7 +149,7 @@ describe.skipIf(!hasSharedData)('every stored value of a genesis', () => {
         reader.expectEnd()
       }
     }
-    // Tables inside tables are known once the items around them were read.
+    // Tables inside of tables are known once the items around them were read.
     for (let open = items; open.length > 0; ) {
       const known = open.filter(({ handle }) => tables.byHandle.has(handle))
       if (known.length === 0)
@@ -177,7 +177,7 @@ describe.skipIf(!hasSharedData)('every stored value of a genesis', () => {
         try {
           layoutOf(tag, getModule)
         } catch (error) {
-          // A few structs hold a signer, or references in function types: they are never stored.
+          // A few structs have a signer, or references in function types. Such values are never stored.
           expect(error).toMatchObject({ code: 'unsupported_type' })
         }
       }

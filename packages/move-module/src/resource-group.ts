@@ -1,16 +1,16 @@
 import { ByteReader } from '@ledger-state/core'
 import { readStructTag, type StructTag, skipStructTag } from '@ledger-state/type-tag'
 
-/** A member of a resource group. `Name` is what the caller reads its struct tag as. */
+/** A member of a resource group. `Name` is the form in which the caller reads its struct tag. */
 export interface GroupMember<Name> {
   readonly name: Name
-  /** A view of the group's bytes. */
+  /** Bytes of the member, a view of the group's bytes. */
   readonly bytes: Uint8Array
 }
 
 /**
- * The members of a stored resource group, in the order in which they are stored: a BCS map of struct tags to bytes.
- * `readName` reads a struct tag, as the name by which the caller distinguishes members.
+ * Reads the members of a stored resource group, in the order in which they are stored: the group is a BCS map from
+ * struct tags to bytes. `readName` reads a struct tag, in the form by which the caller distinguishes members.
  * @throws `invalid_bcs`
  */
 export function readGroupMembers<Name>(
@@ -30,24 +30,24 @@ export function readGroupMembers<Name>(
   return members
 }
 
-/** The members of a stored resource group, each with its struct tag. @throws `invalid_bcs` */
+/** Reads the members of a stored resource group, each with its struct tag. @throws `invalid_bcs` */
 export function readResourceGroup(group: Uint8Array): readonly GroupMember<StructTag>[] {
   return readGroupMembers(group, (reader) => readStructTag(reader))
 }
 
 /**
- * Whether `reader` stands at a struct tag of these bytes, which it then moves past. Comparing bytes costs a tenth of
- * parsing the tags; no tag is the beginning of another.
+ * Moves past a struct tag if it has these bytes, and returns whether it has. Comparing bytes costs a tenth of parsing
+ * the tags; no tag is a prefix of another.
  */
 export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
   const { bytes, offset } = reader
-  // Backwards: most tags of a group share their beginning.
+  // Backwards: most tags of a group have the same beginning.
   for (let at = tag.length - 1; at >= 0; at--) if (bytes[offset + at] !== tag[at]) return false
   reader.skip(tag.length)
   return true
 }
 
-/** The member of a struct tag, which is given as BCS; undefined if the group has none. @throws `invalid_bcs` */
+/** Finds the member with a struct tag, which is given as BCS; undefined if the group has none. @throws `invalid_bcs` */
 export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
   const members = readGroupMembers(group, (reader) => {
     if (skipTag(reader, tag)) return true

@@ -6,8 +6,8 @@ import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
 
 /**
  * Writes a module that defines types and nothing else: no functions, and as metadata only the resource groups of its
- * structs. `readModule` reads it back as it was given. It is meant for demonstration ledgers and tests; whether a chain's
- * verifier accepts such modules was not tried.
+ * structs. `readModule` reads the same module back. It is meant for demonstration ledgers and tests; we have not tried
+ * whether a chain's verifier accepts such modules.
  * @throws `unsupported_type` for a token or an enum that the module's version does not know
  * @example
  * ```ts
@@ -163,7 +163,7 @@ class ModuleWriter {
   }
 }
 
-/** Entries of one table, each once, numbered in the order in which they are first asked for. */
+/** Entries of a table, each once, numbered in the order in which they are first asked for. */
 class Table<T> {
   readonly #keyOf: (entry: T) => string
   readonly #write: (writer: ByteWriter, entry: T) => void

@@ -6,7 +6,7 @@ import { type Layout, MAX_LAYOUT_DEPTH } from '../layout/layout.js'
 import { createValueCodec } from '../values/value-codec.js'
 import { CapturedBudget, readCapturedLayout } from './closure.js'
 
-/** Tags of layouts, from docs/ledger-formats.md. */
+/** Tags of layouts by kind, from docs/ledger-formats.md. */
 const TAGS = [
   ...['bool', 'u8', 'u64', 'u128', 'address', 'vector', 'struct', 'signer', 'u16', 'u32', 'u256'],
   ...['wrapper', 'function', 'i8', 'i16', 'i32', 'i64', 'i128', 'i256'],
@@ -34,7 +34,7 @@ const layoutOfAnyForm: fc.Arbitrary<Layout> = fc.letrec<{ layout: Layout }>((tie
   ),
 })).layout
 
-/** The bytes of a layout, with a number of wrappers before each. */
+/** Encodes a layout, with a number of wrappers before each of its layouts. */
 function layoutBytes(layout: Layout, wrappers: number): number[] {
   const inside = (part: Layout) => layoutBytes(part, wrappers)
   const before = Array.from({ length: wrappers }, () => [TAG.wrapper!, 1]).flat()
@@ -92,7 +92,7 @@ describe('readCapturedLayout', () => {
   })
 })
 
-/** A function value without type arguments that captures values, each given with its layout. */
+/** Encodes a function value without type arguments. Each captured value has its layout before it. */
 function closure(...captured: readonly (readonly number[])[]): Uint8Array {
   const writer = new ByteWriter()
     .uleb128(5 + 2 * captured.length)

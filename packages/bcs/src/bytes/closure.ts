@@ -10,15 +10,15 @@ const FORMAT = 1
 const FIXED_PARTS = 5
 
 export interface ClosureHead {
-  /** `0xa::module::function`. */
+  /** Name of the function: `0xa::module::function`. */
   readonly functionName: string
   readonly typeArguments: readonly TypeTag[]
-  /** Bit n is set where the n-th argument is captured. */
+  /** Mask of captured arguments: bit n is set if the function value holds the n-th argument. */
   readonly mask: bigint
   readonly capturedCount: number
 }
 
-/** Reads what stands before the captured values: each of them is its layout (`readCapturedLayout`), then its bytes. */
+/** Reads the head of a function value. The captured values follow, each after its layout (`readCapturedLayout`). */
 export function readClosureHead(reader: ByteReader): ClosureHead {
   const start = reader.offset
   const parts = reader.readLength()
@@ -39,8 +39,8 @@ export function readClosureHead(reader: ByteReader): ClosureHead {
 }
 
 /**
- * Parts of the layouts that the function values in one value may bring along. Compiling them costs a hundred times what
- * reading their bytes costs: without a limit a value of 1 MB took seconds.
+ * Most parts of the layouts that all function values in one value may bring. Compiling a layout costs a hundred times
+ * as much as reading its bytes: without a limit a value of 1 MB took seconds.
  */
 const MAX_CAPTURED_NODES = 16_384
 
@@ -48,18 +48,18 @@ const MAX_CAPTURED_NODES = 16_384
 export class CapturedBudget {
   #left = MAX_CAPTURED_NODES
 
-  /** Begins the next value. */
+  /** Resets the count for the next value. */
   reset(): void {
     this.#left = MAX_CAPTURED_NODES
   }
 
-  /** @throws `type_too_large` */
+  /** Counts one part. @throws `type_too_large` */
   spend(): void {
     if (--this.#left < 0) throw tooMuchCaptured(MAX_CAPTURED_NODES)
   }
 }
 
-/** Kinds of layouts by their tag. Fields have no names there: they are called `_0`, `_1` and so on. */
+/** Kinds of layouts by their tag. In these layouts fields have no names: they are called `_0`, `_1` and so on. */
 const LAYOUT_KINDS = [
   'bool',
   'u8',
@@ -81,12 +81,12 @@ const LAYOUT_KINDS = [
   'i128',
   'i256',
 ] as const
-/** One layout for each kind: what is shared is compiled once. */
+/** One layout for each kind without parts, so that decoders compile it once. */
 const PLAIN_LAYOUTS: ReadonlyMap<string, Layout> = new Map(LAYOUT_KINDS.map((kind) => [kind, { kind } as Layout]))
 const PLAIN_STRUCT = 0
 const VARIANTS = 1
 
-/** Reads the layout before a captured value. `depth` counts the levels of layouts around it. */
+/** Reads the layout before a captured value. `depth` is the number of layouts around it. */
 export function readCapturedLayout(reader: ByteReader, budget: CapturedBudget, depth: number): Layout {
   const start = reader.offset
   budget.spend()
@@ -98,7 +98,7 @@ export function readCapturedLayout(reader: ByteReader, budget: CapturedBudget, d
     case 'vector':
       return { kind, element: readCapturedLayout(reader, budget, depth + 1) }
     case 'wrapper':
-      // Marks the value of an aggregator, which is stored like any other.
+      // Marks the value of an aggregator, which is stored like any other value.
       reader.readUleb128()
       return readCapturedLayout(reader, budget, depth + 1)
     case 'struct': {

@@ -98,7 +98,7 @@ describe.each(readers)('bytes that are read into %s', (_, readerOf) => {
     const inner = 'g'.repeat(80)
     let layout = struct({ [inner]: BOOL })
     for (let level = 0; level < 10; level++) layout = struct({ [name]: layout })
-    // A path of 240 units gets one more name; the innermost three have exactly that.
+    // The path has 240 units and gets one more name. Its innermost three names have exactly that length.
     const path = `…${name}.${name}.${name}.${inner}`
     expect(() => readerOf(layout)(Uint8Array.of(2))).toThrow(expect.objectContaining({ fields: { path, offset: 0 } }))
   })

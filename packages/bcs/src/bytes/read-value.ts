@@ -1,15 +1,15 @@
 import { type ByteReader, clip } from '@ledger-state/core'
 import type { Layout } from '../layout/layout.js'
 
-// Counts and tags, checked in one way by every reader of values.
+// Every reader of values checks counts and tags by these functions.
 
 /**
- * Elements of a list whose elements take no bytes, so that the bytes left do not bound their number. Move has no such
- * types: a struct without fields is refused by the verifier.
+ * Most elements of a list whose elements take no bytes: the bytes left do not bound their number. Move has no such
+ * types, because the verifier refuses a struct without fields.
  */
 const MAX_ZERO_SIZED_ELEMENTS = 256
 
-/** Reads a count of elements. It is refused if the bytes left cannot hold that number. */
+/** Reads the number of elements of a list. A number that the bytes left cannot hold is refused. */
 export function readElementCount(reader: ByteReader, minimumSize: number): number {
   const start = reader.offset
   const count = reader.readLength()
@@ -27,7 +27,7 @@ export function readOptionCount(reader: ByteReader): number {
   return count
 }
 
-/** Reads the index of a variant of the enum. */
+/** Reads the index of a variant of an enum. */
 export function readVariantIndex(reader: ByteReader, layout: Layout & { kind: 'enum' }): number {
   const start = reader.offset
   const index = reader.readUleb128()

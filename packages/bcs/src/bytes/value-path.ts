@@ -1,12 +1,12 @@
 import { clip, LedgerStateError } from '@ledger-state/core'
 
-/** UTF-16 units of a path that a message shows. */
+/** Most UTF-16 units of a path that a message shows. */
 const MAX_PATH = 240
 const MAX_SEGMENT = 80
 
 /**
- * The same fault, seen from one level further out: `segment` is a field name or `[index]`. The path is built only
- * when something failed, so that decoding pays nothing for it. If the path is long, its innermost part is kept.
+ * Adds a segment, which is a field name or `[index]`, to the path of a fault. The path is built only after a failure,
+ * so that decoding costs nothing for it. The innermost part of a long path is kept.
  */
 export function faultInside(segment: string, error: unknown): unknown {
   if (!(error instanceof LedgerStateError)) return error
@@ -24,7 +24,7 @@ function outerPath(segment: string, inner: string | number | bigint | undefined)
   return `${outer}${text.startsWith('[') ? '' : '.'}${text}`
 }
 
-/** The same fault with its path in the message. */
+/** Makes the error with the path of the fault in its message. */
 export function faultWithPath(error: unknown): unknown {
   if (!(error instanceof LedgerStateError) || error.fields.path === undefined) return error
   return new LedgerStateError(error.code, `${error.fields.path}: ${error.message}`, error.fields)

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '@ledger-state/core'
 import { faultInside } from './value-path.js'
 
-/** Writes the number of items and the items. */
+/** Writes the number of items, and then the items. */
 export function writeItems<T>(
   items: readonly T[],
   write: (item: T | undefined, writer: ByteWriter) => void,

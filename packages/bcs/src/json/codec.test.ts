@@ -7,14 +7,14 @@ import { layoutToBcsType } from '../mysten/bcs-type.js'
 import { codecOf } from './codec.js'
 import { parseJson } from './parse-json.js'
 
-/** A value in plain JavaScript beside its layout: what the oracles print and write without our codec. */
+/** A value in plain JavaScript with its layout, which the oracles print and write without our codec. */
 interface Sample {
   readonly layout: Layout
-  /** JSON text as clients write it in a key. */
+  /** JSON of the value, as clients write it in a key. */
   readonly input: string
-  /** JSON text as the reference prints it. */
+  /** JSON of the value, as the reference prints it. */
   readonly printed: string
-  /** The value in the vocabulary of @mysten/bcs. */
+  /** The value in the form that @mysten/bcs reads. */
   readonly mysten: unknown
 }
 
@@ -71,7 +71,7 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ sample: Sample; fields: [string
   sample: fc.oneof(
     { maxDepth: 4, depthSize: 'small' },
     leaf,
-    // Elements of one layout: the same sample several times.
+    // All elements have the same layout: the same sample is repeated.
     fc.tuple(tie('sample'), fc.nat(3)).map(([element, count]): Sample => {
       const bytes = element.layout.kind === 'u8'
       const items = new Array<Sample>(count).fill(element)
@@ -84,7 +84,7 @@ const sample: fc.Arbitrary<Sample> = fc.letrec<{ sample: Sample; fields: [string
         mysten: items.map((item) => item.mysten),
       }
     }),
-    // Not of an Option: @mysten/bcs writes the absence of both as null.
+    // The element is never an Option: @mysten/bcs writes the absence of both as null.
     fc
       .tuple(
         tie('sample').filter((element) => element.layout.kind !== 'option'),

@@ -5,25 +5,25 @@ import { createJsonEncoder } from './json-encoder.js'
 import type { JsonValue } from './json-value.js'
 
 /**
- * Reads and writes the JSON of values of one layout. Bytes are those of exactly one value: fewer or more are
- * `invalid_bcs`, with the path in the value in `fields.path` and the byte in `fields.offset`.
+ * Reads and writes the JSON of values of one layout. Bytes must be those of exactly one value. Otherwise the error is
+ * `invalid_bcs`, with the path of the fault in `fields.path` and its byte offset in `fields.offset`.
  */
 export interface Codec {
   readonly layout: Layout
   /**
-   * Compact JSON as the reference prints it, at most `maxBytes` of it (by default `MAX_JSON_TEXT_BYTES`).
+   * Prints a value as compact JSON, as the reference does; at most `maxBytes` of it (by default `MAX_JSON_TEXT_BYTES`).
    * @throws `invalid_bcs`; `type_too_large` for a longer text
    */
   bytesToJson(bytes: Uint8Array, maxBytes?: number): string
-  /** The same as UTF-8, in a buffer that the caller owns. */
+  /** Same as `bytesToJson`, as UTF-8 in a buffer that the caller owns. */
   bytesToJsonUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
-  /** @throws `invalid_value`, `unsupported_type` */
+  /** Encodes a JSON value in BCS. @throws `invalid_value`, `unsupported_type` */
   jsonToBytes(value: JsonValue): Uint8Array
 }
 
 /**
- * A codec of a layout, made anew by each call. Each direction is compiled at its first use. `traits` are
- * those of the layout, where the caller knows them.
+ * Makes a codec of a layout; each call makes a new one. Each direction is compiled at its first use. `traits` are those
+ * of the layout, if the caller knows them.
  * @example
  * ```ts
  * import { codecOf, parseJson } from '@ledger-state/bcs'

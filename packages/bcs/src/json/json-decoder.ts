@@ -8,33 +8,34 @@ import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.j
 import { layoutDepth } from '../layout/layout-size.js'
 import { JsonTextWriter, MAX_JSON_TEXT_BYTES } from './json-text-writer.js'
 
-/** Reads one value and writes its JSON text. */
+/** Reads a value and writes its JSON text. */
 type JsonPrinter = (reader: ByteReader, out: JsonTextWriter) => void
 
 interface CompiledPrinter {
   readonly print: JsonPrinter
-  /** The fewest bytes that a value takes. */
+  /** Least number of bytes of a value. */
   readonly minimumSize: number
-  /** Whether every value takes exactly this number. */
+  /** Whether every value takes exactly `minimumSize` bytes. */
   readonly fixedSize: boolean
 }
 
 export interface JsonDecoder {
-  /** The JSON text of one value, whose bytes are all that is given. A text above `maxBytes` is refused. */
+  /** Prints a value, of which `bytes` must be all bytes, as JSON. A text above `maxBytes` is refused. */
   toText(bytes: Uint8Array, maxBytes?: number): string
-  /** The same as UTF-8, in a buffer that the caller owns. */
+  /** Same as `toText`, as UTF-8 in a buffer that the caller owns. */
   toUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
 }
 
-// Printing never waits or calls out, so that one value is printed at a time and all decoders share one buffer. Nothing in
-// it outlives a call. A buffer for each decoder would take 4 KiB for each layout that a ledger keeps, thousands of them;
-// one for each ledger would be an argument of everything that makes a codec, and save nothing.
+// Printing never waits and never calls code of others, so one value is printed at a time, and all decoders share one
+// buffer. Nothing in it outlives a call. A buffer for each decoder would take 4 KiB for each layout that a ledger
+// keeps, thousands of them; one for each ledger would be an argument of everything that makes a codec, and save
+// nothing.
 const OUT = new JsonTextWriter()
 
 /**
  * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
- * members sorted by name, addresses without leading zeros, wide integers as decimal strings. `depth` is that of the layout,
- * where the caller knows it.
+ * members sorted by name, addresses without leading zeros, wide integers as decimal strings. `depth` is that of the
+ * layout, if the caller knows it.
  * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
  */
 export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
@@ -121,18 +122,21 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
   }),
 }
 
-/** `depth` counts the levels of the layout and those around it: function values bring layouts of their own. */
+/**
+ * Compiles a printer. `depth` is that of the layout, including the layouts around it: function values bring further
+ * layouts.
+ */
 function compilePrinter(layout: Layout, depth: number, context: PrintContext): JsonPrinter {
   return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
 }
 
-/** What the printers of one decoder share. */
+/** State that the printers of one decoder share. */
 interface PrintContext {
   readonly texts: TextTable
   readonly captured: CapturedBudget
 }
 
-/** Bytes of texts; the same text gives the same bytes, so that structs of the same form share theirs. */
+/** Bytes of texts. Equal texts give the same bytes, so structs of the same form share them. */
 class TextTable {
   readonly #bytes = new Map<string, Uint8Array>()
 
@@ -170,9 +174,12 @@ function compilePart(layout: Layout, inner: CompileInner, context: PrintContext,
   }
 }
 
-/** `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}` without what is empty; the mask is binary. */
+/**
+ * Prints a function value as `{"__captured__":[…],"__fun_name__":…,"__mask__":…,"__ty_args__":[…]}`, without members
+ * that would be empty. The mask is binary.
+ */
 function printClosure(reader: ByteReader, out: JsonTextWriter, around: number, outer: PrintContext): void {
-  // Texts of captured layouts are not kept: a value could bring any number of them.
+  // The texts of captured layouts are not kept: a value could bring any number of them.
   const context: PrintContext = { ...outer, texts: new TextTable() }
   const { functionName, typeArguments, mask, capturedCount } = readClosureHead(reader)
   out.byte(0x7b)
@@ -234,7 +241,7 @@ function listPrinter({ print, minimumSize }: CompiledPrinter): JsonPrinter {
   }
 }
 
-/** `[{"key":…,"value":…},…]`; keys stand in ascending order of their bytes, each once. */
+/** Makes a printer of `[{"key":…,"value":…},…]`. Keys must be in ascending order of their bytes, each once. */
 function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
   return (reader, out) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
@@ -259,7 +266,9 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
   }
 }
 
-/** An object of the fields, sorted by name; of an enum with `__variant__` sorted in. */
+/**
+ * Makes a printer of an object with the fields sorted by name. For a variant of an enum, `__variant__` is sorted in.
+ */
 function compileFields(
   fields: readonly LayoutField[],
   inner: CompileInner,
@@ -275,7 +284,7 @@ function compileFields(
   if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })
   members.sort((a, b) => (a.name < b.name ? -1 : 1))
 
-  // Text before each printed value; the variant's member is text alone.
+  // Each printed value has a text before it; the member of the variant is text alone.
   const order: number[] = []
   const before: Uint8Array[] = []
   let text = '{'
@@ -306,7 +315,7 @@ function compileFields(
   }
 }
 
-/** Prints the values of all fields, and before each the text that belongs there. */
+/** Prints the values of all fields, each with the text before it. */
 type FieldsPrinter = (reader: ByteReader, out: JsonTextWriter, fields: readonly LayoutField[]) => void
 
 function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array[]): FieldsPrinter {
@@ -324,7 +333,10 @@ function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array
   }
 }
 
-/** All fields but the last declared have a known size, so each is found without reading those before it. */
+/**
+ * Makes a printer for structs of which all fields but the last have a known size, so that each is found without reading
+ * those before it.
+ */
 function printByOffset(
   compiled: readonly CompiledPrinter[],
   order: readonly number[],
@@ -357,7 +369,10 @@ function printByOffset(
   }
 }
 
-/** Prints the values in the order of their bytes, appends copies of them in the order of their names, and moves these to the front. */
+/**
+ * Makes a printer that prints the values in the order of their bytes, appends copies of them in the order of their
+ * names, and moves these to the front.
+ */
 function printAndSort(
   print: readonly JsonPrinter[],
   order: readonly number[],

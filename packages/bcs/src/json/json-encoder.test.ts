@@ -79,7 +79,7 @@ describe('a layout whose values are not written', () => {
     const part = (kind === 'map' ? { kind, key: U8, value: U8 } : { kind }) as Layout
     const refused = expect.objectContaining({ code: 'unsupported_type', message })
     expect(() => createJsonEncoder(list(part))).toThrow(refused)
-    // Traits that are not those of the layout.
+    // These traits are wrong for the layout.
     const encode = createJsonEncoder(list(part), { depth: 1, unwritable: undefined })
     expect(() => encode([null])).toThrow(refused)
   })
@@ -87,7 +87,7 @@ describe('a layout whose values are not written', () => {
 
 describe('a wide integer', () => {
   const wide = Object.entries(INTEGER_WIDTH).filter(([, { bytes }]) => bytes >= 8)
-  /** Has 1 to 25 digits: a double holds the shortest, a u64 some of the others. */
+  /** Numbers of 1 to 25 digits: a double holds the shortest, a u64 some of the others. */
   const digits = fc
     .integer({ min: 1, max: 25 })
     .chain((length) => fc.bigInt({ min: 10n ** BigInt(length - 1), max: 10n ** BigInt(length) - 1n }))

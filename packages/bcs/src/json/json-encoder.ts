@@ -17,18 +17,18 @@ import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from
 import { type LayoutTraits, layoutTraits, type UnwritableKind } from '../layout/layout-size.js'
 import { isJsonObject, JsonNumber, type JsonObject, type JsonValue, jsonTypeName } from './json-value.js'
 
-// Encoding never waits or calls out, so that one value is written at a time and all encoders share one buffer, for the
-// reasons for which all decoders do (`json-decoder.ts`).
+// Encoding never waits and never calls code of others, so one value is written at a time, and all encoders share one
+// buffer, as all decoders do (`json-decoder.ts`).
 const WRITER = new ByteWriter()
 
 type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
 
 /**
- * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes. Each part is compiled
- * when its first value is written: a key may be empty if its type is large.
- * Accepted in addition to the one form of the reference: wide integers as numbers, an `Object` as a plain address, enums in
- * the form in which values are printed (`__variant__`), and both forms of `Option<u8>`.
- * `traits` are those of the layout, where the caller knows them.
+ * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes. Each
+ * part is compiled when its first value is written: a key may be empty if its type is large. Accepted in addition to
+ * the one form of the reference: wide integers as numbers, an `Object` as a plain address, enums in the form in which
+ * values are printed (`__variant__`), and both forms of `Option<u8>`. `traits` are those of the layout, if the caller
+ * knows them.
  * @throws `unsupported_type` if a part is a signer, a function value or a map; the function: `invalid_value` with `fields.path`
  */
 export function createJsonEncoder(
@@ -124,7 +124,10 @@ function asInvalidValue(error: unknown): unknown {
   return isLedgerStateError(error) ? invalidValue(error.message) : error
 }
 
-/** Narrow integers are numbers, wide ones decimal strings or, here, whole numbers with every digit. */
+/**
+ * Makes an encoder of integers. Narrow ones are numbers; wide ones are decimal strings or whole numbers with every
+ * digit.
+ */
 function integerEncoder(kind: string): Encoder {
   const { bytes: width, signed } = INTEGER_WIDTH[kind]!
   const wide = width >= 8
@@ -148,10 +151,10 @@ function integerEncoder(kind: string): Encoder {
   }
 }
 
-/** Decimal digits whose number a double holds. */
+/** Most decimal digits of a number that a double always holds. */
 const SMALL_DIGITS = 15
 
-/** The number that the digits in `text[start, end)` give, at most 15 of them; -1 where they are none. */
+/** Number of the digits in `text[start, end)`, at most 15 of them; -1 if they are not all digits. */
 function parseDigits(text: string, start: number, end: number): number {
   if (start === end) return -1
   let value = 0
@@ -163,14 +166,14 @@ function parseDigits(text: string, start: number, end: number): number {
   return value
 }
 
-/** Writes a u64 of 16 to 20 digits; of any other text it writes nothing and answers false. */
+/** Writes a u64 of 16 to 20 digits. If the text is something else, it writes nothing and returns false. */
 function writeLargeU64(text: string, writer: ByteWriter): boolean {
   const { length } = text
   if (length <= SMALL_DIGITS || length > 20) return false
   const upper = parseDigits(text, 0, length - 9)
   const lower = parseDigits(text, length - 9, length)
   if (upper < 0 || lower < 0) return false
-  // upper * 10^9 + lower, 16 bits at a time, so that a double holds each step.
+  // Computes upper * 10^9 + lower, 16 bits at a time, so that a double holds each step.
   const step = (upper % 0x1_0000) * 1e9 + lower
   const rest = Math.floor(upper / 0x1_0000) * 1e9 + Math.floor(step / 0x1_0000)
   const high = Math.floor(rest / 0x1_0000)
@@ -179,7 +182,10 @@ function writeLargeU64(text: string, writer: ByteWriter): boolean {
   return true
 }
 
-/** A decimal integer with an optional sign. Of one with more than 80 digits, which no type holds, only the first 80 are taken. */
+/**
+ * Parses a decimal integer with an optional sign. If it has more than 80 digits, which no type holds, only the first 80
+ * count.
+ */
 function parseDecimal(text: string): bigint | undefined {
   const first = text.charCodeAt(0)
   let start = first === 0x2b || first === 0x2d ? 1 : 0
@@ -241,7 +247,7 @@ function fieldsEncoder(
 ): (members: JsonObject, writer: ByteWriter) => void {
   const encoders = new Array<Encoder | undefined>(fields.length)
   return (members, writer) => {
-    // Members mostly stand in the order of the fields.
+    // Members mostly come in the order of the fields.
     let expected = members.first
     for (let at = 0; at < fields.length; at++) {
       const { name, layout } = fields[at]!
@@ -259,7 +265,7 @@ function fieldsEncoder(
   }
 }
 
-/** The member that names the variant where enum values are printed. */
+/** Member with the name of the variant, in the JSON of enums. */
 const VARIANT_MEMBER = '__variant__'
 
 function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): Encoder {

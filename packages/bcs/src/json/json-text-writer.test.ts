@@ -16,7 +16,7 @@ function printed(write: (out: JsonTextWriter) => void): string {
   return out.takeText()
 }
 
-/** Whole numbers next to each power of ten and of two. */
+/** Whole numbers next to powers of ten and of two. */
 function edges(most: bigint): bigint[] {
   const powers: bigint[] = []
   for (let power = 1n; power <= most; power *= 10n) powers.push(power)
@@ -71,7 +71,7 @@ describe('JsonTextWriter', () => {
         const plain = 'x'.repeat(length)
         const text = plain.slice(0, at) + other + plain.slice(at)
         const bytes = new TextEncoder().encode(text)
-        // Plain text stands on both sides of it.
+        // Plain text comes before and after the escape.
         const source = Uint8Array.of(0x78, ...bytes, 0x78)
         expect(printed((out) => out.quotedText(source, 1, 1 + bytes.length))).toBe(JSON.stringify(text))
       }),

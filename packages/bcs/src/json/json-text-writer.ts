@@ -10,15 +10,15 @@ import {
 import { jsonTooLong } from '../errors.js'
 
 /**
- * The longest JSON text of a value, in bytes. A value has at most 1 MB of BCS, which print to some MB; only lists of millions
- * of small structs with long names come to more.
+ * Longest JSON text of a value, in bytes. A value has at most 1 MB of BCS, which prints as some MB; only lists of
+ * millions of small structs with long names take more.
  */
 export const MAX_JSON_TEXT_BYTES = 32_000_000
 
-/** A buffer that a large value made grow beyond this many bytes is released after it. */
+/** A buffer that a large value made longer than this many bytes is released afterwards. */
 const KEPT_BYTES = 1 << 20
 
-/** Bytes that are reserved at once for a number or an address, and perhaps not used. */
+/** Most bytes that are reserved for a number or an address and not used. */
 const MAX_UNUSED = 68
 
 const ENCODER = new TextEncoder()
@@ -34,20 +34,22 @@ const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
 const ZERO = 0x30
 const MINUS = 0x2d
 
-/** Bytes above which the runtime's own conversions beat a loop. */
+/** Length in bytes from which on the runtime's own conversions are faster than a loop. */
 const LONG_HEX = 48
 const LONG_TEXT = 256
 
 /**
- * UTF-8 of JSON text under construction. Writing bytes costs about half of joining strings for small values, and a
- * fifth for long lists (`pnpm bench codec`), and servers send bytes anyway.
+ * Builds JSON text in UTF-8. Writing bytes costs about half of joining strings for small values, and a fifth for long
+ * lists (`pnpm bench codec`), and servers send bytes anyway.
  */
 export class JsonTextWriter {
   bytes = allocateBytes(4_096)
   length = 0
   #maxLength = MAX_JSON_TEXT_BYTES
 
-  /** Makes room for `count` more bytes. @throws `type_too_large` above the limit on a value's text */
+  /**
+   * Makes room for `count` more bytes. @throws `type_too_large` if the text of the value would be longer than its limit
+   */
   reserve(count: number): void {
     if (this.length + count > this.bytes.length) this.#grow(this.length + count)
   }
@@ -65,7 +67,7 @@ export class JsonTextWriter {
     this.bytes[this.length++] = value
   }
 
-  /** Bytes of JSON text, such as punctuation and member names. */
+  /** Appends bytes of JSON text, such as punctuation and member names. */
   raw(text: Uint8Array): void {
     const count = text.length
     this.reserve(count)
@@ -75,7 +77,7 @@ export class JsonTextWriter {
     this.length = at
   }
 
-  /** A whole number from 0 to 2^53 - 1. */
+  /** Appends a whole number from 0 to 2^53 - 1. */
   decimal(value: number): void {
     this.reserve(16)
     if (value < 1e9) {
@@ -87,14 +89,14 @@ export class JsonTextWriter {
     this.#digits(value - high * 1e9, 9)
   }
 
-  /** A u64 from its halves, quoted. */
+  /** Appends a u64 in quotes, given as its halves. */
   quotedU64(low: number, high: number): void {
     this.reserve(24)
     this.bytes[this.length++] = QUOTE
     if (high < 0x20_0000) {
       this.decimal(high * 0x1_0000_0000 + low)
     } else {
-      // Long division by 10^9 in steps of 16 bits, each exact in a double.
+      // Long division by 10^9 in steps of 16 bits. A double holds each step exactly.
       let rest = high % 1e9
       let quotient = Math.floor(high / 1e9)
       for (const half of [low >>> 16, low & 0xffff]) {
@@ -114,7 +116,7 @@ export class JsonTextWriter {
     this.decimal(Math.abs(value))
   }
 
-  /** `count` decimal digits of a number below 10^9, from the last to the first. */
+  /** Writes `count` decimal digits of a number below 10^9, from the last to the first. */
   #digits(value: number, count: number): void {
     const { bytes } = this
     const start = this.length
@@ -144,20 +146,20 @@ export class JsonTextWriter {
     this.length -= start - target
   }
 
-  /** ASCII text, without quotes or escapes. */
+  /** Appends ASCII text without quotes or escapes. */
   ascii(text: string): void {
     this.reserve(text.length)
     this.length += writeAscii(this.bytes, this.length, text)
   }
 
-  /** The JSON of texts; slow. */
+  /** Appends a text or a list of texts as JSON. It is slow. */
   json(value: string | readonly string[]): void {
     const text = JSON.stringify(value)
     this.reserve(utf8Length(text))
     this.length += writeUtf8(this.bytes, this.length, text)
   }
 
-  /** `0x` and two digits for each byte of `source[start, end)`. */
+  /** Appends `0x` and two digits for each byte of `source[start, end)`. */
   hex(source: Uint8Array, start: number, end: number): void {
     const count = end - start
     this.reserve(2 + count * 2)
@@ -177,7 +179,7 @@ export class JsonTextWriter {
     this.length = at
   }
 
-  /** `0x` and the digits of 32 bytes without leading zeros, `0x0` for zero; quoted. */
+  /** Appends an address of 32 bytes in quotes: `0x` and its digits without leading zeros, `0x0` for zero. */
   quotedAddress(source: Uint8Array, start: number): void {
     this.reserve(68)
     const { bytes } = this
@@ -199,7 +201,10 @@ export class JsonTextWriter {
     this.length = at
   }
 
-  /** A JSON string of UTF-8 bytes. Bytes that are not UTF-8 are printed in hex with a note, as the reference does. */
+  /**
+   * Appends UTF-8 bytes as a JSON string. Bytes that are not UTF-8 are printed in hex with a note, as the reference
+   * does.
+   */
   quotedText(source: Uint8Array, start: number, end: number): void {
     if (end - start <= LONG_TEXT && this.#quotedPlain(source, start, end)) return
     const text = decodeUtf8(source.subarray(start, end))
@@ -213,7 +218,7 @@ export class JsonTextWriter {
     this.json(text)
   }
 
-  /** Copies text of printable ASCII. Of other text it writes nothing and answers false. */
+  /** Copies a text of printable ASCII. If the text has other characters, it writes nothing and returns false. */
   #quotedPlain(source: Uint8Array, start: number, end: number): boolean {
     this.reserve(end - start + 2)
     const { bytes } = this
@@ -229,26 +234,31 @@ export class JsonTextWriter {
     return true
   }
 
-  /** Ends the text and answers a copy of its bytes. */
+  /** Ends the text and returns a copy of its bytes. */
   takeBytes(): Uint8Array {
     const taken = copyBytes(this.bytes, 0, this.length)
     this.reset()
     return taken
   }
 
-  /** Ends the text and answers it. */
+  /** Ends the text and returns it. */
   takeText(): string {
     const text = decodeUtf8(this.bytes.subarray(0, this.length))!
     this.reset()
     return text
   }
 
-  /** @throws `type_too_large` if the text is longer than its limit and the buffer was large enough for it */
+  /**
+   * Checks the length of the text, which may exceed its limit if the buffer was large enough.
+   * @throws `type_too_large`
+   * if it does
+   * @throws `type_too_large` if the text is longer than its limit and the buffer was large enough for it
+   */
   expectFits(): void {
     if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)
   }
 
-  /** Begins a text of at most `maxLength` bytes. */
+  /** Begins a new text of at most `maxLength` bytes. */
   reset(maxLength = MAX_JSON_TEXT_BYTES): void {
     this.length = 0
     this.#maxLength = maxLength

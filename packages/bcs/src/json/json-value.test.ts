@@ -207,7 +207,7 @@ describe('parseJsonOutline', () => {
       return { fault: (error as Error).message }
     }
   }
-  /** Puts the items back into the lists. */
+  /** Parses an outline, and puts the items back into its lists. */
   const whole = (text: string, maxNodes: number): JsonValue => {
     const { value, itemsOf } = parseJsonOutline(text, { maxNodes })
     const fill = (part: JsonValue): JsonValue =>
@@ -243,7 +243,7 @@ describe('parseJsonOutline', () => {
       { start: 7, end: 8 },
       { start: 10, end: 13 },
     ])
-    // A list that is not of this text.
+    // This list is not of the outlined text.
     expect(itemsOf([])).toEqual([])
   })
 })

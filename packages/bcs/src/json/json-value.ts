@@ -1,4 +1,4 @@
-/** A number as it was written, so that no digit is lost. */
+/** A JSON number as it was written, so that no digit is lost. */
 export class JsonNumber {
   readonly text: string
 
@@ -7,19 +7,23 @@ export class JsonNumber {
   }
 }
 
-/** A member of an object, and the one after it. */
+/** A member of an object, with a link to the next. */
 export interface JsonMember {
   readonly name: string
   value: JsonValue
   next: JsonMember | undefined
 }
 
-/** Up to this number of members, looking through the names is faster than making a map of them. */
+/** Most members that are searched one by one: for more it is faster to make a map of the names. */
 const INDEXED_MEMBERS = 16
 
-/** An object: members in their order. Of members of the same name the last counts, in the place of the first. */
+/**
+ * A JSON object: members in their order. If a name occurs several times, the last value counts, at the place of the
+ * first.
+ */
 export class JsonObject {
-  // A list: with two arrays of names and values, parsing takes a quarter longer (`pnpm bench codec`).
+  // Members are a linked list: with two arrays of names and values, parsing takes a quarter longer (`pnpm bench
+  // codec`).
   #first: JsonMember | undefined
   #last: JsonMember | undefined
   #size = 0
@@ -34,17 +38,17 @@ export class JsonObject {
     return this.#first
   }
 
-  /** The member of this name; undefined if there is none. */
+  /** Member of this name; undefined if there is none. */
   member(name: string): Readonly<JsonMember> | undefined {
     return this.#find(name)
   }
 
-  /** The value of a member; undefined if there is none. */
+  /** Value of a member; undefined if there is none. */
   get(name: string): JsonValue | undefined {
     return this.#find(name)?.value
   }
 
-  /** Adds a member at the end, or replaces the value of the member of this name. */
+  /** Appends a member, or replaces the value of the member of this name. */
   set(name: string, value: JsonValue): void {
     const known = this.#find(name)
     if (known !== undefined) {
@@ -59,7 +63,7 @@ export class JsonObject {
     this.#index?.set(name, member)
   }
 
-  /** The names of the members, in their order. */
+  /** Names of the members, in their order. */
   names(): readonly string[] {
     const names: string[] = []
     for (let member = this.#first; member !== undefined; member = member.next) names.push(member.name)
@@ -94,7 +98,7 @@ export function isJsonObject(value: JsonValue | undefined): value is JsonObject 
   return value instanceof JsonObject
 }
 
-/** What a value is called in messages. */
+/** Name of the type of a value, for messages. */
 export function jsonTypeName(value: JsonValue | undefined): string {
   if (value === undefined) return 'nothing'
   if (value === null) return 'null'
@@ -103,13 +107,13 @@ export function jsonTypeName(value: JsonValue | undefined): string {
   if (value instanceof JsonNumber) return 'number'
   if (isJsonObject(value)) return 'map'
   if (Array.isArray(value)) return 'sequence'
-  // Programs without types pass what `JSON.parse` answers.
+  // Programs without types pass results of `JSON.parse`.
   return `JavaScript ${typeof value} (JSON is taken as parseJson reads it)`
 }
 
 /**
- * Compact JSON text with members in their order and numbers as they were written. For messages, text longer than
- * `maxLength` UTF-16 units is cut there and ends with `…`; the cost follows `maxLength` then.
+ * Compact JSON text with members in their order and numbers as they were written. A text longer than `maxLength` UTF-16
+ * units, such as for a message, is cut there and ends with `…`; it costs no more than `maxLength` units do.
  */
 export function jsonValueToText(value: JsonValue, maxLength = Number.POSITIVE_INFINITY): string {
   const out = { text: '', maxLength }

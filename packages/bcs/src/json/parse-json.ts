@@ -2,20 +2,23 @@ import { hexDigitValue, type LedgerStateError } from '@ledger-state/core'
 import { type BcsErrorCode, invalidJson } from '../errors.js'
 import { JsonNumber, JsonObject, type JsonValue } from './json-value.js'
 
-/** Levels of arrays and objects. */
+/** Most levels of arrays and objects. */
 export const MAX_JSON_DEPTH = 128
 
-/** More values than a text has characters; a small integer, which V8 counts down fastest. */
+/**
+ * Number that means no limit: more values than a text has characters, and a small integer, which V8 counts down
+ * fastest.
+ */
 const NO_LIMIT = 0x3fff_ffff
 
-/** What `parseJson` refuses. */
+/** Limit of `parseJson`. */
 export interface JsonOptions {
-  /** The most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
+  /** Most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
   readonly maxNodes?: number | undefined
 }
 
 /**
- * Reads one JSON text (RFC 8259), nested at most `MAX_JSON_DEPTH` levels, in time linear in its length.
+ * Parses a JSON text (RFC 8259), nested at most `MAX_JSON_DEPTH` levels, in time linear in its length.
  * @throws `invalid_json` with line and column, both counted from 1
  * @example
  * ```ts
@@ -29,22 +32,22 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
 }
 
-/** Range of a value in a text: from the unit `start` on, before the unit `end`. */
+/** Range of a value in a text: the units from `start` on, before `end`. */
 export interface JsonRange {
   readonly start: number
   readonly end: number
 }
 
-/** A JSON value in which the lists directly inside the outermost array or object are empty. */
+/** A JSON value whose long parts are left out: the lists directly inside the outermost array or object are empty. */
 export interface JsonOutline {
   readonly value: JsonValue
-  /** Places of the items of a list that the value leaves empty. */
+  /** Ranges of the items of a list that the value leaves empty. */
   itemsOf(list: readonly JsonValue[]): readonly JsonRange[]
 }
 
 /**
- * Checks one JSON text as `parseJson` does, and leaves the items of the lists in it to be read later, each out of its range: a long
- * list need not stand in memory as a whole.
+ * Checks a JSON text as `parseJson` does, and leaves the items of the lists in it to be parsed later, each from its
+ * range, so that a long list need not be in memory as a whole.
  * @throws `invalid_json` as `parseJson`
  * @example
  * ```ts
@@ -74,7 +77,7 @@ function beginRanges(ranges: ListRanges, list: readonly JsonValue[]): JsonRange[
   return begun
 }
 
-/** The code of no character: what follows the text. */
+/** Code after the end of the text, which no character has. */
 const END = -1
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -95,12 +98,12 @@ function isDigit(charCode: number): boolean {
   return charCode >= ZERO && charCode <= 0x39
 }
 
-/** Character codes are NaN at the end of the text, which equals none and is in no range. */
+/** Parser of one text. Character codes are NaN at the end of the text, which equals no code and is in no range. */
 class JsonParser {
   readonly text: string
   at = 0
   nodesLeft: number
-  /** Ranges of lists; undefined unless only the outline is asked for. */
+  /** Ranges of the lists; undefined unless only the outline is asked for. */
   ranges: ListRanges | undefined = undefined
 
   constructor(text: string, maxNodes: number) {
@@ -195,7 +198,7 @@ class JsonParser {
       return this.text.slice(start, end)
     }
     this.skipEscapedText()
-    // The escapes were checked above: the runtime decodes them the same way, and faster.
+    // The escapes were checked above. The runtime decodes them in the same way, and faster.
     return JSON.parse(this.text.slice(start - 1, this.at)) as string
   }
 
@@ -210,7 +213,7 @@ class JsonParser {
     return at
   }
 
-  /** Moves past the quote that ends the string. */
+  /** Moves past the quote that ends a string with escapes. */
   skipEscapedText(): void {
     const { text } = this
     for (;;) {
@@ -224,7 +227,7 @@ class JsonParser {
     this.at++
   }
 
-  /** Moves past what follows a backslash. */
+  /** Moves past the escape after a backslash. */
   skipEscape(): void {
     const letter = this.text.charCodeAt(this.at)
     if (letter !== LETTER_U) {
@@ -285,7 +288,7 @@ class JsonParser {
     return value
   }
 
-  /** Moves to the next character that is not white space, and answers its code. */
+  /** Moves to the next character that is not white space, and returns its code. */
   skipSpace(): number {
     const { text } = this
     let { at } = this

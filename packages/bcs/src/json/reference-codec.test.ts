@@ -7,7 +7,7 @@ import type { MoveValue } from '../values/move-value.js'
 import { createValueCodec } from '../values/value-codec.js'
 import { codecOf } from './codec.js'
 
-// No field is called like an array index: JavaScript objects, and so the reference codec, print such members first.
+// No field name is an array index: JavaScript objects, and so the reference codec, would print such members first.
 const name = fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,6}$/)
 const fields = (layout: fc.Arbitrary<Layout>) =>
   fc.uniqueArray(fc.record({ name, layout }), { selector: (field) => field.name, minLength: 1, maxLength: 4 })
@@ -38,7 +38,7 @@ const arbitraryLayout: fc.Arbitrary<Layout> = fc.letrec<{ layout: Layout }>((tie
   ),
 })).layout
 
-/** Bytes that are mostly values of the layout: lengths and tags are small, booleans are booleans. */
+/** Makes bytes that are mostly values of the layout: lengths and tags are small, and booleans are 0 or 1. */
 function likelyBytes(layout: Layout, next: () => number): number[] {
   const some = (count: number) => Array.from({ length: count }, next)
   switch (layout.kind) {
@@ -157,7 +157,7 @@ describe('function values', () => {
     expect(codec.bytesToJson(head(5, 0n).toBytes())).toBe(
       '{"__fun_name__":"0x0::m::f","__mask__":"0","__ty_args__":["u8"]}',
     )
-    // Captures a u64 and a struct of (bool, vector<u8>).
+    // The function value captures a u64 and a struct of (bool, vector<u8>).
     const closure = head(9, 0b101n)
       .u8(2)
       .u64(7n)
@@ -180,7 +180,7 @@ describe('function values', () => {
 
   it('may bring layouts of as many parts as its limit, and no more', () => {
     const list = codecOf({ kind: 'vector', element: { kind: 'function' } })
-    // Captures one u8.
+    // The function value captures one u8.
     const one = head(7, 1n).u8(1).u8(9).toBytes()
     const closures = (count: number) => {
       const writer = new ByteWriter().uleb128(count)

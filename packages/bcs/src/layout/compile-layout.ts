@@ -1,8 +1,8 @@
 import type { Layout } from './layout.js'
 
 /**
- * Compiles a layout part by part: `compile` gets a part and a function that gives the parts inside it, compiled. What
- * stands in several places is compiled once, so that work and memory follow `layoutSize`.
+ * Compiles a layout part by part. `compile` gets a part, and a function that returns the parts inside it, compiled. A
+ * part that stands in several places is compiled once, so work and memory are proportional to `layoutSize`.
  */
 export function compileLayout<T>(layout: Layout, compile: (part: Layout, inner: (part: Layout) => T) => T): T {
   const compiled = new Map<Layout, T>()

@@ -32,7 +32,7 @@ const anyLayout: fc.Arbitrary<Layout> = fc.letrec<{ layout: Layout }>((tie) => (
   ),
 })).layout
 
-/** The kinds of a layout and of all inside it, each with its level, in their order. */
+/** Kinds of a layout and of all layouts inside it, each with its level, in their order. */
 function kindsIn(layout: unknown, level = 0): { readonly kind: string; readonly level: number }[] {
   if (typeof layout !== 'object' || layout === null) return []
   const isLayout = 'kind' in layout
@@ -46,7 +46,7 @@ function nested(levels: number, innermost: Layout = U8): Layout {
   return layout
 }
 
-/** A layout of `levels` doublings, in which the innermost part stands 2^levels times. */
+/** Makes a layout of `levels` doublings, whose innermost part stands in 2^levels places. */
 function doubled(levels: number): Layout {
   let layout = U8
   for (let level = 0; level < levels; level++) layout = struct(layout, layout)

@@ -1,7 +1,7 @@
 import { typeTooDeep } from '../errors.js'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
 
-/** The layouts directly inside a layout, one for each place. */
+/** Layouts directly inside a layout, one for each place. */
 export function layoutParts(layout: Layout): readonly Layout[] {
   switch (layout.kind) {
     case 'vector':
@@ -23,9 +23,9 @@ function partOfField(field: LayoutField): Layout {
 }
 
 /**
- * Nodes that a layout holds in memory: one for each layout, field and variant in it. A layout that stands in several places
- * counts once. A layout takes about 100 bytes of heap for a node; its codec takes about 250 more once it has printed a
- * value, and about 150 more once it has read one from JSON.
+ * Number of nodes that a layout holds in memory: one for each layout, field and variant in it. A layout that stands in
+ * several places counts once. A layout takes about 100 bytes of heap for a node; its codec takes about 250 more once it
+ * has printed a value, and about 150 more once it has read one from JSON.
  */
 export function layoutSize(layout: Layout): number {
   const seen = new Set<Layout>()
@@ -50,7 +50,7 @@ function ownNodes(layout: Layout): number {
 }
 
 /**
- * Levels of layouts inside a layout. Levels `around` it, which count in the limit, are added.
+ * Number of levels of layouts inside a layout, plus the levels `around` it, which count in the limit.
  * @throws `type_too_large` if they are more than `MAX_LAYOUT_DEPTH`
  */
 export function layoutDepth(layout: Layout, around = 0): number {
@@ -65,23 +65,27 @@ export function layoutDepth(layout: Layout, around = 0): number {
     return depth
   }
   const depth = around + depthOf(layout, around)
-  // A part that is shared may stand deeper than where it was measured.
+  // A part that is shared may stand deeper here than where it was measured.
   expectLayoutDepth(depth)
   return depth
 }
 
-/** What codecs look for in a layout. */
+/** Properties of a layout that codecs need. */
 export interface LayoutTraits {
-  /** Levels of layouts inside the layout. */
+  /** Number of levels of layouts inside the layout. */
   readonly depth: number
-  /** The kind of the first part whose values cannot be written in JSON. */
+  /** Kind of the first part whose values cannot be read from JSON. */
   readonly unwritable: UnwritableKind | undefined
 }
 
-/** Kinds of layouts whose values are read into JSON, but not written from it. */
+/** Kinds of layouts whose values can be printed as JSON, and cannot be read from it. */
 export type UnwritableKind = 'signer' | 'function' | 'map'
 
-/** @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
+/**
+ * Measures the traits of a layout.
+ * @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`
+ * @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`
+ */
 export function layoutTraits(layout: Layout): LayoutTraits {
   const depth = layoutDepth(layout)
   const seen = new Set<Layout>()
@@ -98,7 +102,7 @@ export function layoutTraits(layout: Layout): LayoutTraits {
   return { depth, unwritable: findUnwritable(layout) }
 }
 
-/** Throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`. */
+/** Checks a depth. @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
 export function expectLayoutDepth(depth: number): void {
   if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
 }

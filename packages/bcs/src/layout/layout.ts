@@ -13,30 +13,30 @@ export interface LayoutVariant {
 }
 
 /**
- * How the bytes of a type are laid out and printed. Layouts are data: JSON-serializable, immutable, and finite,
- * since Move types cannot contain themselves. Fields and variants stand in declaration order.
+ * Describes how the bytes of a type are laid out and printed. Layouts are data: JSON-serializable, immutable, and
+ * finite, since Move types cannot contain themselves. Fields and variants are in the order of declaration.
  */
 export type Layout =
   | { readonly kind: PrimitiveType }
-  /** `0x1::string::String`: bytes that print as text. */
+  /** The type `0x1::string::String`: bytes that print as text. */
   | { readonly kind: 'string' }
   /** A vector of `u8` prints as hex. */
   | { readonly kind: 'vector'; readonly element: Layout }
   /**
-   * `0x1::option::Option`: prints as `{"vec":[…]}`. Its bytes never changed, but while it was a struct over a vector
-   * an `Option<u8>` printed its list as hex.
+   * The type `0x1::option::Option`, which prints as `{"vec":[…]}`. Its bytes never changed, but while it was a struct
+   * over a vector, an `Option<u8>` printed its list as hex.
    */
   | { readonly kind: 'option'; readonly declaredAs: 'struct' | 'enum'; readonly element: Layout }
-  /** `0x1::object::Object`: an address that prints as `{"inner":"0x…"}`. */
+  /** The type `0x1::object::Object`: an address that prints as `{"inner":"0x…"}`. */
   | { readonly kind: 'object' }
   | { readonly kind: 'struct'; readonly name: string; readonly fields: readonly LayoutField[] }
   | { readonly kind: 'enum'; readonly name: string; readonly variants: readonly LayoutVariant[] }
-  /** A map of BCS itself, as resource groups are: entries in ascending order of the bytes of their keys. */
+  /** A map of BCS itself, as in resource groups: entries in ascending order of the bytes of their keys. */
   | { readonly kind: 'map'; readonly key: Layout; readonly value: Layout }
   /** A function value. Keys cannot hold one. */
   | { readonly kind: 'function' }
 
-/** Bytes of an integer type; signed types are two's complement. */
+/** Number of bytes of each integer type. Signed types are two's complement. */
 export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; readonly signed: boolean }>> = {
   u8: { bytes: 1, signed: false },
   u16: { bytes: 2, signed: false },
@@ -53,7 +53,7 @@ export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; re
 }
 
 /**
- * The most levels of layouts inside a layout. Chains nest values no deeper, and `parseJson` has the same limit. It keeps
+ * Most levels of layouts inside a layout. Chains nest values no deeper, and `parseJson` has the same limit. It keeps
  * recursion over layouts far from the end of the stack.
  */
 export const MAX_LAYOUT_DEPTH = 128

@@ -23,7 +23,7 @@ describe('bcsTypeToCodec', () => {
     const shared = new Uint8Array([...bytes, 1, 2, 3])
     const swapped = Uint8Array.from(bytes)
     swapped.set([1, 98, 2, 1, 97, 1], 9)
-    // Trailing bytes, a map out of order, and a slice whose neighbours would complete it.
+    // The bytes have trailing bytes, or a map out of order, or are a slice whose neighbours would complete it.
     for (const wrong of [shared, swapped, shared.subarray(0, bytes.length - 1)]) {
       expect(() => codec.bytesToValue(wrong)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
     }
@@ -65,7 +65,7 @@ describe('layoutToBcsType', () => {
       if (layout.kind === 'object') expect(type.name).toBe('Object')
       const bytes = type.serialize(value).toBytes()
       expect(type.parse(bytes)).toEqual(value)
-      // Both vocabularies have the same bytes.
+      // Both kinds of types give the same bytes.
       expect(() => codecOf(layout).bytesToJson(bytes)).not.toThrow()
     }
   })

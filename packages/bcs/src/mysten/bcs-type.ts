@@ -8,7 +8,7 @@ import type { Layout, LayoutField } from '../layout/layout.js'
 type AnyBcsType = BcsType<any, any>
 
 /**
- * The `@mysten/bcs` type of a layout, for programs that speak that vocabulary and as an oracle in tests. Its reader
+ * Makes the `@mysten/bcs` type of a layout, for programs that use that library, and as an oracle in tests. Its reader
  * trusts its input: use it on bytes that are known to be good.
  * @throws `unsupported_type` if `@mysten/bcs` has no such type: signers, function values, signed integers
  * @example
@@ -63,16 +63,20 @@ export function layoutToBcsType(layout: Layout): AnyBcsType {
 
 /** Reads and writes the values of a `BcsType`. */
 export interface BcsTypeCodec<T, Input> {
-  /** @throws `invalid_bcs` unless the bytes are exactly those that the type writes for the value read */
+  /**
+   * Decodes a value.
+   * @throws `invalid_bcs` unless the type writes the value that it read to exactly these bytes
+   */
   bytesToValue(bytes: Uint8Array): T
-  /** @throws `invalid_value` */
+  /** Encodes a value. @throws `invalid_value` */
   valueToBytes(value: Input): Uint8Array
 }
 
 /**
- * Makes a `BcsType` safe to use on untrusted bytes of moderate size: it reads from a copy, so that it cannot run into
- * neighbouring memory. The value that it read must be written to the same bytes again: this refuses trailing bytes, maps out
- * of order, and everything else that is not canonical. It is as slow as the type itself: use layouts for large or hostile input.
+ * Makes a `BcsType` safe to use on untrusted bytes of moderate size: It reads from a copy, so that it cannot reach
+ * neighbouring memory. The type must write the value that it read to the same bytes again, so trailing bytes, maps out
+ * of order, and everything else that is not canonical are refused. It is as slow as the type itself: use layouts for
+ * large or hostile input.
  * @example
  * ```ts
  * import { bcsTypeToCodec } from '@ledger-state/bcs/mysten'

@@ -1,13 +1,13 @@
 import type { Layout, LayoutField } from '../layout/layout.js'
 import type { MoveClosure, MoveValue } from './move-value.js'
 
-/** Never there: the compiler alone sees it. */
+/** Key of a member that only the compiler sees: no layout has it. */
 declare const VALUE: unique symbol
 
-/** A layout of which the compiler knows the JavaScript values. */
+/** A layout whose JavaScript values the compiler knows. */
 export type TypedLayout<T> = Layout & { readonly [VALUE]?: T }
 
-/** The JavaScript values of a layout, as a codec of `@ledger-state/bcs/values` reads and writes them. */
+/** Type of the JavaScript values of a layout, as a codec of `@ledger-state/bcs/values` reads and writes them. */
 export type InferValue<L> = L extends { readonly [VALUE]?: infer T } ? T : MoveValue
 
 type Fields = Readonly<Record<string, Layout>>
@@ -64,25 +64,28 @@ export const i64 = () => I64
 export const i128 = () => I128
 /** A bigint from -2^255 to 2^255 - 1. */
 export const i256 = () => I256
-/** An account address, as `0x` and hex. */
+/** An account address: `0x` and hex. */
 export const address = () => ADDRESS
-/** `0x1::object::Object`, as its address. */
+/** The type `0x1::object::Object`, as its address. */
 export const object = () => OBJECT
-/** `0x1::string::String`: a string; its bytes where they are not UTF-8. */
+/** The type `0x1::string::String`: a string, or the bytes if they are not UTF-8. */
 export const string = () => STRING
 /** A `vector<u8>`, as a Uint8Array. */
 export const bytes = () => BYTES
-/** A function value, which is read but not written in JSON. */
+/** A function value. It is read, and cannot be written. */
 export const functionValue = () => FUNCTION
 
-/** A list; of `u8()`, a Uint8Array. */
+/** A list; a Uint8Array if the element is `u8()`. */
 export function vector(element: U8Layout): TypedLayout<Uint8Array>
 export function vector<L extends Layout>(element: L): TypedLayout<readonly InferValue<L>[]>
 export function vector(element: Layout): Layout {
   return { kind: 'vector', element }
 }
 
-/** `0x1::option::Option`: an array of no or one element. `declaredAs` says how the framework of the ledger declares it. */
+/**
+ * The type `0x1::option::Option`: an array of no or one element. `declaredAs` says how the framework of the ledger
+ * declares it.
+ */
 export function option<L extends Layout>(
   element: L,
   declaredAs: 'struct' | 'enum' = 'enum',
@@ -99,7 +102,7 @@ export function map<K extends Layout, V extends Layout>(
 }
 
 /**
- * A struct, whose fields stand in the order of the members. The name is for messages.
+ * A struct, whose fields are in the order of the members. The name is for messages.
  * @example
  * ```ts
  * import { createValueCodec } from '@ledger-state/bcs/values'
@@ -114,7 +117,7 @@ export function struct<F extends Fields>(fields: F, name = 'struct'): TypedLayou
   return { kind: 'struct', name, fields: toFields(fields) }
 }
 
-/** An enum, whose variants stand in the order of the members. The name is for messages. */
+/** An enum, whose variants are in the order of the members. The name is for messages. */
 export function enumeration<V extends Variants>(variants: V, name = 'enum'): TypedLayout<VariantValue<V>> {
   const list = Object.entries(variants).map(([variant, fields]) => ({ name: variant, fields: toFields(fields) }))
   return { kind: 'enum', name, variants: list }

@@ -1,15 +1,15 @@
-/** A struct: an object without prototype, a member for each field. */
+/** Value of a struct: an object without prototype, with a member for each field. */
 export interface MoveStruct {
   readonly [field: string]: MoveValue
 }
 
-/** A value of an enum. */
+/** Value of an enum. */
 export interface MoveVariant {
   readonly variant: string
   readonly fields: MoveStruct
 }
 
-/** A function value, opaque but for its name; `bytes` is all of it. */
+/** A function value. Only its name is decoded; `bytes` is all of it. */
 export interface MoveClosure {
   readonly functionName: string
   readonly bytes: Uint8Array
@@ -19,7 +19,7 @@ export interface MoveClosure {
 export type MoveMapEntry = readonly [key: MoveValue, value: MoveValue]
 
 /**
- * A value in JavaScript, by the kind of its layout:
+ * A Move value in JavaScript, by the kind of its layout:
  *
  * | layout | value |
  * |---|---|
@@ -27,7 +27,7 @@ export type MoveMapEntry = readonly [key: MoveValue, value: MoveValue]
  * | u8 to u32, i8 to i32 | number |
  * | u64 to u256, i64 to i256 | bigint |
  * | address, object | `0x` and hex without leading zeros |
- * | string | string; its bytes where they are not UTF-8 |
+ * | string | string; its bytes if they are not UTF-8 |
  * | vector of u8 | Uint8Array, a copy |
  * | vector | array |
  * | option | array of no or one element |

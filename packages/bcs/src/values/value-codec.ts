@@ -5,20 +5,21 @@ import { createValueDecoder } from './value-decoder.js'
 import { createValueEncoder } from './value-encoder.js'
 
 /**
- * Reads and writes the values of one layout in the forms of `MoveValue`. Bytes are those of exactly one value: fewer or
- * more are `invalid_bcs`, with the path in the value in `fields.path` and the byte in `fields.offset`.
+ * Reads and writes the values of one layout in the forms of `MoveValue`. Bytes must be those of exactly one value.
+ * Otherwise the error is `invalid_bcs`, with the path of the fault in `fields.path` and its byte offset in
+ * `fields.offset`.
  */
 export interface ValueCodec<T = MoveValue> {
   readonly layout: Layout
-  /** @throws `invalid_bcs` */
+  /** Decodes a value. @throws `invalid_bcs` */
   bytesToValue(bytes: Uint8Array): T
-  /** @throws `invalid_value`, `unsupported_type` */
+  /** Encodes a value. @throws `invalid_value`, `unsupported_type` */
   valueToBytes(value: T): Uint8Array
 }
 
 /**
- * The codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. If the functions of
- * `@ledger-state/bcs/layouts` built the layout, the compiler knows the type of the values.
+ * Makes a codec of a layout. Each direction is compiled at its first use: keep the codec to use it again. If the
+ * functions of `@ledger-state/bcs/layouts` built the layout, the compiler knows the type of the values.
  * @example
  * ```ts
  * import { createValueCodec } from '@ledger-state/bcs/values'
@@ -32,7 +33,7 @@ export function createValueCodec<L extends Layout>(layout: L): ValueCodec<InferV
   let encode: ((value: MoveValue) => Uint8Array) | undefined
   return {
     layout,
-    // The forms of `InferValue` are those in which the decoder answers, and the encoder checks what it is given.
+    // The decoder returns the forms of `InferValue`, and the encoder checks the values that it gets.
     bytesToValue(bytes) {
       decode ??= createValueDecoder(layout)
       return decode(bytes) as InferValue<L>

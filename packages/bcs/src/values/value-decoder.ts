@@ -35,7 +35,7 @@ export function createValueDecoder(layout: Layout): (bytes: Uint8Array) => MoveV
   }
 }
 
-/** `around` counts the levels of layouts around the value: function values bring layouts of their own. */
+/** Compiles a reader. `around` is the number of layouts around the value: function values bring further layouts. */
 function compileReader(layout: Layout, around: number, captured: CapturedBudget): ReadValue {
   const depth = layoutDepth(layout, around)
   return compileLayout<CompiledReader>(layout, (part, inner) => compilePart(part, inner, captured, depth)).read
@@ -146,7 +146,7 @@ function structReader(fields: readonly LayoutField[], inner: CompileInner): Comp
   return {
     minimumSize: readers.reduce((sum, { minimumSize }) => sum + minimumSize, 0),
     read: (reader) => {
-      // Field names are any identifiers, `__proto__` among them.
+      // A field may have any identifier as its name, also `__proto__`.
       const value: Record<string, MoveValue> = Object.create(null)
       let at = 0
       try {

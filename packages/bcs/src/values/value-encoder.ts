@@ -116,7 +116,7 @@ function listWriter(write: ValueWriter, most: number): ValueWriter {
   }
 }
 
-/** Entries may come in any order; a key that comes twice is refused. */
+/** Makes a writer of maps. Entries may come in any order; a key that comes twice is refused. */
 function mapWriter(writeKey: ValueWriter, writeValue: ValueWriter): ValueWriter {
   return (value, writer) => {
     if (!Array.isArray(value)) throw mismatch(value, 'an array of [key, value]')
