@@ -137,7 +137,8 @@ export function withAdvice(error: unknown): unknown {
     const message = `${error.message}; cut off what is not signed with ledger-state trust reject-unsigned`
     return new LedgerStateError(error.code, message, error.fields, { cause: error })
   }
-  if (!isLedgerStateError(error) || typeof error.fields.option !== 'string') return error
+  if (!isLedgerStateError(error, 'base_missing', 'invalid_argument', 'untrusted')) return error
+  if (error.fields.option === undefined) return error
   const name = error.fields.option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
 }

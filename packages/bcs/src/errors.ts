@@ -2,8 +2,14 @@ import { clip, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
+    /** `path` in the value, inside one. */
+    invalid_value: { readonly path?: string }
     /** Line and column count from 1; absent if the text is not UTF-8. */
     invalid_json: { readonly line?: number; readonly column?: number }
+    /** `path` in the value, inside one. */
+    unsupported_type: { readonly path?: string }
+    /** `path` in the value, inside one. */
+    type_too_large: { readonly path?: string }
   }
 }
 

@@ -5,11 +5,23 @@ export type ErrorFields = Readonly<Record<string, string | number | bigint | und
  * The fields of each error code that has any. Each package declares the fields of its codes in its `errors.ts`:
  * `declare module '@ledger-state/core' { interface ErrorFieldsByCode { … } }`.
  */
-// biome-ignore lint/suspicious/noEmptyInterface: packages add to it
-export interface ErrorFieldsByCode {}
+export interface ErrorFieldsByCode {
+  /** `offset` of the byte; `path` in the value, if a codec read it. */
+  invalid_bcs: { readonly offset?: number; readonly path?: string }
+}
 
-/** The fields of errors with this code, as its package declares them; any fields if it declares none. */
-export type FieldsOf<Code extends string> = Code extends keyof ErrorFieldsByCode ? ErrorFieldsByCode[Code] : ErrorFields
+/** The fields of an error whose code has none. */
+export type NoFields = Readonly<Record<string, undefined>>
+
+/**
+ * The fields of errors with this code, as its package declares them; none if it declares none. Errors of any code (`string`) may
+ * have any fields: codes are lower-case, which `string` is not.
+ */
+export type FieldsOf<Code extends string> = Code extends keyof ErrorFieldsByCode
+  ? ErrorFieldsByCode[Code]
+  : Code extends Lowercase<string>
+    ? NoFields
+    : ErrorFields
 
 /** Arguments for the fields of an error: optional if the code has no field that is required. */
 type FieldArguments<Code extends string> =

@@ -16,6 +16,7 @@ export {
   type FieldsOf,
   isLedgerStateError,
   LedgerStateError,
+  type NoFields,
 } from './error.js'
 export type { ParseErrorCode } from './errors.js'
 export { bytesToHex, hexToBytes } from './hex.js'

@@ -6,10 +6,10 @@ declare module '@ledger-state/core' {
     version_not_found: { readonly version?: bigint; readonly timestampUsec?: bigint }
     version_pruned: { readonly version?: bigint; readonly timestampUsec?: bigint; readonly oldestVersion: bigint }
     version_truncated: { readonly version: bigint }
-    /** Versions; a feed that begins later leaves `found` out. */
-    version_gap: { readonly expected: bigint; readonly found?: bigint }
-    /** Chain ids; there if a commit is refused. */
-    chain_id_mismatch: { readonly expected?: bigint; readonly found?: bigint }
+    /** Versions; a feed that begins later leaves `found` out. `answers` of a source in a row showed it. */
+    version_gap: { readonly expected: bigint; readonly found?: bigint; readonly answers?: number }
+    /** Chain ids; there if a commit is refused. `answers` of a source in a row showed it. */
+    chain_id_mismatch: { readonly expected?: bigint; readonly found?: bigint; readonly answers?: number }
     /** `version` if another import replaced that of this version; `option` if an option would help. */
     invalid_argument: { readonly version?: bigint; readonly option?: string }
     /** `version` if a commit writes the key twice. */

@@ -2,6 +2,18 @@ import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@l
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
+    /** `line` of the feed, counted from 1. */
+    invalid_feed: { readonly line?: number; readonly offset?: number }
+    /** `offset` of the byte. */
+    invalid_genesis: { readonly offset?: number; readonly path?: string }
+    /** `offset` of the byte in the record. */
+    invalid_backup: { readonly offset?: number }
+    /** Versions, as `@ledger-state/engine` declares them for its own gaps. */
+    version_gap: { readonly expected: bigint; readonly found?: bigint; readonly answers?: number }
+    /** `version` that differs; `answers` of a source in a row showed it. */
+    ledger_fork: { readonly version?: bigint; readonly answers?: number }
+    /** `answers` of the source in a row that failed so; `status` 410 if the node has pruned what is asked for. */
+    source_failed: { readonly answers?: number; readonly status?: number; readonly offset?: number }
     /** Validators of `epoch` signed a ledger up to `version` that differs from the ledger of the store. */
     unsigned_contradicted: { readonly version: bigint; readonly epoch: bigint }
   }
@@ -72,7 +84,7 @@ export function feedUnreadable(path: string, line: number, cause: unknown): Feed
 
 // Genesis
 
-export function notAGenesis(error: LedgerStateError): FeedError {
+export function notAGenesis(error: LedgerStateError<'invalid_bcs'>): FeedError {
   return new LedgerStateError('invalid_genesis', `not a genesis blob: ${error.message}`, error.fields)
 }
 

@@ -234,6 +234,10 @@ export function bodyInCrumbs(): RequestError {
   return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
 }
 
+export function bodyNotUtf8(): LedgerStateError<'invalid_json'> {
+  return new LedgerStateError('invalid_json', 'the body is not UTF-8')
+}
+
 export function hostMissing(): RequestError {
   return invalidRequest('the client request does not include the `Host` header')
 }

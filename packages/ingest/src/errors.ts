@@ -1,5 +1,12 @@
 import { LedgerStateError } from '@ledger-state/core'
 
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `option` of the ingest that would help. */
+    base_missing: { readonly option: string }
+  }
+}
+
 /** What an ingest refuses by itself; sources and stores add codes of their own. */
 export type IngestErrorCode =
   | 'base_missing'

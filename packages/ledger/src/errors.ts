@@ -3,6 +3,8 @@ import {
   addressToShortHex,
   bytesToHex,
   clip,
+  type FieldsOf,
+  isLedgerStateError,
   LedgerStateError,
   type ParseErrorCode,
 } from '@ledger-state/core'
@@ -11,6 +13,14 @@ import type { ViewFault } from '@ledger-state/move-vm'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
+    /** `offset` of the stored byte, and `path` in the value, where the bytes do not fit. */
+    value_type_mismatch: { readonly offset?: number; readonly path?: string }
+    /** `offset` of the stored byte, and `path` in the value, where the bytes do not fit. */
+    stored_data_invalid: { readonly offset?: number; readonly path?: string }
+    /** `offset` of the byte in the result, and `path` in its value. */
+    view_result_unreadable: { readonly offset?: number; readonly path?: string }
+    /** `path` in the argument, inside one. */
+    view_argument_invalid: { readonly path?: string }
     /** The status of the VM, as its number and its name. */
     view_failed: { readonly vmErrorCode?: number | undefined; readonly vmStatus?: string | undefined }
   }
@@ -72,23 +82,33 @@ export function tableItemNotFound(handle: Uint8Array, quotedKey: string, version
   return new LedgerStateError('table_item_not_found', message)
 }
 
+/** Path to a fault in its value; nothing of other faults. */
+function pathOf(why: LedgerStateError): FieldsOf<'invalid_value'> {
+  return isLedgerStateError(why, 'invalid_value', 'unsupported_type', 'type_too_large') ? why.fields : {}
+}
+
+/** Offset of a fault in stored bytes, and its path in the value; nothing of other faults. */
+function placeOf(why: LedgerStateError): FieldsOf<'stored_data_invalid'> {
+  return isLedgerStateError(why, 'invalid_bcs') ? why.fields : pathOf(why)
+}
+
 /** The key of a table item does not fit its type, or the type cannot be resolved. */
 export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, why.fields)
+  return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, pathOf(why))
 }
 
 export function valueTypeUnresolved(valueType: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('value_type_mismatch', `value_type ${quoteType(valueType)}: ${why.message}`, why.fields)
+  return new LedgerStateError('value_type_mismatch', `value_type ${quoteType(valueType)}: ${why.message}`, placeOf(why))
 }
 
 export function valueTypeMismatch(valueType: string, why: LedgerStateError): LedgerError {
   const message = `the stored value is not a ${quoteType(valueType)}: ${why.message}`
-  return new LedgerStateError('value_type_mismatch', message, why.fields)
+  return new LedgerStateError('value_type_mismatch', message, placeOf(why))
 }
 
 export function storedResourceInvalid(name: string, address: Uint8Array, why: LedgerStateError): LedgerError {
   const message = `the stored ${name} at ${addressToShortHex(address)}: ${why.message}`
-  return new LedgerStateError('invalid_bcs', message, why.fields)
+  return new LedgerStateError('invalid_bcs', message, placeOf(why))
 }
 
 export function balanceOverflow(owner: Uint8Array, sum: bigint): LedgerError {
@@ -119,7 +139,7 @@ export function stateValueNotFound(key: Uint8Array, version: bigint): LedgerErro
 
 // Texts about arguments in JSON, as the reference has them.
 
-function viewCallInvalid(message: string, fields: LedgerStateError['fields'] = {}): LedgerError {
+function viewCallInvalid(message: string, fields: FieldsOf<'view_argument_invalid'> = {}): LedgerError {
   return new LedgerStateError('view_argument_invalid', message, fields)
 }
 
@@ -156,14 +176,9 @@ export function viewParameterReference(mutable: boolean): LedgerError {
   )
 }
 
-export function viewArgumentInvalid(
-  at: number,
-  expected: string,
-  why: string,
-  fields: LedgerStateError['fields'] = {},
-): LedgerError {
+export function viewArgumentInvalid(at: number, expected: string, why: string, cause?: LedgerStateError): LedgerError {
   const message = `parse arguments[${at}] failed, expect ${quoteType(expected)}, caused by error: ${why}`
-  return viewCallInvalid(message, fields)
+  return viewCallInvalid(message, cause && pathOf(cause))
 }
 
 /** A view ended with a fault. Its fields have the status code of the vm as `vmErrorCode`, where one is known. */
@@ -173,7 +188,7 @@ export function viewFailed({ code, name, message }: ViewFault): LedgerError {
 
 export function viewResultUnreadable(at: number, type: string, why: LedgerStateError): LedgerError {
   const message = `result ${at} of type ${quoteType(type)} has no JSON form: ${why.message}`
-  return new LedgerStateError('view_result_unreadable', message, why.fields)
+  return new LedgerStateError('view_result_unreadable', message, placeOf(why))
 }
 
 export function invalidTimestamp(text: string, why: string): LedgerError {
@@ -220,7 +235,7 @@ export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
 }
 
 function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, why.fields)
+  return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, placeOf(why))
 }
 
 /** A read over an async engine needs more of it than one read may load. */

@@ -1,5 +1,12 @@
-import { addressToShortHex, clip, type ErrorFields, LedgerStateError } from '@ledger-state/core'
+import { addressToShortHex, clip, LedgerStateError } from '@ledger-state/core'
 import type { ModuleId } from './module-definition.js'
+
+declare module '@ledger-state/core' {
+  interface ErrorFieldsByCode {
+    /** `offset` of the byte in the binary. */
+    invalid_module: { readonly offset?: number }
+  }
+}
 
 /** Codes of binaries that cannot be read, and of types that have no layout. */
 export type ModuleErrorCode =
@@ -12,7 +19,7 @@ export type ModuleErrorCode =
 
 type ModuleError = LedgerStateError<ModuleErrorCode>
 
-export function invalidModule(why: string, fields: ErrorFields): ModuleError {
+export function invalidModule(why: string, fields: { readonly offset?: number }): ModuleError {
   return new LedgerStateError('invalid_module', `the module cannot be read: ${why}`, fields)
 }
 

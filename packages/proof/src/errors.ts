@@ -2,7 +2,9 @@ import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `epoch` that is not proven; `option` of the source that would make it so. */
+    /** `offset` of a transaction in its chunk; `epoch` whose end has another waypoint than is listed. */
+    verification_failed: { readonly offset?: number; readonly epoch?: bigint }
+    /** `epoch` that is not proven; `option` of the source that would help. */
     untrusted: { readonly epoch?: bigint; readonly option?: string }
   }
 }

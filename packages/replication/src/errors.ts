@@ -1,7 +1,7 @@
 import { LedgerStateError } from '@ledger-state/core'
 
-/** Codes of errors of fetching a snapshot, besides the codes of the store. */
-export type ReplicationErrorCode = 'source_failed' | 'store_corrupt' | 'store_not_empty'
+/** What fetching a snapshot may fail with, besides the codes of the store. */
+export type ReplicationErrorCode = 'source_failed' | 'store_corrupt'
 
 type ReplicationError = LedgerStateError<ReplicationErrorCode>
 

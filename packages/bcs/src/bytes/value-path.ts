@@ -1,4 +1,5 @@
-import { clip, LedgerStateError } from '@ledger-state/core'
+import { clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import type { BcsErrorCode } from '../errors.js'
 
 /** Most UTF-16 units of a path that a message shows. */
 const MAX_PATH = 240
@@ -9,23 +10,27 @@ const MAX_SEGMENT = 80
  * so that decoding costs nothing for it. The innermost part of a long path is kept.
  */
 export function faultInside(segment: string, error: unknown): unknown {
-  if (!(error instanceof LedgerStateError)) return error
+  if (!isValueFault(error)) return error
   return new LedgerStateError(error.code, error.message, {
     ...error.fields,
     path: outerPath(segment, error.fields.path),
   })
 }
 
-function outerPath(segment: string, inner: string | number | bigint | undefined): string {
+function outerPath(segment: string, inner: string | undefined): string {
   const outer = clip(segment, MAX_SEGMENT)
   if (inner === undefined) return outer
-  const text = String(inner)
-  if (text.length > MAX_PATH) return text.startsWith('…') ? text : `…${text}`
-  return `${outer}${text.startsWith('[') ? '' : '.'}${text}`
+  if (inner.length > MAX_PATH) return inner.startsWith('…') ? inner : `…${inner}`
+  return `${outer}${inner.startsWith('[') ? '' : '.'}${inner}`
+}
+
+/** Whether the fault is one of a value, whose fields have its path. */
+function isValueFault(error: unknown): error is LedgerStateError<Exclude<BcsErrorCode, 'invalid_json'>> {
+  return isLedgerStateError(error, 'invalid_bcs', 'invalid_value', 'unsupported_type', 'type_too_large')
 }
 
 /** Makes the error with the path of the fault in its message. */
 export function faultWithPath(error: unknown): unknown {
-  if (!(error instanceof LedgerStateError) || error.fields.path === undefined) return error
+  if (!isValueFault(error) || error.fields.path === undefined) return error
   return new LedgerStateError(error.code, `${error.fields.path}: ${error.message}`, error.fields)
 }

@@ -195,7 +195,7 @@ export class TrustedEpochs {
       for (const ending of endings) this.#pack(ending)
       return endings.map((ending, at) => ({ ending, power: powers[at] }))
     } catch (error) {
-      if (!isLedgerStateError(error)) throw error
+      if (!isLedgerStateError(error, 'untrusted', 'verification_failed')) throw error
       const at = endings.find(({ info }) => info.epoch === error.fields.epoch)
       throw at ? atPlace(error, at.place, 'invalid_backup') : error
     }

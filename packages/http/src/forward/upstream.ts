@@ -91,7 +91,9 @@ export class Upstream {
       await this.#look()
     } catch (error) {
       if (isLedgerStateError(error, 'upstream_busy')) throw error
-      const fault = isLedgerStateError(error) ? (error as RequestError) : upstreamFailed('it cannot be reached', error)
+      const fault = isLedgerStateError(error, 'upstream_failed', 'upstream_of_another_chain')
+        ? error
+        : upstreamFailed('it cannot be reached', error)
       this.#refuse(fault)
       throw fault
     } finally {

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonValue, parseJson, parseJsonOutline } from '@ledger-state/bcs'
-import { LedgerStateError } from '@ledger-state/core'
-import { contentTooLarge } from '../errors.js'
+import { bodyNotUtf8, contentTooLarge } from '../errors.js'
 
 /** What is read of one body in one turn of the event loop. */
 export interface ContentLimits {
@@ -77,7 +76,7 @@ const OPENING_BRACE = 0x7b
 function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   const content = body.length > limits.bytes ? body.subarray(...contentRange(body)) : body
   if (content.length > limits.bytes) throw contentTooLarge(limits.bytes)
-  if (!isUtf8(content)) throw new LedgerStateError('invalid_json', 'the body is not UTF-8')
+  if (!isUtf8(content)) throw bodyNotUtf8()
   return content
 }
 

@@ -78,7 +78,7 @@ function encodeArgument(
     return types.resolve(tag, view).jsonToBytes(value)
   } catch (error) {
     if (!isTypeFault(error) && !isLedgerStateError(error, 'invalid_module')) throw error
-    throw viewArgumentInvalid(at, `${name} (${typeTagToText(tag)})`, error.message, error.fields)
+    throw viewArgumentInvalid(at, `${name} (${typeTagToText(tag)})`, error.message, error)
   }
 }
 
