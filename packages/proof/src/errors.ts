@@ -4,7 +4,7 @@ declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
     /** `offset` of a transaction in its chunk; `epoch` whose end has another waypoint than is listed. */
     verification_failed: { readonly offset?: number; readonly epoch?: bigint }
-    /** `epoch` that is not proven; `option` of the source that would help. */
+    /** `epoch` that is not proven; `option` of the source that would make it so. */
     untrusted: { readonly epoch?: bigint; readonly option?: string }
   }
 }

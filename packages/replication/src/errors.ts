@@ -1,6 +1,6 @@
 import { LedgerStateError } from '@ledger-state/core'
 
-/** What fetching a snapshot may fail with, besides the codes of the store. */
+/** Codes of errors of fetching a snapshot, besides the codes of the store. */
 export type ReplicationErrorCode = 'source_failed' | 'store_corrupt'
 
 type ReplicationError = LedgerStateError<ReplicationErrorCode>
@@ -25,8 +25,6 @@ export function pieceDamaged(name: string, offset: number): ReplicationError {
 
 /**
  * Error of a source that failed too often.
- * @param attempts how often the source did not answer, which its field
- * `answers` says as well
  * @param attempts how often the source did not answer, which its field `answers` says as well
  */
 export function fetchFailed(url: string, attempts: number, why: string): ReplicationError {

@@ -7,10 +7,10 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** Texts that name no type. Bytes that hold no type or state key are `invalid_bcs`, a code of core. */
+/** Code of texts that are not a type. Bytes that are not a type or state key are `invalid_bcs`, a code of core. */
 export type TypeTagErrorCode = 'invalid_type_tag'
 
-/** The error of a text that stops to be a type at `offset`, in UTF-16 units. */
+/** Error of a text that is not a type. `offset` counts UTF-16 units of the text. */
 export function invalidTypeTag(text: string, offset: number, why: string): LedgerStateError<TypeTagErrorCode> {
   const message = `Unable to parse move type ${quote(text)}: at offset ${offset} ${why}`
   return new LedgerStateError('invalid_type_tag', message, { offset })
