@@ -6,7 +6,7 @@ import {
   createMemoryEngine,
   type ImportBase,
   type ImportOptions,
-  type LedgerInfo,
+  type LedgerSummary,
   type PruneOptions,
   type StateImport,
   type StateWriter,
@@ -58,7 +58,7 @@ class JournalEngine implements StateWriter {
     this.#unlock = unlock
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.#memory.ledger
   }
 
@@ -94,7 +94,7 @@ class JournalEngine implements StateWriter {
     return this.#memory.versions(first, last)
   }
 
-  onCommit(listener: (ledger: LedgerInfo) => void) {
+  onCommit(listener: (ledger: LedgerSummary) => void) {
     return this.#memory.onCommit(listener)
   }
 

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 import { formatBytes } from './terminal/amounts.js'
 
@@ -124,7 +124,7 @@ export function fromAfterTo(): ProgramError {
 /** An error about a version or a time that the store does not hold, with what it holds. */
 export function outsideOfStore(
   error: LedgerStateError,
-  { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerInfo,
+  { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerSummary,
 ) {
   const times = `${formatTimestamp(oldestBlock.timestampUsec)} to ${formatTimestamp(latestBlock.timestampUsec)}`
   const message = `${error.message}; the store holds versions ${oldestVersion} to ${latestVersion}, of ${times}`
@@ -225,7 +225,12 @@ export function stateRootUnknown(store: string, first: bigint, last: bigint): Pr
   return new LedgerStateError('state_root_unknown', message)
 }
 
-export function otherStateRoot(store: string, version: bigint, held: Uint8Array, computed: Uint8Array): ProgramError {
+export function storeStateRootDiffers(
+  store: string,
+  version: bigint,
+  held: Uint8Array,
+  computed: Uint8Array,
+): ProgramError {
   const message = `state root of version ${version}: ${store} has ${bytesToHexDigits(computed)}, but the ledger says ${bytesToHexDigits(held)}; the state is not that of the chain: restore a snapshot, or ingest anew (a fork may need --hash-salt)`
   return new LedgerStateError('state_root_differs', message)
 }

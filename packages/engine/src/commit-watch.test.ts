@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterEach, expect, test, vi } from 'vitest'
 import { createCommitWatch } from './commit-watch.js'
 import { createMemoryEngine } from './memory-engine.js'
-import type { LedgerInfo } from './ports/state-port.js'
+import type { LedgerSummary } from './ports/state-port.js'
 
 const run = promisify(execFile)
 
@@ -14,7 +14,7 @@ afterEach(() => {
 
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
 
-function ledgerAt(latestVersion: bigint): LedgerInfo {
+function ledgerAt(latestVersion: bigint): LedgerSummary {
   return { chainId: 1n, latestVersion, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK }
 }
 
@@ -71,9 +71,9 @@ test('options that a listener does not have are refused', async () => {
 })
 
 test('listeners hear of a change once, and of none that they began with', () => {
-  let ledger: LedgerInfo | undefined
+  let ledger: LedgerSummary | undefined
   const heard: [string, bigint][] = []
-  const listener = (name: string) => (now: LedgerInfo) => heard.push([name, now.latestVersion])
+  const listener = (name: string) => (now: LedgerSummary) => heard.push([name, now.latestVersion])
   const watch = createCommitWatch(() => ledger)
   const remove = watch.add(listener('first'))
   watch.notice()

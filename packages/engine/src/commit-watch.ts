@@ -1,8 +1,8 @@
 import type { ListenerOptions } from './ports/engine-ports.js'
-import { isSameLedger, type LedgerInfo } from './ports/state-port.js'
+import { isSameLedger, type LedgerSummary } from './ports/state-port.js'
 import { expectFunction, expectOptions } from './validation/validate-arguments.js'
 
-type Listener = (ledger: LedgerInfo) => void
+type Listener = (ledger: LedgerSummary) => void
 
 /** Longest interval of a timer, in milliseconds: 25 days. */
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1
@@ -21,9 +21,9 @@ export interface CommitWatch {
  * Notifies listeners when the ledger changes. While there is a listener, it looks every `pollMs` for commits of other
  * processes.
  */
-export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?: number): CommitWatch {
+export function createCommitWatch(current: () => LedgerSummary | undefined, pollMs?: number): CommitWatch {
   const listeners = new Set<{ readonly call: Listener; readonly keepsAlive: boolean }>()
-  let told: LedgerInfo | undefined
+  let told: LedgerSummary | undefined
   let timer: NodeJS.Timeout | undefined
   /** A timer that keeps the process alive, which polling alone does not. */
   let hold: NodeJS.Timeout | undefined
@@ -73,7 +73,7 @@ export function createCommitWatch(current: () => LedgerInfo | undefined, pollMs?
 }
 
 /** Calls a listener so that its error is not one of the commit. */
-function callApart(listener: Listener, ledger: LedgerInfo): void {
+function callApart(listener: Listener, ledger: LedgerSummary): void {
   try {
     listener(ledger)
   } catch (error) {

@@ -9,7 +9,7 @@ import type {
   ScanPage,
 } from './ports/async-engine-ports.js'
 import type { StateWriter } from './ports/engine-ports.js'
-import type { Block, LedgerInfo } from './ports/state-port.js'
+import type { Block, LedgerSummary } from './ports/state-port.js'
 import { expectNotTruncated } from './validation/truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
 import { expectKept, expectLedger, expectListable } from './validation/window.js'
@@ -84,7 +84,11 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
   }
 }
 
-function asyncView(engine: StateWriter, version: bigint | undefined, ledger: LedgerInfo | undefined): AsyncStateView {
+function asyncView(
+  engine: StateWriter,
+  version: bigint | undefined,
+  ledger: LedgerSummary | undefined,
+): AsyncStateView {
   expectLedger(ledger)
   if (version !== undefined) expectKept(version, ledger)
   const pinned = version ?? ledger.latestVersion
@@ -115,7 +119,7 @@ function historyPage(
   engine: StateWriter,
   key: Uint8Array,
   options: AsyncHistoryOptions | undefined,
-  ledger: LedgerInfo | undefined,
+  ledger: LedgerSummary | undefined,
 ): HistoryPage {
   const { limit = PAGE, ...range } = options ?? {}
   expectCount('the limit of the history', limit, 1)
@@ -134,7 +138,7 @@ function historyPage(
 }
 
 /** Finds the block of a version, as the snapshot sees it. @throws as `AsyncSnapshot.blockAt` */
-function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | undefined): Block {
+function blockOf(engine: StateWriter, version: bigint, ledger: LedgerSummary | undefined): Block {
   expectLedger(ledger)
   expectKept(version, ledger)
   expectNothingCut(engine, ledger)
@@ -142,7 +146,7 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerInfo | unde
 }
 
 /** Checks that nothing was cut off since the snapshot: the end of a block may depend on any later version. */
-function expectNothingCut(engine: StateWriter, ledger: LedgerInfo): void {
+function expectNothingCut(engine: StateWriter, ledger: LedgerSummary): void {
   expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
 }
 
@@ -157,7 +161,7 @@ function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpw
  * A block as the snapshot sees it, which may be older than the end or the beginning of the block. Undefined if it is
  * older than the beginning.
  */
-function visibleBlock(block: Block, { latestVersion }: LedgerInfo): Block | undefined {
+function visibleBlock(block: Block, { latestVersion }: LedgerSummary): Block | undefined {
   if (block.firstVersion > latestVersion) return undefined
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
 }

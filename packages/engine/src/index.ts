@@ -45,7 +45,7 @@ export {
   branchOf,
   type HistoryOptions,
   isSameLedger,
-  type LedgerInfo,
+  type LedgerSummary,
   type Revision,
   type ScanOptions,
   type StateEntry,

@@ -32,7 +32,7 @@ import type {
 import type {
   Block,
   HistoryOptions,
-  LedgerInfo,
+  LedgerSummary,
   Revision,
   ScanOptions,
   StateEntry,
@@ -88,7 +88,7 @@ export function createMemoryEngine(store: MemoryStore = createMemoryStore()): St
 class MemoryState implements MemoryStore {
   readonly kind = 'memory'
   isOpen = false
-  ledger: LedgerInfo | undefined
+  ledger: LedgerSummary | undefined
   base: StoreBase | undefined
   mark: Uint8Array | undefined
   /** Revisions of each key, oldest first. Keys are hex digits, which have the order of the bytes. */
@@ -109,7 +109,7 @@ class MemoryEngine implements StateWriter {
     this.#store = store
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.#state.ledger
   }
 
@@ -182,7 +182,7 @@ class MemoryEngine implements StateWriter {
     return this.#history(bytesToHexDigits(key), range, ledger)
   }
 
-  *#history(key: string, { first, last, isNewestFirst }: HistoryRange, ledger: LedgerInfo): Generator<Revision> {
+  *#history(key: string, { first, last, isNewestFirst }: HistoryRange, ledger: LedgerSummary): Generator<Revision> {
     const { oldestVersion, latestVersion } = ledger
     const end = last === undefined || last > latestVersion ? latestVersion : last
     const found = this.#seenRevisions(key, oldestVersion).filter(({ version }) => version >= first && version <= end)
@@ -206,7 +206,7 @@ class MemoryEngine implements StateWriter {
     return this.#versions(first, last, ledger)
   }
 
-  *#versions(first: bigint, last: bigint, asked: LedgerInfo): Generator<VersionWrites> {
+  *#versions(first: bigint, last: bigint, asked: LedgerSummary): Generator<VersionWrites> {
     for (let version = first; version <= last; version++) {
       const { ledger, revisions, blocks } = this.#state
       expectNotTruncated(last, asked, ledger)
@@ -222,7 +222,7 @@ class MemoryEngine implements StateWriter {
     }
   }
 
-  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void {
+  onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void {
     if (this.#closed) throw storeClosed()
     return this.#watch.add(listener, options)
   }
@@ -368,13 +368,13 @@ class MemoryEngine implements StateWriter {
   }
 
   /** Checks that a version can still be read. `asked` is the ledger at the time when the version was asked for. */
-  #expectVisible(version: bigint, asked: LedgerInfo): void {
+  #expectVisible(version: bigint, asked: LedgerSummary): void {
     const { oldestVersion } = this.#state.ledger!
     expectNotTruncated(version, asked, this.#state.ledger)
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   }
 
-  #find(key: Uint8Array, version: bigint, asked: LedgerInfo): StateEntry | undefined {
+  #find(key: Uint8Array, version: bigint, asked: LedgerSummary): StateEntry | undefined {
     expectBytes('the key', key)
     this.#expectVisible(version, asked)
     const revision = this.#state.revisions
@@ -385,7 +385,7 @@ class MemoryEngine implements StateWriter {
     return { version: revision.version, value: value!, ...(annotation && { annotation }) }
   }
 
-  *#scan(prefix: string, version: bigint, { start, limit }: ScanRange, asked: LedgerInfo): Generator<KeyedEntry> {
+  *#scan(prefix: string, version: bigint, { start, limit }: ScanRange, asked: LedgerSummary): Generator<KeyedEntry> {
     const from = bytesToHexDigits(start)
     let left = limit
     const texts = [...this.#state.revisions.keys()].filter((text) => text.startsWith(prefix) && text >= from)

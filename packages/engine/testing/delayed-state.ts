@@ -1,6 +1,6 @@
 import type { Random } from '@ledger-state/testing/random'
 import type { AsyncState, AsyncStateSnapshot, AsyncStateView } from '../src/ports/async-state-port.ts'
-import type { LedgerInfo } from '../src/ports/state-port.ts'
+import type { LedgerSummary } from '../src/ports/state-port.ts'
 
 export interface DelayedStateOptions {
   readonly random: Random
@@ -26,7 +26,7 @@ class DelayingState implements DelayedState {
   readonly #random: Random
   readonly #pageSize: number
   #isRoundOpen = false
-  #told: LedgerInfo | undefined
+  #told: LedgerSummary | undefined
   rounds = 0
 
   constructor(state: AsyncState, { random, pageSize = 1_000 }: DelayedStateOptions) {
@@ -35,7 +35,7 @@ class DelayingState implements DelayedState {
     this.#pageSize = pageSize
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.#told
   }
 

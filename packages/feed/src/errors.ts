@@ -210,7 +210,7 @@ export function proofEndsEarly(proofPath: string, end: bigint, lastVersion: bigi
   return invalidBackup(`${proofPath}:`, `its ledger ends at version ${end}, before version ${lastVersion}`)
 }
 
-export function withoutStateRoot(proofPath: string, version: bigint): FeedError {
+export function backupWithoutStateRoot(proofPath: string, version: bigint): FeedError {
   return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
 }
 
@@ -219,7 +219,7 @@ export function transactionNotFound(offset: number, salt: string): FeedError {
   return new LedgerStateError('verification_failed', message, { offset })
 }
 
-export function otherStateRoot(place: string, named: string, proven: Uint8Array): FeedError {
+export function manifestStateRootDiffers(place: string, named: string, proven: Uint8Array): FeedError {
   const message = `${place} names the state root ${named}, but its proof proves ${bytesToHexDigits(proven)}`
   return new LedgerStateError('verification_failed', message)
 }

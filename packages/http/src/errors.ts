@@ -111,11 +111,11 @@ export function parameterUnknown(name: string, meant: string): RequestError {
   return new LedgerStateError('invalid_parameter', message)
 }
 
-export function fromAboveTo(from: bigint, to: bigint): RequestError {
+export function rangeFromAboveTo(from: bigint, to: bigint): RequestError {
   return new LedgerStateError('invalid_parameter', `\`from\` is version ${from}, above version ${to} of \`to\``)
 }
 
-export function fromAfterTo(): RequestError {
+export function rangeFromAfterTo(): RequestError {
   return new LedgerStateError('invalid_parameter', 'the time of `from` is after that of `to`')
 }
 

@@ -44,7 +44,7 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
   return new LedgerStateError('store_not_empty', message)
 }
 
-export function versionGap(place: string, found: bigint, expected: bigint): IngestError {
+export function gapAfterStore(place: string, found: bigint, expected: bigint): IngestError {
   const message = `${place}: version ${found} is found, but the next version of the store is ${expected}`
   return new LedgerStateError('version_gap', message, { expected, found })
 }
@@ -97,7 +97,7 @@ export function chainIdMissing(place: string): IngestError {
 }
 
 /** An error of the store, with the place in the source that it is about. */
-export function atPlace(error: LedgerStateError, place: string): LedgerStateError {
+export function atSourcePosition(error: LedgerStateError, place: string): LedgerStateError {
   return new LedgerStateError(error.code, `${place}: ${error.message}`, error.fields, { cause: error })
 }
 

@@ -27,5 +27,5 @@ export {
   type SliceStatus,
   sliceDigestOf,
 } from './slices/slice-status.js'
-export { type VerifiedSource, type VerifyOptions, verifySource } from './verify-source.js'
+export { type VerifiedSource, type VerifySourceOptions, verifySource } from './verify-source.js'
 export { WritesHash } from './writes-hash.js'

@@ -5,7 +5,7 @@ import {
   type AsyncStateSnapshot,
   type AsyncStateWriter,
   engineToAsync,
-  type LedgerInfo,
+  type LedgerSummary,
   type StateWriter,
 } from '@ledger-state/engine'
 import type { LedgerSource, PackedEnding, Reading, StateBase } from '@ledger-state/feed'
@@ -15,7 +15,7 @@ import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { endingWrites } from './epoch-endings.js'
-import { gapBeforeFirst, otherWrites, versionGap, versionsWithoutBase } from './errors.js'
+import { gapAfterStore, gapBeforeFirst, otherWrites, versionsWithoutBase } from './errors.js'
 import { expectSameVersion } from './expect-same-version.js'
 import type { IngestOptions } from './ingest-options.js'
 import { withPending } from './pending-writes.js'
@@ -151,7 +151,7 @@ class Ingest {
         const { accumulatorRoot } = record
         await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, accumulatorRoot)
       }
-      if (record.version > expected) throw versionGap(this.#source.position, record.version, expected)
+      if (record.version > expected) throw gapAfterStore(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
         if (record.block && this.#batch.isFull) await this.#flush(mark)
@@ -284,7 +284,11 @@ class Ingest {
    * @param held the ledger before; undefined where the store is empty
    * @param before the mark of that ledger
    */
-  #signedUpTo(version: bigint, held: LedgerInfo | undefined, before: CommitMark | undefined): SignedRange | undefined {
+  #signedUpTo(
+    version: bigint,
+    held: LedgerSummary | undefined,
+    before: CommitMark | undefined,
+  ): SignedRange | undefined {
     const { vouching } = this.#source
     if (vouching && !before?.isUnproven) return { version, ...vouching }
     if (vouching && !this.#isUnprovenNoticed) {
@@ -314,7 +318,7 @@ class Ingest {
    * was not there.
    */
   #hashWhole(
-    held: LedgerInfo | undefined,
+    held: LedgerSummary | undefined,
     before: Uint8Array | undefined,
     versions: readonly VersionWrites[],
   ): Uint8Array | undefined {

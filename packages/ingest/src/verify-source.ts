@@ -3,7 +3,7 @@ import { CountedIngest, type IngestCounters, type ProgressReporter } from './cou
 import { gapInSource } from './errors.js'
 
 /** The versions of a source that are read, who receives the progress, and a signal that stops it. */
-export interface VerifyOptions {
+export interface VerifySourceOptions {
   /** First version to read. */
   readonly from?: bigint | undefined
   /** Last version to read. */
@@ -40,7 +40,7 @@ export interface VerifiedSource extends IngestCounters {
  * console.log(versions, isProven) // 1 false
  * ```
  */
-export async function verifySource(source: LedgerSource, options: VerifyOptions = {}): Promise<VerifiedSource> {
+export async function verifySource(source: LedgerSource, options: VerifySourceOptions = {}): Promise<VerifiedSource> {
   const { from, to, signal, progress } = options
   const counters = new CountedIngest()
   let firstVersion: bigint | undefined

@@ -1,12 +1,12 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
-import { atPlace } from './errors.js'
+import { atSourcePosition } from './errors.js'
 
 /** Runs work of a store, whose errors gain the place in the source. */
 export async function withPlace(source: LedgerSource, work: () => Promise<void>): Promise<void> {
   try {
     await work()
   } catch (error) {
-    throw isLedgerStateError(error) ? atPlace(error, source.position) : error
+    throw isLedgerStateError(error) ? atSourcePosition(error, source.position) : error
   }
 }

@@ -8,7 +8,7 @@ import {
   LedgerStateError,
   type ParseErrorCode,
 } from '@ledger-state/core'
-import type { LedgerInfo, StateErrorCode } from '@ledger-state/engine'
+import type { LedgerSummary, StateErrorCode } from '@ledger-state/engine'
 import type { ViewFault } from '@ledger-state/move-vm'
 
 declare module '@ledger-state/core' {
@@ -207,7 +207,7 @@ export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErr
 
 export function timePruned(
   timestampUsec: bigint,
-  { oldestVersion, oldestBlock }: LedgerInfo,
+  { oldestVersion, oldestBlock }: LedgerSummary,
 ): LedgerStateError<StateErrorCode> {
   const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block is of ${oldestBlock.timestampUsec}`
   return new LedgerStateError('version_pruned', message, { timestampUsec, oldestVersion })

@@ -1,12 +1,12 @@
 import type { KeptTransaction } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { StateValue, StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { AccountChange, AccountChangesOptions } from './account-diff/account-changes.js'
 import type { Account } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'
 import type { LedgerBlock } from './blocks/read-block.js'
 import type { CacheUse } from './caches/cache-use.js'
-import type { Change, History, HistoryOptions } from './histories/history.js'
+import type { Change, ChangeHistoryOptions, History } from './histories/history.js'
 import type { Listing, ListOptions } from './listings/listing.js'
 import type { AccountModule } from './modules/account-module.js'
 import type { Resource } from './resources/resource.js'
@@ -31,7 +31,7 @@ import type { StartViewOptions } from './views/view-runner.js'
  */
 export interface LedgerState {
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   /** Whether the store has the transactions of some versions of the window, up to the version of the state. */
   readonly hasTransactions: boolean
   /** The version from which on each version that wrote state came with its transaction; undefined if the newest did not. */
@@ -121,25 +121,29 @@ export interface LedgerState {
   /** Who belongs to the slice that the store keeps, accounts before tables. A page may be empty and have a cursor. */
   listMembers(options?: ListMembersOptions): MemberListing
   /** The versions at which a balance changed, until the version of the state. @throws (the iteration) as `readBalance` */
-  balanceHistory(owner: Uint8Array, asset: Asset, options?: HistoryOptions): History<Change<bigint>>
+  balanceHistory(owner: Uint8Array, asset: Asset, options?: ChangeHistoryOptions): History<Change<bigint>>
   /**
    * The versions at which a resource changed, until the version of the state; undefined if it was deleted. Its module
    * at the version of the state says whether it is stored in a group; each value is decoded with the layouts of its
    * own version.
    * @throws (the iteration) `stored_data_invalid` where a group cannot be read
    */
-  resourceHistory(address: Uint8Array, tag: StructTag, options?: HistoryOptions): History<Change<Resource | undefined>>
+  resourceHistory(
+    address: Uint8Array,
+    tag: StructTag,
+    options?: ChangeHistoryOptions,
+  ): History<Change<Resource | undefined>>
   /**
    * The versions at which a table item changed, until the version of the state; undefined if it was deleted. Each value
    * is decoded with the layouts of its own version.
    * @throws `invalid_value` as `readTableItem`
    */
-  tableItemHistory(request: TableItemRequest, options?: HistoryOptions): History<Change<StoredValue | undefined>>
+  tableItemHistory(request: TableItemRequest, options?: ChangeHistoryOptions): History<Change<StoredValue | undefined>>
   /** Same as `tableItemHistory`, by the BCS of the key, with the stored bytes. */
   rawTableItemHistory(
     handle: Uint8Array,
     key: Uint8Array,
-    options?: HistoryOptions,
+    options?: ChangeHistoryOptions,
   ): History<Change<Uint8Array | undefined>>
   /** A block of `ledger`, whatever version is read. @throws `block_not_found`, `block_pruned` */
   blockByHeight(height: bigint): LedgerBlock
@@ -152,7 +156,7 @@ export interface Ledger {
   /** Discriminant: the reads of an `AsyncLedger` are promises, these are not. */
   readonly kind: 'sync'
   /** Undefined as long as nothing was ingested. */
-  readonly info: LedgerInfo | undefined
+  readonly info: LedgerSummary | undefined
   /**
    * Same as `parseTypeTag`, and remembers what it parsed: reads find the codec of a tag that was given before without
    * printing it.

@@ -1,5 +1,5 @@
 import { type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/core'
-import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
+import type { LedgerSummary, StateReader, StateView } from '@ledger-state/engine'
 import {
   annotationToNote,
   resourceGroupKey,
@@ -14,7 +14,7 @@ import type { Asset } from './balances/asset.js'
 import type { BalanceReader } from './balances/balance-reader.js'
 import { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
 import { stateValueNotFound, storedResourceUnreadable } from './errors.js'
-import { type Change, createHistory, type History, type HistoryOptions } from './histories/history.js'
+import { type Change, type ChangeHistoryOptions, createHistory, type History } from './histories/history.js'
 import { observeBalance, observeKey, observeResource } from './histories/observations.js'
 import type { LedgerState } from './ledger.js'
 import type { Listing, ListOptions } from './listings/listing.js'
@@ -58,7 +58,7 @@ export interface SharedReaders {
 /** The reads at one version, over the view of it. */
 export class PinnedState implements LedgerState {
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   readonly view: StateView
   readonly #reader: StateReader
   readonly #readers: SharedReaders
@@ -175,7 +175,7 @@ export class PinnedState implements LedgerState {
     return listMembers(this.view, options)
   }
 
-  balanceHistory(owner: Uint8Array, asset: Asset, options: HistoryOptions = {}): History<Change<bigint>> {
+  balanceHistory(owner: Uint8Array, asset: Asset, options: ChangeHistoryOptions = {}): History<Change<bigint>> {
     const observation = observeBalance(owner, this.#readers.balances.keysOf(owner, asset))
     return createHistory(readerOfOwned(this.#reader, owner), this, observation, options, (balance) => balance)
   }
@@ -183,7 +183,7 @@ export class PinnedState implements LedgerState {
   resourceHistory(
     address: Uint8Array,
     tag: StructTag,
-    options: HistoryOptions = {},
+    options: ChangeHistoryOptions = {},
   ): History<Change<Resource | undefined>> {
     const { types, modules } = this.#readers
     const observation = observeResource(address, tag, resourceGroupOf(this.view, modules, tag))
@@ -193,7 +193,10 @@ export class PinnedState implements LedgerState {
     })
   }
 
-  tableItemHistory(request: TableItemRequest, options: HistoryOptions = {}): History<Change<StoredValue | undefined>> {
+  tableItemHistory(
+    request: TableItemRequest,
+    options: ChangeHistoryOptions = {},
+  ): History<Change<StoredValue | undefined>> {
     const { types } = this.#readers
     const { handle, keyType, valueType, key } = request
     const observation = observeKey(tableItemKey(handle, encodeTableKey(this.view, types, keyType, key)))
@@ -205,7 +208,7 @@ export class PinnedState implements LedgerState {
   rawTableItemHistory(
     handle: Uint8Array,
     key: Uint8Array,
-    options: HistoryOptions = {},
+    options: ChangeHistoryOptions = {},
   ): History<Change<Uint8Array | undefined>> {
     const observation = observeKey(tableItemKey(handle, key))
     return createHistory(this.#reader, this, observation, options, (bytes) => bytes ?? undefined)

@@ -33,7 +33,7 @@ export type ReadQuestion =
   | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }
 
 /** Finds the answer to a question in the state. */
-export interface Lookup {
+export interface ValueLookup {
   readonly stateKey: Uint8Array
   /** Finds the bytes that were asked for in the value of the key; undefined if they are not in it. */
   pick(value: Uint8Array): Uint8Array | undefined
@@ -48,7 +48,7 @@ const whole = (value: Uint8Array): Uint8Array => value
  * Finds out under which key the answer to a question stands, and how it is decoded.
  * @throws as the parsers, and as the codec of a key
  */
-export function lookUp(question: ReadQuestion, getModule: GetModule): Lookup {
+export function lookUp(question: ReadQuestion, getModule: GetModule): ValueLookup {
   switch (question.kind) {
     case 'table_item': {
       const key = parseJson(JSON.stringify(question.key ?? null))
@@ -74,7 +74,7 @@ export function lookUp(question: ReadQuestion, getModule: GetModule): Lookup {
   }
 }
 
-function lookUpResource(address: Uint8Array, tag: StructTag, getModule: GetModule): Lookup {
+function lookUpResource(address: Uint8Array, tag: StructTag, getModule: GetModule): ValueLookup {
   const codec = codecFor(tag, getModule)
   const toJson = (bytes: Uint8Array) => codec.bytesToJson(bytes)
   const group = groupOf(tag, getModule)

@@ -29,7 +29,7 @@ import { rememberingBls } from '../testing/remembering-bls.ts'
 import type { ReadQuestion } from './question.js'
 import { readAnswer } from './read-answer.js'
 import { readProofFrom } from './read-proof.js'
-import { type VerifyOptions, verifyRead } from './verify-read.js'
+import { type VerifyReadOptions, verifyRead } from './verify-read.js'
 
 function listenerOf({ engine, proofs }: ProvenLedger) {
   // The machine may be busy with other tests: no load is shed.
@@ -74,7 +74,7 @@ async function answerTo({ url, body }: Case, accept?: string): Promise<Buffer> {
   return await request(`${url}?${AT}`, body, accept)
 }
 
-const options = (question: ReadQuestion): VerifyOptions => ({ question, waypoint, readProof, version: CHECKPOINT })
+const options = (question: ReadQuestion): VerifyReadOptions => ({ question, waypoint, readProof, version: CHECKPOINT })
 
 describe('verifyRead', () => {
   it.each(cases)('believes the answer about $question.kind of $url, in both formats', async (one) => {

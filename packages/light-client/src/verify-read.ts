@@ -5,12 +5,12 @@ import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
 import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
 import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
-import { type Lookup, lookUp, type ReadQuestion } from './question.js'
+import { lookUp, type ReadQuestion, type ValueLookup } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
 /** What was asked, and what the reader trusts. */
-export interface VerifyOptions extends Trust {
+export interface VerifyReadOptions extends Trust {
   readonly question: ReadQuestion
   /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
   readonly version?: bigint | undefined
@@ -45,7 +45,7 @@ export interface VerifiedRead {
  * @throws `untrusted`, `verification_failed`, `answer_differs`, `wrong_state_key`, `wrong_version`,
  *   `module_not_proven`, `invalid_answer`, and the errors of the question's types and key
  */
-export async function verifyRead(answer: unknown, options: VerifyOptions): Promise<VerifiedRead> {
+export async function verifyRead(answer: unknown, options: VerifyReadOptions): Promise<VerifiedRead> {
   const { question, version, readProof, hashSalt = DEFAULT_HASH_SALT } = options
   const { answered, proof } = readAnswer(answer)
   const hasher = new LedgerHasher(hashSalt)
@@ -63,7 +63,11 @@ export async function verifyRead(answer: unknown, options: VerifyOptions): Promi
   return { bytes, json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
 }
 
-function pickValue(question: ReadQuestion, lookup: Lookup, stateValue: Uint8Array | undefined): Uint8Array | undefined {
+function pickValue(
+  question: ReadQuestion,
+  lookup: ValueLookup,
+  stateValue: Uint8Array | undefined,
+): Uint8Array | undefined {
   if (!stateValue) return undefined
   return question.kind === 'state_value' ? stateValue : lookup.pick(storedBytes(stateValue))
 }

@@ -61,7 +61,7 @@ export class ModuleTables {
     this.#addresses = this.entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
     this.#moduleHandles = this.entries(TABLE.moduleHandles, (reader) => this.#readModuleId(reader))
     this.#structHandles = this.entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
-    this.self = readReference(this.#frame, this.#moduleHandles, 'module handle')
+    this.self = readTableEntry(this.#frame, this.#moduleHandles, 'module handle')
   }
 
   /** Entries of a table; none if the module has no such table. */
@@ -101,7 +101,7 @@ export class ModuleTables {
   }
 
   readIdentifier(reader: ByteReader): string {
-    return readReference(reader, this.#identifiers, 'identifier')
+    return readTableEntry(reader, this.#identifiers, 'identifier')
   }
 
   /** Reads a type that stands by itself. */
@@ -110,11 +110,11 @@ export class ModuleTables {
   }
 
   readModuleHandle(reader: ByteReader): ModuleId {
-    return readReference(reader, this.#moduleHandles, 'module handle')
+    return readTableEntry(reader, this.#moduleHandles, 'module handle')
   }
 
   #readModuleId(reader: ByteReader): ModuleId {
-    const address = readReference(reader, this.#addresses, 'address')
+    const address = readTableEntry(reader, this.#addresses, 'address')
     return { address, name: this.readIdentifier(reader) }
   }
 
@@ -168,7 +168,7 @@ export class ModuleTables {
   }
 
   #readStructDefinition(reader: ByteReader): StructDefinition {
-    const { name, abilities, typeParameters } = readReference(reader, this.#structHandles, 'struct handle')
+    const { name, abilities, typeParameters } = readTableEntry(reader, this.#structHandles, 'struct handle')
     const definition = { name, abilities, typeParameters }
     const start = reader.offset
     const flag = reader.readU8()
@@ -219,7 +219,7 @@ export class ModuleTables {
         return { kind: 'typeParameter', index: readBounded(reader, LIMIT.typeParameterIndex, 'type parameter index') }
       case 'struct':
       case 'genericStruct': {
-        const { module, name } = readReference(reader, this.#structHandles, 'struct handle')
+        const { module, name } = readTableEntry(reader, this.#structHandles, 'struct handle')
         const generic = token.kind === 'genericStruct'
         const count = generic ? readBounded(reader, LIMIT.typeParameters, 'type arguments') : 0
         if (generic && count === 0) throw reader.fault('a generic struct without type arguments', start)
@@ -264,7 +264,7 @@ export function readBounded(reader: ByteReader, most: number, what: string): num
   return value
 }
 
-export function readReference<T>(reader: ByteReader, table: readonly T[], what: string): T {
+export function readTableEntry<T>(reader: ByteReader, table: readonly T[], what: string): T {
   const start = reader.offset
   const index = readBounded(reader, LIMIT.index, `as index of ${what}`)
   if (index >= table.length) throw reader.fault(`${what} ${index} of ${table.length}`, start)

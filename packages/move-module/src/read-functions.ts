@@ -2,7 +2,7 @@ import type { ByteReader } from '@ledger-state/core'
 import { LIMIT, TABLE } from './binary-format.js'
 import type { CodedFunction, FunctionHandle } from './module-code.js'
 import type { FunctionDefinition, SignatureToken, Visibility } from './module-definition.js'
-import { type ModuleTables, readBounded, readReference } from './module-tables.js'
+import { type ModuleTables, readBounded, readTableEntry } from './module-tables.js'
 import { readInstructions, skipCode } from './read-code.js'
 
 // Tables of functions: see docs/ledger-formats.md, section "Module binaries".
@@ -46,7 +46,7 @@ export function readCodedFunctions(
   return tables.entries(TABLE.functionDefinitions, (reader) => {
     const { definition, attributes } = readFunctionDefinition(reader, handles)
     if (definition.isNative) return { ...definition, attributes }
-    const locals = readReference(reader, signatures, 'signature')
+    const locals = readTableEntry(reader, signatures, 'signature')
     return { ...definition, attributes, code: { locals, ...readInstructions(reader, tables.version) } }
   })
 }
@@ -54,8 +54,8 @@ export function readCodedFunctions(
 function readFunctionHandle(reader: ByteReader, tables: ModuleTables, signatures: Signatures): FunctionHandle {
   const module = tables.readModuleHandle(reader)
   const name = tables.readIdentifier(reader)
-  const parameters = readReference(reader, signatures, 'signature')
-  const results = readReference(reader, signatures, 'signature')
+  const parameters = readTableEntry(reader, signatures, 'signature')
+  const results = readTableEntry(reader, signatures, 'signature')
   const typeParameters = readList(reader, LIMIT.typeParameters, 'type parameters', () => reader.readU8())
   if (tables.version >= ACCESS_SPECIFIERS_VERSION) {
     skipOption(reader, () => skipList(reader, LIMIT.accessSpecifiers, 'access specifiers', skipAccessSpecifier))
@@ -74,7 +74,7 @@ function readFunctionDefinition(
   reader: ByteReader,
   handles: readonly FunctionHandle[],
 ): { definition: FunctionDefinition; attributes: readonly number[] } {
-  const handle = readReference(reader, handles, 'function handle')
+  const handle = readTableEntry(reader, handles, 'function handle')
   const { name, parameters, results, typeParameters, attributes } = handle
   const start = reader.offset
   const visibility = VISIBILITIES.get(reader.readU8())

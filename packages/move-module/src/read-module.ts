@@ -5,7 +5,7 @@ import { invalidModule } from './errors.js'
 import type { Instantiation, ModuleCode } from './module-code.js'
 import type { ModuleInterface, MoveModule, StructDefinition } from './module-definition.js'
 import { type Attributes, readAttributes } from './module-metadata.js'
-import { ModuleTables, readBounded, readReference } from './module-tables.js'
+import { ModuleTables, readBounded, readTableEntry } from './module-tables.js'
 import { readCodedFunctions, readFunctionHandles, readFunctions } from './read-functions.js'
 
 /** First version of the binary format in which attributes of functions and events count. */
@@ -66,7 +66,7 @@ export function readModuleCode(bytes: Uint8Array): ModuleCode {
     const instantiations = (kind: number, of: readonly unknown[]): Instantiation[] =>
       tables.entries(kind, (reader) => ({
         of: readIndex(reader, of.length),
-        typeArguments: readReference(reader, signatures, 'signature'),
+        typeArguments: readTableEntry(reader, signatures, 'signature'),
       }))
     const structIndex = (reader: ByteReader) => readIndex(reader, definitions.structs.length)
     const small = (reader: ByteReader) => readBounded(reader, LIMIT.index, 'as an index')

@@ -7,10 +7,10 @@ import { LoadedModuleCache } from '../src/load/loaded-module-cache.js'
 import { runComputeTask } from '../src/natives/compute-tasks.js'
 import { NATIVES } from '../src/natives/native-table.js'
 import { ClosureCalls } from '../src/run/closure-calls.js'
-import { type Environment, readEnvironment } from '../src/run/environment.js'
+import { type ChainSettings, readEnvironment } from '../src/run/environment.js'
 import { GlobalState } from '../src/run/global-state.js'
 import { FunctionInstance } from '../src/run/instances.js'
-import { Layouts, MAX_LAYOUT_NODES } from '../src/run/layouts.js'
+import { Layouts, MAX_RUNTIME_LAYOUT_NODES } from '../src/run/layouts.js'
 import { NativeCall } from '../src/run/native-call.js'
 import { Serializer } from '../src/run/serializer.js'
 import { StateAccess } from '../src/run/state-access.js'
@@ -48,8 +48,8 @@ export class NativeBed {
     this.#world = new World(new LoadedModuleCache(1 << 26), NATIVES)
     this.#world.begin({ state: access, meter })
     const real = repeat(() => readEnvironment(access, () => []))
-    const environment: Environment = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
-    const layouts = new Layouts(this.#world, MAX_LAYOUT_NODES.since34)
+    const environment: ChainSettings = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
+    const layouts = new Layouts(this.#world, MAX_RUNTIME_LAYOUT_NODES.since34)
     this.#serializer = new Serializer(meter, this.#world.types, layouts)
     const globals = new GlobalState({ state: access, world: this.#world, serializer: this.#serializer })
     const closures = new ClosureCalls(this.#world, layouts, environment)

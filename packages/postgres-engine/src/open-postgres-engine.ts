@@ -1,4 +1,4 @@
-import type { AsyncStateReader, AsyncStateWriter, LedgerInfo, ListenerOptions } from '@ledger-state/engine'
+import type { AsyncStateReader, AsyncStateWriter, LedgerSummary, ListenerOptions } from '@ledger-state/engine'
 import { createCommitWatch, expectCount, expectOptions, invalidArgument } from '@ledger-state/engine/authoring'
 import { type CheckOptions, type CheckReport, checkStore } from './maintain/check-store.js'
 import { Servers } from './read/servers.js'
@@ -164,7 +164,7 @@ function createReader(options: PostgresReaderOptions): ReaderParts {
       return snapshots.ledger
     },
     snapshot: () => snapshots.take(),
-    onCommit(listener: (ledger: LedgerInfo) => void, listenerOptions?: ListenerOptions) {
+    onCommit(listener: (ledger: LedgerSummary) => void, listenerOptions?: ListenerOptions) {
       snapshots.expectOpen()
       const remove = watch.add(listener, listenerOptions)
       const rest = poll.begin()

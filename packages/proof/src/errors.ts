@@ -41,7 +41,7 @@ export function wrongPathLength(version: bigint, found: number, expected: number
   return new LedgerStateError('verification_failed', message)
 }
 
-export function withoutStateRoot(version: bigint): ProofError {
+export function ledgerWithoutStateRoot(version: bigint): ProofError {
   const message = `the ledger has no root of the state at version ${version}, which ends no block`
   return new LedgerStateError('verification_failed', message)
 }

@@ -6,7 +6,7 @@ export type {
   HistoryOptions,
   ImportBase,
   ImportOptions,
-  LedgerInfo,
+  LedgerSummary,
   PruneOptions,
   PruneResult,
   Revision,

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { branchOf, type LedgerInfo } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -195,7 +195,7 @@ describe('a snapshot on disk', () => {
 
   /** A version without writes has what the one before has, also if a truncation had to be finished first. */
   async function expectFollows(engine: ReturnType<typeof openStateEngine>): Promise<void> {
-    const { latestVersion, latestBlock } = engine.ledger as LedgerInfo
+    const { latestVersion, latestBlock } = engine.ledger as LedgerSummary
     const before = [...engine.at().scan(new Uint8Array(0))]
     const branch = branchOf(engine.ledger!)
     await engine.commit([record(latestVersion + 1n, [], Number(latestBlock.height) + 1)], CHAIN)

@@ -7,7 +7,7 @@ import type {
   EngineView,
   HistoryOptions,
   ImportOptions,
-  LedgerInfo,
+  LedgerSummary,
   ListenerOptions,
   PruneOptions,
   PruneResult,
@@ -269,7 +269,7 @@ class LmdbEngine implements StateEngine {
     this.#closeSource = releaseLock
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.#reads.snapshot().ledger
   }
 
@@ -312,7 +312,7 @@ class LmdbEngine implements StateEngine {
     return this.#reads.versions(first, last)
   }
 
-  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void {
+  onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void {
     this.#expectOpen()
     return this.#watch.add(listener, options)
   }

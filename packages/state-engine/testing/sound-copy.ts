@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { expect } from 'vitest'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import { differences, KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
@@ -8,7 +8,7 @@ import { differences, KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 export const BUSY_WRITER = fileURLToPath(new URL('./crash-writer.ts', import.meta.url))
 
 /** The copy has a state that the store had since it had the ledger `before`, and can be continued. */
-export async function expectSoundCopy(path: string, before: LedgerInfo): Promise<void> {
+export async function expectSoundCopy(path: string, before: LedgerSummary): Promise<void> {
   const copy = openStateEngine({ path })
   const { oldestVersion, latestVersion } = copy.ledger!
   expect(latestVersion).toBeGreaterThanOrEqual(before.latestVersion)

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
-import { createMemoryEngine, type LedgerInfo, type StateReader, type StateWriter } from '@ledger-state/engine'
+import { createMemoryEngine, type LedgerSummary, type StateReader, type StateWriter } from '@ledger-state/engine'
 import type { AtFailpoint } from '../src/failpoints/failpoints.ts'
 import { STORE_FILE } from '../src/lmdb/lmdb-store.ts'
 import {
@@ -93,7 +93,7 @@ export async function runSteps(
 
 /** What a store holds after a step. */
 interface Expected {
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   /** Value of each key at each version. */
   readonly values: readonly (readonly (Uint8Array | undefined)[])[]
 }

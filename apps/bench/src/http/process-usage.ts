@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 export const hasProcessUsage = existsSync('/proc/self/schedstat')
 
 /** CPU time of a process and all its descendants since they started. */
-export function cpuMicroseconds(pid: number): number {
+export function processCpuMicroseconds(pid: number): number {
   let nanoseconds = 0
   for (const one of processTree(pid)) {
     for (const thread of readdirSync(`/proc/${one}/task`)) {

@@ -7,7 +7,7 @@ export interface FirstCommit {
   readonly versions: number
 }
 
-export interface Contender {
+export interface IngestContender {
   readonly subject: string
   readonly role: Role
   /** CPU time of the source where that is a separate process, as `SourceProcess` has it. */
@@ -37,7 +37,11 @@ interface Costs {
 }
 
 /** Lets contenders run in turns, and records what each took: rates, rates divided by those of the same round, CPU time. */
-export async function measureContenders(run: BenchRun, contenders: readonly Contender[], plan: Plan): Promise<void> {
+export async function measureContenders(
+  run: BenchRun,
+  contenders: readonly IngestContender[],
+  plan: Plan,
+): Promise<void> {
   const { count, rounds = run.byScale({ tiny: 1, small: 7, medium: 7, large: 7 }) } = plan
   const all = contenders.map((): Costs => ({ rates: [], steadyRates: [], startSeconds: [], cpu: [], sourceCpu: [] }))
   for (let round = -1; round < rounds; round++) {
@@ -67,7 +71,7 @@ export async function measureContenders(run: BenchRun, contenders: readonly Cont
   }
 }
 
-function record(run: BenchRun, contender: Contender, plan: Plan, costs: Costs, other: Costs | undefined): void {
+function record(run: BenchRun, contender: IngestContender, plan: Plan, costs: Costs, other: Costs | undefined): void {
   const { subject, role, comparedWith } = contender
   const { title, metric } = plan
   const one = metric === 'writes' ? 'write' : 'version'

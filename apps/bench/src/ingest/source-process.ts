@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
+import { hasProcessUsage, processCpuMicroseconds } from '../http/process-usage.ts'
 import type { KeyReturns } from '../workload/chain/key-population.ts'
 import type { LinkShape } from './shaped-link.ts'
 
@@ -48,7 +48,7 @@ async function startSource(
   failed.catch(() => {})
   return {
     url: `http://127.0.0.1:${port}${path}`,
-    cpuTime: () => (hasProcessUsage ? cpuMicroseconds(child.pid!) : undefined),
+    cpuTime: () => (hasProcessUsage ? processCpuMicroseconds(child.pid!) : undefined),
     async stop() {
       child.disconnect()
       await ended

@@ -1,5 +1,5 @@
 import type { BenchRun } from '../run/bench-run.ts'
-import type { StoredValue } from '../stores/store.ts'
+import type { LookupResult } from '../stores/store.ts'
 import type { Workload } from '../workload/workload.ts'
 import type { Contestant } from './contestants.ts'
 
@@ -30,6 +30,6 @@ export async function expectAgreement(
   }
 }
 
-function isSame(a: StoredValue, b: StoredValue): boolean {
+function isSame(a: LookupResult, b: LookupResult): boolean {
   return a === undefined || b === undefined ? a === b : Buffer.compare(a, b) === 0
 }

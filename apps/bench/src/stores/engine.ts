@@ -1,6 +1,6 @@
 import { openStateEngine } from '@ledger-state/state-engine'
 import type { Question } from '../workload/workload.ts'
-import type { Store, StoredValue } from './store.ts'
+import type { LookupResult, Store } from './store.ts'
 
 /** The state engine. `get` copies each value, `peek` does not. */
 export function openEngineStore(path: string) {
@@ -14,24 +14,24 @@ export function openEngineStore(path: string) {
       return fileBytes - freeBytes
     },
     latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       const view = engine.at()
       for (const { key } of questions) answer = view.get(key)
       return answer
     },
     latestPeek(questions: readonly Question[]) {
-      let answer: StoredValue
+      let answer: LookupResult
       const view = engine.at()
       for (const { key } of questions) answer = view.peek(key)
       return answer
     },
     peekAtVersion(questions: readonly Question[]) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = engine.at(version).peek(key)
       return answer
     },
     atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = engine.at(version).get(key)
       return answer
     },

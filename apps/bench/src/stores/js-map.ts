@@ -1,4 +1,4 @@
-import type { Store, StoredValue } from './store.ts'
+import type { LookupResult, Store } from './store.ts'
 
 interface KeyWrites {
   readonly versions: bigint[]
@@ -10,7 +10,7 @@ export function openJsMap(): Store {
   const histories = new Map<string, KeyWrites>()
   const textOf = (key: Uint8Array) => Buffer.prototype.latin1Slice.call(key, 0, key.length)
   let bytes = 0
-  function read(key: Uint8Array, version: bigint | undefined): StoredValue {
+  function read(key: Uint8Array, version: bigint | undefined): LookupResult {
     const history = histories.get(textOf(key))
     if (!history) return undefined
     const { versions, values } = history
@@ -40,12 +40,12 @@ export function openJsMap(): Store {
     },
     usedBytes: () => bytes,
     latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = read(key, undefined)
       return answer
     },
     atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = read(key, version)
       return answer
     },

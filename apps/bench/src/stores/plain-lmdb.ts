@@ -3,7 +3,7 @@ import type { VersionWrites } from '@ledger-state/core'
 import type { Question } from '../workload/workload.ts'
 import { openBareLmdb } from './bare-lmdb.ts'
 import { toShortKey } from './short-key.ts'
-import type { Store, StoredValue } from './store.ts'
+import type { LookupResult, Store } from './store.ts'
 
 const PAGE_BYTES = 4_096
 
@@ -39,13 +39,13 @@ export function openPlainLmdb(path: string) {
     },
     usedBytes: () => usedPagesBytes(database.getStats()),
     latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = database.getBinary(toShortKey(key))
       return answer
     },
     /** Does not copy the value, which is valid until the next read. */
     latestFast(questions: readonly Question[]) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = database.getBinaryFast(toShortKey(key))
       return answer
     },

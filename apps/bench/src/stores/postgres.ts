@@ -1,7 +1,7 @@
 import { startEmbeddedPostgres } from './embedded-postgres.ts'
 import { latestQuestion } from './seek-key.ts'
 import { toShortKey } from './short-key.ts'
-import type { Store, StoredValue } from './store.ts'
+import type { LookupResult, Store } from './store.ts'
 
 /**
  * PostgreSQL with an index on (key, version DESC) and a prepared statement, over TCP on this machine.
@@ -18,7 +18,7 @@ export async function openPostgres(path: string): Promise<Store> {
     await client.query('CREATE TABLE writes (key bytea, version bigint, value bytea)')
     await client.query('CREATE INDEX ON writes (key, version DESC)')
   }
-  async function read(key: Uint8Array, version: bigint): Promise<StoredValue> {
+  async function read(key: Uint8Array, version: bigint): Promise<LookupResult> {
     const { rows } = await client.query({
       name: 'at',
       text: 'SELECT value FROM writes WHERE key = $1 AND version <= $2 ORDER BY version DESC LIMIT 1',
@@ -47,12 +47,12 @@ export async function openPostgres(path: string): Promise<Store> {
       return Number(rows[0].bytes)
     },
     async latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = await read(key, latestQuestion)
       return answer
     },
     async atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = await read(key, version)
       return answer
     },

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.ts'
-import { folderBytes, type Store, type StoredValue } from './store.ts'
+import { folderBytes, type LookupResult, type Store } from './store.ts'
 
 /** Key ++ inverted version on LevelDB; each read makes an iterator, as its documentation shows. */
 export async function openSeekLevel(path: string): Promise<Store> {
@@ -13,7 +13,7 @@ export async function openSeekLevel(path: string): Promise<Store> {
     writeBufferSize: 64 * 1024 * 1024,
   })
   await database.open()
-  async function read(key: Uint8Array, version: bigint): Promise<StoredValue> {
+  async function read(key: Uint8Array, version: bigint): Promise<LookupResult> {
     const iterator = database.iterator({ gte: seekKey(key, version), limit: 1, highWaterMarkBytes: 0 })
     try {
       const entry = await iterator.next()
@@ -42,12 +42,12 @@ export async function openSeekLevel(path: string): Promise<Store> {
       return folderBytes(location)
     },
     async latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = await read(key, latestQuestion)
       return answer
     },
     async atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = await read(key, version)
       return answer
     },

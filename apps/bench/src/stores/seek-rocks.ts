@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { latestQuestion, seekKey, seekKeyBelongsTo, seekValue, seekValueToAnswer } from './seek-key.ts'
-import { folderBytes, type Store, type StoredValue } from './store.ts'
+import { folderBytes, type LookupResult, type Store } from './store.ts'
 
 /** The part of the binding that is used here; it ships no types. */
 interface Rocks {
@@ -26,7 +26,7 @@ export async function openSeekRocks(path: string): Promise<Store> {
   const options = { ...BUFFERS, cacheSize: CACHE_BYTES, memtableMemoryBudget: MEMTABLE_BYTES }
   const database = new RocksLevel(location, options)
   await database.open()
-  function read(key: Uint8Array, version: bigint): StoredValue {
+  function read(key: Uint8Array, version: bigint): LookupResult {
     const { rows } = database.querySync({ gte: seekKey(key, version), limit: 1, ...BUFFERS })
     const [found, value] = rows
     if (!found || !value || !seekKeyBelongsTo(found, key)) return undefined
@@ -51,12 +51,12 @@ export async function openSeekRocks(path: string): Promise<Store> {
       return folderBytes(location)
     },
     latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = read(key, latestQuestion)
       return answer
     },
     atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = read(key, version)
       return answer
     },

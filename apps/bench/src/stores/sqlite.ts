@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { latestQuestion } from './seek-key.ts'
-import { folderBytes, type Store, type StoredValue } from './store.ts'
+import { folderBytes, type LookupResult, type Store } from './store.ts'
 
 /** SQLite with a table clustered by (key, version); reads take the newest row at or below the version. */
 export function openSqlite(path: string): Store {
@@ -13,7 +13,7 @@ export function openSqlite(path: string): Store {
   const select = database.prepare(
     'SELECT value FROM writes WHERE key = ? AND version <= ? ORDER BY version DESC LIMIT 1',
   )
-  function read(key: Uint8Array, version: bigint): StoredValue {
+  function read(key: Uint8Array, version: bigint): LookupResult {
     const row = select.get(key, version === latestQuestion ? 2n ** 63n - 1n : version)
     return (row?.value as Uint8Array | null | undefined) ?? undefined
   }
@@ -29,12 +29,12 @@ export function openSqlite(path: string): Store {
       return folderBytes(path)
     },
     latest(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key } of questions) answer = read(key, latestQuestion)
       return answer
     },
     atVersion(questions) {
-      let answer: StoredValue
+      let answer: LookupResult
       for (const { key, version } of questions) answer = read(key, version)
       return answer
     },

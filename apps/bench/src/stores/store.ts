@@ -2,10 +2,10 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Question, WorkloadVersion } from '../workload/workload.ts'
 
-export type StoredValue = Uint8Array | undefined
+export type LookupResult = Uint8Array | undefined
 
 /** Asks all questions in its own loop, so that no code of the bench runs between two look-ups. Returns the last answer. */
-export type Read = (questions: readonly Question[]) => StoredValue | Promise<StoredValue>
+export type Read = (questions: readonly Question[]) => LookupResult | Promise<LookupResult>
 
 /** A store that is measured. */
 export interface Store {

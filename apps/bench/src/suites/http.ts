@@ -8,7 +8,7 @@ import {
   openConnections,
   saturate,
 } from '../http/load.ts'
-import { cpuMicroseconds, hasProcessUsage } from '../http/process-usage.ts'
+import { hasProcessUsage, processCpuMicroseconds } from '../http/process-usage.ts'
 import { GET_BALANCE, POST_BATCH, POST_ITEM, type RequestCase } from '../http/requests.ts'
 import { writeServedStore } from '../http/served-store.ts'
 import { type Server, sampleAnswer, startConstantServer, startNode } from '../http/servers.ts'
@@ -118,9 +118,9 @@ async function measureRates(
   const rates = contenders.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [at, { server }] of contenders.entries()) {
-      const before = cpuMicroseconds(server.pid)
+      const before = processCpuMicroseconds(server.pid)
       const served = await saturate(open[at]!, makeRequest, milliseconds)
-      rates[at]!.push((served * 1e6) / (cpuMicroseconds(server.pid) - before))
+      rates[at]!.push((served * 1e6) / (processCpuMicroseconds(server.pid) - before))
     }
   }
   return rates

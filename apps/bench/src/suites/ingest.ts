@@ -11,7 +11,7 @@ import { ingestSource } from '@ledger-state/ingest'
 import type { SliceSpec } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { open } from 'lmdb'
-import { type Contender, type FirstCommit, measureContenders } from '../ingest/contenders.ts'
+import { type FirstCommit, type IngestContender, measureContenders } from '../ingest/contenders.ts'
 import { createMainnetLikeLedger } from '../ingest/mainnet-like-ledger.ts'
 import { sampleSlice } from '../ingest/sample-slice.ts'
 import { startRemoteBackup, startRestNode } from '../ingest/source-process.ts'
@@ -90,7 +90,7 @@ async function measureBackup(run: BenchRun): Promise<void> {
   const files = filesOf(location)
   const { batches, writes } = await readBatches(location, options)
   run.step(`${location}: ${files.length} files, ${writes} writes`)
-  const contenders: Contender[] = [
+  const contenders: IngestContender[] = [
     { subject: 'read and unzip the files only', role: 'limit', run: () => readFiles(files) },
     {
       subject: 'lmdb, puts of all entries (key ++ version)',
@@ -120,7 +120,7 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
   const nodes = await Promise.all(
     NODES.map(async (node) => ({ ...node, ...(await startRestNode(versions, 'spreading', node)) })),
   )
-  const contenders: Contender[] = [
+  const contenders: IngestContender[] = [
     { subject: 'backup, not verified', role: 'ours', run: (folder) => ingest(folder, spreading, { verify: false }) },
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, spreading, {}) },
     {
@@ -129,7 +129,7 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
       run: (folder) => ingest(folder, returning, {}),
     },
     ...nodes.map(
-      ({ subject, url, cpuTime }): Contender => ({
+      ({ subject, url, cpuTime }): IngestContender => ({
         subject,
         role: 'ours',
         sourceCpuTime: cpuTime,
@@ -158,7 +158,7 @@ async function measureLongLedger(run: BenchRun): Promise<void> {
   const buckets = await Promise.all(
     LINKS.map(async ({ subject, shape }) => ({ subject, ...(await startRemoteBackup(backup, shape)) })),
   )
-  const contenders: Contender[] = [
+  const contenders: IngestContender[] = [
     { subject: FOLDER, role: 'ours', run: (folder) => ingest(folder, backup, {}) },
     {
       subject: 'slice of 0.1 %, verified',
@@ -167,7 +167,7 @@ async function measureLongLedger(run: BenchRun): Promise<void> {
       run: (folder) => ingest(folder, backup, {}, slice),
     },
     ...buckets.map(
-      ({ subject, url, cpuTime }): Contender => ({
+      ({ subject, url, cpuTime }): IngestContender => ({
         subject,
         role: 'ours',
         sourceCpuTime: cpuTime,

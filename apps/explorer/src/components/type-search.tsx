@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { TypeUse } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
-import { type TypeSearch as Search, typeUsesRequest, useTypeSearch } from '../state/use-type-search.ts'
+import { type TypeSearchState, typeUsesRequest, useTypeSearch } from '../state/use-type-search.ts'
 import { FailureNotice } from './failure-notice.tsx'
 import { ForPrograms } from './for-programs.tsx'
 import { AddressLink, Link } from './link.tsx'
@@ -64,7 +64,7 @@ function SearchedUses({ type, at }: { readonly type: string; readonly at: string
   )
 }
 
-function SearchStatus({ search: { uses, keys, isRunning, isEnded, part } }: { readonly search: Search }) {
+function SearchStatus({ search: { uses, keys, isRunning, isEnded, part } }: { readonly search: TypeSearchState }) {
   if (keys === 0) return <>{isRunning ? 'Searching…' : ''}</>
   const found = `${groupDigits(String(uses.length))} ${uses.length === 1 ? 'use' : 'uses'}`
   const seen = `${groupDigits(String(keys))} keys seen`

@@ -20,7 +20,7 @@ interface Progress {
   readonly isEnded: boolean
 }
 
-export interface TypeSearch extends Omit<Progress, 'cursor' | 'at'> {
+export interface TypeSearchState extends Omit<Progress, 'cursor' | 'at'> {
   readonly isRunning: boolean
   readonly failure: Failure | undefined
   /** The part of all addresses that was searched, from 0 to 1. */
@@ -35,7 +35,7 @@ export function typeUsesRequest(type: string, at: string | undefined): ApiReques
 }
 
 /** A search of all accounts for uses of a type, page after page, once it is started. */
-export function useTypeSearch(type: string, at: string | undefined): TypeSearch {
+export function useTypeSearch(type: string, at: string | undefined): TypeSearchState {
   const [progress, setProgress] = useState<Progress>({ uses: [], keys: 0, cursor: undefined, at, isEnded: false })
   const [isRunning, setRunning] = useState(false)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)

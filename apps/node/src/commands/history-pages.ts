@@ -5,10 +5,10 @@ import { versionPruned } from '@ledger-state/engine'
 import { TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
 import {
   type Change,
+  type ChangeHistoryOptions,
   firstVersionOf,
   formatTimestamp,
   type History,
-  type HistoryOptions,
   type LedgerState,
   lastVersionOf,
   type Moment,
@@ -108,7 +108,7 @@ function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
 export async function* readPages<T, R extends ChangeMoment>(
   store: LedgerReader,
   { from = 0n, to, oldestVersion }: AskedRange,
-  open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
+  open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>,
   present: (change: Change<T>, state: LedgerState) => R,
   limit = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<R[]> {

@@ -2,8 +2,8 @@ import { parseAddress } from '@ledger-state/core'
 import { quoteCsv, transactionMember } from '@ledger-state/http'
 import {
   type Change,
+  type ChangeHistoryOptions,
   type History,
-  type HistoryOptions,
   isUnreadable,
   type LedgerState,
   parseAsset,
@@ -95,7 +95,7 @@ export const tableItemHistoryCommand: Command = {
 interface HistorySubject<T> {
   /** Name of the value, as a member of JSON and as a column. */
   readonly member: string
-  readonly open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>
+  readonly open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
   /** @throws what `isUnreadable` knows */
   readonly toJson: (value: T) => string
   readonly toCsv: (json: string) => string
@@ -113,7 +113,7 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
   const store = await openLedger(storePlace(input, 'history'))
   try {
     const asked = await readAskedRange(store, moments, (state, from) => subject.open(state, { from }).complete)
-    const open = (state: LedgerState, options: HistoryOptions) =>
+    const open = (state: LedgerState, options: ChangeHistoryOptions) =>
       subject.open(state, { from: asked.from, order, ...options })
     const present = (change: Change<T>, state: LedgerState) => ({
       ...valueToJson(change, subject.toJson),

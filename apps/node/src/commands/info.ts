@@ -1,5 +1,5 @@
 import { addressToShortHex, TRANSACTIONS_KEY } from '@ledger-state/core'
-import { type LedgerInfo, noLedger, type StoreBase } from '@ledger-state/engine'
+import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import {
   type CommitMark,
   type Contradiction,
@@ -136,7 +136,11 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
   }
 }
 
-function ledgerRows(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | undefined): (readonly [string, string])[] {
+function ledgerRows(
+  ledger: LedgerSummary,
+  base: StoreBase,
+  mark: Uint8Array | undefined,
+): (readonly [string, string])[] {
   const { signed, contradicted } = trustOf(ledger, mark)
   const { latestBlock, oldestBlock } = ledger
   return [
@@ -167,7 +171,7 @@ export function storeFacts(engine: LmdbEngineReader) {
   }
 }
 
-function ledgerFacts(ledger: LedgerInfo, base: StoreBase, mark: Uint8Array | undefined) {
+function ledgerFacts(ledger: LedgerSummary, base: StoreBase, mark: Uint8Array | undefined) {
   const { latestBlock, oldestBlock } = ledger
   return {
     chain_id: jsonChainId(ledger.chainId),
@@ -192,7 +196,7 @@ function transactionsFact(since: bigint | undefined) {
   return { transactions_since: since === undefined ? null : String(since) }
 }
 
-function transactionsRow({ oldestVersion }: LedgerInfo, since: bigint | undefined): readonly [string, string] {
+function transactionsRow({ oldestVersion }: LedgerSummary, since: bigint | undefined): readonly [string, string] {
   if (since === undefined) return ['transactions', 'not kept']
   return ['transactions', since <= oldestVersion ? 'kept' : `kept from version ${since} on`]
 }
@@ -216,7 +220,7 @@ function contradictedRow(contradicted: Contradiction | undefined): (readonly [st
 }
 
 /** What vouches for a store, and what speaks against it. A truncation may have cut off versions that were signed. */
-function trustOf({ latestVersion }: LedgerInfo, mark: Uint8Array | undefined): CommitMark {
+function trustOf({ latestVersion }: LedgerSummary, mark: Uint8Array | undefined): CommitMark {
   const decoded = decodeCommitMark(mark)
   const { signed } = decoded
   if (!signed || signed.version <= latestVersion) return decoded

@@ -1,6 +1,6 @@
 import type { Command } from '../config/command.js'
 import { nodeOptions, settings } from '../config/settings.js'
-import { sliceSettings } from '../config/slice-settings.js'
+import { readSliceSettings } from '../config/slice-settings.js'
 import { beginReplica } from '../ingest/begin-replica.js'
 import { beginSlicedReplica, expectNoBegunSlice } from '../ingest/begin-sliced-replica.js'
 import { nodeSettings } from '../processes/node-settings.js'
@@ -29,7 +29,7 @@ and the log names the settings that have changed and take effect at the next res
     const node = nodeSettings(input, place)
     const stop = listenForStop()
     const replicaOf = input.get(settings.replicaOf)
-    const slice = sliceSettings(input)
+    const slice = readSliceSettings(input)
     if (!slice && (replicaOf ?? input.get(settings.follow)) !== undefined) expectNoBegunSlice(place)
     if (replicaOf !== undefined && slice) await beginSlicedReplica(replicaOf, place, slice, stop)
     else if (replicaOf !== undefined && place.kind === 'folder') await beginReplica(replicaOf, place.dataDir, stop)

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command, CommandInput } from '../config/command.js'
@@ -119,7 +119,7 @@ function requestsToTry(address: string): string {
 }
 
 /** What the store holds; undefined where a first ingest has yet to begin, or to end. */
-async function heldLedger(dataDir: string): Promise<LedgerInfo | undefined> {
+async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
   if (existsSync(join(dataDir, INGESTING_MARK))) return undefined
   try {
     const engine = openStateEngineReader({ path: dataDir })
@@ -132,7 +132,7 @@ async function heldLedger(dataDir: string): Promise<LedgerInfo | undefined> {
   }
 }
 
-function leftUnread(from: string, dataDir: string, held: LedgerInfo): string {
+function leftUnread(from: string, dataDir: string, held: LedgerSummary): string {
   const isAbsent = !/^[a-z0-9]+:\/\//.test(from) && !existsSync(from)
   const advice = isAbsent
     ? `there is no ${from}`

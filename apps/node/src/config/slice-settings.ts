@@ -19,7 +19,7 @@ export function asksForSlice(input: CommandInput): boolean {
 }
 
 /** The slice that the input asks for; undefined to keep everything. @throws `usage` where the file or a text cannot be read */
-export function sliceSettings(input: CommandInput): SliceSettings | undefined {
+export function readSliceSettings(input: CommandInput): SliceSettings | undefined {
   const slice = settingsOf(input)
   if (slice) checkSlice(slice)
   return slice

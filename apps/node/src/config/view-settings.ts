@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import type { ViewFilter, ViewOptions } from '@ledger-state/http'
+import type { ViewFilter, ViewServiceOptions } from '@ledger-state/http'
 import { usageError } from '../errors.js'
 
 const NAME = /^[^:]+(::[\w$]+){0,2}$/
@@ -24,7 +24,7 @@ export function parseViewFilter(text: string): ViewFilter {
 }
 
 /** `instructions=10000000,reads=5000`: what is not named keeps its default. @throws `usage` */
-export function parseViewBudget(text: string): NonNullable<ViewOptions['viewBudget']> {
+export function parseViewBudget(text: string): NonNullable<ViewServiceOptions['viewBudget']> {
   const budget: Partial<Record<BudgetName, number>> = {}
   for (const part of text.split(',')) {
     const [name, amount] = part.split('=')

@@ -21,7 +21,7 @@ import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { settings } from '../config/settings.js'
-import { asksForSlice, type SliceSettings, sliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import { asksForSlice, readSliceSettings, type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { nothingIngested, sourceBesideNode, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
@@ -76,7 +76,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
-    slice: sliceSettings(input),
+    slice: readSliceSettings(input),
     trees: { kept: input.get(settings.checkpointTrees), folder: input.get(settings.treeDir) },
     source: {
       keepFolder: input.get(settings.keepChunks),

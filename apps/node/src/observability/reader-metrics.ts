@@ -1,5 +1,5 @@
-import type { LedgerInfo, StateReader, StateView } from '@ledger-state/engine'
-import type { Answered, ForwardOptions, LedgerTrust, SignedState, ViewOptions } from '@ledger-state/http'
+import type { LedgerSummary, StateReader, StateView } from '@ledger-state/engine'
+import type { AnswerReport, ForwardOptions, LedgerTrust, SignedState, ViewServiceOptions } from '@ledger-state/http'
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -15,7 +15,7 @@ const LOOKUPS_PER_SAMPLE = 16
 
 /** What the metrics of a reader say about its store. */
 export interface MeasuredStore {
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   /** What vouches for it, and what speaks against it. */
   readonly trust: LedgerTrust
   /** Undefined where the store is in no file of this machine. */
@@ -24,8 +24,8 @@ export interface MeasuredStore {
 
 export interface ReaderMetrics {
   readonly registry: Registry
-  observeAnswer(answered: Answered): void
-  readonly observeView: NonNullable<ViewOptions['onView']>
+  observeAnswer(answered: AnswerReport): void
+  readonly observeView: NonNullable<ViewServiceOptions['onView']>
   readonly observeForward: NonNullable<ForwardOptions['onForward']>
   readonly observeForwarded: NonNullable<ForwardOptions['onForwarded']>
   /** The same state; the look-ups of some reads are timed. */
@@ -150,7 +150,7 @@ const EXHAUSTED: Readonly<Record<number, string>> = {
 }
 
 /** Views by their ends, and what they used. */
-function observeViews(registry: Registry): NonNullable<ViewOptions['onView']> {
+function observeViews(registry: Registry): NonNullable<ViewServiceOptions['onView']> {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ledger_state_view_${name}_total`, help, labelNames, registers: [registry] })
   const runs = counter('runs', 'View functions that ended, by their ends.', 'end')

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { isLedgerStateError } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { Registry } from 'prom-client'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './messages.js'
@@ -35,7 +35,7 @@ export function tellSupervisor(message: ProcessMessage): void {
 /** Reports at once and then at intervals, until the returned function is called. */
 export function startReports(
   registry: Registry,
-  ledger: () => LedgerInfo | undefined,
+  ledger: () => LedgerSummary | undefined,
   storeFault = (): string | undefined => undefined,
 ): () => void {
   const report = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 
 /** A message from a process to its supervisor. */
@@ -6,7 +6,7 @@ export type ProcessMessage =
   | {
       /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
       readonly type: 'report'
-      readonly ledger: LedgerInfo | undefined
+      readonly ledger: LedgerSummary | undefined
       /** Why the store cannot be served as it should be; undefined where it can. */
       readonly storeFault: string | undefined
       readonly metrics: readonly MetricSnapshot[]

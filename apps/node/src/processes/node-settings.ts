@@ -4,7 +4,7 @@ import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
-import { asksForSlice, sliceSettings } from '../config/slice-settings.js'
+import { asksForSlice, readSliceSettings } from '../config/slice-settings.js'
 import { usageError } from '../errors.js'
 import type { NetworkWindow } from '../ingest/network-window.js'
 import type { LogSettings } from '../observability/logger.js'
@@ -139,7 +139,7 @@ export function nodeSettings(
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
             keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
-            slice: sliceSettings(input),
+            slice: readSliceSettings(input),
             window,
             trees: {
               kept: input.get(settings.checkpointTrees),

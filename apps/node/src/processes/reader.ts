@@ -2,7 +2,7 @@
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LinkedList } from '@ledger-state/core'
-import { createHttpServer, type RequestExamples, type ViewFilter, type ViewOptions } from '@ledger-state/http'
+import { createHttpServer, type RequestExamples, type ViewFilter, type ViewServiceOptions } from '@ledger-state/http'
 import type { ForwardSettings } from '../config/forward-settings.js'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
@@ -43,7 +43,7 @@ export interface ReaderSettings {
   readonly treeFolder: string | undefined
   readonly views: boolean
   readonly viewFilter: ViewFilter | undefined
-  readonly viewBudget: ViewOptions['viewBudget'] | undefined
+  readonly viewBudget: ViewServiceOptions['viewBudget'] | undefined
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number

@@ -1,6 +1,6 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 
-export function servingLine(address: string, ledger: LedgerInfo | undefined): string {
+export function servingLine(address: string, ledger: LedgerSummary | undefined): string {
   const what = ledger
     ? `versions ${ledger.oldestVersion} to ${ledger.latestVersion} of chain ${ledger.chainId}`
     : 'an empty store'

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backoff } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
 import { makeMemoryVictim } from './memory-victim.js'
@@ -56,7 +56,7 @@ export class SupervisedProcess {
   state: ProcessState = 'waiting'
   restarts = 0
   /** Ledger of its last report. */
-  ledger: LedgerInfo | undefined
+  ledger: LedgerSummary | undefined
   /** What its last report says against its store. */
   storeFault: string | undefined
   /** Why it has given up. */

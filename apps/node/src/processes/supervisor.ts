@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { UpstreamChange } from '@ledger-state/http'
 import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
@@ -71,7 +71,7 @@ const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up'
 
 export interface NodeEvents {
   /** Called when the first reader is up, unless the log is to be JSON: then it has the line of `servingLine`. */
-  onListening(address: string, ledger: LedgerInfo | undefined): void
+  onListening(address: string, ledger: LedgerSummary | undefined): void
   /** Reads the settings again. @throws `usage` where they are wrong */
   reread(): NodeSettings
 }
@@ -132,7 +132,7 @@ class Node {
   }
 
   /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
-  async start(): Promise<{ address: string; ledger: LedgerInfo | undefined }> {
+  async start(): Promise<{ address: string; ledger: LedgerSummary | undefined }> {
     const { listen, adminListen, readers, reader } = this.#settings
     const dispatcher = this.#dispatcher
     const acceptor = await openAcceptor(
@@ -188,7 +188,7 @@ class Node {
   }
 
   /** What readers find out later ends nothing: they refuse to forward. @throws `upstream_of_another_chain` */
-  async #expectUpstreams(forward: ForwardSettings, { chainId }: LedgerInfo): Promise<void> {
+  async #expectUpstreams(forward: ForwardSettings, { chainId }: LedgerSummary): Promise<void> {
     // Only a node that forwards loads the service here.
     const { expectUpstreamsOfChain } = await import('@ledger-state/http')
     const onUpstreamChange = ({ url, why }: UpstreamChange): void =>
@@ -292,7 +292,7 @@ class Node {
     return this.#writer?.state === 'given-up'
   }
 
-  get #ledger(): LedgerInfo | undefined {
+  get #ledger(): LedgerSummary | undefined {
     return this.#readers.find(({ state }) => state === 'up')?.ledger
   }
 

@@ -1,6 +1,6 @@
 import {
   INNER_BYTES_PER_KEY,
-  type MeasuredStore,
+  type MeasuredSizes,
   READER_BYTES,
   SUPERVISOR_BYTES,
   SUPPOSED_MEMORY_BYTES,
@@ -31,7 +31,7 @@ const READERS = 2
 export function forecastWindow(
   versions: number,
   { keys, writesPerVersion }: LedgerShape,
-  { bytesPerWrite, bytesPerKey, freePages }: MeasuredStore,
+  { bytesPerWrite, bytesPerKey, freePages }: MeasuredSizes,
   isWhole = false,
 ): Forecast {
   const writes = versions * writesPerVersion
@@ -71,7 +71,7 @@ const OF_STATE: readonly string[] = ['latest', 'large']
  * The shape and the bytes of a store as they are. Writes are counted by what they superseded: those that made a key are
  * in the state. Those that are not merged yet count as if each superseded a value: they are few compared with a long window. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
  */
-export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredStore } | undefined {
+export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
   const { keys, historyEntries, tableEntries, versions, databases } = store
   if (keys === 0 || historyEntries === 0) return undefined
   const bytesOf = (isOfState: boolean): number =>

@@ -1,5 +1,5 @@
 /** What the forecasts follow from; docs/sizing.md, "What was measured", says where each figure is from. */
-export interface MeasuredStore {
+export interface MeasuredSizes {
   /** Bytes on disk of a write in the window that superseded another, with its share of the index, before a copy with --compact. */
   readonly bytesPerWrite: number
   /** Bytes on disk of a key of the newest state. */
@@ -8,7 +8,7 @@ export interface MeasuredStore {
   readonly freePages: number
 }
 
-export const MEASURED: MeasuredStore = { bytesPerWrite: 61, bytesPerKey: 533, freePages: 1.05 }
+export const MEASURED: MeasuredSizes = { bytesPerWrite: 61, bytesPerKey: 533, freePages: 1.05 }
 
 /** Bytes of inner pages of the B-tree for each key: with these in memory, a look-up reads the disk once for each tree. */
 export const INNER_BYTES_PER_KEY = 20

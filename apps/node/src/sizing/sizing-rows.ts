@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { type Forecast, forecastWindow, type LedgerShape } from './forecast.js'
-import type { MeasuredStore } from './measured.js'
+import type { MeasuredSizes } from './measured.js'
 
 export const FORECAST_HEADINGS = ['window', 'disk', 'memory', 'from a backup', 'from a node'] as const
 export const FORECAST_WINDOWS: readonly number[] = [1e6, 50e6, 500e6]
@@ -10,7 +10,7 @@ export interface SizedWindow extends Forecast {
 }
 
 /** Forecasts for the usual windows, and for all versions from genesis on where their number is given. */
-export function forecastWindows(shape: LedgerShape, measured: MeasuredStore, all?: number): SizedWindow[] {
+export function forecastWindows(shape: LedgerShape, measured: MeasuredSizes, all?: number): SizedWindow[] {
   const usual = FORECAST_WINDOWS.filter((versions) => all === undefined || versions < all)
   const sized = usual.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))
   return all === undefined ? sized : [...sized, { versions: all, ...forecastWindow(all, shape, measured, true) }]

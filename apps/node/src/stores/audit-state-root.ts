@@ -4,7 +4,7 @@ import { bytesToHexDigits } from '@ledger-state/core'
 import { type AsyncStateReader, type StateEngineReader, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { computeStateRoot } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/ingest'
-import { assumedBaseHasNoRoot, emptyStore, otherStateRoot, sliceHasNoRoot, stateRootUnknown } from '../errors.js'
+import { assumedBaseHasNoRoot, emptyStore, sliceHasNoRoot, stateRootUnknown, storeStateRootDiffers } from '../errors.js'
 import { formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { auditedStore, type OwnValue } from './audited-store.js'
@@ -56,7 +56,7 @@ export async function auditStateRoot(
       signal,
       onProgress,
     })
-    if (Buffer.compare(root, held.value) !== 0) throw otherStateRoot(name, held.version, held.value, root)
+    if (Buffer.compare(root, held.value) !== 0) throw storeStateRootDiffers(name, held.version, held.value, root)
   } finally {
     line.finish()
   }

@@ -1,6 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { CHECKPOINT_KEY, type KeyedEntry, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/core'
-import type { AsyncStateReader, AsyncStateView, LedgerInfo, StateEngineReader, StateView } from '@ledger-state/engine'
+import type {
+  AsyncStateReader,
+  AsyncStateView,
+  LedgerSummary,
+  StateEngineReader,
+  StateView,
+} from '@ledger-state/engine'
 import { newestCheckpoint } from '@ledger-state/ingest'
 import type { SignedCheckpoint } from '@ledger-state/proof'
 
@@ -15,7 +21,7 @@ export interface OwnValue {
 
 /** What the audit of a state, and its tree, read of an engine, whether its reads are promises or not. */
 export interface AuditedStore {
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   readonly mark: Uint8Array | undefined
   /** Whether it holds everything that existed at its base; false where an empty base was assumed. */
   readonly isComplete: boolean

@@ -1,12 +1,12 @@
 import type { KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { AsyncSnapshot, Block, LedgerInfo } from '@ledger-state/engine'
+import type { AsyncSnapshot, Block, LedgerSummary } from '@ledger-state/engine'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
 /** What an export reads of a store. */
 export interface ExportSource {
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   /** See `StoreBase`. */
   readonly isComplete: boolean
   /** That of the newest commit. */

@@ -4,7 +4,7 @@ import {
   type AsyncStateSnapshot,
   type AsyncStateView,
   type Block,
-  type LedgerInfo,
+  type LedgerSummary,
   noLedger,
   type StateReader,
   type StateView,
@@ -64,7 +64,7 @@ export function upToSigned(state: StateReader, readSigned: () => bigint | undefi
 
 /** Same as `upToSigned`, of an engine whose reads are promises: each snapshot has the signed version of its own mark. */
 export function asyncUpToSigned(state: AsyncStateReader): AsyncState {
-  let newest: LedgerInfo | undefined
+  let newest: LedgerSummary | undefined
   const capped = createCap()
   return {
     get ledger() {
@@ -82,7 +82,7 @@ export function asyncUpToSigned(state: AsyncStateReader): AsyncState {
   }
 }
 
-function snapshotWith(snapshot: AsyncStateSnapshot, ledger: LedgerInfo | undefined): AsyncStateSnapshot {
+function snapshotWith(snapshot: AsyncStateSnapshot, ledger: LedgerSummary | undefined): AsyncStateSnapshot {
   const expectLedger = () => {
     if (!ledger) throw noLedger()
     return ledger
@@ -126,12 +126,12 @@ function snapshotWith(snapshot: AsyncStateSnapshot, ledger: LedgerInfo | undefin
 
 /** The ledger up to its signed version: one object for as long as both stay the same, as headers of answers are kept by it. */
 function createCap() {
-  let known: { readonly of: LedgerInfo; readonly signed: bigint; readonly ledger: LedgerInfo } | undefined
+  let known: { readonly of: LedgerSummary; readonly signed: bigint; readonly ledger: LedgerSummary } | undefined
   return (
-    ledger: LedgerInfo | undefined,
+    ledger: LedgerSummary | undefined,
     signed: bigint | undefined,
     blockAt: (version: bigint) => Block,
-  ): LedgerInfo | undefined => {
+  ): LedgerSummary | undefined => {
     if (!ledger || signed === undefined || signed < ledger.oldestVersion) return undefined
     if (signed >= ledger.latestVersion) return ledger
     if (known?.of !== ledger || known.signed !== signed) {
@@ -142,7 +142,7 @@ function createCap() {
   }
 }
 
-function viewWith(view: StateView, ledger: LedgerInfo): StateView {
+function viewWith(view: StateView, ledger: LedgerSummary): StateView {
   return {
     version: view.version,
     ledger,
@@ -153,7 +153,7 @@ function viewWith(view: StateView, ledger: LedgerInfo): StateView {
   }
 }
 
-function asyncViewWith(view: AsyncStateView, ledger: LedgerInfo): AsyncStateView {
+function asyncViewWith(view: AsyncStateView, ledger: LedgerSummary): AsyncStateView {
   return {
     version: view.version,
     ledger,
@@ -163,16 +163,16 @@ function asyncViewWith(view: AsyncStateView, ledger: LedgerInfo): AsyncStateView
 }
 
 /** @throws `version_not_found` */
-function expectSigned(version: bigint, { latestVersion }: LedgerInfo): void {
+function expectSigned(version: bigint, { latestVersion }: LedgerSummary): void {
   if (version > latestVersion) throw versionNotFound(version)
 }
 
-function isSigned({ firstVersion }: Block, { latestVersion }: LedgerInfo): boolean {
+function isSigned({ firstVersion }: Block, { latestVersion }: LedgerSummary): boolean {
   return firstVersion <= latestVersion
 }
 
 /** A block of which the newest versions may not be signed yet. */
-function cutBlock(block: Block, { latestVersion }: LedgerInfo): Block {
+function cutBlock(block: Block, { latestVersion }: LedgerSummary): Block {
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
 }
 

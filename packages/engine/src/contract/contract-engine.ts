@@ -7,7 +7,7 @@ import type { EngineView, StateWriter } from '../ports/engine-ports.js'
 import type {
   Block,
   HistoryOptions,
-  LedgerInfo,
+  LedgerSummary,
   Revision,
   ScanOptions,
   StateEntry,
@@ -17,7 +17,7 @@ import type {
 /** A view, for the cases of the contract: its reads are promises, whether or not those of the engine are. */
 export interface ContractView {
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   /** Same as `EngineView.get`. */
   get(key: Uint8Array): Promise<Uint8Array | undefined>
   /** Same as `EngineView.peek`. */
@@ -40,7 +40,7 @@ export interface ContractEngine
     >,
     AsyncDisposable {
   /** Same as `StateReader.ledger`. */
-  ledger(): Promise<LedgerInfo | undefined>
+  ledger(): Promise<LedgerSummary | undefined>
   /** Same as `StateReader.base`. */
   base(): Promise<StoreBase | undefined>
   /** Same as `StateEngineReader.mark`. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LedgerInfo } from '../ports/state-port.js'
+import type { LedgerSummary } from '../ports/state-port.js'
 import type { ContractEngine } from './contract-engine.js'
 import {
   bytes,
@@ -146,7 +146,7 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
     const told: string[] = []
     const listen =
       (name: string) =>
-      ({ oldestVersion, latestVersion }: LedgerInfo) =>
+      ({ oldestVersion, latestVersion }: LedgerSummary) =>
         told.push(`${name} ${oldestVersion}–${latestVersion}`)
     const removeA = engine.onCommit(listen('a'))
     const imported = await engine.beginImport(4n)
@@ -164,7 +164,7 @@ export const LIFECYCLE_CASES: readonly ContractCase[] = [
   }),
 
   contractCase('returns the ledger that reads see', async (engine) => {
-    const seen: Promise<readonly [LedgerInfo, LedgerInfo | undefined, string | null | undefined]>[] = []
+    const seen: Promise<readonly [LedgerSummary, LedgerSummary | undefined, string | null | undefined]>[] = []
     engine.onCommit((ledger) => {
       seen.push(Promise.all([ledger, engine.ledger(), valueAt(engine, K)]))
     })

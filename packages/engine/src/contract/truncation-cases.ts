@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { VersionWrites, Write } from '@ledger-state/core'
-import type { LedgerInfo } from '../ports/state-port.js'
+import type { LedgerSummary } from '../ports/state-port.js'
 import type { ContractEngine } from './contract-engine.js'
 import {
   block,
@@ -265,7 +265,7 @@ export const TRUNCATION_CASES: readonly ContractCase[] = [
     'calls listeners after a truncation, and after a commit that is like the one before it',
     async (engine) => {
       await engine.commit(versionsOf(K, 0n, ['a', 'b', 'c']), CHAIN)
-      const told: LedgerInfo[] = []
+      const told: LedgerSummary[] = []
       const remove = engine.onCommit((ledger) => told.push(ledger))
       await engine.truncateTo(1n)
       await engine.commit(versionsOf(K, 2n, ['d']), CHAIN)

@@ -21,7 +21,7 @@ import type {
   TruncateOptions,
   UnfinishedImport,
 } from './engine-ports.js'
-import type { LedgerInfo } from './state-port.js'
+import type { LedgerSummary } from './state-port.js'
 
 // The ports of engines whose reads are promises: `AsyncState`, which is all that readers of state need, and what an
 // engine has in addition. They mirror `StateEngineReader` and `StateWriter`. After `close`, every call fails with
@@ -62,7 +62,7 @@ export interface AsyncStateReader extends AsyncState, AsyncDisposable {
    * Calls a listener after commits, prunes and truncations, as `StateEngineReader.onCommit` does. The engine looks for
    * those of other processes several times a second.
    */
-  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void
+  onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void
   /** Closes the connections of the engine, and releases the lock of a writer. Later calls do nothing. */
   close(): Promise<void>
 }

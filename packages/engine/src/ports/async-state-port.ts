@@ -1,5 +1,13 @@
 import type { KeyedEntry } from '@ledger-state/core'
-import type { Block, HistoryOptions, LedgerInfo, Revision, ScanOptions, StateEntry, StoreBase } from './state-port.js'
+import type {
+  Block,
+  HistoryOptions,
+  LedgerSummary,
+  Revision,
+  ScanOptions,
+  StateEntry,
+  StoreBase,
+} from './state-port.js'
 
 // The reads that readers of state need of an engine whose reads are promises, because the state is on other machines.
 // It mirrors `StateReader`, with three differences:
@@ -50,7 +58,7 @@ export type WriteSearch =
 export interface AsyncStateView {
   readonly version: bigint
   /** Ledger of the snapshot. */
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   /**
    * The newest write of each key at or below the version, in the order of the keys; undefined if the key was deleted or
    * never written. It takes one round, whatever the number of keys; calls of the same tick share a round. The caller
@@ -74,7 +82,7 @@ export interface AsyncStateView {
  */
 export interface AsyncStateSnapshot {
   /** The ledger; undefined until the first commit. */
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   readonly base: StoreBase | undefined
   /**
    * The state at a version, by default the latest. It takes no round.
@@ -110,7 +118,7 @@ export interface AsyncState {
   /**
    * The newest ledger that a server reported to this engine; undefined before the first snapshot. It takes no round.
    */
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   /**
    * Takes a snapshot of the newest state. It is never older than a state that this engine returned before, nor than the
    * engine's commits. If a server reported the newest state within the last few milliseconds (20 by default), as with

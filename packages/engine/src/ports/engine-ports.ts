@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Declarations of a program without the types of Node.js find `AsyncDisposable` by it.
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { LedgerInfo, StateReader, StateView } from './state-port.js'
+import type { LedgerSummary, StateReader, StateView } from './state-port.js'
 
 /** A view of an engine, with more reads than readers of state need. All bytes are copies, except those of `peek`. */
 export interface EngineView extends StateView {
@@ -36,7 +36,7 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
    * an uncaught exception of the process, as with `EventTarget`: the commit stands, and the other listeners are called.
    * A listener does not keep the process alive unless its options say so.
    */
-  onCommit(listener: (ledger: LedgerInfo) => void, options?: ListenerOptions): () => void
+  onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void
   /** Closes the engine, and releases the lock of a writer. Later calls do nothing. */
   close(): Promise<void>
 }
@@ -157,7 +157,7 @@ export interface StateWriter extends StateEngineReader {
    *
    * Views and lists that were asked for before and might see a version that was cut off throw `version_truncated` from
    * then on, even after another version was committed under its number. Views of the versions that are left still
-   * answer. `LedgerInfo.truncations` distinguishes later versions of a number from earlier ones.
+   * answer. `LedgerSummary.truncations` distinguishes later versions of a number from earlier ones.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
    */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>

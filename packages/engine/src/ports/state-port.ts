@@ -1,7 +1,7 @@
 import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
 
 /** The ledger as one reader sees it: what is committed and not pruned. */
-export interface LedgerInfo {
+export interface LedgerSummary {
   /** Identifier of the chain, a u64. */
   readonly chainId: bigint
   readonly latestVersion: bigint
@@ -29,7 +29,7 @@ export interface Truncation {
  * Number of the newest truncation, or 0. In the same branch, a version number always has the same content, so values
  * that are derived from versions may be kept for one branch.
  */
-export function branchOf({ truncations }: LedgerInfo): number {
+export function branchOf({ truncations }: LedgerSummary): number {
   return truncations?.at(-1)?.number ?? 0
 }
 
@@ -37,7 +37,7 @@ export function branchOf({ truncations }: LedgerInfo): number {
  * Whether two ledgers are the same: of one chain, with the same window on the same branch, or both absent. Every read
  * then has the same answer.
  */
-export function isSameLedger(a: LedgerInfo | undefined, b: LedgerInfo | undefined): boolean {
+export function isSameLedger(a: LedgerSummary | undefined, b: LedgerSummary | undefined): boolean {
   if (!a || !b) return a === b
   const isSameWindow = a.latestVersion === b.latestVersion && a.oldestVersion === b.oldestVersion
   return isSameWindow && a.chainId === b.chainId && branchOf(a) === branchOf(b)
@@ -107,7 +107,7 @@ export interface StateEntry {
 export interface StateView {
   readonly version: bigint
   /** The ledger at the time when the view was made. */
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   /**
    * Reads the newest value written at or below the version, as a copy; undefined if the key was deleted or never
    * written.
@@ -132,7 +132,7 @@ export interface StateView {
 /** The reads that readers of state need of an engine. They are synchronous, because that costs less than a promise. */
 export interface StateReader {
   /** The ledger; undefined until the first commit. */
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   /**
    * The state at a version, by default the latest.
    * @throws `no_ledger`, `version_not_found`, `version_pruned`

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { branchOf, isSameLedger, type LedgerInfo, type Truncation } from '../ports/state-port.js'
+import { branchOf, isSameLedger, type LedgerSummary, type Truncation } from '../ports/state-port.js'
 import { addTruncation, expectNotTruncated, nextTruncation } from './truncations.js'
 
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
 
-function ledgerWith(truncations: readonly Truncation[] | undefined): LedgerInfo {
+function ledgerWith(truncations: readonly Truncation[] | undefined): LedgerSummary {
   const ledger = { chainId: 1n, latestVersion: 99n, latestBlock: BLOCK, oldestVersion: 0n, oldestBlock: BLOCK }
   return truncations === undefined ? ledger : { ...ledger, truncations }
 }
 
 /** The ledgers before, between and after truncations to these versions. */
-function ledgersOf(versions: readonly bigint[]): LedgerInfo[] {
+function ledgersOf(versions: readonly bigint[]): LedgerSummary[] {
   const ledgers = [ledgerWith(undefined)]
   for (const version of versions) {
     const before = ledgers.at(-1)!
@@ -20,7 +20,7 @@ function ledgersOf(versions: readonly bigint[]): LedgerInfo[] {
   return ledgers
 }
 
-function isCut(version: bigint, before: LedgerInfo, now: LedgerInfo): boolean {
+function isCut(version: bigint, before: LedgerSummary, now: LedgerSummary): boolean {
   try {
     expectNotTruncated(version, before, now)
     return false

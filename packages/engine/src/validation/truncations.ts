@@ -1,5 +1,5 @@
 import { versionTruncated } from '../errors.js'
-import { branchOf, type LedgerInfo, type Truncation } from '../ports/state-port.js'
+import { branchOf, type LedgerSummary, type Truncation } from '../ports/state-port.js'
 
 /** Most truncations that a ledger lists. */
 const MOST_TRUNCATIONS = 16
@@ -18,7 +18,7 @@ export function addTruncation(list: readonly Truncation[], added: Truncation): r
 }
 
 /** The truncation that follows those of a ledger. */
-export function nextTruncation(ledger: LedgerInfo, version: bigint): Truncation {
+export function nextTruncation(ledger: LedgerSummary, version: bigint): Truncation {
   return { number: branchOf(ledger) + 1, version }
 }
 
@@ -26,7 +26,7 @@ export function nextTruncation(ledger: LedgerInfo, version: bigint): Truncation 
  * Checks that a version of an earlier ledger was not cut off since.
  * @throws `version_truncated` if it was cut off
  */
-export function expectNotTruncated(version: bigint, before: LedgerInfo, now: LedgerInfo | undefined): void {
+export function expectNotTruncated(version: bigint, before: LedgerSummary, now: LedgerSummary | undefined): void {
   const known = branchOf(before)
   for (const truncation of now?.truncations ?? []) {
     if (truncation.number > known && truncation.version < version) throw versionTruncated(version)

@@ -11,7 +11,7 @@ import {
   versionGap,
 } from '../errors.js'
 import type { CommitOptions, ImportBase } from '../ports/engine-ports.js'
-import type { LedgerInfo } from '../ports/state-port.js'
+import type { LedgerSummary } from '../ports/state-port.js'
 import { MAX_ANNOTATION_LENGTH } from './stored-value.js'
 import {
   chainIdToBigint,
@@ -35,7 +35,7 @@ export const MAX_VALUE_LENGTH = 16_777_216
 export function validateBatch(
   versions: readonly VersionWrites[],
   options: CommitOptions,
-  ledger: LedgerInfo | undefined,
+  ledger: LedgerSummary | undefined,
 ): bigint {
   expectArray('the batch', versions)
   expectObject('the options of the commit', options)

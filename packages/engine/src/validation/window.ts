@@ -1,9 +1,9 @@
 import { invalidArgument, noLedger, versionNotFound, versionPruned } from '../errors.js'
-import type { LedgerInfo } from '../ports/state-port.js'
+import type { LedgerSummary } from '../ports/state-port.js'
 import { expectU64 } from './validate-arguments.js'
 
 /** Checks that there is a ledger. @throws `no_ledger` */
-export function expectLedger(ledger: LedgerInfo | undefined): asserts ledger is LedgerInfo {
+export function expectLedger(ledger: LedgerSummary | undefined): asserts ledger is LedgerSummary {
   if (!ledger) throw noLedger()
 }
 
@@ -11,7 +11,7 @@ export function expectLedger(ledger: LedgerInfo | undefined): asserts ledger is 
  * Checks that a version is in the window.
  * @throws `invalid_argument`; `version_not_found`, `version_pruned` outside the window
  */
-export function expectKept(version: bigint, ledger: LedgerInfo): void {
+export function expectKept(version: bigint, ledger: LedgerSummary): void {
   expectU64('the version', version)
   if (version > ledger.latestVersion) throw versionNotFound(version)
   if (version < ledger.oldestVersion) throw versionPruned(version, ledger.oldestVersion)
@@ -22,7 +22,7 @@ export function expectKept(version: bigint, ledger: LedgerInfo): void {
  * version belongs to.
  * @throws `invalid_argument`
  */
-export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retainVersions: bigint): bigint {
+export function windowStart({ oldestVersion, latestVersion }: LedgerSummary, retainVersions: bigint): bigint {
   if (typeof retainVersions !== 'bigint' || retainVersions < 1n) {
     throw invalidArgument('the number of versions to retain', 'a bigint of at least 1', retainVersions)
   }
@@ -38,8 +38,8 @@ export function windowStart({ oldestVersion, latestVersion }: LedgerInfo, retain
 export function expectListable(
   first: bigint,
   last: bigint,
-  ledger: LedgerInfo | undefined,
-): asserts ledger is LedgerInfo {
+  ledger: LedgerSummary | undefined,
+): asserts ledger is LedgerSummary {
   expectU64('the first version', first)
   expectU64('the last version', last)
   expectLedger(ledger)

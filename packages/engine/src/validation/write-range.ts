@@ -1,6 +1,6 @@
 import { versionPruned } from '../errors.js'
 import type { WriteSearch } from '../ports/async-state-port.js'
-import type { LedgerInfo } from '../ports/state-port.js'
+import type { LedgerSummary } from '../ports/state-port.js'
 import { expectObject, expectU64 } from './validate-arguments.js'
 import { expectLedger } from './window.js'
 
@@ -14,7 +14,7 @@ export interface WriteRange {
 }
 
 /** Checks the search of `AsyncStateSnapshot.nearestWrites`. @throws `invalid_argument`, `no_ledger` */
-export function toWriteRange(search: WriteSearch, ledger: LedgerInfo | undefined): WriteRange {
+export function toWriteRange(search: WriteSearch, ledger: LedgerSummary | undefined): WriteRange {
   expectObject('the search', search)
   const isUpward = 'above' in search
   const begin = isUpward ? search.above : search.until
@@ -31,6 +31,6 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerInfo | undefined
  * @throws `version_pruned` if one may be gone
  * @throws `version_pruned` if writes that the search would find may be gone
  */
-export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerInfo, 'oldestVersion'>): void {
+export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerSummary, 'oldestVersion'>): void {
   if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
 }

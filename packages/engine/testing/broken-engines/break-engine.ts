@@ -1,7 +1,7 @@
 import type { KeyedEntry } from '@ledger-state/core'
 import { overriding } from '@ledger-state/testing/overriding'
 import type { CommitOptions, EngineView, StateWriter } from '../../src/ports/engine-ports.ts'
-import type { LedgerInfo, Revision } from '../../src/ports/state-port.ts'
+import type { LedgerSummary, Revision } from '../../src/ports/state-port.ts'
 
 /** An engine with one fault, which the contract has to find. */
 export interface BrokenEngine {
@@ -72,4 +72,4 @@ export function* mapping<T>(items: Iterable<T>, change: (item: T) => T): Generat
   for (const item of items) yield change(item)
 }
 
-export type { EngineView, KeyedEntry, LedgerInfo, Revision, StateWriter }
+export type { EngineView, KeyedEntry, LedgerSummary, Revision, StateWriter }

@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { overriding } from '@ledger-state/testing/overriding'
-import type { LedgerInfo } from '../../src/ports/state-port.ts'
+import type { LedgerSummary } from '../../src/ports/state-port.ts'
 import { type BrokenEngine, broken, brokenView, endingEarly, type StateWriter } from './break-engine.ts'
 
 type Truncate = StateWriter['truncateTo']
@@ -13,7 +13,7 @@ function brokenTruncation(
 }
 
 /** Makes an engine that reports another ledger than it has. */
-function brokenLedger(fault: string, change: (ledger: LedgerInfo) => LedgerInfo): BrokenEngine {
+function brokenLedger(fault: string, change: (ledger: LedgerSummary) => LedgerSummary): BrokenEngine {
   return broken(fault, (engine) => ({
     get ledger() {
       return engine.ledger && change(engine.ledger)
@@ -199,13 +199,13 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
     get ledger() {
       const { truncations, ...ledger } = engine.ledger ?? {}
       if (!engine.ledger) return undefined
-      return openings === 0 && truncations ? engine.ledger : (ledger as LedgerInfo)
+      return openings === 0 && truncations ? engine.ledger : (ledger as LedgerSummary)
     },
   })),
   broken('notifies listeners of no truncation', (engine) => ({
     onCommit: (listener) => {
       let latest = engine.ledger?.latestVersion ?? 0n
-      const call = (ledger: LedgerInfo) => {
+      const call = (ledger: LedgerSummary) => {
         if (ledger.latestVersion >= latest) listener(ledger)
         latest = ledger.latestVersion
       }
@@ -215,7 +215,7 @@ export const BROKEN_TRUNCATIONS: readonly BrokenEngine[] = [
   broken('notifies listeners of versions that they know no more', (engine) => ({
     onCommit: (listener) => {
       const known = new Set<bigint>()
-      const call = (ledger: LedgerInfo) => {
+      const call = (ledger: LedgerSummary) => {
         if (!known.has(ledger.latestVersion)) listener(ledger)
         known.add(ledger.latestVersion)
       }

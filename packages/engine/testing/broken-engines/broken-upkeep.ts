@@ -1,8 +1,8 @@
-import type { LedgerInfo } from '../../src/ports/state-port.ts'
+import type { LedgerSummary } from '../../src/ports/state-port.ts'
 import { type BrokenEngine, broken, hiding, type StateWriter } from './break-engine.ts'
 
 type Prune = StateWriter['prune']
-type Listener = (ledger: LedgerInfo) => void
+type Listener = (ledger: LedgerSummary) => void
 
 function brokenPrune(fault: string, replace: (prune: Prune, engine: StateWriter) => Prune): BrokenEngine {
   return broken(fault, (engine) => ({ prune: replace((...given) => engine.prune(...given), engine) }))
@@ -50,7 +50,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     (prune) => (retain, options) => prune(typeof retain === 'bigint' && retain > 1n ? retain - 1n : retain, options),
   ),
   broken('raises the oldest version when a prune is done, and not before', (engine) => {
-    let shown: LedgerInfo | undefined
+    let shown: LedgerSummary | undefined
     return {
       prune: async (...given) => {
         const before = engine.ledger
@@ -155,7 +155,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     onCommit: (listener) => engine.onCommit(typeof listener === 'function' ? quiet(listener) : listener),
   })),
   broken('calls listeners before the commit is visible', (engine) => {
-    let before: LedgerInfo | undefined
+    let before: LedgerSummary | undefined
     let isTelling = false
     return {
       onCommit: (listener) =>
@@ -215,7 +215,7 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
     },
   })),
   broken('answers after it was closed', (engine) => {
-    let last: LedgerInfo | undefined
+    let last: LedgerSummary | undefined
     return {
       close: async () => {
         last ??= hiding(() => engine.ledger, undefined)

@@ -24,8 +24,8 @@ export interface BucketLocation {
   readonly service: 's3' | 'gs'
 }
 
-/** Environment variables by name. */
-export type Environment = Readonly<Record<string, string | undefined>>
+/** EnvironmentVariables variables by name. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads `s3://BUCKET/PREFIX` or `gs://BUCKET/PREFIX`. As for the clouds' own tools, the environment may name another
@@ -33,7 +33,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
  * `AWS_DEFAULT_REGION`).
  * @throws `invalid_argument`
  */
-export function parseBucketUri(location: string, environment: Environment): BucketLocation {
+export function parseBucketUri(location: string, environment: EnvironmentVariables): BucketLocation {
   const [, service, bucket = '', path = ''] = /^(s3|gs):\/\/([^/]*)(.*)$/s.exec(location) ?? []
   if (!BUCKET_NAME.test(bucket) || !isPath(path)) throw notABucket(location)
   const prefix = toPrefix(path)
@@ -75,7 +75,7 @@ export function urlOfKey(address: string, key: string): string {
   return `${address}/${key.split('/').map(encodeURIComponent).join('/')}`
 }
 
-function amazonAddress(bucket: string, environment: Environment): string {
+function amazonAddress(bucket: string, environment: EnvironmentVariables): string {
   const endpoint = environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL
   if (endpoint) return `${toRemoteUrl(endpoint)}/${bucket}`
   const region = environment.AWS_REGION || environment.AWS_DEFAULT_REGION
@@ -84,7 +84,7 @@ function amazonAddress(bucket: string, environment: Environment): string {
   return bucket.includes('.') ? `https://${host}/${bucket}` : `https://${bucket}.${host}`
 }
 
-function googleAddress({ STORAGE_EMULATOR_HOST: emulator }: Environment): string {
+function googleAddress({ STORAGE_EMULATOR_HOST: emulator }: EnvironmentVariables): string {
   if (!emulator) return GOOGLE
   return toRemoteUrl(/^https?:\/\//.test(emulator) ? emulator : `http://${emulator}`)
 }

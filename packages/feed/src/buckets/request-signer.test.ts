@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Environment, parseBucketUri } from './bucket-location.js'
+import { type EnvironmentVariables, parseBucketUri } from './bucket-location.js'
 import { BucketRequests } from './bucket-requests.js'
 import { signerOfEnvironment } from './request-signer.js'
 
@@ -36,7 +36,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function ask(location: string, path: string, environment: Environment, headers: Record<string, string> = {}) {
+async function ask(
+  location: string,
+  path: string,
+  environment: EnvironmentVariables,
+  headers: Record<string, string> = {},
+) {
   const place = parseBucketUri(location, environment)
   const bucket = new BucketRequests({ sign: () => signerOfEnvironment(place, environment) })
   const answer = await bucket.ask(`${origin}${path}`, headers)

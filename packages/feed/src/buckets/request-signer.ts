@@ -1,4 +1,4 @@
-import type { BucketLocation, Environment } from './bucket-location.js'
+import type { BucketLocation, EnvironmentVariables } from './bucket-location.js'
 
 /** Returns the headers that make a request in the name of an account. */
 export type RequestSigner = (url: string) => Promise<Readonly<Record<string, string>>>
@@ -17,7 +17,7 @@ const DEFAULT_REGION = 'us-east-1'
  */
 export async function signerOfEnvironment(
   { service }: BucketLocation,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Promise<RequestSigner | undefined> {
   if (isOn(environment[service === 's3' ? 'AWS_NO_SIGN_REQUEST' : 'GS_NO_SIGN_REQUEST'])) return undefined
   if (service === 's3') return await amazonSigner(environment)
@@ -33,7 +33,7 @@ function isOn(text: string | undefined): boolean {
   return /^(1|true|yes|on)$/i.test(text ?? '')
 }
 
-async function amazonSigner(environment: Environment): Promise<RequestSigner | undefined> {
+async function amazonSigner(environment: EnvironmentVariables): Promise<RequestSigner | undefined> {
   const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = environment
   if (!accessKeyId || !secretAccessKey) return undefined
   const { AwsV4Signer } = await import('aws4fetch')

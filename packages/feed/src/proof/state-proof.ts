@@ -12,11 +12,11 @@ import {
   signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
 import {
+  backupWithoutStateRoot,
   missingRecords,
   proofEndsEarly,
   surplusRecords,
   unorderedKeys,
-  withoutStateRoot,
   wrongSiblings,
 } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
@@ -26,7 +26,7 @@ import { readProof } from './proof-file.js'
 
 // The root of a state, proven. See docs/ledger-formats.md, "State snapshot".
 
-export interface StateProof {
+export interface ProvenStateRoot {
   /** Root of the state at the version. */
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator up to the version, which is included. */
@@ -41,7 +41,11 @@ export interface StateProof {
  * Proves that the ledger has a state root at a version.
  * @throws `invalid_backup`, `verification_failed`
  */
-export async function proveStateRoot(proofPath: string, version: bigint, hasher: LedgerHasher): Promise<StateProof> {
+export async function proveStateRoot(
+  proofPath: string,
+  version: bigint,
+  hasher: LedgerHasher,
+): Promise<ProvenStateRoot> {
   const { siblings, info, infoBytes, ledger } = await readProof(proofPath, (reader) => {
     const siblings = readHashes(reader)
     const start = reader.offset
@@ -59,7 +63,7 @@ export async function proveStateRoot(proofPath: string, version: bigint, hasher:
   atFile(proofPath, `version ${version}`, () => {
     expectHash(`the accumulator root of version ${ledger.version}`, root, ledger.accumulatorRoot)
   })
-  if (!info.stateRoot) throw withoutStateRoot(proofPath, version)
+  if (!info.stateRoot) throw backupWithoutStateRoot(proofPath, version)
   const checkpoint = { version, transactionInfo: infoBytes, siblings, ledgerInfo: signedLedgerInfoToBytes(ledger) }
   return { stateRoot: info.stateRoot, frontier: frontier.toBytes(), ledger, checkpoint }
 }

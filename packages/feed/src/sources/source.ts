@@ -2,7 +2,7 @@ import type { BlockInfo, KeptTransaction, KeyedEntry, VersionWrites } from '@led
 import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
-import type { ReadValue } from '../wire/ledger-clock.js'
+import type { ReadStateValue } from '../wire/ledger-clock.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
 /** Source of ledger data: an ordered stream of versions, which a state may precede. */
@@ -101,7 +101,7 @@ export interface Reading {
   /** First version wanted, by default the first of the source. Earlier versions may be yielded, too. */
   readonly version?: bigint | undefined
   /** Reads state values as of the version before. Sources need them to find out the block of a version. */
-  readonly read?: ReadValue | undefined
+  readonly read?: ReadStateValue | undefined
   /**
    * `mark` of a source after the newest version of the store, or after an earlier one if that of the newest is not
    * known. A source that is proven from the mark on also reads the versions between.

@@ -2,11 +2,11 @@ import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry }
 import { checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
 import { noteToAnnotation } from '@ledger-state/type-tag'
 import {
+  manifestStateRootDiffers,
   missingRecords,
   noStateChunks,
   otherEpoch,
   otherEpochInState,
-  otherStateRoot,
   stateWithoutBlock,
   unexpectedEntries,
 } from '../errors.js'
@@ -22,7 +22,7 @@ import type { BackupStorage } from '../files/backup-storage.js'
 import { fetchAhead } from '../files/fetch-ahead.js'
 import { readRecords } from '../files/record-file.js'
 import { createProver, type Prover } from '../proof/prover.js'
-import { proveStateRoot, type StateChunk, type StateProof } from '../proof/state-proof.js'
+import { type ProvenStateRoot, proveStateRoot, type StateChunk } from '../proof/state-proof.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { readStateRecord } from '../wire/state-record.js'
 import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePart } from './source.js'
@@ -50,7 +50,7 @@ export async function openStateSnapshot(
   const proof = verify ? await proveStateRoot(proofPath, version, hasher) : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
   if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
-    throw otherStateRoot(manifest.place, rootHash, proof.stateRoot)
+    throw manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
   }
   const members = manifest.list('chunks')
   const chunks: StoredChunk[] = []
@@ -161,7 +161,7 @@ function expectContiguous(storage: BackupStorage, manifest: ManifestMembers, chu
   if (next === 0n) throw noStateChunks(manifest.place)
 }
 
-interface Proof extends StateProof {
+interface Proof extends ProvenStateRoot {
   readonly prover: Prover
 }
 

@@ -16,8 +16,8 @@ import { badStateTree } from '../errors.js'
 import { LEAF_LENGTH } from './fold-leaves.js'
 import { bytesToDescription, type TreeDescription } from './tree-description.js'
 import { treeFileName } from './tree-files.js'
-import { depthOf, HEADER_LENGTH, layoutOf, TREE_MAGIC, type TreeLayout } from './tree-layout.js'
-import { bitsOf } from './tree-part.js'
+import { depthOf, HEADER_LENGTH, TREE_MAGIC, type TreeLayout, treeLayoutOf } from './tree-layout.js'
+import { keyHashBits } from './tree-part.js'
 
 const KEY_BITS = 8 * HASH_LENGTH
 
@@ -84,7 +84,7 @@ class TreeFile implements StateTree {
     const describedLength = header.readUInt32LE(24)
     this.root = Uint8Array.from(header.subarray(32, 32 + HASH_LENGTH))
     this.bytes = fstatSync(file).size
-    this.#layout = layoutOf(this.keys, depth, describedLength)
+    this.#layout = treeLayoutOf(this.keys, depth, describedLength)
     if (depth !== depthOf(this.keys) || this.#layout.length !== this.bytes)
       throw badStateTree(path, 'its length is another')
     const { hashSalt, checkpoint } = this.#readDescription(describedLength)
@@ -119,7 +119,7 @@ class TreeFile implements StateTree {
       while (end - first > 1) [first, end] = this.#leavesBelow(keyHash, ++bottom)
     }
     for (let level = 1; level <= bottom; level++) {
-      siblings.push(this.#read(this.#layout.nodeAt(level, bitsOf(keyHash, 0, level) ^ 1), HASH_LENGTH))
+      siblings.push(this.#read(this.#layout.nodeAt(level, keyHashBits(keyHash, 0, level) ^ 1), HASH_LENGTH))
     }
     const leaves = this.#read(this.#layout.leafAt(first), (end - first) * LEAF_LENGTH)
     const leaf = this.#descend(leaves, keyHash, bottom, siblings)
@@ -161,7 +161,7 @@ class TreeFile implements StateTree {
    */
   #leavesBelow(keyHash: Uint8Array, level: number): [number, number] {
     const width = 2 ** (this.#layout.depth - level)
-    const index = bitsOf(keyHash, 0, level) * width
+    const index = keyHashBits(keyHash, 0, level) * width
     const first = this.#read(this.#layout.startAt(index), 4).readUInt32LE(0)
     const end = this.#read(this.#layout.startAt(index + width), 4).readUInt32LE(0)
     if (first > end || end > this.keys) throw badStateTree(this.#path, 'its leaves are counted wrongly')

@@ -37,7 +37,7 @@ export function depthOf(keys: number): number {
  * Computes the offsets of the parts of a tree in its file.
  * @param descriptionLength bytes of the salt and the checkpoint
  */
-export function layoutOf(keys: number, depth: number, descriptionLength: number): TreeLayout {
+export function treeLayoutOf(keys: number, depth: number, descriptionLength: number): TreeLayout {
   const nodesAt = HEADER_LENGTH + descriptionLength
   const startsAt = nodesAt + (2 ** (depth + 1) - 1) * HASH_LENGTH
   const leavesAt = startsAt + (2 ** depth + 1) * 4

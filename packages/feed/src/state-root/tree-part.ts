@@ -31,7 +31,7 @@ export function foldTreePart(hasher: LedgerHasher, given: Uint8Array, depth: num
     onLeaf(leaf) {
       leaves.set(leaf, length)
       length += LEAF_LENGTH
-      counts[bitsOf(leaf, depth, bottom)]!++
+      counts[keyHashBits(leaf, depth, bottom)]!++
     },
     onNode(level, index, hash) {
       if (level <= bottom) nodes.set(hash, (2 ** (level - depth) - 1 + index) * HASH_LENGTH)
@@ -44,7 +44,7 @@ export function foldTreePart(hasher: LedgerHasher, given: Uint8Array, depth: num
  * The bits of a key hash from one depth to another, as a number.
  * @param end at most 32
  */
-export function bitsOf(keyHash: Uint8Array, start: number, end: number): number {
+export function keyHashBits(keyHash: Uint8Array, start: number, end: number): number {
   const first = new DataView(keyHash.buffer, keyHash.byteOffset).getUint32(0)
   return end === start ? 0 : ((first << start) >>> 0) >>> (32 - (end - start))
 }

@@ -16,7 +16,7 @@ import { RootThreads } from './root-threads.js'
 import { DEFAULT_ROOT_MEMORY, type StateRootOptions } from './state-root.js'
 import { descriptionToBytes } from './tree-description.js'
 import { treeFileName } from './tree-files.js'
-import { depthOf, HEADER_LENGTH, layoutOf, MAX_TREE_KEYS, TREE_MAGIC, type TreeLayout } from './tree-layout.js'
+import { depthOf, HEADER_LENGTH, MAX_TREE_KEYS, TREE_MAGIC, type TreeLayout, treeLayoutOf } from './tree-layout.js'
 import type { TreePart } from './tree-part.js'
 
 /** Parts that are folded while another is written. */
@@ -82,7 +82,7 @@ interface Draft extends StateTreeOptions {
 async function writeDraft(path: string, draft: Draft, stateRoot: Uint8Array): Promise<number> {
   const { keys, checkpoint, folder, hasher } = draft
   const description = descriptionToBytes({ hashSalt: hasher.salt, checkpoint })
-  const layout = layoutOf(keys, depthOf(keys), description.length)
+  const layout = treeLayoutOf(keys, depthOf(keys), description.length)
   try {
     const file = await open(path, 'wx')
     try {

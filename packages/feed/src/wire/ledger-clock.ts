@@ -29,7 +29,7 @@ export interface LedgerClockState {
 }
 
 /** The value of a state key, at once or as a promise; undefined if there is none. */
-export type ReadValue = (key: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>
+export type ReadStateValue = (key: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>
 
 /**
  * Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs
@@ -43,7 +43,7 @@ export class LedgerClock {
   }
 
   /** The clock at the newest version of a store. */
-  static async at(read?: ReadValue): Promise<LedgerClock> {
+  static async at(read?: ReadStateValue): Promise<LedgerClock> {
     const clock = new LedgerClock()
     if (!read) return clock
     const values = await Promise.all(RESOURCES.map(([, key]) => read(key)))

@@ -3,7 +3,7 @@ import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RAW_ITEM_BODY, type RunningServer, startServerOver, stopServer } from '../../testing/one-item-server.ts'
-import type { Answered } from '../server/request-listener-options.js'
+import type { AnswerReport } from '../server/request-listener-options.js'
 
 const ITEM = '/v1/tables/0x7/raw_item'
 
@@ -16,8 +16,8 @@ afterEach(async () => {
 /** A service whose newest version is set by the test, and what it says of its answers. */
 async function serve(limits: { maxHoldMs?: number; maxHeld?: number } = {}) {
   const engine = createMemoryEngine()
-  const answered: Answered[] = []
-  const onAnswered = (one: Answered): void => void answered.push(one)
+  const answered: AnswerReport[] = []
+  const onAnswered = (one: AnswerReport): void => void answered.push(one)
   running = await startServerOver(engine satisfies StateReader, { maxHoldMs: PATIENCE_MS, ...limits, onAnswered })
   let received = 0
   running.server.on('request', () => received++)

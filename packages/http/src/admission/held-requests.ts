@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
 
 // A client that reads from several nodes names the newest version that it has seen. A node that lacks this version holds
@@ -24,7 +24,7 @@ interface HeldRequest<T> {
 
 /** The ledger whose newest version is waited for. */
 export interface ServedLedger {
-  readonly info: LedgerInfo | undefined
+  readonly info: LedgerSummary | undefined
 }
 
 /** Holds requests that name a version which is not served yet. */

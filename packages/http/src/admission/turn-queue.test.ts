@@ -11,7 +11,7 @@ import {
   startServerOver,
   stopServer,
 } from '../../testing/one-item-server.ts'
-import type { Answered } from '../server/request-listener-options.js'
+import type { AnswerReport } from '../server/request-listener-options.js'
 import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS, TurnQueue } from './turn-queue.js'
 
 let running: RunningServer | undefined
@@ -58,14 +58,14 @@ async function startOverSlowStore(onFirstRead: () => void) {
       }
     },
   })
-  const answered: Answered[] = []
+  const answered: AnswerReport[] = []
   running = await startServerOver(slow, {
     onAnswered: (one) => answered.push(one),
   })
   return { answered, counts }
 }
 
-async function untilAnswered(answered: readonly Answered[], count: number): Promise<string[]> {
+async function untilAnswered(answered: readonly AnswerReport[], count: number): Promise<string[]> {
   await eventually(
     () => answered.length >= count,
     () => `${count} answers, have ${answered.length}`,

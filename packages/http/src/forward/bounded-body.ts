@@ -17,7 +17,7 @@ export interface BoundedBody {
  * @param onBytes called with the number of bytes of every chunk
  * @throws `upstream_failed` where it is longer than the limit; so does `rest`
  */
-export async function readBounded(
+export async function readBoundedBody(
   { headers, body }: Response,
   limitBytes: number,
   onBytes: (bytes: number) => void,

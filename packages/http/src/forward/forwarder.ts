@@ -4,7 +4,7 @@ import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/operation.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
 import { isJsonContentType } from '../protocol/media-types.js'
-import { type BoundedBody, readBounded } from './bounded-body.js'
+import { type BoundedBody, readBoundedBody } from './bounded-body.js'
 import type { ForwardKind, ForwardLimits, ForwardOptions } from './forward-options.js'
 import { ForwardSlots } from './forward-slots.js'
 import { namedVersion } from './named-version.js'
@@ -132,7 +132,7 @@ export class Forwarder {
       const state = upstream.readState(response)
       const contentType = response.headers.get('content-type') ?? UNKNOWN_TYPE
       if (forwardable.readsState) expectStateAnswer(response, contentType, state)
-      const body = await readBounded(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
+      const body = await readBoundedBody(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
       if (response.ok) await this.#haveVersion(request, forwardable, contentType, body, state)
       const retryAfter = response.headers.get('retry-after')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
 import { type RequestError, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
-import { readBounded } from './bounded-body.js'
+import { readBoundedBody } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'
 import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
 
@@ -104,7 +104,7 @@ export class Upstream {
   async #look(): Promise<void> {
     const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS)
     const response = await this.ask('', { headers: { accept: 'application/json' }, signal })
-    const { first, rest } = await readBounded(response, MOST_INFO_BYTES, () => {})
+    const { first, rest } = await readBoundedBody(response, MOST_INFO_BYTES, () => {})
     await rest?.return(undefined)
     if (response.status !== 200) throw upstreamFailed(`it answers ${response.status} when it is asked for its chain`)
     const { chain_id, ledger_version } = parseInfo(first)

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { invalidDuration, ledgerTooOld } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { queryParameter } from '../protocol/query.js'
@@ -45,7 +45,7 @@ function parseDuration(query: string): number | undefined {
   throw invalidDuration(text)
 }
 
-function expectFresh({ latestBlock }: LedgerInfo, seconds: number): void {
+function expectFresh({ latestBlock }: LedgerSummary, seconds: number): void {
   const ledgerSeconds = latestBlock.timestampUsec / 1_000_000n
   if (ledgerSeconds >= BigInt(Math.floor(Date.now() / 1000) - seconds)) return
   throw ledgerTooOld(ledgerSeconds, seconds)

@@ -1,8 +1,8 @@
-import type { Change, History, HistoryOptions, LedgerState } from '@ledger-state/ledger'
+import type { Change, ChangeHistoryOptions, History, LedgerState } from '@ledger-state/ledger'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { ChangesCsvBody, changeToJson, SampledBody } from './history-formats.js'
-import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryRange, parsePoints, readHistory } from './history-page.js'
+import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
 import {
   BODY_ERRORS,
   type JsonSchema,
@@ -18,7 +18,7 @@ import { TRANSACTION_SCHEMA, transactionsOf } from './transaction-formats.js'
 const PAGES =
   'What cannot be read at its version has the `error` of that read in its place. Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
 
-type OpenHistory<T> = (state: LedgerState, options: HistoryOptions) => History<Change<T>>
+type OpenHistory<T> = (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
 
 /** What is particular to the history of one kind of thing. */
 export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description' | 'requestBody'> {
@@ -65,7 +65,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     async handle(request) {
       const asCsv = prefersCsv(request.accept) ? csv : undefined
       const subjectOf = kind.parse(request)
-      const range = { ...parseHistoryRange(request.query), points: measure && parsePoints(request.query) }
+      const range = { ...parseHistoryQuery(request.query), points: measure && parsePoints(request.query) }
       request.expectOutput('json', summary)
       const openBody = (state: LedgerState): PageBody<Change<T>> => {
         const out = request.openBody()

@@ -2,14 +2,14 @@ import { parseU64 } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import {
   type Change,
+  type ChangeHistoryOptions,
   firstVersionOf,
   type History,
-  type HistoryOptions,
   type LedgerState,
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
-import { fromAboveTo, fromAfterTo, orderInvalid, pointsInvalid } from '../errors.js'
+import { orderInvalid, pointsInvalid, rangeFromAboveTo, rangeFromAfterTo } from '../errors.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
@@ -59,7 +59,7 @@ export const HISTORY_PARAMETERS: readonly Parameter[] = [
 ]
 
 /** What a request asks of a history. */
-export interface HistoryRange {
+export interface HistoryQuery {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
   readonly order: 'asc' | 'desc'
@@ -70,12 +70,14 @@ export interface HistoryRange {
 }
 
 /** @throws `invalid_parameter` where `from` is above `to` */
-export function parseRange(query: string): Pick<HistoryRange, 'from' | 'to'> {
+export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
   const from = parameterOf(query, 'from', parseMoment)
   const to = parameterOf(query, 'to', parseMoment)
   if (from && to) {
-    if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
-    if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
+    if ('version' in from && 'version' in to && from.version > to.version)
+      throw rangeFromAboveTo(from.version, to.version)
+    if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec)
+      throw rangeFromAfterTo()
   }
   return { from, to }
 }
@@ -85,11 +87,11 @@ export function parseRange(query: string): Pick<HistoryRange, 'from' | 'to'> {
  * @param first the first version of the range
  * @param last the last one
  */
-export function expectOrdered({ from, to }: Pick<HistoryRange, 'from' | 'to'>, first: bigint, last: bigint): void {
-  if (from && to && 'version' in from !== 'version' in to && first > last) throw fromAboveTo(first, last)
+export function expectOrdered({ from, to }: Pick<HistoryQuery, 'from' | 'to'>, first: bigint, last: bigint): void {
+  if (from && to && 'version' in from !== 'version' in to && first > last) throw rangeFromAboveTo(first, last)
 }
 
-export function parseHistoryRange(query: string): HistoryRange {
+export function parseHistoryQuery(query: string): HistoryQuery {
   return {
     ...parseRange(query),
     order: parameterOf(query, 'order', parseOrder) ?? 'desc',
@@ -116,8 +118,8 @@ function parseOrder(text: string): 'asc' | 'desc' {
 /** One page of a history, read in turns of the event loop, until the state that the request names. */
 export async function readHistory<T>(
   request: OperationRequest,
-  range: HistoryRange,
-  open: (state: LedgerState, options: HistoryOptions) => History<Change<T>>,
+  range: HistoryQuery,
+  open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>,
   bodyOf: (state: LedgerState, first: bigint) => PageBody<Change<T>>,
 ): Promise<Pick<Answer, 'ledger' | 'body' | 'cursor' | 'isComplete'>> {
   const turn = new TurnBudget(request)

@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 
 const ROLE_FULL_NODE = 1
 
@@ -10,7 +10,7 @@ export function ledgerInfoToJson({
   latestBlock,
   oldestVersion,
   oldestBlock,
-}: LedgerInfo): string {
+}: LedgerSummary): string {
   return JSON.stringify({
     chain_id: Number(chainId),
     epoch: String(latestBlock.epoch),
@@ -32,7 +32,7 @@ export function ledgerInfoToBcs({
   latestBlock,
   oldestVersion,
   oldestBlock,
-}: LedgerInfo): Uint8Array {
+}: LedgerSummary): Uint8Array {
   return new ByteWriter()
     .u8(Number(chainId))
     .u64(latestBlock.epoch)

@@ -1,11 +1,11 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
 import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
-import type { ViewAllowance, ViewOptions, ViewRules } from './view-rules.js'
+import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.js'
 
 /** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -63,7 +63,7 @@ export interface RequestViews {
   readonly places: ViewPlaces
   /** Does a long task of a native in another thread. */
   compute(task: ComputeTask): Promise<readonly Uint8Array[]>
-  readonly onView: ViewOptions['onView']
+  readonly onView: ViewServiceOptions['onView']
 }
 
 /** The rest of an answer that is not in memory whole. */
@@ -79,7 +79,7 @@ export interface Answer {
   /** Chain-state headers of somebody else's state, names and values by turns, in place of those of `ledger`. */
   readonly chainState?: readonly string[]
   /** The state that the chain-state headers describe; where it is undefined, the latest. */
-  readonly ledger?: LedgerInfo
+  readonly ledger?: LedgerSummary
   readonly contentType: string
   /** Further headers, names and values by turns. */
   readonly headers?: readonly string[]

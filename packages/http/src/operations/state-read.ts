@@ -58,14 +58,14 @@ export function parseAskedProof({ query }: OperationRequest): AskedProof | undef
 }
 
 /** A value that was read, in both formats. */
-export interface ReadValue {
+export interface EncodableValue {
   readonly bytes: Uint8Array
   /** A string has ASCII alone. */
   toJson(): string | Uint8Array
 }
 
 /** Bytes that have no JSON form but hex. */
-export function hexValue(bytes: Uint8Array): ReadValue {
+export function hexValue(bytes: Uint8Array): EncodableValue {
   return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
 }
 
@@ -88,7 +88,7 @@ export interface StateRead {
   /** The state key in database form that the value is stored under. */
   keyOf(state: LedgerState): Uint8Array
   /** @throws what says that there is no value */
-  read(state: LedgerState): ReadValue
+  read(state: LedgerState): EncodableValue
 }
 
 const NOT_THERE = [
@@ -172,7 +172,7 @@ async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, versi
   return found
 }
 
-function toJson(value: ReadValue | undefined, proof: StateProof): Uint8Array {
+function toJson(value: EncodableValue | undefined, proof: StateProof): Uint8Array {
   const json = value?.toJson() ?? 'null'
   const bytes = typeof json === 'string' ? Buffer.from(json) : json
   const rest = `,"proof":${JSON.stringify(stateProofToJson(proof))}}`
@@ -180,7 +180,7 @@ function toJson(value: ReadValue | undefined, proof: StateProof): Uint8Array {
 }
 
 /** BCS of an option of the value's bytes, and of the proof. */
-function toBcs(value: ReadValue | undefined, proof: StateProof): Uint8Array {
+function toBcs(value: EncodableValue | undefined, proof: StateProof): Uint8Array {
   const writer = new ByteWriter().bool(value !== undefined)
   if (value) writer.byteString(value.bytes)
   writeStateProof(writer, proof)

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './operation.js'
 import type { StateProofs } from './state-proofs.js'
@@ -108,6 +108,6 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
 }
 
 /** Those of the versions that can be read. */
-function provenVersions(proofs: StateProofs | undefined, { oldestVersion, latestVersion }: LedgerInfo): bigint[] {
+function provenVersions(proofs: StateProofs | undefined, { oldestVersion, latestVersion }: LedgerSummary): bigint[] {
   return (proofs?.versions ?? []).filter((version) => version >= oldestVersion && version <= latestVersion)
 }

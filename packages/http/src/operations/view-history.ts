@@ -14,7 +14,7 @@ import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBud
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { changeToJson } from './history-formats.js'
-import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryRange } from './history-page.js'
+import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './history-page.js'
 import {
   type Answer,
   BODY_ERRORS,
@@ -109,7 +109,7 @@ export const getViewHistory: Operation = {
     const { rules } = request.views
     const asCsv = prefersCsv(request.accept)
     const readCall = parseViewCall(request)
-    const range = { ...parseHistoryRange(withoutStart(request.query)), ...parseSample(request.query) }
+    const range = { ...parseHistoryQuery(withoutStart(request.query)), ...parseSample(request.query) }
     const start = parameterOf(request.query, 'start', parseCursor)
     rules.expectServed()
     request.expectOutput('json', 'View function')

@@ -10,7 +10,7 @@ export interface ViewFilter {
 }
 
 /** How a service runs views. */
-export interface ViewOptions {
+export interface ViewServiceOptions {
   /** Whether views are run at all; by default they are. */
   readonly views?: boolean
   /** Views that may run; all by default. */
@@ -39,7 +39,7 @@ export class ViewRules {
   readonly budget: ViewBudget
 
   /** @throws `invalid_parameter` for a filter with a name that is none */
-  constructor({ views = true, viewFilter, viewBudget = {} }: ViewOptions) {
+  constructor({ views = true, viewFilter, viewBudget = {} }: ViewServiceOptions) {
     this.#isServed = views
     this.#filter = viewFilter && {
       isAllowed: viewFilter.kind === 'allow',

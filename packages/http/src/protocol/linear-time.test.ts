@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { countSteps } from '../../testing/count-steps.ts'
 import { parseModuleName } from '../operations/account-parts.js'
-import { parseHistoryRange } from '../operations/history-page.js'
+import { parseHistoryQuery } from '../operations/history-page.js'
 import { parseLimit, parseStateKeyStart } from '../operations/paging.js'
 import { expectJsonContentType, parseAddressParameter, parseAskedState } from '../operations/request-parts.js'
 import { createRouter } from '../server/router.js'
@@ -31,7 +31,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a query parameter': (text) => queryParameter(text, 'ledger_version'),
   'a limit': (text) => parseLimit(`limit=${text}`),
   'a cursor': (text) => parseStateKeyStart(`start=${text}`),
-  'the range of a history': (text) => parseHistoryRange(`from=${text}&to=${text}&order=${text}`),
+  'the range of a history': (text) => parseHistoryQuery(`from=${text}&to=${text}&order=${text}`),
   'a module name': parseModuleName,
   'a ledger timestamp': (text) => parseAskedState(`ledger_timestamp=${text}`),
   'a ledger version': (text) => parseAskedState(`ledger_version=${text}`),

@@ -1,6 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { isLedgerStateError } from '@ledger-state/core'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { LARGE_ANSWER_BYTES } from '../admission/unread-answers.js'
 import { overloaded, type RequestError } from '../errors.js'
 import type { Answer, AnswerRest, FactName } from '../operations/operation.js'
@@ -114,7 +114,7 @@ function varyOf(negotiates: boolean, isLarge: boolean): string {
 }
 
 /** The chain-state headers of the latest version; empty where the ledger cannot be read, whatever the answer is about. */
-function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: LedgerInfo): readonly string[] {
+function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: LedgerSummary): readonly string[] {
   try {
     const info = pinned ?? ledger.info
     return info === undefined ? NOTHING : chainHeaders.of(info)

@@ -12,7 +12,7 @@ import {
   WHOLE_ITEM_REQUEST,
 } from '../../testing/one-item-server.ts'
 import type { HttpServerOptions } from './create-http-server.js'
-import type { Answered } from './request-listener-options.js'
+import type { AnswerReport } from './request-listener-options.js'
 
 const running: RunningServer[] = []
 afterEach(async () => {
@@ -52,7 +52,7 @@ describe('a broken request that follows good ones', () => {
   })
 
   it('is reported as unreadable, and the good ones as what they are', async () => {
-    const told: Answered[] = []
+    const told: AnswerReport[] = []
     await exchangeOf(WHOLE_ITEM_REQUEST + NOISE, { onAnswered: (answered) => told.push(answered) })
     expect(told.map(({ route, status }) => [route, status])).toEqual([
       ['/v1/tables/{table_handle}/raw_item', 200],
@@ -92,7 +92,7 @@ describe('a client that leaves in the middle of its body', () => {
     ['compressed', 'content-encoding: gzip\r\ncontent-length: 14', HALF],
   ])('is reported as 499, and is not a fault of ours: %s', async (_name, framing, half) => {
     for (const leave of ['end', 'resetAndDestroy'] as const) {
-      const told: Answered[] = []
+      const told: AnswerReport[] = []
       const faults: unknown[] = []
       const { port, server } = await start({
         onAnswered: (answered) => told.push(answered),

@@ -1,4 +1,4 @@
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { chainIdTooLarge } from '../errors.js'
 import { FACTS, type FactName } from '../operations/operation.js'
 
@@ -38,7 +38,7 @@ export interface ChainHeaders {
    * The headers that describe a state of the ledger, names and values by turns.
    * @throws `chain_id_too_large`
    */
-  of(ledger: LedgerInfo): readonly string[]
+  of(ledger: LedgerSummary): readonly string[]
 }
 
 /** The word that published clients read. */
@@ -51,9 +51,9 @@ const COMPATIBLE_WORD = 'aptos'
 export function createChainHeaders(word: string, compatible = true): ChainHeaders {
   const words = compatible && word !== COMPATIBLE_WORD ? [word, COMPATIBLE_WORD] : [word]
   const names = words.flatMap((one) => NAMES.map((name) => `x-${one}-${name}`))
-  let last: { ledger: LedgerInfo; headers: readonly string[] } | undefined
+  let last: { ledger: LedgerSummary; headers: readonly string[] } | undefined
 
-  function describe(ledger: LedgerInfo): readonly string[] {
+  function describe(ledger: LedgerSummary): readonly string[] {
     if (ledger.chainId > MAX_CHAIN_ID) throw chainIdTooLarge(ledger.chainId)
     const values = [
       ledger.chainId,

@@ -14,7 +14,7 @@ import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
-import type { Answered } from './request-listener-options.js'
+import type { AnswerReport } from './request-listener-options.js'
 
 const open: Server[] = []
 const sockets: Socket[] = []
@@ -203,7 +203,7 @@ describe('load', () => {
   })
 
   it('of answers that nobody reads is bounded by their bytes: they give way to others, and small reads are answered', async () => {
-    const answered: Answered[] = []
+    const answered: AnswerReport[] = []
     const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length, onAnswered: (one) => answered.push(one) })
     const unread = [openSocket(port), openSocket(port)]
     let dropped = 0
@@ -238,7 +238,7 @@ describe('load', () => {
   })
 
   it('of requests that are sent without reading answers is one answer a connection, in order once they are read', async () => {
-    const answered: Answered[] = []
+    const answered: AnswerReport[] = []
     const { port } = await startServer({ onAnswered: (one) => answered.push(one) })
     const { socket } = openSocket(port)
     socket.pause()
@@ -266,7 +266,7 @@ describe('load', () => {
   })
 
   it('of a client that leaves with requests that wait is over, and the others are answered', async () => {
-    const answered: Answered[] = []
+    const answered: AnswerReport[] = []
     const { port } = await startServer({ maxRequestsInFlight: 2, onAnswered: (one) => answered.push(one) })
     for (let round = 0; round < 3; round++) {
       const { socket } = openSocket(port)

@@ -7,7 +7,7 @@ import { tableItemKey } from '@ledger-state/type-tag'
 import { type InjectOptions, inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
 import { createRequestListener } from './create-request-listener.js'
-import type { Answered, RequestListenerOptions } from './request-listener-options.js'
+import type { AnswerReport, RequestListenerOptions } from './request-listener-options.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const ITEM = '/v1/tables/0x7ab1e/item'
@@ -317,7 +317,7 @@ describe('the headers for caches', () => {
 
 describe('onAnswered', () => {
   it('is called once for every answer, with the path of its operation', async () => {
-    const told: Answered[] = []
+    const told: AnswerReport[] = []
     const listener = listenerOf(await tenVersions(), { onAnswered: (answered) => told.push(answered) })
     const origin = { origin: 'https://app.example' }
     const { headers } = await ask(listener, { url: '/v1' })

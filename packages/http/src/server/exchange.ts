@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Moment } from '@ledger-state/ledger'
 import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
@@ -59,7 +59,7 @@ interface Running {
   /** What the operation reads; over an async ledger undefined until `runAgain` sets it. */
   readonly ledger: Ledger | undefined
   /** The ledger state that the request was read at; headers of its answer describe this one. */
-  pinned: LedgerInfo | undefined
+  pinned: LedgerSummary | undefined
   /** The version that the request names by a time. */
   readVersion: bigint | undefined
   /** What all views of the request together may still use; undefined before the first of them. */

@@ -10,7 +10,7 @@ import { tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createHttpServer, type HttpServerOptions } from './create-http-server.js'
-import type { Answered } from './request-listener-options.js'
+import type { AnswerReport } from './request-listener-options.js'
 
 const BODY_LIMIT = 2_000
 
@@ -178,7 +178,7 @@ describe('a request', () => {
   })
 
   it('is reported once, with its route', async () => {
-    const told: Answered[] = []
+    const told: AnswerReport[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
     const { port } = telling.address() as AddressInfo
     for (const address of ['0x1', 'zz']) await fetch(`http://127.0.0.1:${port}/v1/accounts/${address}/balance/0xa?x`)
@@ -195,7 +195,7 @@ describe('a request', () => {
     ['plain', 'content-length: 14', '{"key":"0x01"}'],
     ['chunked', 'transfer-encoding: chunked', 'e\r\n{"key":"0x01"}\r\n0\r\n\r\n'],
   ])('that is %s lasts from the end of its headers on', async (_name, framing, body) => {
-    const told: Answered[] = []
+    const told: AnswerReport[] = []
     const telling = await serverOf({ onAnswered: (answered) => told.push(answered) })
     const socket = connect((telling.address() as AddressInfo).port, '127.0.0.1')
     const head = 'POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json'

@@ -7,11 +7,11 @@ import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
 import type { StateProofs } from '../operations/state-proofs.js'
 import type { ReadTrust } from '../operations/trust.js'
-import type { ViewOptions } from '../operations/view-rules.js'
+import type { ViewServiceOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 
 /** One answer, as metrics count it. */
-export interface Answered {
+export interface AnswerReport {
   readonly method: string
   readonly url: string
   /** The path as the OpenAPI document has it; `other` where there is none, `unreadable` for what never became a request. */
@@ -30,7 +30,7 @@ export interface RequestListenerOptions
     Partial<UploadLimits>,
     Partial<HoldLimits>,
     Partial<ForwardLimits>,
-    ViewOptions {
+    ViewServiceOptions {
   readonly ledger: Ledger | AsyncLedger
   /** Word in the names of the chain-state headers: `x-<word>-ledger-version`. Default `svc`. */
   readonly headerWord?: string
@@ -65,5 +65,5 @@ export interface RequestListenerOptions
   /** Called for faults of the service, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
   /** Called for every answer when it is handed to its socket, and for clients that left before theirs. */
-  readonly onAnswered?: (answered: Answered) => void
+  readonly onAnswered?: (answered: AnswerReport) => void
 }

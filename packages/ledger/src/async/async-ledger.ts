@@ -3,7 +3,7 @@ import {
   type AsyncState,
   type AsyncStateSnapshot,
   isSameLedger,
-  type LedgerInfo,
+  type LedgerSummary,
   type StateReader,
 } from '@ledger-state/engine'
 import { cacheUses, createCaches, createLedgerOver, readerOfSlice } from '../create-ledger.js'
@@ -33,7 +33,7 @@ export interface AsyncLedger {
   /** Discriminant: the reads of a `Ledger` are synchronous, these are promises. */
   readonly kind: 'async'
   /** The newest ledger that a server reported; undefined before the first read, and as long as nothing was ingested. */
-  readonly info: LedgerInfo | undefined
+  readonly info: LedgerSummary | undefined
   /**
    * Runs a read against what is loaded of the state, loads what it lacked, and runs it again until it lacks nothing. All
    * runs of a read see one state of the ledger. The read may run several times, so it must do nothing but read; the

@@ -1,5 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { type AsyncStateView, branchOf, type LedgerInfo, type StateEntry } from '@ledger-state/engine'
+import { type AsyncStateView, branchOf, type LedgerSummary, type StateEntry } from '@ledger-state/engine'
 
 /** Versions of one module that are kept, the newest first. */
 const MOST_STATES = 8
@@ -43,7 +43,7 @@ export class KnownModules {
   }
 
   /** The module as it stood at a version of a ledger. */
-  find(text: string, version: bigint, ledger: LedgerInfo): StateEntry | undefined {
+  find(text: string, version: bigint, ledger: LedgerSummary): StateEntry | undefined {
     if (!this.#isOf(ledger)) return undefined
     const known = this.#modules.get(text)
     const state = known?.states.find(({ entry, seenUntil }) => entry.version <= version && version <= seenUntil)
@@ -70,7 +70,7 @@ export class KnownModules {
   }
 
   /** Whether what is kept is of the branch of a ledger. Turns to a newer one. */
-  #isOf(ledger: LedgerInfo): boolean {
+  #isOf(ledger: LedgerSummary): boolean {
     const branch = branchOf(ledger)
     if (branch > this.#branch) {
       this.#branch = branch

@@ -3,7 +3,7 @@ import {
   type AsyncStateSnapshot,
   type Block,
   type HistoryOptions,
-  type LedgerInfo,
+  type LedgerSummary,
   noLedger,
   type Revision,
   type StateReader,
@@ -78,7 +78,7 @@ export class LoadedState implements StateReader {
     return this.#snapshot
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.#used.ledger
   }
 

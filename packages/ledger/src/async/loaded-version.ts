@@ -1,6 +1,6 @@
 import type { KeyedEntry, LedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import type { AsyncStateView, LedgerInfo, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
+import type { AsyncStateView, LedgerSummary, ScanOptions, StateEntry, StateView } from '@ledger-state/engine'
 import { isModuleKey } from '@ledger-state/type-tag'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
@@ -33,7 +33,7 @@ export class LoadedVersion implements StateView {
     this.#prunes = prunes
   }
 
-  get ledger(): LedgerInfo {
+  get ledger(): LedgerSummary {
     return this.view.ledger
   }
 

@@ -1,5 +1,5 @@
 import type { BlockInfo } from '@ledger-state/core'
-import { type Block, type LedgerInfo, type StateReader, versionNotFound, versionPruned } from '@ledger-state/engine'
+import { type Block, type LedgerSummary, type StateReader, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { blockNotFound, blockPruned } from '../errors.js'
 import { readBlockHash } from './block-hash.js'
 
@@ -15,7 +15,7 @@ export interface LedgerBlock extends BlockInfo {
 // The store may commit and prune after `ledger` was pinned: what is answered is what that ledger holds.
 
 /** @throws `block_not_found`, `block_pruned` */
-export function blockByHeight(reader: StateReader, ledger: LedgerInfo, height: bigint): LedgerBlock {
+export function blockByHeight(reader: StateReader, ledger: LedgerSummary, height: bigint): LedgerBlock {
   if (height > ledger.latestBlock.height) throw blockNotFound(height)
   const block = height < ledger.oldestBlock.height ? undefined : reader.blockByHeight(height)
   if (!block) throw blockPruned(height)
@@ -23,14 +23,14 @@ export function blockByHeight(reader: StateReader, ledger: LedgerInfo, height: b
 }
 
 /** @throws `version_not_found`, `version_pruned` */
-export function blockByVersion(reader: StateReader, ledger: LedgerInfo, version: bigint): LedgerBlock {
+export function blockByVersion(reader: StateReader, ledger: LedgerSummary, version: bigint): LedgerBlock {
   const { latestVersion, oldestVersion } = ledger
   if (version > latestVersion) throw versionNotFound(version)
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
   return describeBlock(reader, ledger, reader.blockAt(version))
 }
 
-function describeBlock(reader: StateReader, { latestVersion }: LedgerInfo, found: Block): LedgerBlock {
+function describeBlock(reader: StateReader, { latestVersion }: LedgerSummary, found: Block): LedgerBlock {
   const { firstVersion, block } = found
   const lastVersion = found.lastVersion < latestVersion ? found.lastVersion : latestVersion
   return { ...block, firstVersion, lastVersion, hash: readBlockHash(reader.at(firstVersion), block.height) }

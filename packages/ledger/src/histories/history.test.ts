@@ -21,7 +21,7 @@ import { parseAsset } from '../balances/asset.js'
 import { primaryStoreAddress } from '../balances/derived-address.js'
 import { createLedger } from '../create-ledger.js'
 import { isUnreadable } from '../types/unreadable.js'
-import type { Change, History, HistoryOptions } from './history.js'
+import type { Change, ChangeHistoryOptions, History } from './history.js'
 
 const RUNS = { numRuns: isSlowRun ? 100 : 25 }
 const OWNER = parseAddress('0xcafe')
@@ -118,7 +118,7 @@ function printBigint(_: string, one: unknown): unknown {
 }
 
 /** All changes, read in pages. */
-function readInPages<T>(list: (options: HistoryOptions) => History<T>, options: HistoryOptions): T[] {
+function readInPages<T>(list: (options: ChangeHistoryOptions) => History<T>, options: ChangeHistoryOptions): T[] {
   const items: T[] = []
   let start: bigint | undefined
   do {
@@ -157,7 +157,7 @@ describe('the history of a balance', () => {
         const engine = await engineOf(first, versions)
         await engine.prune(retained)
         const state = createLedger(engine).at()
-        const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+        const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
         const all = [...list({})]
         const expected = all.filter((change) => change.version >= (from ?? 0n) && change.version <= (to ?? 100n))
         expect([...list({ from, to })]).toEqual(expected)
@@ -227,7 +227,7 @@ describe('the history of a balance', () => {
   it('ends a page after a bounded number of writes that change nothing', async () => {
     const writes = Array.from({ length: 2_500 }, (_, at): Write[] => [[STORE_KEY, primaryStore(1n, at % 2)]])
     const state = createLedger(await engineOf(0n, writes)).at()
-    const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+    const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
     const page = list({ limit: 10 })
     expect([...page]).toEqual([])
     expect(page.cursor).toBe(499n)
@@ -269,7 +269,7 @@ it('a history continues after a change that cannot be read, in either order and 
   // Versions 3 and 4 say the same.
   const expected = [3n, cut, 2n, cut, 1n]
   expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
-  const list = (options: HistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+  const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
   expect(readInPages(list, { limit: 1 }).map(seenOf)).toEqual(expected)
   expect(readInPages(list, { limit: 2, order: 'asc' }).map(seenOf)).toEqual(expected.toReversed())
 })

@@ -1,11 +1,11 @@
 import type { LedgerStateError } from '@ledger-state/core'
-import { type LedgerInfo, type StateReader, versionPruned } from '@ledger-state/engine'
+import { type LedgerSummary, type StateReader, versionPruned } from '@ledger-state/engine'
 import { createBlockTimes } from '../blocks/block-times.js'
 import { isUnreadable } from '../types/unreadable.js'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
 /** Which changes a page of a history shows. */
-export interface HistoryOptions {
+export interface ChangeHistoryOptions {
   /** First and last version, both included; by default all that the window knows, and the version of the state. */
   readonly from?: bigint | undefined
   readonly to?: bigint | undefined
@@ -69,9 +69,9 @@ const MOST_SKIPPED_STATES = 2_000
 /** The changes of what is observed until a version of a pinned ledger. `present` makes what the page shows of a value. */
 export function createHistory<V, T>(
   reader: StateReader,
-  { version, ledger }: { readonly version: bigint; readonly ledger: LedgerInfo },
+  { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary },
   observation: Observation<V>,
-  options: HistoryOptions,
+  options: ChangeHistoryOptions,
   present: (value: V, version: bigint) => T,
 ): History<Change<T>> {
   const { from = 0n, to = version, order = 'desc', limit = Number.POSITIVE_INFINITY, isFull, start } = options

@@ -3,7 +3,7 @@ import { copyBytes } from '@ledger-state/core/bytes'
 import type {
   Block,
   HistoryOptions,
-  LedgerInfo,
+  LedgerSummary,
   Revision,
   ScanOptions,
   StateEntry,
@@ -56,7 +56,7 @@ export class SlicedReader implements StateReader {
     return new SlicedReader(this.inner, this.#slice, owner)
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     return this.inner.ledger
   }
 
@@ -240,7 +240,7 @@ export class SlicedView implements StateView {
     this.reader = reader
   }
 
-  get ledger(): LedgerInfo {
+  get ledger(): LedgerSummary {
     return this.inner.ledger
   }
 

@@ -1,5 +1,5 @@
 import type { KeyedEntry } from '@ledger-state/core'
-import type { LedgerInfo, StateEntry, StateView } from '@ledger-state/engine'
+import type { LedgerSummary, StateEntry, StateView } from '@ledger-state/engine'
 import type { ReadTrace } from './read-trace.js'
 
 /** A view that adds each key that is read to a trace. Caches that answer without a read add the keys themselves. */
@@ -14,7 +14,7 @@ export class TracedView implements StateView {
     this.trace = trace
   }
 
-  get ledger(): LedgerInfo {
+  get ledger(): LedgerSummary {
     return this.inner.ledger
   }
 

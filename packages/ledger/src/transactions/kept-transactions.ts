@@ -1,14 +1,14 @@
 import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/core'
-import { branchOf, type LedgerInfo, type StateReader, versionTruncated } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary, type StateReader, versionTruncated } from '@ledger-state/engine'
 
 /** The transactions that a store keeps of the versions of a pinned ledger. */
 export class KeptTransactions {
   readonly #reader: StateReader
   readonly #version: bigint
-  readonly #ledger: LedgerInfo
+  readonly #ledger: LedgerSummary
   #areThere: boolean | undefined
 
-  constructor(reader: StateReader, { version, ledger }: { readonly version: bigint; readonly ledger: LedgerInfo }) {
+  constructor(reader: StateReader, { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary }) {
     this.#reader = reader
     this.#version = version
     this.#ledger = ledger

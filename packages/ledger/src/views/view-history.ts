@@ -2,7 +2,7 @@ import { isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import {
   branchOf,
-  type LedgerInfo,
+  type LedgerSummary,
   type StateReader,
   type StateView,
   versionPruned,
@@ -12,7 +12,7 @@ import type { ComputeTask } from '@ledger-state/move-vm'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
 import { createBlockTimes } from '../blocks/block-times.js'
-import type { Change, History, HistoryOptions } from '../histories/history.js'
+import type { Change, ChangeHistoryOptions, History } from '../histories/history.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { StoredValue } from '../types/stored-value.js'
 import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
@@ -28,7 +28,9 @@ export interface ViewAnswer {
 }
 
 /** Which changes of a view's answer a page shows, and how its runs go. */
-export interface ViewHistoryOptions extends HistoryOptions, Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
+export interface ViewHistoryOptions
+  extends ChangeHistoryOptions,
+    Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
   /**
    * Leaves the clock of the chain out of what makes a step, so that a view that reads the time runs where something else
    * changed. The answers are then those of the versions shown, and not all changes are.
@@ -68,7 +70,7 @@ export interface ViewHistoryParts {
   readonly reader: StateReader
   /** The newest version that is looked at, and the ledger that was pinned with it. */
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   start(view: StateView, trace: ReadTrace): StartedView
   /** Reads what the caller shows beside an answer, so that an async state loads it in the same round. */
   readBeside(version: bigint): void

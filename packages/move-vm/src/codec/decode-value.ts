@@ -1,7 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
-import { LAYOUT, type Layout } from '../types/runtime-layout.js'
+import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { type ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
@@ -20,7 +20,7 @@ export interface DecodeContext {
  * Decodes all of the bytes; undefined if they are not a value of the layout.
  * @throws VmFault if the budget is exhausted
  */
-export function decodeValue(bytes: Uint8Array, layout: Layout, context: DecodeContext): Value | undefined {
+export function decodeValue(bytes: Uint8Array, layout: RuntimeLayout, context: DecodeContext): Value | undefined {
   const reader = new ByteReader(bytes)
   try {
     const value = readValue(reader, layout, context, 1)
@@ -32,7 +32,7 @@ export function decodeValue(bytes: Uint8Array, layout: Layout, context: DecodeCo
 }
 
 /** Reads one value. @throws `invalid_bcs`, VmFault */
-export function readValue(reader: ByteReader, layout: Layout, context: DecodeContext, depth: number): Value {
+export function readValue(reader: ByteReader, layout: RuntimeLayout, context: DecodeContext, depth: number): Value {
   switch (layout.kind) {
     case LAYOUT.bool:
       return reader.readBool()
@@ -72,7 +72,12 @@ export function readValue(reader: ByteReader, layout: Layout, context: DecodeCon
   }
 }
 
-function readAll(reader: ByteReader, layouts: readonly Layout[], context: DecodeContext, depth: number): Value[] {
+function readAll(
+  reader: ByteReader,
+  layouts: readonly RuntimeLayout[],
+  context: DecodeContext,
+  depth: number,
+): Value[] {
   context.meter.chargeContainer(layouts.length)
   const values = new Array<Value>(layouts.length)
   for (let at = 0; at < values.length; at++) values[at] = readValue(reader, layouts[at]!, context, depth + 1)

@@ -1,7 +1,7 @@
 import type { ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
-import { LAYOUT, type Layout } from '../types/runtime-layout.js'
+import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
 import { ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
@@ -23,7 +23,7 @@ export interface EncodeContext {
 export function writeValue(
   writer: ByteWriter,
   value: Value,
-  layout: Layout,
+  layout: RuntimeLayout,
   context: EncodeContext,
   depth: number,
 ): void {
@@ -81,7 +81,7 @@ export function writeValue(
 function writeAll(
   writer: ByteWriter,
   values: readonly Value[],
-  layouts: readonly Layout[],
+  layouts: readonly RuntimeLayout[],
   context: EncodeContext,
   depth: number,
 ): void {

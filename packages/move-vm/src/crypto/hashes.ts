@@ -24,4 +24,4 @@ export const HASH_FUNCTIONS = {
 } as const satisfies Record<string, HashFunction>
 
 /** The name of a hash function. */
-export type HashName = keyof typeof HASH_FUNCTIONS
+export type HashFunctionName = keyof typeof HASH_FUNCTIONS

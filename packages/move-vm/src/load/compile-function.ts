@@ -20,7 +20,7 @@ import { OP } from './opcode.js'
 import type { ModuleName, OpenType, OpenTypes } from './open-type.js'
 
 /** What an instruction names if that depends on other modules or on the type arguments of the function. */
-export type Link =
+export type CodeLink =
   | { readonly kind: 'function'; readonly handle: FunctionHandle; readonly typeArguments: readonly OpenType[] }
   | { readonly kind: 'type'; readonly type: OpenType }
   | {
@@ -43,7 +43,7 @@ export interface CompiledFunction {
   readonly a: Int32Array
   readonly b: Int32Array
   readonly literals: readonly Value[]
-  readonly links: readonly Link[]
+  readonly links: readonly CodeLink[]
   readonly variantSets: readonly VariantSet[]
   readonly parameterCount: number
   readonly resultCount: number
@@ -82,7 +82,7 @@ class FunctionCompiler {
   readonly #a: Int32Array
   readonly #b: Int32Array
   readonly #literals: Value[] = []
-  readonly #links: Link[] = []
+  readonly #links: CodeLink[] = []
   readonly #variantSets: VariantSet[] = []
   readonly #stack: OpenType[] = []
   #at = 0
@@ -227,7 +227,7 @@ class FunctionCompiler {
     return local
   }
 
-  #link(link: Link): number {
+  #link(link: CodeLink): number {
     return this.#links.push(link) - 1
   }
 

@@ -2,7 +2,7 @@ import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { HASH_FUNCTIONS } from '../crypto/hashes.js'
 import { Reference, StructValue, type Value } from '../values/value.js'
-import { addressOf, bytesOf, structAt } from './arguments.js'
+import { addressOf, byteVectorOf, structAt } from './arguments.js'
 import { chargeHash } from './hash-natives.js'
 import type { Native, NativeExtension } from './native.js'
 
@@ -47,7 +47,7 @@ export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::account::create_signer': createSigner,
   '0x1::genesis::create_signer': createSigner,
   '0x1::account::create_address': (context, [value]) => {
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     if (bytes.length !== ADDRESS_LENGTH) context.abort(INVALID_ADDRESS)
     context.charge(SMALL_PRICE)
     return [bytesToHexDigits(bytes)]

@@ -26,14 +26,14 @@ export function setValueAt(reference: Value | undefined, value: Value): void {
 }
 
 /** The bytes of a `vector<u8>`, without a copy: valid until it changes, not to be written to. */
-export function bytesOf(value: Value | undefined): Uint8Array {
+export function byteVectorOf(value: Value | undefined): Uint8Array {
   if (!(value instanceof ByteVector)) throw wrongType('vector<u8>')
   return value.view()
 }
 
 /** The bytes of a `&vector<u8>`. */
 export function bytesAt(reference: Value | undefined): Uint8Array {
-  return bytesOf(valueAt(reference))
+  return byteVectorOf(valueAt(reference))
 }
 
 export function addressOf(value: Value | undefined): string {
@@ -86,7 +86,7 @@ export function toVector(bytes: Uint8Array): ByteVector {
 
 /** The bytes of a `0x1::string::String`. */
 export function textBytesOf(value: Value | undefined): Uint8Array {
-  return bytesOf(structOf(value).fields[0])
+  return byteVectorOf(structOf(value).fields[0])
 }
 
 /** A text of UTF-8 as a `0x1::string::String`. */

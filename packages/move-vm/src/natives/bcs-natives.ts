@@ -1,6 +1,6 @@
 import type { Type } from '../types/type.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
-import { bytesOf, toVector, valueAt } from './arguments.js'
+import { byteVectorOf, toVector, valueAt } from './arguments.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
 const UNSERIALIZABLE = 0x1c5
@@ -80,7 +80,7 @@ function partsOf(context: NativeContext, type: Type): readonly Type[] {
 const fromBytes: Native = (context, [bytes]) => {
   const type = context.typeArguments[0]!
   if (isUnreadable(context, type)) context.abort(INVALID_BYTES)
-  return [context.deserialize(type, bytesOf(bytes)) ?? context.abort(INVALID_BYTES)]
+  return [context.deserialize(type, byteVectorOf(bytes)) ?? context.abort(INVALID_BYTES)]
 }
 
 export const BCS_NATIVES: Readonly<Record<string, Native>> = {

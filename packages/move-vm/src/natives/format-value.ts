@@ -3,8 +3,8 @@ import { typeTagToText } from '@ledger-state/type-tag'
 import type { Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { ClosureValue, type StructValue, type Value, VectorValue } from '../values/value.js'
-import { addressOf, bytesOf, structOf } from './arguments.js'
-import type { LayoutField, NativeContext } from './native.js'
+import { addressOf, byteVectorOf, structOf } from './arguments.js'
+import type { NativeContext, TypeLayoutField } from './native.js'
 
 // Values as text, as `0x1::string_utils` writes them.
 
@@ -124,7 +124,7 @@ class Formatter {
 
   #struct(type: Type & { kind: 'struct' }, value: StructValue, depth: number, isNamed: boolean): void {
     if (isNamed && isFrameworkType(type, 'string', 'String')) {
-      this.#quoted(bytesOf(value.fields[0]))
+      this.#quoted(byteVectorOf(value.fields[0]))
       return
     }
     const layout = this.#context.layout(type)
@@ -147,7 +147,7 @@ class Formatter {
     this.#write('}')
   }
 
-  #fields(fields: readonly LayoutField[], value: StructValue, depth: number, isNamed: boolean): void {
+  #fields(fields: readonly TypeLayoutField[], value: StructValue, depth: number, isNamed: boolean): void {
     if (fields.length !== value.fields.length) throw new RangeError('a struct with other fields')
     const items = fields.map((field, index) => ({ field, item: value.fields[index]! }))
     this.#list(items, !this.#style.isSingleLine, depth, ({ field, item }) => {

@@ -1,6 +1,6 @@
-import { HASH_FUNCTIONS, type HashName } from '../crypto/hashes.js'
+import { HASH_FUNCTIONS, type HashFunctionName } from '../crypto/hashes.js'
 import { sipHash } from '../crypto/sip-hash.js'
-import { bytesOf, toInteger, toVector } from './arguments.js'
+import { byteVectorOf, toInteger, toVector } from './arguments.js'
 import type { Native, NativeContext } from './native.js'
 
 /** Longest input that is hashed at once; hashing more takes about a turn of the event loop. */
@@ -8,7 +8,7 @@ const LONG_INPUT_BYTES = 32_768
 const SIP_HASH_BYTES_PER_INSTRUCTION = 8
 
 /** Hashes bytes and charges the work. Long inputs are hashed elsewhere if the host does tasks elsewhere. */
-export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Array): Uint8Array {
+export function hashBytes(context: NativeContext, name: HashFunctionName, bytes: Uint8Array): Uint8Array {
   chargeHash(context, name, bytes.length)
   if (bytes.length <= LONG_INPUT_BYTES) return HASH_FUNCTIONS[name].hash(bytes)
   const [result] = context.compute({ name: 'hash', inputs: [new TextEncoder().encode(name), bytes] })
@@ -16,15 +16,15 @@ export function hashBytes(context: NativeContext, name: HashName, bytes: Uint8Ar
 }
 
 /** Charges the hash of `length` bytes. @throws as `NativeContext.charge` */
-export function chargeHash(context: NativeContext, name: HashName, length: number): void {
+export function chargeHash(context: NativeContext, name: HashFunctionName, length: number): void {
   const { blockBytes, blockInstructions } = HASH_FUNCTIONS[name]
   context.charge((Math.floor(length / blockBytes) + 1) * blockInstructions)
   context.chargeBytes(length)
 }
 
 const hashNative =
-  (name: HashName): Native =>
-  (context, [bytes]) => [toVector(hashBytes(context, name, bytesOf(bytes)))]
+  (name: HashFunctionName): Native =>
+  (context, [bytes]) => [toVector(hashBytes(context, name, byteVectorOf(bytes)))]
 
 export const HASH_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::hash::sha2_256': hashNative('sha2_256'),
@@ -35,7 +35,7 @@ export const HASH_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::aptos_hash::ripemd160_internal': hashNative('ripemd160'),
   '0x1::aptos_hash::blake2b_256_internal': hashNative('blake2b_256'),
   '0x1::aptos_hash::sip_hash': (context, [value]) => {
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     context.charge(10 + bytes.length / SIP_HASH_BYTES_PER_INSTRUCTION)
     context.chargeBytes(bytes.length)
     return [toInteger(sipHash(bytes))]

@@ -131,20 +131,20 @@ export interface FunctionSignature {
 export type TypeLayout =
   | { readonly kind: 'plain' }
   | { readonly kind: 'vector'; readonly element: Type }
-  | { readonly kind: 'struct'; readonly fields: readonly LayoutField[] }
-  | { readonly kind: 'enum'; readonly variants: readonly LayoutVariant[] }
+  | { readonly kind: 'struct'; readonly fields: readonly TypeLayoutField[] }
+  | { readonly kind: 'enum'; readonly variants: readonly TypeLayoutVariant[] }
   | { readonly kind: 'function' }
 
 /** A field of a struct or of a variant, with its type. */
-export interface LayoutField {
+export interface TypeLayoutField {
   readonly name: string
   readonly type: Type
 }
 
 /** A variant of an enum, with its fields in order. */
-export interface LayoutVariant {
+export interface TypeLayoutVariant {
   readonly name: string
-  readonly fields: readonly LayoutField[]
+  readonly fields: readonly TypeLayoutField[]
 }
 
 /**

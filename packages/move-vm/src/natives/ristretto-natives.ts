@@ -10,7 +10,17 @@ import {
   ristrettoOfUniformBytes,
 } from '../crypto/ristretto255.js'
 import type { Value } from '../values/value.js'
-import { booleanOf, bytesOf, indexOf, integerOf, itemsOf, structAt, structOf, toVector, valueAt } from './arguments.js'
+import {
+  booleanOf,
+  byteVectorOf,
+  indexOf,
+  integerOf,
+  itemsOf,
+  structAt,
+  structOf,
+  toVector,
+  valueAt,
+} from './arguments.js'
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
 
@@ -35,7 +45,7 @@ const HASH_TO_POINT_PRICE = 1_600
 const MULTIPLY_PRICE = 9_400
 
 function scalarOf(context: NativeContext, value: Value | undefined): bigint {
-  const bytes = bytesOf(value)
+  const bytes = byteVectorOf(value)
   if (bytes.length !== RISTRETTO_LENGTH) context.fault(INTERNAL_TYPE_ERROR)
   return bytesToNumberLE(bytes) % RISTRETTO_ORDER
 }
@@ -105,7 +115,7 @@ const scalarOfInteger: Native = (context, [value]) => {
 export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::ristretto255::scalar_is_canonical_internal': (context, [value]) => {
     context.charge(SCALAR_PRICE)
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     return [bytes.length === RISTRETTO_LENGTH && bytesToNumberLE(bytes) < RISTRETTO_ORDER]
   },
   '0x1::ristretto255::scalar_add_internal': scalarNative((left, right) => left + right),
@@ -126,14 +136,14 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = {
   },
   '0x1::ristretto255::scalar_uniform_from_64_bytes_internal': (context, [value]) => {
     context.charge(SCALAR_PRICE)
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     if (bytes.length !== UNIFORM_BYTES) context.fault(INTERNAL_TYPE_ERROR)
     return [toVector(encodeRistrettoScalar(bytesToNumberLE(bytes)))]
   },
   '0x1::ristretto255::scalar_from_u64_internal': scalarOfInteger,
   '0x1::ristretto255::scalar_from_u128_internal': scalarOfInteger,
   '0x1::ristretto255::scalar_from_sha512_internal': (context, [value]) => [
-    toVector(encodeRistrettoScalar(bytesToNumberLE(hashBytes(context, 'sha2_512', bytesOf(value))))),
+    toVector(encodeRistrettoScalar(bytesToNumberLE(hashBytes(context, 'sha2_512', byteVectorOf(value))))),
   ],
   '0x1::ristretto255::point_identity_internal': (context) => {
     context.charge(SCALAR_PRICE)
@@ -141,11 +151,11 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = {
   },
   '0x1::ristretto255::point_is_canonical_internal': (context, [bytes]) => {
     context.charge(CODEC_PRICE)
-    return [decodeRistretto(bytesOf(bytes)) !== undefined]
+    return [decodeRistretto(byteVectorOf(bytes)) !== undefined]
   },
   '0x1::ristretto255::point_decompress_internal': (context, [bytes]) => {
     context.charge(CODEC_PRICE)
-    const point = decodeRistretto(bytesOf(bytes))
+    const point = decodeRistretto(byteVectorOf(bytes))
     return point === undefined ? [NO_HANDLE, false] : [...keep(context, point), true]
   },
   '0x1::ristretto255::point_compress_internal': (context, [point]) => {
@@ -197,13 +207,13 @@ export const RISTRETTO_NATIVES: Readonly<Record<string, Native>> = {
     return keep(context, multiply(context, all, factors))
   },
   '0x1::ristretto255::new_point_from_sha512_internal': (context, [value]) => {
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     context.charge(HASH_TO_POINT_PRICE)
     context.chargeBytes(bytes.length)
     return keep(context, ristrettoOfSha512(bytes))
   },
   '0x1::ristretto255::new_point_from_64_uniform_bytes_internal': (context, [value]) => {
-    const bytes = bytesOf(value)
+    const bytes = byteVectorOf(value)
     context.charge(HASH_TO_POINT_PRICE)
     if (bytes.length !== UNIFORM_BYTES) context.fault(INTERNAL_TYPE_ERROR)
     return keep(context, ristrettoOfUniformBytes(bytes))

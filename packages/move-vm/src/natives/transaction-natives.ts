@@ -1,5 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { bytesOf, toMoveString, toVector } from './arguments.js'
+import { byteVectorOf, toMoveString, toVector } from './arguments.js'
 import { areValidatorTransactionsEnabled } from './consensus-config.js'
 import { hashBytes } from './hash-natives.js'
 import type { Native, NativeExtension } from './native.js'
@@ -72,7 +72,7 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::randomness::fetch_and_increment_txn_counter': (context) => context.abort(NOT_UNBIASABLE),
   '0x1::randomness::is_unbiasable': () => [false],
   '0x1::consensus_config::validator_txn_enabled_internal': (context, [config]) => {
-    const bytes = bytesOf(config)
+    const bytes = byteVectorOf(config)
     context.chargeBytes(bytes.length)
     context.charge(bytes.length)
     return [areValidatorTransactionsEnabled(bytes)]

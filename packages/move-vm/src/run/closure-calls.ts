@@ -1,10 +1,10 @@
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
-import type { Link } from '../load/compile-function.js'
-import type { Layout } from '../types/runtime-layout.js'
+import type { CodeLink } from '../load/compile-function.js'
+import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { FunctionType, Type } from '../types/type.js'
 import { type ClosureTarget, ClosureValue, type Value } from '../values/value.js'
-import type { Environment } from './environment.js'
+import type { ChainSettings } from './environment.js'
 import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import { moduleNameOf, type World } from './world.js'
@@ -17,7 +17,7 @@ export interface PackedClosureLink {
   readonly mask: bigint
   readonly capturedCount: number
   /** Layouts of the captured values; empty if the closure cannot be stored. */
-  readonly layouts: readonly Layout[]
+  readonly layouts: readonly RuntimeLayout[]
 }
 
 const PERSISTENT_ATTRIBUTE = 1
@@ -27,11 +27,11 @@ const CAPTURE_OPTION_FLAG = 99
 export class ClosureCalls {
   readonly #world: World
   readonly #layouts: Layouts
-  readonly #environment: Environment
+  readonly #environment: ChainSettings
   /** The functions of closures that were packed, or checked, in this run. */
   readonly #targets = new Map<ClosureTarget, FunctionInstance>()
 
-  constructor(world: World, layouts: Layouts, environment: Environment) {
+  constructor(world: World, layouts: Layouts, environment: ChainSettings) {
     this.#world = world
     this.#layouts = layouts
     this.#environment = environment
@@ -43,7 +43,7 @@ export class ClosureCalls {
    */
   link(
     scope: FunctionInstance,
-    { handle, typeArguments, mask, captured }: Link & { kind: 'closure' },
+    { handle, typeArguments, mask, captured }: CodeLink & { kind: 'closure' },
   ): PackedClosureLink {
     const instance = this.#world.callee(scope, handle, typeArguments)
     const { module, definition } = instance
@@ -60,7 +60,7 @@ export class ClosureCalls {
     return { run: this.#world.run, target, mask, capturedCount: captured.length, layouts }
   }
 
-  #capturedLayout(type: Type): Layout {
+  #capturedLayout(type: Type): RuntimeLayout {
     if (!this.#environment.isFeatureOn(CAPTURE_OPTION_FLAG) && this.#layouts.holdsOption(type)) {
       throw new VmFault(STATUS.UNABLE_TO_CAPTURE_OPTION_TYPE, 'Option type cannot be captured')
     }
@@ -148,7 +148,7 @@ function sameTypes(a: readonly Type[], b: readonly Type[]): boolean {
   return a.length === b.length && a.every((type, at) => type === b[at])
 }
 
-function sameLayout(a: Layout, b: Layout | undefined): boolean {
+function sameLayout(a: RuntimeLayout, b: RuntimeLayout | undefined): boolean {
   if (b === undefined || a.kind !== b.kind || a.nodes !== b.nodes) return false
   if (a.parts.length !== b.parts.length || a.variants.length !== b.variants.length) return false
   return (

@@ -8,8 +8,8 @@ import {
   BYTES_LAYOUT,
   enumLayout,
   LAYOUT,
-  type Layout,
   plainLayout,
+  type RuntimeLayout,
   structLayout,
   vectorLayout,
 } from '../types/runtime-layout.js'
@@ -89,7 +89,7 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
     throw reader.fault('a function value with a wrong number of parts', start)
   context.meter.chargeContainer(capturedCount)
   const captured: Value[] = []
-  const layouts: Layout[] = []
+  const layouts: RuntimeLayout[] = []
   for (let at = 0; at < capturedCount; at++) {
     const layout = readLayout(reader, { left: MAX_NODES }, depth + 1)
     layouts.push(layout)
@@ -105,8 +105,8 @@ export function bitCount(mask: bigint): number {
   return count
 }
 
-function writeLayout(writer: ByteWriter, layout: Layout): void {
-  const writeAll = (layouts: readonly Layout[]) => {
+function writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
+  const writeAll = (layouts: readonly RuntimeLayout[]) => {
     writer.uleb128(layouts.length)
     for (const one of layouts) writeLayout(writer, one)
   }
@@ -131,11 +131,11 @@ function writeLayout(writer: ByteWriter, layout: Layout): void {
   }
 }
 
-function readLayout(reader: ByteReader, budget: { left: number }, depth: number): Layout {
+function readLayout(reader: ByteReader, budget: { left: number }, depth: number): RuntimeLayout {
   const start = reader.offset
   if (--budget.left < 0 || depth > MAX_VALUE_DEPTH) throw reader.fault('a layout that is too large')
-  const readAll = (): Layout[] => {
-    const layouts: Layout[] = []
+  const readAll = (): RuntimeLayout[] => {
+    const layouts: RuntimeLayout[] = []
     for (let left = reader.readLength(); left > 0; left--) layouts.push(readLayout(reader, budget, depth + 1))
     return layouts
   }
@@ -149,7 +149,7 @@ function readLayout(reader: ByteReader, budget: { left: number }, depth: number)
       const kind = reader.readUleb128()
       if (kind === STRUCT_KIND.fields) return structLayout(readAll())
       if (kind !== STRUCT_KIND.variants) throw reader.fault(`unknown kind ${kind} of a struct layout`, start)
-      const variants: Layout[][] = []
+      const variants: RuntimeLayout[][] = []
       for (let left = reader.readLength(); left > 0; left--) {
         if (--budget.left < 0) throw reader.fault('a layout that is too large')
         variants.push(readAll())

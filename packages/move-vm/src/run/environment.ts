@@ -34,7 +34,7 @@ const NEWEST_DEFAULT = 105
 const TEST_CHAIN_ID = 4
 
 /** The settings of a chain at a version. */
-export interface Environment {
+export interface ChainSettings {
   readonly chainId: number
   /** Feature version of the gas schedule. */
   readonly gasFeatureVersion: number
@@ -49,7 +49,7 @@ export interface Environment {
  * Reads the settings of the state. Keys of `alsoNeeded` are loaded in the same round.
  * @throws VmFault without a gas schedule; LackingKeys
  */
-export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly Uint8Array[]): Environment {
+export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly Uint8Array[]): ChainSettings {
   if (!state.isLoaded(FEATURES_KEY.bytes)) {
     state.expectLoaded([...ENVIRONMENT_KEYS.map(({ bytes }) => bytes), ...alsoNeeded()])
   }

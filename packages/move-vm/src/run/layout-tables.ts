@@ -1,5 +1,5 @@
 import type { TypeLayout } from '../natives/native.js'
-import type { Layout } from '../types/runtime-layout.js'
+import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { ModuleInstance } from './instances.js'
 
 /** A result that was worked out for a type, and the modules that it follows from. */
@@ -14,7 +14,7 @@ export interface LayoutEntry<T> {
 
 /** Results about types that a world keeps between runs, by the ids of the types. */
 export class LayoutTables {
-  readonly layouts: (LayoutEntry<Layout> | undefined)[] = []
+  readonly layouts: (LayoutEntry<RuntimeLayout> | undefined)[] = []
   readonly typeLayouts: (TypeLayout | undefined)[] = []
   readonly depths: (LayoutEntry<number> | undefined)[] = []
 }

@@ -2,14 +2,14 @@ import type { FieldDefinition } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { LoadedStruct } from '../load/loaded-module.js'
-import type { LayoutField, TypeLayout } from '../natives/native.js'
+import type { TypeLayout, TypeLayoutField } from '../natives/native.js'
 import { integerTypeOf } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
   enumLayout,
   LAYOUT,
-  type Layout,
   plainLayout,
+  type RuntimeLayout,
   structLayout,
   vectorLayout,
 } from '../types/runtime-layout.js'
@@ -20,7 +20,7 @@ import type { LayoutEntry } from './layout-tables.js'
 import type { World } from './world.js'
 
 /** Most nodes of a layout, from gas feature version 34 on and before. */
-export const MAX_LAYOUT_NODES = { since34: 512, before: 256 } as const
+export const MAX_RUNTIME_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
 /** Most parts of a type that are visited. */
 const MAX_COST = 2_000
@@ -50,14 +50,14 @@ export class Layouts {
    * The layout of a type.
    * @throws VmFault if it is too large or too deep or a struct does not exist; LackingKeys, StaleWorld
    */
-  layoutOf(type: Type): Layout {
+  layoutOf(type: Type): RuntimeLayout {
     const layout = this.#use(this.#layOut(type, 1, 0))
     if (layout.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
     return layout
   }
 
   /** Lays out a type. `before` is the number of nodes that the whole layout has so far. */
-  #layOut(type: Type, depth: number, before: number): LayoutEntry<Layout> {
+  #layOut(type: Type, depth: number, before: number): LayoutEntry<RuntimeLayout> {
     const known = this.#world.layouts.layouts[type.id]
     const entry = known ?? this.#makeLayout(type, depth, before)
     if (before + entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
@@ -66,7 +66,7 @@ export class Layouts {
     return entry
   }
 
-  #makeLayout(type: Type, depth: number, before: number): LayoutEntry<Layout> {
+  #makeLayout(type: Type, depth: number, before: number): LayoutEntry<RuntimeLayout> {
     if (depth > MAX_VALUE_DEPTH) throw layoutTooDeep()
     switch (type.kind) {
       case 'vector': {
@@ -89,11 +89,11 @@ export class Layouts {
     }
   }
 
-  #makeStructLayout(type: StructType, depth: number, before: number): LayoutEntry<Layout> {
+  #makeStructLayout(type: StructType, depth: number, before: number): LayoutEntry<RuntimeLayout> {
     const typeLayout = this.typeLayout(type)
     const modules = new Set([this.#world.moduleOf(type)])
     let nodes = before + 1
-    const fieldsOf = (fields: readonly LayoutField[]) =>
+    const fieldsOf = (fields: readonly TypeLayoutField[]) =>
       fields.map((field) => {
         const entry = this.#layOut(field.type, depth + 1, nodes)
         nodes += entry.value.nodes
@@ -105,7 +105,7 @@ export class Layouts {
     return this.#entry(enumLayout(typeLayout.variants.map(({ fields }) => fieldsOf(fields))), modules)
   }
 
-  #entry(value: Layout, modules: ReadonlySet<ModuleInstance>): LayoutEntry<Layout> {
+  #entry(value: RuntimeLayout, modules: ReadonlySet<ModuleInstance>): LayoutEntry<RuntimeLayout> {
     return { value, modules, cost: value.nodes, run: 0 }
   }
 

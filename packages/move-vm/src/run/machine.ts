@@ -2,7 +2,7 @@ import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, LackingKeys, MoveAbort, malformedCode, PendingTask, VmFault } from '../faults/vm-fault.js'
-import { type CompiledFunction, type Link, VARIANT_SHIFT, type VariantSet } from '../load/compile-function.js'
+import { type CodeLink, type CompiledFunction, VARIANT_SHIFT, type VariantSet } from '../load/compile-function.js'
 import { OP } from '../load/opcode.js'
 import { FAST_MAX, FAST_MIN } from '../types/integer-type.js'
 import type { FunctionType, StructType, Type } from '../types/type.js'
@@ -249,7 +249,7 @@ export class Machine {
     return resolved
   }
 
-  #resolveLink(scope: FunctionInstance, link: Link): FunctionInstance | Type | PackedClosureLink {
+  #resolveLink(scope: FunctionInstance, link: CodeLink): FunctionInstance | Type | PackedClosureLink {
     switch (link.kind) {
       case 'function':
         return this.#world.callee(scope, link.handle, link.typeArguments)
@@ -262,7 +262,7 @@ export class Machine {
 
   /** The type that a link names. Checks that values of it are not too deep. */
   #resolveShallow(scope: FunctionInstance, index: number): Type {
-    const type = this.#world.instantiate(scope, (scope.code!.links[index] as Link & { kind: 'type' }).type)
+    const type = this.#world.instantiate(scope, (scope.code!.links[index] as CodeLink & { kind: 'type' }).type)
     this.#layouts.expectShallow(type)
     scope.links[index] = type
     scope.checked[index] = this.#world.run

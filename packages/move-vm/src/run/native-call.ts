@@ -16,7 +16,7 @@ import type { Type } from '../types/type.js'
 import { compareValues } from '../values/compare-values.js'
 import type { ClosureValue, Value } from '../values/value.js'
 import type { ClosureCalls } from './closure-calls.js'
-import type { Environment } from './environment.js'
+import type { ChainSettings } from './environment.js'
 import type { GlobalState } from './global-state.js'
 import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
@@ -30,7 +30,7 @@ interface NativeCallParts {
   readonly globals: GlobalState
   readonly closures: ClosureCalls
   readonly meter: Meter
-  readonly environment: Environment
+  readonly environment: ChainSettings
   /** Does tasks at once; undefined if tasks are done elsewhere. */
   readonly compute: Compute | undefined
   /** The functions that are running, from the first one called. */

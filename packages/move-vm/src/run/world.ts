@@ -10,7 +10,7 @@ import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
 import type { ModuleName, OpenType } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
-import { type Environment, readEnvironment } from './environment.js'
+import { type ChainSettings, readEnvironment } from './environment.js'
 import { GroupMembers } from './group-members.js'
 import { FunctionInstance, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
@@ -55,7 +55,7 @@ export class World {
   #stateNumber = 0
   #stateRevision: string | undefined
   /** The settings of the state with that number, once they are read. */
-  #environment: Environment | undefined
+  #environment: ChainSettings | undefined
   /** The modules that define structs, by the ids of the types. */
   readonly #definers: (ModuleInstance | undefined)[] = []
   /** Places of stored structs, by the ids of the types. */
@@ -81,7 +81,7 @@ export class World {
    * The settings of the state. Keys of `alsoNeeded` are loaded in the same round.
    * @throws as `readEnvironment`
    */
-  environment(alsoNeeded: () => readonly Uint8Array[]): Environment {
+  environment(alsoNeeded: () => readonly Uint8Array[]): ChainSettings {
     const known = this.#environment
     if (known) for (const key of known.keys) this.#state.useForEnvironment(key)
     this.#environment ??= readEnvironment(this.#state, alsoNeeded)

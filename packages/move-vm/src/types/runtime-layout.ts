@@ -11,42 +11,42 @@ export const LAYOUT = {
 } as const
 
 /** The way in which values of a type are written in BCS: the type with all structs resolved and without names. */
-export interface Layout {
+export interface RuntimeLayout {
   /** A number of `LAYOUT`, or the number of an integer type. */
   readonly kind: number
   /** Number of nodes of the layout, as a tree. */
   readonly nodes: number
   /** Number of levels; 1 for a layout without parts. */
   readonly depth: number
-  /** Layout of the elements of a vector, or layouts of the fields of a struct. */
-  readonly parts: readonly Layout[]
+  /** RuntimeLayout of the elements of a vector, or layouts of the fields of a struct. */
+  readonly parts: readonly RuntimeLayout[]
   /** Fields of each variant of an enum. */
-  readonly variants: readonly (readonly Layout[])[]
+  readonly variants: readonly (readonly RuntimeLayout[])[]
 }
 
 const NONE: readonly never[] = []
 
-export function plainLayout(kind: number): Layout {
+export function plainLayout(kind: number): RuntimeLayout {
   return { kind, nodes: 1, depth: 1, parts: NONE, variants: NONE }
 }
 
-export const BYTES_LAYOUT: Layout = { kind: LAYOUT.bytes, nodes: 2, depth: 2, parts: NONE, variants: NONE }
+export const BYTES_LAYOUT: RuntimeLayout = { kind: LAYOUT.bytes, nodes: 2, depth: 2, parts: NONE, variants: NONE }
 
-export function vectorLayout(element: Layout): Layout {
+export function vectorLayout(element: RuntimeLayout): RuntimeLayout {
   return { kind: LAYOUT.vector, nodes: 1 + element.nodes, depth: 1 + element.depth, parts: [element], variants: NONE }
 }
 
-export function structLayout(fields: readonly Layout[]): Layout {
+export function structLayout(fields: readonly RuntimeLayout[]): RuntimeLayout {
   const { nodes, depth } = totalOf(fields)
   return { kind: LAYOUT.struct, nodes: 1 + nodes, depth: 1 + depth, parts: fields, variants: NONE }
 }
 
-export function enumLayout(variants: readonly (readonly Layout[])[]): Layout {
+export function enumLayout(variants: readonly (readonly RuntimeLayout[])[]): RuntimeLayout {
   const { nodes, depth } = totalOf(variants.flat())
   return { kind: LAYOUT.enum, nodes: 1 + nodes, depth: 1 + depth, parts: NONE, variants }
 }
 
-function totalOf(layouts: readonly Layout[]): { nodes: number; depth: number } {
+function totalOf(layouts: readonly RuntimeLayout[]): { nodes: number; depth: number } {
   let nodes = 0
   let depth = 0
   for (const layout of layouts) {

@@ -1,4 +1,4 @@
-import type { Layout } from '../types/runtime-layout.js'
+import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
 import type { ByteVector } from './byte-vector.js'
 
@@ -67,9 +67,9 @@ export class ClosureValue {
   readonly mask: bigint
   readonly captured: Value[]
   /** Layouts of the captured values. They are worked out when the closure is packed, and are stored with it. */
-  readonly layouts: readonly Layout[]
+  readonly layouts: readonly RuntimeLayout[]
 
-  constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly Layout[]) {
+  constructor(target: ClosureTarget, mask: bigint, captured: Value[], layouts: readonly RuntimeLayout[]) {
     this.target = target
     this.mask = mask
     this.captured = captured

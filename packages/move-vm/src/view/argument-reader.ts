@@ -4,8 +4,8 @@ import { ABILITY } from '@ledger-state/move-module'
 import { readInteger } from '../codec/integer-codec.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import type { LayoutField } from '../natives/native.js'
-import type { Environment } from '../run/environment.js'
+import type { TypeLayoutField } from '../natives/native.js'
+import type { ChainSettings } from '../run/environment.js'
 import type { FunctionInstance } from '../run/instances.js'
 import type { Layouts } from '../run/layouts.js'
 import { moduleNameOf, type World } from '../run/world.js'
@@ -84,13 +84,13 @@ function undecodable(): VmFault {
 /** Reads one argument of a type with parts. It runs no code, and may begin again. */
 export class ArgumentReader {
   readonly #world: World
-  readonly #environment: Environment
+  readonly #environment: ChainSettings
   readonly #layouts: Layouts
   readonly #reader: ByteReader
   #constructors: number
   #hasBadBool = false
 
-  constructor(world: World, layouts: Layouts, environment: Environment, bytes: Uint8Array) {
+  constructor(world: World, layouts: Layouts, environment: ChainSettings, bytes: Uint8Array) {
     this.#world = world
     this.#layouts = layouts
     this.#environment = environment
@@ -197,7 +197,7 @@ export class ArgumentReader {
     type: StructType,
     name: string,
     variant: number,
-    fields: readonly LayoutField[],
+    fields: readonly TypeLayoutField[],
     copied: { bytes: number },
   ): ArgumentNode {
     const pack = this.#world.moduleOf(type).loaded.functions.get(`pack$${name}`)?.definition

@@ -10,10 +10,10 @@ import { type FaultPlace, LackingKeys, MoveAbort, PendingTask, VmFault } from '.
 import type { ModuleName } from '../load/open-type.js'
 import { abilitiesOf, expectAbilities } from '../run/abilities.js'
 import { ClosureCalls } from '../run/closure-calls.js'
-import type { Environment } from '../run/environment.js'
+import type { ChainSettings } from '../run/environment.js'
 import { GlobalState } from '../run/global-state.js'
 import type { FunctionInstance } from '../run/instances.js'
-import { Layouts, MAX_LAYOUT_NODES } from '../run/layouts.js'
+import { Layouts, MAX_RUNTIME_LAYOUT_NODES } from '../run/layouts.js'
 import { Machine } from '../run/machine.js'
 import { NativeCall } from '../run/native-call.js'
 import { Serializer } from '../run/serializer.js'
@@ -47,7 +47,7 @@ const WHOLE_ERROR_CODES_FLAG = 106
 
 /** The parts of a run that need the settings of the chain. */
 interface Session {
-  readonly environment: Environment
+  readonly environment: ChainSettings
   readonly layouts: Layouts
   readonly serializer: Serializer
   readonly natives: NativeCall
@@ -153,7 +153,7 @@ export class ViewAttempt {
     const world = this.#world
     const meter = this.#meter
     const { gasFeatureVersion } = environment
-    const maxNodes = gasFeatureVersion < 34 ? MAX_LAYOUT_NODES.before : MAX_LAYOUT_NODES.since34
+    const maxNodes = gasFeatureVersion < 34 ? MAX_RUNTIME_LAYOUT_NODES.before : MAX_RUNTIME_LAYOUT_NODES.since34
     const layouts = new Layouts(world, maxNodes)
     const serializer = new Serializer(meter, world.types, layouts)
     const globals = new GlobalState({ state: this.#state, world, serializer })

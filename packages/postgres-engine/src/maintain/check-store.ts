@@ -1,7 +1,7 @@
 import type { Client } from 'pg'
 import { expectLayout } from '../schema/create-schema.js'
 import { type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { Link } from '../sql/link.js'
+import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { toStoreError } from '../sql/server-errors.js'
 
@@ -52,7 +52,7 @@ const FAULTS: readonly (readonly [what: string, sql: string])[] = [
 
 /** Checks the whole store in one snapshot of the server, while its writer may commit. */
 export async function checkStore(server: ServerAddress, { signal }: CheckOptions = {}): Promise<CheckReport> {
-  const link = new Link({ server, isPipelined: false })
+  const link = new ServerLink({ server, isPipelined: false })
   const onAbort = () => link.close()
   signal?.addEventListener('abort', onAbort, { once: true })
   try {

@@ -1,4 +1,4 @@
-import { type Block, branchOf, type LedgerInfo, versionPruned } from '@ledger-state/engine'
+import { type Block, branchOf, type LedgerSummary, versionPruned } from '@ledger-state/engine'
 import { BLOCK_AT_TIME, BLOCK_BY_HEIGHT, BLOCKS_AT, type BlockRow } from './questions.js'
 import { expectNotCut, type Servers } from './servers.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'
@@ -12,14 +12,14 @@ const GREATEST = 2n ** 63n - 1n
 
 interface AskedBlock {
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
 }
 
 export interface Blocks {
   /** Finds the block of a version, which must be one of the ledger's. */
   at(asked: AskedBlock): Promise<Block>
-  byHeight(height: bigint, ledger: LedgerInfo): Promise<Block | undefined>
-  atTime(timestampUsec: bigint, ledger: LedgerInfo): Promise<Block | undefined>
+  byHeight(height: bigint, ledger: LedgerSummary): Promise<Block | undefined>
+  atTime(timestampUsec: bigint, ledger: LedgerSummary): Promise<Block | undefined>
 }
 
 /** Finds blocks. One statement asks for those of all versions that are asked for in one tick. */
@@ -42,7 +42,7 @@ export function createBlocks(servers: Servers): Blocks {
     answerGroups(asked, ({ ledger }) => branchOf(ledger), askTogether),
   )
 
-  async function find(name: string, text: string, target: bigint, ledger: LedgerInfo): Promise<Block | undefined> {
+  async function find(name: string, text: string, target: bigint, ledger: LedgerSummary): Promise<Block | undefined> {
     const answer = await servers.ask<Row>({
       name,
       text,
@@ -75,7 +75,7 @@ export function createBlocks(servers: Servers): Blocks {
 }
 
 /** Decodes a block. The newest block of a ledger ends with its latest version, whatever was committed later. */
-function rowToBlock(row: Row, { latestVersion }: LedgerInfo): Block {
+function rowToBlock(row: Row, { latestVersion }: LedgerSummary): Block {
   const last = row.next_version === null ? latestVersion : BigInt(row.next_version) - 1n
   return {
     firstVersion: BigInt(row.first_version),

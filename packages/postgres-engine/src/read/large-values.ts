@@ -1,5 +1,5 @@
 import type { Buffer } from 'node:buffer'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { limitFunction } from 'p-limit'
 import type { QueryResultRow } from 'pg'
 import { LARGE_VALUE } from './questions.js'
@@ -14,7 +14,7 @@ export interface LargeValue {
   readonly written: bigint
   /** Version at which the value is read. */
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
 }
 
 /** Reads one value; undefined if a prune or a truncation has dropped it since it was found. */

@@ -1,4 +1,4 @@
-import { branchOf, type LedgerInfo, type StateEntry, versionPruned } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary, type StateEntry, versionPruned } from '@ledger-state/engine'
 import { storedToValue } from '@ledger-state/engine/authoring'
 import type { QueryResultRow } from 'pg'
 import { hashKey } from '../schema/key-hash.js'
@@ -17,7 +17,7 @@ export interface LookUp {
   readonly key: Uint8Array
   readonly version: bigint
   /** Ledger of the view. */
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
 }
 
 interface LookedUp {

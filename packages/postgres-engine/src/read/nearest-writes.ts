@@ -1,4 +1,4 @@
-import type { LedgerInfo, WriteSearch } from '@ledger-state/engine'
+import type { LedgerSummary, WriteSearch } from '@ledger-state/engine'
 import {
   expectArray,
   expectBytes,
@@ -22,7 +22,7 @@ type Row = NearestWriteRow & QueryResultRow
 /** Finds the nearest writes of keys: see `AsyncStateSnapshot.nearestWrites`. */
 export async function nearestWrites(
   servers: Servers,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   keys: readonly Uint8Array[],
   search: WriteSearch,
 ): Promise<readonly (bigint | undefined)[]> {
@@ -38,7 +38,7 @@ export async function nearestWrites(
 
 async function nearestOfPart(
   servers: Servers,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   keys: readonly Uint8Array[],
   range: WriteRange,
 ): Promise<(bigint | undefined)[]> {
@@ -53,13 +53,13 @@ async function nearestOfPart(
   return found
 }
 
-function bounds({ first, last }: WriteRange, { oldestVersion }: LedgerInfo): string[] {
+function bounds({ first, last }: WriteRange, { oldestVersion }: LedgerSummary): string[] {
   return [String(first), String(last), String(oldestVersion)]
 }
 
 async function askTogether(
   servers: Servers,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   keys: readonly Uint8Array[],
   range: WriteRange,
 ): Promise<ServerAnswer<Row>> {
@@ -75,7 +75,7 @@ async function askTogether(
 async function askByShard(
   servers: Servers,
   shards: ShardMap,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   keys: readonly Uint8Array[],
   range: WriteRange,
 ): Promise<ServerAnswer<Row>> {
@@ -94,7 +94,7 @@ async function askByShard(
 async function askGroups(
   servers: Servers,
   shards: ShardMap,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   keys: readonly Uint8Array[],
   range: WriteRange,
 ): Promise<ServerAnswer<Row>> {

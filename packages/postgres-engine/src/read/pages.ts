@@ -5,7 +5,7 @@ import {
   type AsyncHistoryOptions,
   type AsyncVersionsOptions,
   type HistoryPage,
-  type LedgerInfo,
+  type LedgerSummary,
   type Revision,
   type ScanOptions,
   type ScanPage,
@@ -86,7 +86,7 @@ export async function scanPage(
 }
 
 interface Scan {
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   readonly version: bigint
   readonly prefix: Uint8Array
   readonly options: ScanOptions | undefined
@@ -103,7 +103,7 @@ function firstAfterPrefix(prefix: Uint8Array): Buffer | undefined {
 
 export async function historyPage(
   servers: Servers,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   key: Uint8Array,
   options: AsyncHistoryOptions | undefined,
 ): Promise<HistoryPage> {
@@ -150,7 +150,7 @@ export async function historyPage(
  */
 export async function versionsPage(
   servers: Servers,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   { first, last }: { readonly first: bigint; readonly last: bigint },
   options: AsyncVersionsOptions = {},
 ): Promise<VersionsPage> {
@@ -198,7 +198,7 @@ function entryToValue({ value, annotation }: StateEntry): AnnotatedValue {
 }
 
 /** Last version whose writes fit into a page together with those before it; at least `first`. */
-async function endOfPage(servers: Servers, ledger: LedgerInfo, first: bigint, last: bigint): Promise<bigint> {
+async function endOfPage(servers: Servers, ledger: LedgerSummary, first: bigint, last: bigint): Promise<bigint> {
   const most = 10 * PAGE_ITEMS
   const { rows } = await servers.ask<SizeRow & Record<string, unknown>>({
     name: 'sizes',

@@ -1,11 +1,11 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
-import { branchOf, type LedgerInfo, type Truncation } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary, type Truncation } from '@ledger-state/engine'
 import { expectNotTruncated, storeClosed } from '@ledger-state/engine/authoring'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
 import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD, toTruncations } from '../schema/head.js'
-import { Link, type Statement } from '../sql/link.js'
+import { ServerLink, type Statement } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
 import { readShardMap, type ShardMap } from './shard-map.js'
@@ -26,7 +26,7 @@ export interface Question extends Required<Statement> {
   /** Version that the answering server must have: the answer of a server that lags behind it is discarded. */
   readonly version: bigint
   /** Ledger that the question sees. The answer of a server that does not have its branch yet is discarded. */
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
 }
 
 /**
@@ -35,7 +35,7 @@ export interface Question extends Required<Statement> {
  */
 export function expectNotCut(
   version: bigint,
-  ledger: LedgerInfo,
+  ledger: LedgerSummary,
   { truncations }: Pick<ServerAnswer<unknown>, 'truncations'>,
 ): void {
   expectNotTruncated(version, ledger, { ...ledger, truncations })
@@ -48,7 +48,7 @@ function isBelieved(answer: ServerAnswer<unknown>, { version, ledger }: Pick<Que
 }
 
 interface Server {
-  readonly link: Link
+  readonly link: ServerLink
   /** Whether the connection was set up once. */
   isKnown: boolean
   /** Map of the shards of a store that Citus distributes; undefined for other stores. */
@@ -185,7 +185,7 @@ function createServer(address: ServerAddress): Server {
   const server: Server = {
     isKnown: false,
     shards: undefined,
-    link: new Link({
+    link: new ServerLink({
       server: address,
       isPipelined: true,
       greet: async (client: Client) => {
@@ -203,7 +203,7 @@ function createServer(address: ServerAddress): Server {
 
 /** Reads values and window in one snapshot. */
 async function askServer<R extends QueryResultRow>(
-  link: Link,
+  link: ServerLink,
   { name, text, values, ledger }: Question,
   patienceMs: number,
 ): Promise<ServerAnswer<R>> {
@@ -229,7 +229,7 @@ async function askServer<R extends QueryResultRow>(
  *   its old place. The head of a standby of the coordinator lags behind the rows, so its answers are discarded.
  */
 async function askCoordinator<R extends QueryResultRow>(
-  link: Link,
+  link: ServerLink,
   statements: readonly Statement[],
   patienceMs: number,
 ): Promise<ServerAnswer<R>> {
@@ -238,7 +238,7 @@ async function askCoordinator<R extends QueryResultRow>(
   return { ...toWindow(window?.rows[0], link), rows: results.flatMap(({ rows }) => rows) }
 }
 
-function toWindow(row: WindowRow | undefined, link: Link) {
+function toWindow(row: WindowRow | undefined, link: ServerLink) {
   if (!row) throw storeDamaged(link.server.name, 'the table head is empty')
   if (row.latest_version === null) throw storeAbsent(link.server.name)
   return {

@@ -1,4 +1,10 @@
-import { type AsyncSnapshot, type AsyncStateView, branchOf, isSameLedger, type LedgerInfo } from '@ledger-state/engine'
+import {
+  type AsyncSnapshot,
+  type AsyncStateView,
+  branchOf,
+  isSameLedger,
+  type LedgerSummary,
+} from '@ledger-state/engine'
 import {
   expectArray,
   expectBytes,
@@ -42,7 +48,7 @@ export class Snapshots {
     this.#blocks = createBlocks(options.servers)
   }
 
-  get ledger(): LedgerInfo | undefined {
+  get ledger(): LedgerSummary | undefined {
     this.expectOpen()
     return this.#head?.ledger
   }
@@ -99,7 +105,7 @@ export class Snapshots {
   }
 
   #snapshotOf({ ledger, base, mark }: Head): AsyncSnapshot {
-    const open = async <T>(read: (ledger: LedgerInfo) => Promise<T>): Promise<T> => {
+    const open = async <T>(read: (ledger: LedgerSummary) => Promise<T>): Promise<T> => {
       this.expectOpen()
       expectLedger(ledger)
       const answer = await read(ledger)
@@ -141,7 +147,7 @@ export class Snapshots {
     }
   }
 
-  #viewOf(version: bigint, ledger: LedgerInfo, open: <T>(read: () => Promise<T>) => Promise<T>): AsyncStateView {
+  #viewOf(version: bigint, ledger: LedgerSummary, open: <T>(read: () => Promise<T>) => Promise<T>): AsyncStateView {
     const load = (keys: readonly Uint8Array[]) => Promise.all(keys.map((key) => this.#lookUp({ key, version, ledger })))
     return {
       version,

@@ -1,6 +1,6 @@
 import type { Client } from 'pg'
 import { layoutUnknown, storeAbsent } from '../errors.js'
-import { Link } from '../sql/link.js'
+import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isMissingTable, toStoreError } from '../sql/server-errors.js'
 import { CREATE_INDEXES, CREATE_TABLES, DISTRIBUTE_TABLES, LAYOUT_VERSION } from './schema.js'
@@ -46,7 +46,7 @@ const CREATION_MS = 60_000
  * server
  */
 export async function createSchema(server: ServerAddress, connectMs: number): Promise<void> {
-  const link = new Link({ server, isPipelined: false })
+  const link = new ServerLink({ server, isPipelined: false })
   try {
     const client = await link.connect(connectMs)
     await link.within(CREATION_MS, () => createTables(client, server.name))

@@ -1,9 +1,9 @@
 import type { BlockInfo } from '@ledger-state/core'
-import { branchOf, type LedgerInfo, type StoreBase, type Truncation } from '@ledger-state/engine'
+import { branchOf, type LedgerSummary, type StoreBase, type Truncation } from '@ledger-state/engine'
 
 /** The row of the table `head`, with its blocks. */
 export interface Head {
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   readonly base: StoreBase | undefined
   readonly mark: Uint8Array | undefined
   /** Version of a commit that is not published yet, above the latest version of the ledger. */
@@ -65,7 +65,7 @@ export function rowToHead(row: HeadRow): Head {
   }
 }
 
-function rowToLedger(row: HeadRow): LedgerInfo | undefined {
+function rowToLedger(row: HeadRow): LedgerSummary | undefined {
   if (row.latest_version === null) return undefined
   return {
     chainId: BigInt(row.chain_id!),

@@ -25,7 +25,7 @@ const REST_MS = 100
  * A connection to a server, made when it is first needed, and again after it broke. A statement that is not answered in
  * time breaks it, because the statements after it would have to wait as well.
  */
-export class Link {
+export class ServerLink {
   readonly server: ServerAddress
   readonly #options: LinkOptions
   #client: Promise<pg.Client> | undefined

@@ -3,7 +3,7 @@ import type { Client, QueryResult, QueryResultRow } from 'pg'
 import { writerDeposed, writerElsewhere } from '../errors.js'
 import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
-import { Link } from '../sql/link.js'
+import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isPassing, toStoreError } from '../sql/server-errors.js'
 import { commitOnWorkers, expectNonePrepared, PUBLISH, publishWritten, recoverPrepared } from './publish.js'
@@ -44,7 +44,7 @@ WHERE locktype = 'advisory' AND granted AND ((classid::bigint << 32) | objid::bi
  */
 export class WriterSession {
   readonly #options: WriterSessionOptions
-  readonly #link: Link
+  readonly #link: ServerLink
   readonly #connectMs: number
   #epoch: bigint | undefined
   #backend: { readonly pid: number; readonly start: string } | undefined
@@ -60,7 +60,7 @@ export class WriterSession {
     this.#options = options
     const { patienceMs, writePatienceMs } = options
     this.#connectMs = Math.max(patienceMs, Math.min(SLOW_CONNECT_MS, writePatienceMs))
-    this.#link = new Link({ server: options.server, isPipelined: false, greet: (client) => this.#greet(client) })
+    this.#link = new ServerLink({ server: options.server, isPipelined: false, greet: (client) => this.#greet(client) })
   }
 
   get isSharded(): boolean {

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { shortPath, withoutStateRoot, wrongPathLength } from '../errors.js'
+import { ledgerWithoutStateRoot, shortPath, wrongPathLength } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from '../trees/accumulator-path.js'
@@ -79,6 +79,6 @@ export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoi
   const reader = new ByteReader(transactionInfo)
   const { stateRoot } = readTransactionInfo(reader)
   reader.expectEnd()
-  if (stateRoot?.length !== HASH_LENGTH) throw withoutStateRoot(version)
+  if (stateRoot?.length !== HASH_LENGTH) throw ledgerWithoutStateRoot(version)
   return { stateRoot, ledgerInfo }
 }

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
@@ -61,7 +61,7 @@ export function checkWriteAhead(
         if (!file.isSealed) return { mismatch: `write-ahead-${unreached} has commits, but nothing leads to it` }
       }
       const { segment } = file
-      const after: LedgerInfo = { ...ledger, latestVersion, latestBlock }
+      const after: LedgerSummary = { ...ledger, latestVersion, latestBlock }
       if (segment.head) checkSegment(segment, segment.head, after, findings)
       for (let at = 0; at < segment.blocks.count; at++) {
         const entry = segment.blocks.at(at)
@@ -122,7 +122,7 @@ function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindi
   }
 }
 
-function checkSegment(segment: Segment, head: CommitHead, before: LedgerInfo, findings: CheckFindings): void {
+function checkSegment(segment: Segment, head: CommitHead, before: LedgerSummary, findings: CheckFindings): void {
   // A file without versions had them cut off.
   const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
   if (firstVersion !== before.latestVersion + 1n) {

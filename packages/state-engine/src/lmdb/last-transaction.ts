@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import type { Environment } from './table.js'
+import type { LmdbEnvironment } from './table.js'
 
 // A defect of lmdb 3.5.6: a process that opens a data file, also for reading, sets the number of the last transaction in
 // the lock file to what it read from the meta pages a moment before (`mdb_env_open2`). If a commit was made in that moment,
@@ -13,13 +13,13 @@ const LAST_TRANSACTION_AT = 8
 export class StaleTransaction extends Error {}
 
 /** Called within a write transaction. @throws `StaleTransaction` */
-export function expectNewestState(root: Environment): void {
+export function expectNewestState(root: LmdbEnvironment): void {
   const [ours, newest] = [root.getWriteTxnId(), root.env.info().lastTxnId]
   if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)
 }
 
 /** Outside of a transaction, in the process of the only writer. */
-export function repairLastTransaction({ env }: Environment): void {
+export function repairLastTransaction({ env }: LmdbEnvironment): void {
   const { lastTxnId } = env.info()
   // In another process: if this one closed the lock file it would lose its locks on it.
   const write = `

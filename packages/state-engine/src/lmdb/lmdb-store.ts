@@ -23,7 +23,7 @@ import { expectSoundFile } from './data-file.js'
 import type { Durability } from './durability.js'
 import { openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
-import type { Environment, Table } from './table.js'
+import type { LmdbEnvironment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 /** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
@@ -52,7 +52,7 @@ export interface LmdbStore {
   readonly compressHistory: boolean
   /** A random u64, made with the store: a write-ahead file of another store is recognized by it. */
   readonly storeId: bigint
-  readonly root: Environment
+  readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
   /** The newest write of each key, under the user's keys: `latest-record.ts`. */
   readonly latest: Table<Uint8Array>
@@ -137,7 +137,7 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
     // Before the file gets its name, all of it is on disk.
-    runTransaction(root as unknown as Environment, durability === 'none' ? 'none' : 'full', () =>
+    runTransaction(root as unknown as LmdbEnvironment, durability === 'none' ? 'none' : 'full', () =>
       openTables(root, file, { create: true }),
     )
   } finally {
@@ -182,7 +182,7 @@ function openTables(
   expectLayout(meta, file, create)
   return {
     storeId: expectStoreId(meta, create),
-    root: root as unknown as Environment,
+    root: root as unknown as LmdbEnvironment,
     meta,
     latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
     latestByStoredKey: table<Uint8Array>('latest'),

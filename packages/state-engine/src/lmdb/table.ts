@@ -59,7 +59,7 @@ export interface RootStats extends TableStats {
 }
 
 /** A data file that is open. */
-export interface Environment {
+export interface LmdbEnvironment {
   /** Runs work in a write transaction; what it throws undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
   /**

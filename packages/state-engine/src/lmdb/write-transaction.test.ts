@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { DURABILITIES } from './durability.js'
-import type { Environment } from './table.js'
+import type { LmdbEnvironment } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 const FAULT =
@@ -17,7 +17,7 @@ function failing(faults: number, message: string) {
     },
     getWriteTxnId: () => 8,
     env: { path: '', info: () => ({ lastTxnId: 7 }) },
-  } as unknown as Environment
+  } as unknown as LmdbEnvironment
   return { root, tries: () => tries }
 }
 

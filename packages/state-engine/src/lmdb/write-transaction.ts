@@ -1,6 +1,6 @@
 import type { Durability } from './durability.js'
 import { expectNewestState, repairLastTransaction, StaleTransaction } from './last-transaction.js'
-import type { Environment } from './table.js'
+import type { LmdbEnvironment } from './table.js'
 
 const MOST_TRIES = 4
 
@@ -13,7 +13,7 @@ const DURABILITY_FLAGS: Readonly<Record<Durability, number>> = { full: 0, ordere
  * Runs work in a write transaction; what it throws undoes all of it. The work may be run again, and must then do the
  * same, for two defects of lmdb 3.5.6: see `last-transaction.ts`, and `isFreeListFault`.
  */
-export function runTransaction<T>(root: Environment, durability: Durability, work: () => T): T {
+export function runTransaction<T>(root: LmdbEnvironment, durability: Durability, work: () => T): T {
   const whole = () => {
     expectNewestState(root)
     return work()

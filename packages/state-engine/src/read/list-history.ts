@@ -1,4 +1,4 @@
-import { type LedgerInfo, type Revision, versionPruned } from '@ledger-state/engine'
+import { type LedgerSummary, type Revision, versionPruned } from '@ledger-state/engine'
 import { expectNotTruncated, type HistoryRange, storedToValue } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
@@ -10,7 +10,7 @@ export function* listHistory(
   snapshot: () => ReadSnapshot,
   key: Uint8Array,
   { first, last, isNewestFirst }: HistoryRange,
-  asked: LedgerInfo,
+  asked: LedgerSummary,
 ): Generator<Revision> {
   const { oldestVersion, latestVersion } = asked
   const cursor = new RevisionCursor(store)

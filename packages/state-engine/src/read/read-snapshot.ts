@@ -1,4 +1,4 @@
-import type { LedgerInfo, Truncation } from '@ledger-state/engine'
+import type { LedgerSummary, Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
 import { writeAheadDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
@@ -16,7 +16,7 @@ export interface ReadSnapshot {
   readonly options: { readonly transaction: ReadTransaction }
   /** What is merged. */
   readonly record: LedgerRecord | undefined
-  readonly ledger: LedgerInfo | undefined
+  readonly ledger: LedgerSummary | undefined
   readonly table: Memtable
 }
 
@@ -54,7 +54,7 @@ export class ReadSnapshots {
   #closed = false
   #seen: { readonly bytes: Buffer; readonly merged: MergedState } | undefined
   /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
-  #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerInfo } | undefined
+  #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerSummary } | undefined
 
   constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
     this.#store = store
@@ -126,7 +126,7 @@ export class ReadSnapshots {
     return this.#seen.merged
   }
 
-  #toLedger(record: LedgerRecord | undefined): LedgerInfo | undefined {
+  #toLedger(record: LedgerRecord | undefined): LedgerSummary | undefined {
     if (!record) return undefined
     const { table } = this.#source
     const head = unmergedHead({ record, table })

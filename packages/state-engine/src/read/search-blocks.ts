@@ -1,5 +1,5 @@
 import type { BlockInfo } from '@ledger-state/core'
-import type { Block, LedgerInfo } from '@ledger-state/engine'
+import type { Block, LedgerSummary } from '@ledger-state/engine'
 
 /**
  * The newest block of the window whose measure (height or time) is at or below a target. Measures never fall from block to
@@ -7,7 +7,7 @@ import type { Block, LedgerInfo } from '@ledger-state/engine'
  * no spread needs more than two reads for each bit of a version.
  */
 export function newestBlockAtMost(
-  { oldestVersion, latestVersion }: LedgerInfo,
+  { oldestVersion, latestVersion }: LedgerSummary,
   blockAt: (version: bigint) => Block,
   measure: (block: BlockInfo) => bigint,
   target: bigint,

@@ -3,7 +3,7 @@ import {
   type Block,
   type EngineView,
   type HistoryOptions,
-  type LedgerInfo,
+  type LedgerSummary,
   noLedger,
   type Revision,
   type ScanOptions,
@@ -77,7 +77,7 @@ export class StoreReads {
     return this.#view(version, ledger)
   }
 
-  #view(version: bigint, ledger: LedgerInfo): StoreView {
+  #view(version: bigint, ledger: LedgerSummary): StoreView {
     return new StoreView(this.#store, this.#snapshots, this.#lookup, version, ledger)
   }
 
@@ -118,7 +118,7 @@ export class StoreReads {
     return this.#versions(first, last, ledger)
   }
 
-  *#versions(first: bigint, last: bigint, asked: LedgerInfo): Generator<VersionWrites> {
+  *#versions(first: bigint, last: bigint, asked: LedgerSummary): Generator<VersionWrites> {
     const snapshot = () => {
       const current = this.snapshot()
       expectNotTruncated(last, asked, current.ledger)
@@ -131,7 +131,7 @@ export class StoreReads {
 
 class StoreView implements EngineView {
   readonly version: bigint
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   readonly #store: LmdbStore
   readonly #snapshots: ReadSnapshots
   readonly #lookup: Lookup
@@ -140,7 +140,7 @@ class StoreView implements EngineView {
   /** The last snapshot that was found to keep the version. */
   #snapshot: ReadSnapshot | undefined
 
-  constructor(store: LmdbStore, snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerInfo) {
+  constructor(store: LmdbStore, snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerSummary) {
     this.#store = store
     this.#snapshots = snapshots
     this.#lookup = lookup

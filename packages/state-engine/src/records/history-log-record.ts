@@ -5,7 +5,7 @@ import type { SharedRecord } from '../lmdb/shared-record.js'
 import { PACKED_REFERENCE_LENGTH, type PackedBytes } from './bundle-reader.js'
 import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH } from './large-values.js'
-import { DELETED, LARGE, largeReference, type StoredValue } from './latest-record.js'
+import { DELETED, LARGE, type LatestValue, largeReference } from './latest-record.js'
 
 // A record of the database `run`, which is only appended to, under its number:
 //   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
@@ -96,10 +96,10 @@ export function pairPayload(record: SharedRecord, pair: number): number {
 export interface Pair {
   readonly version: bigint
   /** A copy. */
-  readonly value: StoredValue | PackedBytes
+  readonly value: LatestValue | PackedBytes
 }
 
-export function isPacked(value: StoredValue | PackedBytes): value is PackedBytes {
+export function isPacked(value: LatestValue | PackedBytes): value is PackedBytes {
   return value !== null && !(value instanceof Uint8Array) && 'frame' in value
 }
 

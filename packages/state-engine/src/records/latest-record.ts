@@ -21,17 +21,17 @@ export const MAX_FENCES = 24
 /** Up to this length a value stays in the record, which then fits into one page: reading it takes one get. */
 export const MAX_INLINE_VALUE_LENGTH = 3_680
 
-export type StoredValue = Uint8Array | LargeBytes | null
+export type LatestValue = Uint8Array | LargeBytes | null
 
 export interface LatestRecord {
   readonly version: bigint
   readonly fences: readonly Fence[]
   readonly longKey: LargeBytes | undefined
   /** A copy. */
-  readonly value: StoredValue
+  readonly value: LatestValue
 }
 
-export function isLarge(value: StoredValue): value is LargeBytes {
+export function isLarge(value: LatestValue): value is LargeBytes {
   return value !== null && !(value instanceof Uint8Array)
 }
 

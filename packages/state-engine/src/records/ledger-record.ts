@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import type { BlockInfo } from '@ledger-state/core'
-import type { LedgerInfo, StoreBase } from '@ledger-state/engine'
+import type { LedgerSummary, StoreBase } from '@ledger-state/engine'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { type LogFilePosition, NO_POSITION } from './log-position.js'
@@ -8,7 +8,7 @@ import { type LogFilePosition, NO_POSITION } from './log-position.js'
 /** What is merged: one record, so that a reader sees all of it from one transaction. */
 export interface LedgerRecord {
   /** Its latest version is the newest that is merged; its oldest version may be above that. */
-  readonly ledger: LedgerInfo
+  readonly ledger: LedgerSummary
   readonly base: StoreBase
   /** The number of the first write-ahead file that is not wholly merged. */
   readonly walFile: number

@@ -2,7 +2,7 @@ import './take-snapshot.test.js'
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { LedgerInfo } from '@ledger-state/engine'
+import type { LedgerSummary } from '@ledger-state/engine'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
 import { BUSY_WRITER, expectSoundCopy } from '../../testing/sound-copy.ts'
@@ -27,7 +27,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
   type Backup = LmdbStore['root']['backup']
 
   /** Takes what is done in place of the copy of the data file, with that copy. */
-  async function copyWith(around: (backup: Backup) => Backup): Promise<LedgerInfo> {
+  async function copyWith(around: (backup: Backup) => Backup): Promise<LedgerSummary> {
     runWriter()
     const reader = openStateEngineReader({ path: path() })
     const before = reader.ledger!

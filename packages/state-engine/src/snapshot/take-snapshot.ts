@@ -14,7 +14,7 @@ import {
   withStoreErrorsAsync,
 } from '../lmdb/lmdb-store.js'
 import { openEnvironment } from '../lmdb/open-environment.js'
-import type { Environment, Table } from '../lmdb/table.js'
+import type { LmdbEnvironment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
@@ -229,7 +229,7 @@ function readMerged(file: string): CopiedState | undefined {
     const bytes = meta.getBinary(LEDGER_KEY)
     return bytes && { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined }
   } finally {
-    void (root as unknown as Environment).close()
+    void (root as unknown as LmdbEnvironment).close()
     rmSync(`${file}-lock`, { force: true })
   }
 }

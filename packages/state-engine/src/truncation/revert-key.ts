@@ -24,7 +24,7 @@ import {
   runSeed,
 } from '../records/history-log-record.js'
 import { dropLarge, readLarge } from '../records/large-values.js'
-import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type StoredValue } from '../records/latest-record.js'
+import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type LatestValue } from '../records/latest-record.js'
 import { beginCutTransposed, isTransposed, toPlainChunk } from '../records/transposed-chunk.js'
 
 /** What is left of the history of a key. */
@@ -100,7 +100,7 @@ export class KeyRevert {
   }
 
   /** A large value is copied: its generation still retires the one that there is. */
-  #toStored(value: Pair['value']): StoredValue {
+  #toStored(value: Pair['value']): LatestValue {
     const { store, output } = this.#parts
     if (value === null || value instanceof Uint8Array) return value
     if (isPacked(value)) return readPacked(store, value, {})

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type LedgerInfo, noLedger, type TruncateOptions } from '@ledger-state/engine'
+import { type LedgerSummary, noLedger, type TruncateOptions } from '@ledger-state/engine'
 import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/engine/authoring'
 import { type MergeScheduler, SLICE_MS } from '../compaction/merge-scheduler.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
@@ -84,7 +84,7 @@ export class TruncationWriter {
   }
 
   /** Returns the state that has the version. */
-  #expectKept(version: bigint): { readonly ledger: LedgerInfo; readonly record: LedgerRecord } {
+  #expectKept(version: bigint): { readonly ledger: LedgerSummary; readonly record: LedgerRecord } {
     const { ledger, record } = this.#parts.reads.snapshot()
     if (!ledger || !record) throw noLedger()
     expectKept(version, ledger)

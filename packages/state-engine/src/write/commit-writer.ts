@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
-import type { CommitOptions, LedgerInfo } from '@ledger-state/engine'
+import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { validateBatch } from '@ledger-state/engine/authoring'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { SegmentMerge } from '../compaction/merge-segment.js'
@@ -103,7 +103,7 @@ export class CommitWriter {
   }
 
   /** What the ledger is once all is written that is placed. */
-  #placedLedger(): LedgerInfo | undefined {
+  #placedLedger(): LedgerSummary | undefined {
     const { log, reads } = this.#parts
     const { ledger } = reads.snapshot()
     const head = log.placedHead
@@ -156,7 +156,7 @@ export class CommitWriter {
   }
 
   /** Merges a commit at once: the first of a store, and one that is larger than a segment. */
-  async #commitInBulk(content: NewCommit, ledger: LedgerInfo | undefined): Promise<void> {
+  async #commitInBulk(content: NewCommit, ledger: LedgerSummary | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
     if (log.segment) await this.mergeAll()
     const mergeAtOnce = ({ walFile, nextCommit }: FollowingFile) => {

@@ -1,4 +1,4 @@
-import type { Block, LedgerInfo } from '@ledger-state/engine'
+import type { Block, LedgerSummary } from '@ledger-state/engine'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
@@ -12,7 +12,7 @@ export interface WriterReads {
   snapshot(): {
     readonly options: ReadOptions
     readonly record: LedgerRecord | undefined
-    readonly ledger: LedgerInfo | undefined
+    readonly ledger: LedgerSummary | undefined
   }
   blockAt(version: bigint): Block
   /** Shows the newest commit of the memtable to reads. */
