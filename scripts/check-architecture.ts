@@ -1,10 +1,11 @@
 // Holds the code to ARCHITECTURE.md: packages depend on what the table says and on nothing else, the tables of rooms have all
 // folders, imports between the folders of a package point one way, and no module has state that changes, unless the page lists
 // it. Every file that a document or a comment names is there, and so is every section of docs/ that a comment cites. READMEs
-// name the fields of errors that the code declares. Last line `N passed, M failed`.
+// list the error codes of their package with the fields that the code declares. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkErrorTables } from './architecture/error-tables.ts'
 import { changedNames, importsOf } from './architecture/module-state.ts'
 import { namesInComments, namesInDocument } from './architecture/named-files.ts'
 import { roomsOnPage } from './architecture/rooms.ts'
@@ -178,41 +179,8 @@ function checkCitations(): void {
   }
 }
 
-/** The fields of codes that a package declares in its `errors.ts`: `code: { readonly field?: … }`. */
-function declaredFields(errors: string): Map<string, readonly string[]> {
-  const declared = /interface ErrorFieldsByCode \{\n(.*?)\n {2}\}/s.exec(errors)?.[1] ?? ''
-  const codes = declared.matchAll(/^ {4}(\w+): \{(.*?)\}/gms)
-  return new Map(
-    [...codes].map(([, code, fields]) => [code!, [...fields!.matchAll(/(\w+)\??:/g)].map(([, name]) => name!)]),
-  )
-}
-
-/** The README of a package names the fields of each code that its `errors.ts` declares; the row of a code has all of them. */
-function checkErrorFields(): void {
-  const declared = new Map<string, readonly string[]>()
-  for (const path of globSync('packages/*/src/errors.ts', { cwd: root }).toSorted()) {
-    const readme = join(dirname(dirname(path)), 'README.md')
-    const fieldsOf = declaredFields(readText(path))
-    for (const [code, fields] of fieldsOf) {
-      declared.set(code, fields)
-      const text = readText(readme)
-      const missing = [code, ...fields].filter((name) => !text.includes(`\`${name}\``))
-      expect(missing.length === 0, `${readme} does not name ${missing.join(', ')} of ${code}`)
-    }
-  }
-  for (const path of globSync('packages/*/README.md', { cwd: root }).toSorted()) {
-    const table = /^ *\| code +\| fields +\|\n(.*?)(?:\n\n|$(?![\s\S]))/ms.exec(readText(path))?.[1] ?? ''
-    for (const [, codes, text] of table.matchAll(/^ *\| (`[^|]*?) +\| (.*?) +\|$/gm)) {
-      for (const [, code] of codes!.matchAll(/`(\w+)`/g)) {
-        const missing = (declared.get(code!) ?? []).filter((field) => !text!.includes(`\`${field}\``))
-        expect(missing.length === 0, `${path} lacks the fields ${missing.join(', ')} in the row of ${code}`)
-      }
-    }
-  }
-}
-
 checkPackages()
-checkErrorFields()
+checkErrorTables(root, expect)
 checkFolders()
 checkRooms()
 checkModuleState()

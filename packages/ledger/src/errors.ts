@@ -29,6 +29,7 @@ declare module '@ledger-state/core' {
 /** Codes of what a ledger does not have, or cannot answer. */
 export type LedgerErrorCode =
   | ParseErrorCode
+  | StateErrorCode
   | 'invalid_type_tag'
   | 'invalid_timestamp'
   | 'invalid_value'

@@ -1,4 +1,5 @@
 import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
+import type { ProofErrorCode } from '@ledger-state/proof'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -14,8 +15,8 @@ declare module '@ledger-state/core' {
  * `untrusted`.
  */
 export type LightClientErrorCode =
+  | ProofErrorCode
   | 'invalid_answer'
-  | 'invalid_proof'
   | 'answer_differs'
   | 'wrong_state_key'
   | 'wrong_version'
