@@ -20,7 +20,7 @@ import { engineOf } from '../testing/engine-of.ts'
 import { createLedger } from './create-ledger.js'
 import type { Ledger, Listing, ListOptions } from './index.js'
 
-/** All items of a listing, read in pages of `limit` keys. */
+/** Reads all items of a listing in pages of `limit` keys. */
 function readInPages<T>(limit: number, list: (options: ListOptions) => Listing<T>): { items: T[]; pages: number } {
   const items: T[] = []
   let start: Uint8Array | undefined
@@ -34,7 +34,7 @@ function readInPages<T>(limit: number, list: (options: ListOptions) => Listing<T
   return { items, pages }
 }
 
-/** What a read answers, or the code with which it refuses. */
+/** Result of a read, or the code of the error with which it refuses. */
 function outcome<T>(read: () => T): T | string {
   try {
     return read()
@@ -70,7 +70,7 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
     addresses = [...owners]
   })
 
-  /** An address at a version of the window. */
+  /** An address, and a version of the window. */
   const place = () =>
     fc.record({
       address: fc.constantFrom(...addresses).map((text) => parseAddress(text)),
@@ -188,7 +188,7 @@ describe('a page of a listing', () => {
   const marker = (at: number): Write => [resourceKey(HOME, parseStructTag(`0x1::m::Marker${at}`)), Uint8Array.of(0)]
 
   it('reads what it shows, wherever it starts, also between kinds that alternate', async () => {
-    // Modules and resources whose paths have the same lengths.
+    // Modules and resources, alternating, with paths of the same lengths.
     const modules = Array.from({ length: 500 }, (_, at): Write => {
       return [moduleKey(HOME, `module_with_a_name_as_long_as_a_type${at}`), Uint8Array.of(0)]
     })
@@ -215,7 +215,7 @@ describe('a page of a listing', () => {
       expect([...page]).toHaveLength(10)
       return reads
     }
-    // Each length of a path has its modules first; there are three lengths.
+    // Modules come first among the paths of each length; there are three lengths.
     const first = cost(() => state.listResources(HOME, { limit: 10 }))
     expect(first).toBeLessThanOrEqual(10 + 1 + 3)
     const last = marker(400)[0]

@@ -14,11 +14,11 @@ import { versionAtTime } from './times/version-at-time.js'
 import { TypeResolver } from './types/type-resolver.js'
 import { ViewRunner } from './views/view-runner.js'
 
-/** Bytes of heap, each. */
+/** Capacities of the caches of parsed texts, each in bytes of heap. */
 const PARSED_TYPES_CAPACITY = 2 << 20
 const PARSED_ASSETS_CAPACITY = 2 << 20
 
-/** What a ledger keeps between reads. */
+/** Caches that a ledger keeps between reads. */
 export interface LedgerCaches extends SharedReaders {
   readonly parsedTypes: ParsedTexts<TypeTag>
   readonly parsedAssets: ParsedTexts<Asset>
@@ -46,7 +46,7 @@ export function cacheUses({ types, modules, views, parsedTypes, parsedAssets }: 
 }
 
 /**
- * The reads over a versioned store.
+ * Creates the reads over a versioned store.
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'
@@ -72,12 +72,18 @@ export function createLedger(state: StateReader): Ledger {
   return createLedgerOver(state, reader, createCaches())
 }
 
-/** @param record what the store says of its slice; undefined of a store that keeps everything */
+/**
+ * A reader that obeys the slice of a store.
+ * @param record the store's record of its slice; undefined for a store that keeps everything
+ */
 export function readerOfSlice(state: StateReader, record: Uint8Array | undefined): StateReader {
   return record ? new SlicedReader(state, decodeSliceRecord(record)) : state
 }
 
-/** @param reader gives the reader of the state, once there is one */
+/**
+ * Creates a ledger.
+* @param reader returns the reader of the state: the state itself until the store is known to keep a slice
+ */
 export function createLedgerOver(state: StateReader, reader: () => StateReader, caches: LedgerCaches): Ledger {
   const { parsedTypes, parsedAssets } = caches
   let last: PinnedState | undefined
@@ -91,7 +97,7 @@ export function createLedgerOver(state: StateReader, reader: () => StateReader, 
     at(version) {
       const from = reader()
       const view = from.at(version)
-      // A store may hand out one view of its newest version to all.
+      // A store may return the same view of its newest version to all callers.
       if (last?.view !== view) last = new PinnedState(from, view, caches)
       return last
     },

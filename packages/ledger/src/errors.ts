@@ -13,20 +13,20 @@ import type { ViewFault } from '@ledger-state/move-vm'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `offset` of the stored byte, and `path` in the value, where the bytes do not fit. */
+    /** `offset` of the stored byte, and `path` in the value, if the bytes do not fit. */
     value_type_mismatch: { readonly offset?: number; readonly path?: string }
-    /** `offset` of the stored byte, and `path` in the value, where the bytes do not fit. */
+    /** `offset` of the stored byte, and `path` in the value, if the bytes do not fit. */
     stored_data_invalid: { readonly offset?: number; readonly path?: string }
     /** `offset` of the byte in the result, and `path` in its value. */
     view_result_unreadable: { readonly offset?: number; readonly path?: string }
-    /** `path` in the argument, inside one. */
+    /** `path` within the argument, if a part of it does not fit. */
     view_argument_invalid: { readonly path?: string }
-    /** The status of the VM, as its number and its name. */
+    /** Status of the VM, as its number and its name. */
     view_failed: { readonly vmErrorCode?: number | undefined; readonly vmStatus?: string | undefined }
   }
 }
 
-/** Codes of what a ledger does not have, or cannot answer. */
+/** Codes for what a ledger does not have or cannot answer. */
 export type LedgerErrorCode =
   | ParseErrorCode
   | StateErrorCode
@@ -51,11 +51,11 @@ export type LedgerErrorCode =
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
-/** Characters of a type that a message quotes. */
+/** Most characters of a type in a message. */
 const LONGEST_QUOTED_TYPE = 1_000
 /**
- * Characters of a key that a message quotes. Clients match the text that names a missing item word for word; keys of
- * several thousand bytes occur.
+ * Most characters of a key in a message. Clients compare the text for a missing item word by word, and keys of several
+ * thousand bytes occur.
  */
 const LONGEST_QUOTED_KEY = 16_384
 
@@ -63,7 +63,7 @@ export function quoteKey(text: string): string {
   return clip(text, LONGEST_QUOTED_KEY)
 }
 
-/** Same as `quoteKey`, of bytes: in hex, without printing what the message leaves out. */
+/** Quotes bytes in hex, as `quoteKey` does for a text, and prints only the part that the message shows. */
 export function quoteKeyBytes(bytes: Uint8Array): string {
   const shown = LONGEST_QUOTED_KEY / 2
   return bytes.length <= shown ? bytesToHex(bytes) : `${bytesToHex(bytes.subarray(0, shown))}… (${bytes.length} bytes)`
@@ -83,17 +83,17 @@ export function tableItemNotFound(handle: Uint8Array, quotedKey: string, version
   return new LedgerStateError('table_item_not_found', message)
 }
 
-/** Path to a fault in its value; nothing of other faults. */
+/** Fields with the path to a fault in a value; empty for other faults. */
 function pathOf(why: LedgerStateError): FieldsOf<'invalid_value'> {
   return isLedgerStateError(why, 'invalid_value', 'unsupported_type', 'type_too_large') ? why.fields : {}
 }
 
-/** Offset of a fault in stored bytes, and its path in the value; nothing of other faults. */
+/** Fields with the offset of a fault in stored bytes and its path in the value; empty for other faults. */
 function placeOf(why: LedgerStateError): FieldsOf<'stored_data_invalid'> {
   return isLedgerStateError(why, 'invalid_bcs') ? why.fields : pathOf(why)
 }
 
-/** The key of a table item does not fit its type, or the type cannot be resolved. */
+/** Error for a key of a table item that does not fit its type, or whose type cannot be resolved. */
 export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, pathOf(why))
 }
@@ -127,7 +127,10 @@ export function resourceNotFound(address: Uint8Array, structTag: string, version
   return new LedgerStateError('resource_not_found', message)
 }
 
-/** Another code than that of a layout whose module is absent, which is a fault of the stored data or of the type. */
+/**
+ * Error for a module that is asked for and absent. A layout whose module is absent has another code, since that is a
+ * fault of the stored data or of the type.
+ */
 export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
   const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
   return new LedgerStateError('account_module_not_found', message)
@@ -138,13 +141,16 @@ export function stateValueNotFound(key: Uint8Array, version: bigint): LedgerErro
   return new LedgerStateError('state_value_not_found', message)
 }
 
-// Texts about arguments in JSON, as the reference has them.
+// Texts about arguments in JSON, the same as in the reference.
 
 function viewCallInvalid(message: string, fields: FieldsOf<'view_argument_invalid'> = {}): LedgerError {
   return new LedgerStateError('view_argument_invalid', message, fields)
 }
 
-/** @param address 64 hex digits */
+/**
+ * Name of a module in messages.
+ * @param address 64 hex digits
+ */
 function moduleIdText(address: string, name: string): string {
   return `ModuleId { address: ${address}, name: Identifier(${JSON.stringify(clip(name))}) }`
 }
@@ -157,7 +163,10 @@ export function viewModuleUnreadable(address: string, name: string, why: LedgerS
   return viewCallInvalid(`Module ${moduleIdText(address, name)} deserialize with error code ${why.message}`)
 }
 
-/** @param name as `0x1::coin::balance` */
+/**
+ * Error for a function that its module does not have.
+ * @param name as `0x1::coin::balance`
+ */
 export function viewFunctionAbsent(name: string): LedgerError {
   return viewCallInvalid(`could not find view function by ${clip(name)}`)
 }
@@ -166,7 +175,11 @@ export function viewTypeArgumentCount(name: string, expected: number, given: num
   return viewCallInvalid(`expected ${expected} type arguments for view function ${clip(name)}, but got ${given}`)
 }
 
-/** @param types of the parameters, and `shown` of the arguments, as texts */
+/**
+ * Error for a wrong number of arguments.
+ * @param types types of the parameters as a text
+ * @param shown arguments as a text
+ */
 export function viewArgumentCount(expected: number, types: string, given: number, shown: string): LedgerError {
   return viewCallInvalid(`expected ${expected} arguments [${quoteType(types)}], but got ${given} (${shown})`)
 }
@@ -182,7 +195,7 @@ export function viewArgumentInvalid(at: number, expected: string, why: string, c
   return viewCallInvalid(message, cause && pathOf(cause))
 }
 
-/** A view ended with a fault. Its fields have the status code of the vm as `vmErrorCode`, where one is known. */
+/** Error for a view that ended in a fault. Its field `vmErrorCode` is the status code of the vm, if one is known. */
 export function viewFailed({ code, name, message }: ViewFault): LedgerError {
   return new LedgerStateError('view_failed', message, { vmErrorCode: code, vmStatus: name })
 }
@@ -222,7 +235,7 @@ export function blockPruned(height: bigint): LedgerError {
   return new LedgerStateError('block_pruned', `Block(${height}) has been pruned`)
 }
 
-/** Stored bytes are not of their type, or the type of a stored resource cannot be resolved. */
+/** Error for stored bytes that do not fit their type, or for a stored resource whose type cannot be resolved. */
 export function storedAccountInvalid(why: LedgerStateError): LedgerError {
   return storedDataInvalid('Internal error deserializing response from DB', why)
 }
@@ -239,7 +252,7 @@ function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, placeOf(why))
 }
 
-/** A read over an async engine needs more of it than one read may load. */
+/** Error for a read over an async engine that needs more than one read may load. */
 export function readTooLarge(mostBytes: number): LedgerError {
   return new LedgerStateError(
     'read_too_large',
@@ -256,15 +269,19 @@ export function tooManyRounds(mostRounds: number): LedgerError {
 
 const SLICE = 'this store keeps a slice of its ledger'
 
-/** @param oldestVersion of the store */
+/**
+ * Error for a read of a key that the slice does not keep.
+ * @param oldestVersion oldest version of the store
+ */
 export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigint): LedgerStateError<StateErrorCode> {
   const message = `${SLICE}, which has not ${nameOfKey(key)}; ${lineThatKeeps(key)} keeps it`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
 /**
- * @param since the version from which on its writes are kept
- * @param asked state key, or the beginning of one, of what is to be asked for so that all of it is kept
+ * Error for a read that needs earlier writes than the slice keeps. ¶ @param since the version from which on writes are
+ * kept
+ * @param asked state key, or a prefix, that a slice must ask for so that it keeps everything
  */
 export function keptSince(
   key: Uint8Array,
@@ -277,7 +294,10 @@ export function keptSince(
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
-/** @param prefix of the keys that were to be listed */
+/**
+ * Error for a listing of keys that the slice may lack.
+ * @param prefix prefix of the keys that were to be listed
+ */
 export function notListedInSlice(
   prefix: Uint8Array,
   version: bigint,
@@ -288,7 +308,7 @@ export function notListedInSlice(
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
-/** What a state key, or the beginning of one, names. */
+/** Describes what a state key, or a prefix of one, names. */
 function nameOfKey(key: Uint8Array): string {
   const id = key.subarray(1, 1 + ADDRESS_LENGTH)
   if (key[0] === 0) return `the account ${addressToShortHex(id)}`

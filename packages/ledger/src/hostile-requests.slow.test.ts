@@ -6,10 +6,10 @@ import { expect, it } from 'vitest'
 
 const script = fileURLToPath(new URL('../testing/hostile-requests.ts', import.meta.url))
 
-// The caches of a ledger take 41 MiB at most.
+// Heap of the process; the caches of a ledger take at most 41 MiB of it.
 const HEAP_MEGABYTES = 128
 
-// The process runs what is written for Node, whichever of the two this run is for: once is enough.
+// The process always runs the code for Node, so one of the two runs suffices.
 it.runIf(process.env.TESTED_RUNTIME === 'node').each([
   ['maps', 4_700],
   ['batches', 6],

@@ -47,7 +47,7 @@ import { createViewHistory, type ViewHistory, type ViewHistoryOptions } from './
 import type { ViewRequest } from './views/view-request.js'
 import type { StartViewOptions, ViewRunner } from './views/view-runner.js'
 
-/** What all reads of a ledger share. */
+/** Caches and readers that all reads of a ledger share. */
 export interface SharedReaders {
   readonly modules: ModuleCache
   readonly types: TypeResolver
@@ -233,7 +233,7 @@ export class PinnedState implements LedgerState {
     return createViewHistory(parts, options)
   }
 
-  /** The state at a change; of one below the window at the oldest version, where it still stands. */
+  /** The state at a change. A change below the window is read at the oldest version, where its value still stands. */
   #viewOfChange(version: bigint): StateView {
     const { oldestVersion } = this.ledger
     return this.#reader.at(version < oldestVersion ? oldestVersion : version)

@@ -6,11 +6,11 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 
 export interface AccountFixture {
   readonly engine: StateWriter
-  /** Addresses in hex of all accounts that have a module, a resource or a group. */
+  /** Addresses, in hex, of all accounts that have a module, a resource or a group. */
   readonly addresses: readonly string[]
 }
 
-/** The ledger of the conformance kit that has accounts. */
+/** Loads the ledger of the conformance kit that has accounts. */
 export async function loadAccountFixture(): Promise<AccountFixture> {
   const engine = createMemoryEngine()
   const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))

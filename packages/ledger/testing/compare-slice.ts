@@ -1,4 +1,4 @@
-// Compares a slice of a ledger with the whole: everything that can be asked of both.
+// Compares everything that can be asked of a slice of a ledger with the whole ledger.
 import assert from 'node:assert/strict'
 import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { type Ledger, type LedgerState, parseAsset } from '../src/index.ts'
@@ -6,7 +6,7 @@ import { ACCOUNTS, ASSETS, INNER_TABLES, LEAF_TABLES, OBJECTS, OUTER_TABLES, uni
 
 export const UNKNOWN = 'unknown'
 
-/** What a read says; `unknown` where a slice does not know. */
+/** Result of a read; `unknown` if a slice does not know. */
 export function said(read: () => unknown): unknown {
   try {
     return read()
@@ -21,7 +21,7 @@ const addresses = [...ACCOUNTS, ...OBJECTS, parseAddress('0x1'), parseAddress('0
 const KEYS = universe()
 const tables = [...OUTER_TABLES, ...INNER_TABLES, ...LEAF_TABLES]
 
-/** Everything that can be asked of a ledger at one version, by name. */
+/** All reads of a ledger at one version, by name. */
 export function* readsAt(state: LedgerState): Generator<[string, () => unknown]> {
   for (const key of KEYS) {
     yield [`value of ${bytesToHex(key)}`, () => bytesToHex(state.readStateValue(key).value)]
@@ -69,7 +69,7 @@ export function* readsAt(state: LedgerState): Generator<[string, () => unknown]>
   }
 }
 
-/** Compares all reads at versions, `step` after each other, and answers how many of them the slice knew. */
+/** Compares all reads at every `step`th version, and returns how many of them the slice knew. */
 export function compareSlice(whole: Ledger, slice: Ledger, step = 1n): { known: number; unknown: number } {
   const { oldestVersion, latestVersion } = whole.info!
   const counts = { known: 0, unknown: 0 }

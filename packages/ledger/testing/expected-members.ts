@@ -1,4 +1,4 @@
-// Who belongs to a slice of a random ledger, found out the slow way: after each version, from all values that are kept.
+// Finds the members of a slice of a random ledger the slow way: after each version, from all kept values.
 import { bytesToHex, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, type Write } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
 import { readResourceGroup } from '@ledger-state/move-module'
@@ -16,7 +16,7 @@ const SLICE_MEMBERS = [
   ['table', SLICE_TABLE_PREFIX],
 ] as const
 
-/** The members that a store has, each with the version from which on it is kept. */
+/** The members that a store has, each with the version since which it is kept. */
 export function membersIn(store: StateReader): Map<string, bigint> {
   const members = new Map<string, bigint>()
   for (const [kind, prefix] of SLICE_MEMBERS) {
@@ -27,7 +27,10 @@ export function membersIn(store: StateReader): Map<string, bigint> {
   return members
 }
 
-/** The members that a slice of a ledger has, each with the version from which on it is kept. @param first version of the ledger */
+/**
+ * The members that a slice of a ledger must have, each with the version since which it is kept.
+ * @param first version of the ledger
+ */
 export function expectedMembers(
   versions: readonly (readonly Write[])[],
   spec: SliceSpec,
@@ -38,7 +41,10 @@ export function expectedMembers(
   return model.members
 }
 
-/** What a slice of a ledger left out. @param state what the store began with, if that is a state; the versions follow */
+/**
+ * Counts of what a slice of a ledger left out.
+ * @param state the state that the store began with, if any; the versions follow it
+ */
 export function expectedLeftOut(
   state: readonly Write[] | undefined,
   versions: readonly (readonly Write[])[],
@@ -62,7 +68,7 @@ export function expectedLeftOut(
 class MemberModel {
   readonly members = new Map<string, bigint>()
   readonly #types: SliceSpec['types']
-  /** Tables of which it is known what they hold. */
+  /** Tables whose types are known. */
   readonly #typed = new Set<string>()
   readonly #kept = new Map<string, readonly [Uint8Array, Uint8Array]>()
   #version: bigint
@@ -87,7 +93,7 @@ class MemberModel {
     }
   }
 
-  /** Those of the writes of the last version that are not kept. */
+  /** The writes of the last version that are not kept. */
   outside(writes: readonly Write[]): { readonly count: number; readonly bytes: number } {
     const left = writes.filter(
       ([key, value]) =>

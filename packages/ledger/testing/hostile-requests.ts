@@ -6,18 +6,18 @@ import { createRandom, type Random } from '@ledger-state/testing/random'
 import { moduleKey, tableItemKey } from '@ledger-state/type-tag'
 import { createLedger, type Ledger } from '../src/index.ts'
 
-// Asks a ledger what a hostile client asks, in a process whose heap a test limits.
-// Arguments: what to ask, how often, the seed.
+// Asks a ledger what hostile clients ask, in a process whose heap a test limits. Arguments: what to ask, how often, the
+// seed.
 
 const FRAMEWORK = parseAddress('0x1')
 const HANDLE = parseAddress('0x7ab1e')
 
 const REQUESTS: Readonly<Record<string, (ledger: Ledger, count: number, random: Random) => void>> = {
-  /** Types that resolve: trees of 7 KB, all different. */
+  /** Types that resolve: trees of 7 KB, each different. */
   maps(ledger, count, random) {
     for (let at = 0; at < count; at++) readItems(ledger, requestBody([mapTree(random, 7)]))
   },
-  /** Batches of such. */
+  /** Batches of types that resolve. */
   batches(ledger, count, random) {
     for (let at = 0; at < count; at++) {
       readItems(ledger, requestBody(Array.from({ length: 1_000 }, () => mapTree(random, 7))))
@@ -38,7 +38,7 @@ function mapTree(random: Random, depth: number): string {
   return `0x1::simple_map::SimpleMap<${mapTree(random, depth - 1)}, ${mapTree(random, depth - 1)}>`
 }
 
-/** The body as a server has it: every text is a part of the body's. */
+/** A body as a server has it: each text is a slice of the body's. */
 function requestBody(types: readonly string[]): JsonValue {
   return parseJson(JSON.stringify(types.map((type) => ({ key_type: 'u8', value_type: type, wrong_key_type: type }))))
 }
@@ -49,7 +49,7 @@ function readItems(ledger: Ledger, body: JsonValue): void {
     const typeOf = (name: string) => ledger.parseType(String(request.get(name)))
     const valueType = typeOf('value_type')
     const key = parseJson('1')
-    // The stored byte is not a value of the type, nor is the number a key of it: both codecs are made to find that out.
+    // The stored byte does not fit the type, nor does the number as a key. Both codecs are compiled to find that out.
     refused('value_type_mismatch', () =>
       ledger
         .at()

@@ -1,5 +1,5 @@
-// Random ledgers with tables in tables, objects that change hands, deletions and creations; and slices of them, made as an
-// ingest makes them.
+// Random ledgers with tables in tables, objects that change hands, deletions and creations; and slices of them, made as
+// an ingest makes them.
 import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { type SignatureToken, writeModule } from '@ledger-state/move-module'
@@ -60,12 +60,12 @@ const BOX_MODULE = writeModule({
 
 export const ACCOUNTS = ['0xa1', '0xa2', '0xa3'].map(parseAddress)
 export const OBJECTS = ['0xb1', '0xb2', '0xb3', '0xb4'].map(parseAddress)
-/** Tables of `Inner`, tables of `Leaf`, and tables of numbers. */
+/** Handles of tables of `Inner`, of tables of `Leaf`, and of tables of numbers. */
 export const OUTER_TABLES = ['0xc1', '0xc2', '0xc3'].map(parseAddress)
 export const INNER_TABLES = ['0xd1', '0xd2', '0xd3'].map(parseAddress)
 export const LEAF_TABLES = ['0xd8', '0xd9'].map(parseAddress)
 export const ASSETS = ['0xa', '0xe1'].map(parseAddress)
-/** Primary stores, which their account owns as long as they are there. */
+/** Primary stores. An account owns its store for as long as the store exists. */
 const STORES = ACCOUNTS.flatMap((owner) =>
   ASSETS.map((asset) => ({ owner, address: primaryStoreAddress(owner, asset) })),
 )
@@ -86,7 +86,7 @@ function group(members: readonly (readonly [string, Uint8Array])[]): Uint8Array 
   return writer.toBytes()
 }
 
-/** What is left of an object that its owner burnt. */
+/** The group that is left of an object that its owner burnt. */
 function tombStone(owner: Uint8Array): readonly [string, Uint8Array] {
   return ['0x1::object::TombStone', new ByteWriter().bytes(owner).toBytes()]
 }
@@ -96,12 +96,12 @@ function objectCore(owner: Uint8Array): readonly [string, Uint8Array] {
   return ['0x1::object::ObjectCore', bytes]
 }
 
-/** The write of an object that somebody owns, and that holds nothing. */
+/** Write of an object that has an owner and holds nothing. */
 export function ownedObject(address: Uint8Array, owner: Uint8Array): Write {
   return [resourceGroupKey(address, GROUP), group([objectCore(owner)])]
 }
 
-/** What the group of an object holds beside its core. */
+/** Members of an object's group in addition to its core. */
 type Held = readonly (readonly [string, Uint8Array])[]
 
 const oneOf = <T>(items: readonly T[]) => fc.constantFrom(...items)
@@ -117,7 +117,7 @@ const held: fc.Arbitrary<Held> = fc.oneof(
   number.map((value): Held => [['0x5::m::Plain', u64(value)]]),
 )
 
-/** A key with the value that it gets; null deletes it. */
+/** A key with its new value; null deletes it. */
 const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
   fc
     .tuple(oneOf([...ACCOUNTS, ...OBJECTS]), fc.option(number, { freq: 3 }))
@@ -159,7 +159,7 @@ const change: fc.Arbitrary<readonly [Uint8Array, Uint8Array | null]> = fc.oneof(
     ),
 )
 
-/** One change, a key that is written again and again, or an object that is handed from one owner to the other and back. */
+/** One change, a key that is written again and again, or an object that is handed to another owner and back. */
 const episode: fc.Arbitrary<readonly (readonly (readonly [Uint8Array, Uint8Array | null])[])[]> = fc.oneof(
   { weight: 6, arbitrary: fc.array(change, { maxLength: 4 }).map((changes) => [changes]) },
   {
@@ -188,8 +188,8 @@ const episode: fc.Arbitrary<readonly (readonly (readonly [Uint8Array, Uint8Array
 )
 
 /**
- * What each version of a ledger wrote; the first one has the modules. Sources say of all writes, of some or of none which of them
- * create a key.
+ * Writes of each version of a ledger; the first version has the modules. For all writes, for some or for none, they say
+ * whether the write creates its key.
  */
 export const randomLedgers: fc.Arbitrary<readonly (readonly Write[])[]> = fc
   .tuple(fc.array(episode, { minLength: 2, maxLength: 10 }), fc.constantFrom(1, 1, 2, Number.POSITIVE_INFINITY))
@@ -203,7 +203,7 @@ export const randomLedgers: fc.Arbitrary<readonly (readonly Write[])[]> = fc
       const writes = new Map<string, Write>()
       for (const [key, value] of changes) {
         const name = bytesToHex(key)
-        // The chain deletes only what is there, and writes a key once in a version.
+        // The chain deletes only keys that exist, and writes a key once in a version.
         if (writes.has(name) || (value === null && !present.has(name))) continue
         const isCreation = at % saysOneIn === 0 && value !== null && !present.has(name)
         const annotation = noteToAnnotation({ metadata: undefined, isCreation })
@@ -216,7 +216,7 @@ export const randomLedgers: fc.Arbitrary<readonly (readonly Write[])[]> = fc
 
 const subset = <T>(items: readonly T[]) => fc.subarray([...items], { minLength: 0, maxLength: 2 })
 
-/** What is asked for; sometimes nothing but tables or types. */
+/** Random specifications; sometimes with tables or types alone. */
 export const randomSpecs: fc.Arbitrary<SliceSpec> = fc
   .record({
     accounts: subset([...ACCOUNTS, ...OBJECTS]),
@@ -247,11 +247,11 @@ export async function wholeOf(versions: readonly (readonly Write[])[]): Promise<
   return engine
 }
 
-/** How a slice is made of a ledger. */
+/** Way in which a slice is made from a ledger. */
 export interface SliceMaking {
-  /** Place at which the keeper is made anew out of the store, as after a restart. */
+  /** Version at which the keeper is made again from the store, as after a restart. */
   readonly resumesAt?: number | undefined
-  /** How many versions are committed at once. */
+  /** Versions that are committed at once. */
   readonly batch?: number
 }
 
@@ -280,7 +280,7 @@ export async function sliceOf(
   return engine
 }
 
-/** Does work of a keeper until it has all that it asks for. */
+/** Repeats work of a keeper until it lacks nothing. */
 function completed<T>(keeper: SliceKeeper, engine: StateWriter, work: () => T): T {
   for (;;) {
     const answer = work()
@@ -289,7 +289,7 @@ function completed<T>(keeper: SliceKeeper, engine: StateWriter, work: () => T): 
   }
 }
 
-/** What a keeper keeps of a version, over a store that has what came before the batch. */
+/** What a keeper keeps of a version. The store has all versions before the batch. */
 export function keptOf(keeper: SliceKeeper, engine: StateWriter, version: bigint, writes: readonly Write[]) {
   for (;;) {
     const kept = completed(keeper, engine, () => keeper.keep(version, writes))

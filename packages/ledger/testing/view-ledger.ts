@@ -10,7 +10,7 @@ import {
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import type { ViewRequest } from '../src/index.ts'
 
-// A ledger with views at 0x42, for tests of what views answer over time.
+// A ledger with views at 0x42, for tests of views' answers over time.
 
 /** A second in microseconds. */
 export const SECOND = 1_000_000n
@@ -59,7 +59,7 @@ const MAIN: Assembly = {
       code: [['move_loc', 0], ['exists', 'R'], ['ret']],
     },
     {
-      // What is at the second address is read only if there is something at the first.
+      // The second address is read only if the first has something.
       name: 'either',
       parameters: [ADDRESS, ADDRESS],
       results: [U64],
@@ -96,7 +96,7 @@ const MAIN: Assembly = {
   ],
 }
 
-/** The library in several versions: other code, another name of a field, nothing that can be called. */
+/** Versions of the library: with other code, with another name of a field, and with nothing that can be called. */
 export const LIBRARIES: readonly (Uint8Array | null)[] = [
   library('x', [['copy_loc', 0], ['move_loc', 0], ['add'], ['ret']]),
   library('x', [['ld_u64', 7], ['ret']]),
@@ -117,14 +117,14 @@ function library(field: string, code: NonNullable<Assembly['functions'][number][
   })
 }
 
-/** What a random program computes: a u64 out of what it reads. */
+/** A random program: a u64 computed from what it reads. */
 export type Expression =
   | { readonly kind: 'number'; readonly value: number }
-  /** Aborts where the holder has nothing. */
+  /** Reads what the holder has. Aborts if that is nothing. */
   | { readonly kind: 'held'; readonly holder: number }
   | { readonly kind: 'ifHeld'; readonly holder: number; readonly whereHeld: Expression; readonly otherwise: Expression }
   | { readonly kind: 'sum'; readonly left: Expression; readonly right: Expression }
-  /** Calls the library, whichever there is. */
+  /** Calls the current version of the library. */
   | { readonly kind: 'changed'; readonly of: Expression }
   | { readonly kind: 'seconds' }
   | { readonly kind: 'failed'; readonly code: number }
@@ -169,7 +169,7 @@ export const HELD = parseStructTag('0x42::main::R')
 const FLAGS = new ByteWriter().byteString(new Uint8Array(16).fill(0xff)).toBytes()
 export const u64 = (value: bigint | number) => new ByteWriter().u64(BigInt(value)).toBytes()
 
-/** What the programs, and the framework that they use, are written by. */
+/** Writes of the programs, and of the framework that they use. */
 export const GENESIS: readonly Write[] = [
   [framework('gas_schedule::GasScheduleV2'), new ByteWriter().u64(45n).uleb128(0).toBytes()],
   [framework('features::Features'), FLAGS],
@@ -182,7 +182,7 @@ export const call = (name: string, ...json: string[]): ViewRequest => ({
   ...{ address: PROGRAM, module: 'main', function: name, typeArguments: [], arguments: { json } },
 })
 
-/** Commits the programs at the first version, and then what each version writes. */
+/** Commits the programs with the first version, and then the writes of each version. */
 export async function commitViewLedger(
   engine: Pick<StateWriter, 'commit'>,
   first: bigint,
@@ -190,7 +190,7 @@ export async function commitViewLedger(
 ): Promise<void> {
   for (const [at, writes] of [GENESIS, ...versions].entries()) {
     const version = first + BigInt(at)
-    // Blocks of three versions, whose first writes the clock; they begin 0, 1, 4, 9 seconds after 1970.
+    // Blocks have three versions each; the first writes the clock. They begin 0, 1, 4, 9 seconds after 1970.
     const height = BigInt(at) / 3n
     const block = at % 3 === 0 ? { height, epoch: 0n, timestampUsec: height * height * SECOND } : undefined
     const clock: Write[] = block ? [[CLOCK_KEY, u64(block.timestampUsec)]] : []

@@ -11,7 +11,7 @@ type Schemas = components['schemas']
 
 export type Account = Schemas['Account']
 export type Block = Schemas['Block']
-/** How far validators signed the ledger; null where nothing vouches for it. */
+/** How far validators signed the ledger; null if nothing vouches for it. */
 export type Trust = AnswerOf<'trust'>
 /** What part of its ledger the store keeps. */
 export type Slice = AnswerOf<'get_slice'>
@@ -24,11 +24,11 @@ export type ModuleAbi = Schemas['ModuleAbi']
 export type AbiFunction = ModuleAbi['exposed_functions'][number]
 export type AbiStruct = ModuleAbi['structs'][number]
 
-/** What a resource or module of an account was and is; null where it is not there. */
+/** What a resource or module of an account was and is; null if it is not there. */
 export type AccountChange = AnswerOf<'get_account_changes'>[number]
 /** A change of a balance; without a time where it was written before the window. With an error in place of a balance that cannot be read. */
 export type BalanceChange = AnswerOf<'get_account_balance_history'>[number]
-/** A change of a resource; its value is null where it was deleted; where it cannot be read, an error stands in its place. */
+/** A change of a resource; its value is null if it was deleted; where it cannot be read, an error stands in its place. */
 export type ResourceChange = AnswerOf<'get_account_resource_history'>[number]
 export type TableItemChange = AnswerOf<'get_table_item_history'>[number]
 export type ValueChange = ResourceChange | TableItemChange

@@ -52,7 +52,7 @@ export interface Operation {
     readonly description: string
     readonly isRequired: boolean
   }[]
-  /** A body with the members that are required, empty where there is none. */
+  /** A body with the members that are required, empty if there is none. */
   readonly bodyExample: string
 }
 

@@ -7,7 +7,7 @@ import 'uplot/dist/uPlot.min.css'
 export interface CurvePoint {
   /** Seconds since 1970, or a version. */
   readonly x: number
-  /** Null where it is not known until the next point: a gap of the curve. */
+  /** Null if it is not known until the next point: a gap of the curve. */
   readonly y: number | null
 }
 

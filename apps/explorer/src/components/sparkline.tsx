@@ -1,5 +1,5 @@
 interface SparklineProps {
-  /** The heights are null where they are not known until the next point: gaps of the curve. */
+  /** The heights are null if they are not known until the next point: gaps of the curve. */
   readonly points: readonly { readonly x: number; readonly y: number | null }[]
   readonly label: string
 }

@@ -10,7 +10,7 @@ export interface ModulePackage {
   /** How often it was published again. */
   readonly upgradeNumber: string
   readonly dependencies: readonly { readonly address: string; readonly name: string }[]
-  /** The source of the module, gzip in hex; undefined where it was published without. */
+  /** The source of the module, gzip in hex; undefined if it was published without. */
   readonly packedSource: string | undefined
 }
 
@@ -39,7 +39,7 @@ export function registryRequest(address: string, at: string | undefined): ApiReq
   return { path: `/accounts/${encodeURIComponent(address)}/resource/0x1::code::PackageRegistry`, at }
 }
 
-/** The package of a module; undefined where its account has no registry, or the registry no such module. */
+/** The package of a module; undefined if its account has no registry, or the registry no such module. */
 export async function loadPackage(
   address: string,
   module: string,

@@ -13,7 +13,7 @@ import { type ProofOutcome, type ProofRequest, useProof } from './use-proof.ts'
 interface ProvenValue {
   readonly question: ReadQuestion
   readonly request: ApiRequest
-  /** The value that is shown, as JSON; null where none is. */
+  /** The value that is shown, as JSON; null if none is. */
   readonly shown: string | null
   readonly place: ProofPlace
 }

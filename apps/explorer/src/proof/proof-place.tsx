@@ -13,7 +13,7 @@ export interface ProofPlace {
 }
 
 /**
- * Whether a version that is shown has proofs, or else the nearest one that does. Undefined where the node gives no proofs, and
+ * Whether a version that is shown has proofs, or else the nearest one that does. Undefined if the node gives no proofs, and
  * until it said so.
  */
 export function useProofPlace(shown: string | undefined): ProofPlace | { readonly nearest: string } | undefined {

@@ -7,7 +7,7 @@ export interface ProofTask {
   readonly question: ReadQuestion
   readonly version: string
   readonly waypoint: string
-  /** The word before the name of each hash; null where the node says none. */
+  /** The word before the name of each hash; null if the node says none. */
   readonly hashSalt: string | null
   /** The API of the node, ending in `/v1`. */
   readonly url: string
@@ -15,10 +15,10 @@ export interface ProofTask {
 
 /** What a proof shows. */
 export interface Believed {
-  /** The proven value as JSON; null where the state has none. */
+  /** The proven value as JSON; null if the state has none. */
   readonly json: string | null
   readonly epoch: string
-  /** How many validators signed, of all; null where the waypoint itself vouches. */
+  /** How many validators signed, of all; null if the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | null
   readonly timestampUsec: string
 }

@@ -52,13 +52,13 @@ interface EntryProofProps {
   readonly value: unknown
 }
 
-/** Who signed an entry of a list; nothing where its version has no proofs, which the note above the list says. */
+/** Who signed an entry of a list; nothing if its version has no proofs, which the note above the list says. */
 export function EntryProof({ list: { place, proofs }, question, request, value }: EntryProofProps) {
   if (!place || 'nearest' in place) return null
   return <LazyEntry {...{ place, proofs, question, request, shown: JSON.stringify(value) }} />
 }
 
-/** Says of an entry why it is not verified; nothing where the note above the list says it. */
+/** Says of an entry why it is not verified; nothing if the note above the list says it. */
 export function EntryUnproven({ list: { place }, why }: { readonly list: ProvenList; readonly why: string }) {
   return place && 'version' in place ? <p class="proof hint">Not verified: {why}</p> : null
 }

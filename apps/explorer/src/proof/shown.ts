@@ -1,7 +1,7 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 import type { Result } from '../api/client.ts'
 
-/** The value that a view shows, as compact JSON; null where it shows that there is none, undefined where it shows no value. */
+/** The value that a view shows, as compact JSON; null if it shows that there is none, undefined if it shows no value. */
 export function shownJson({ kind }: ReadQuestion, answer: Result<unknown>): string | null | undefined {
   if ('failure' in answer) return answer.failure.kind === 'absent' ? null : undefined
   const { value } = answer
@@ -13,7 +13,7 @@ function provablePart(kind: ReadQuestion['kind'], value: unknown): unknown {
   return kind === 'module' ? (value as { readonly bytecode?: unknown }).bytecode : value
 }
 
-/** The version that is shown; undefined where the answer does not say it. */
+/** The version that is shown; undefined if the answer does not say it. */
 export function shownVersion(at: string | undefined, answer: Result<unknown>): string | undefined {
   if (at !== undefined && /^\d+$/.test(at)) return at
   if ('failure' in answer) return undefined

@@ -1,6 +1,6 @@
 /** The members of a value that are amounts of one asset. */
 export interface AmountFields {
-  /** A coin type or the address of metadata; undefined where the fungible store of the same account names it. */
+  /** A coin type or the address of metadata; undefined if the fungible store of the same account names it. */
   readonly asset: string | undefined
   /** Paths from the value to each member, as differences name them. */
   readonly paths: readonly string[]

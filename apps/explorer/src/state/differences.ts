@@ -1,4 +1,4 @@
-/** A leaf of a value that differs between two of its states; undefined where it is not there. */
+/** A leaf of a value that differs between two of its states; undefined if it is not there. */
 export interface Difference {
   readonly path: string
   readonly before: string | undefined

@@ -11,7 +11,7 @@ export interface SearchContext {
   /** The state that is looked at; undefined for the latest. */
   readonly at: string | undefined
   readonly head: StateHead | undefined
-  /** Microseconds; undefined where the oldest block has no time. */
+  /** Microseconds; undefined if the oldest block has no time. */
   readonly oldestTimestampUsec: string | undefined
 }
 
@@ -28,7 +28,7 @@ const MOST_NAMED = 8
 
 /**
  * Looks up what a text may name: at most seven small requests for an address, 22 for a word, fewer for the rest.
- * @throws only where it was aborted
+ * @throws only if it was aborted
  */
 export async function findTargets(text: string, context: SearchContext, signal: AbortSignal): Promise<Found> {
   const candidates = textToCandidates(text)

@@ -37,7 +37,7 @@ const MOST_RESOURCES = 200
 /**
  * Loads the names of assets that one page of each search for their facts finds, and the types of resources near them. On a large
  * ledger these are some of all. At most 22 requests, each bounded by the node.
- * @throws only where it was aborted
+ * @throws only if it was aborted
  */
 export async function loadLedgerNames(place: Place, signal: AbortSignal): Promise<LedgerNames> {
   const assets = await loadAssets(place, signal)
@@ -46,7 +46,7 @@ export async function loadLedgerNames(place: Place, signal: AbortSignal): Promis
   return { assets, resources: resources.flat() }
 }
 
-/** The assets that are found without a search of the whole ledger. @throws only where it was aborted */
+/** The assets that are found without a search of the whole ledger. @throws only if it was aborted */
 export async function loadAssets({ at, chainId }: Place, signal: AbortSignal): Promise<readonly NamedAsset[]> {
   const holders = async (type: string) => {
     const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=50`, at }, signal)

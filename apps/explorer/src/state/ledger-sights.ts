@@ -27,7 +27,7 @@ export interface SightedTable {
 }
 
 export interface SightedAsset extends NamedAsset {
-  /** Supply in the smallest unit; undefined where the ledger does not say. */
+  /** Supply in the smallest unit; undefined if the ledger does not say. */
   readonly supply: string | undefined
 }
 
@@ -41,7 +41,7 @@ const MOST_CHANGES = 50
 /**
  * Asks for accounts, tables and assets of the newest state: at most 60 small requests, each bounded by the node. On a large ledger
  * they are some of all, in the order of their addresses.
- * @throws only where it was aborted
+ * @throws only if it was aborted
  */
 export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
   const [accounts, tables, assets] = await Promise.all([

@@ -6,7 +6,7 @@ export type MomentText = { readonly at: string } | { readonly height: string }
 const VERSION = /^\d{1,20}$/
 const BLOCK = /^(?:block\s*|#)(\d{1,20})$/i
 
-/** Undefined where the text says none. */
+/** Undefined if the text says none. */
 export function textToMoment(text: string): MomentText | undefined {
   const trimmed = text.trim()
   const block = BLOCK.exec(trimmed)

@@ -15,7 +15,7 @@ export interface ObjectFact {
 /** What the resources at an address say that it is. */
 export interface ObjectFacts {
   readonly kind: 'fungible asset' | 'collection' | 'token' | 'object'
-  /** What its maker called it; undefined where it has no name. */
+  /** What its maker called it; undefined if it has no name. */
   readonly title: string | undefined
   readonly facts: readonly ObjectFact[]
   /** Decimals of a fungible asset, else 0. */
@@ -29,8 +29,8 @@ const LONGEST_TEXT = 300
 
 /**
  * Asks for the resources that make an address an asset, a collection or a token: ten small requests.
- * @returns undefined where it is not an object
- * @throws only where it was aborted
+ * @returns undefined if it is not an object
+ * @throws only if it was aborted
  */
 export async function loadObjectFacts(
   address: string,
@@ -119,7 +119,7 @@ const STORES_A_PAGE = 25
 
 /**
  * Looks at the next stores of fungible assets, in the order of their addresses, and keeps those of one asset: at most 76 requests.
- * @throws only where it was aborted
+ * @throws only if it was aborted
  */
 export async function loadHoldings(
   asset: string,

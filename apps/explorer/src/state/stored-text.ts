@@ -1,4 +1,4 @@
-/** The text that this browser keeps under a name; null where it keeps none, or nothing at all. */
+/** The text that this browser keeps under a name; null if it keeps none, or nothing at all. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(name)

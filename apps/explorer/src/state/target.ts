@@ -57,12 +57,12 @@ export function textToCandidates(text: string): readonly Candidate[] {
   return WORD.test(trimmed) ? [{ kind: 'word', word: trimmed }] : []
 }
 
-/** Decimal digits without leading zeros; undefined where the text is not a number. */
+/** Decimal digits without leading zeros; undefined if the text is not a number. */
 function textToNumber(text: string): string | undefined {
   return NUMBER.test(text) ? String(BigInt(text.replaceAll(/\D/g, ''))) : undefined
 }
 
-/** RFC 3339 in UTC; a date alone is its beginning. Undefined where there is no such time. */
+/** RFC 3339 in UTC; a date alone is its beginning. Undefined if there is no such time. */
 export function textToTime(text: string): string | undefined {
   const plain = text
     .trim()

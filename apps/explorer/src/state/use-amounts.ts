@@ -28,7 +28,7 @@ export function useAmounts(type: string | undefined, holder: string | undefined,
   return fields && facts && { paths: fields.paths, facts }
 }
 
-/** The decimal amount of a member, undefined where it is none. */
+/** The decimal amount of a member, undefined if it is none. */
 export function amountAt(amounts: Amounts | undefined, path: string, units: string | undefined): string | undefined {
   if (!amounts?.paths.includes(path) || units === undefined || !WHOLE_NUMBER.test(units)) return undefined
   return formatAmount(units, amounts.facts.decimals)

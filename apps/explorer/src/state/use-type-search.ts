@@ -95,7 +95,7 @@ async function loadPage(
   }
 }
 
-/** @throws where it was stopped meanwhile */
+/** @throws if it was stopped meanwhile */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds)

@@ -8,7 +8,7 @@ interface ObjectFactsProps {
   readonly at: string | undefined
 }
 
-/** What an address is besides an account: a fungible asset, a collection, a token or another object; nothing where it is none. */
+/** What an address is besides an account: a fungible asset, a collection, a token or another object; nothing if it is none. */
 export function ObjectFactsCard({ address, at }: ObjectFactsProps) {
   const [known, setKnown] = useState<ObjectFacts | undefined>(undefined)
   useEffect(() => {

@@ -4,25 +4,31 @@ import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { accountNotFound, storedAccountInvalid } from '../errors.js'
 import { DEFAULT_ACCOUNT_RESOURCE, isFeatureOn } from './feature-flags.js'
 
-/** What clients ask of an account. */
+/** The fields of an account that clients ask for. */
 export interface AccountFields {
   readonly sequenceNumber: bigint
-  /** Normally 32 bytes. */
+  /** Authentication key; normally 32 bytes. */
   readonly authenticationKey: Uint8Array
 }
 
-/** An account as `0x1::account::Account` has it. */
+/** An account as `0x1::account::Account` describes it. */
 export interface Account {
-  /** BCS of `0x1::account::Account`: as stored or, of an account that has none, as the chain takes it to be. */
+  /**
+   * BCS of `0x1::account::Account`: as stored or, for an account without a stored one, with the values that the chain
+   * assumes.
+   */
   readonly bytes: Uint8Array
-  /** @throws `stored_data_invalid` */
+  /**
+   * Decodes the fields.
+   * @throws `stored_data_invalid`
+   */
   readFields(): AccountFields
 }
 
 const ACCOUNT = parseStructTag('0x1::account::Account')
 
 /**
- * An account. Where the chain lets accounts be without a stored resource, every address is one.
+ * Reads an account. If the chain allows accounts without a stored resource, every address is an account.
  * @throws `account_not_found`
  */
 export function readAccount(view: StateView, address: Uint8Array): Account {
@@ -36,8 +42,8 @@ export function readAccount(view: StateView, address: Uint8Array): Account {
 }
 
 /**
- * authentication key bytes | sequence number u64 | guid creation number u64 | two event handles (counter u64, creation
- * number u64, address) | two options of an address
+ * Reads authentication key bytes | sequence number u64 | guid creation number u64 | two event handles (counter u64,
+ * creation number u64, address) | two options of an address
  */
 function readAccountFields(bytes: Uint8Array): AccountFields {
   const reader = new ByteReader(bytes)

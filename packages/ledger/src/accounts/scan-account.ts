@@ -7,14 +7,14 @@ import { scanFrom } from '../listings/scan-from.js'
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 const MODULE = 0
 
-/** Keys that are asked for at once: few after a jump, since the next jump may be near. */
+/** Fewest keys that are asked for at once, as after a jump, since the next jump may be near. */
 const FEWEST_KEYS = 16
 const MOST_KEYS = 256
 
 /**
- * What an account holds of modules, or of resources and groups, in the order of the state keys' bytes. Keys begin with
- * the length of their path, so that the kinds alternate: modules, then resources, then groups of each length. The other
- * kind is jumped over, so that it costs a look-up for each length and not one for each key.
+ * Scans the modules of an account, or its resources and groups, in the order of the state keys' bytes. Keys begin with
+ * the length of their path, so the kinds alternate: for each length modules, then resources, then groups. The scan
+ * jumps over the kinds that are not asked for, which costs one look-up for each length and not one for each key.
  */
 export function* scanAccount(
   view: StateView,
@@ -45,7 +45,7 @@ function isWanted(key: Uint8Array, wanted: 'modules' | 'resources'): boolean {
   return (key[pathKindAt(key)] === MODULE) === (wanted === 'modules')
 }
 
-/** First key of the next kind, of the same account and the same length of path. */
+/** First key of the next kind with the same account and length of path. */
 function keyAfterKind(key: Uint8Array): Uint8Array {
   const kindAt = pathKindAt(key)
   const next = Uint8Array.from(key.subarray(0, kindAt + 1))
@@ -53,7 +53,7 @@ function keyAfterKind(key: Uint8Array): Uint8Array {
   return next
 }
 
-/** Offset of the kind of the path in the key of a module, resource or group. */
+/** Offset in a key of a module, resource or group at which the kind of its path stands. */
 function pathKindAt(key: Uint8Array): number {
   const reader = new ByteReader(key, PATH_AT)
   reader.readLength()

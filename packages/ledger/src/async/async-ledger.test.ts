@@ -15,7 +15,7 @@ const HANDLE = parseAddress('0x7ab1e')
 const OWNER = parseAddress('0xa11ce')
 const DEPTH = 5
 
-/** Struct S of module m0 has a field of S of m1, and so on. */
+/** Writes of modules in a chain: struct S of m0 has a field of type S of m1, and so on. */
 function modules(): Write[] {
   return Array.from({ length: DEPTH }, (_, at): Write => {
     const inner: SignatureToken =
@@ -45,7 +45,7 @@ function asyncOver(engine: StateWriter, options: AsyncLedgerOptions = {}) {
   const asyncLedger = createAsyncLedger(state, options)
   return {
     asyncLedger,
-    /** What a read answers, and the rounds that it took. */
+    /** Result of a read, and the number of rounds that it took. */
     async ask<T>(read: (ledger: Ledger) => T): Promise<[T, number]> {
       const before = state.rounds
       const answer = await asyncLedger.read(read)
@@ -84,7 +84,8 @@ describe('a read over an async engine', () => {
       await engine.commit([{ version, block, writes: items(Number(version)) }], { chainId: 4 })
       const [answer, rounds] = await ask(readItem)
       expect(answer).toBe(itemOf(Number(version)))
-      // The snapshot; the item at its version and, beside it, whether the modules still stand. They may come last.
+      // The rounds are: the snapshot; the item at its version, and at the same time whether the modules still stand.
+      // That may come last.
       expect(rounds).toBeLessThanOrEqual(3)
       expect(await ask(readItem)).toEqual([answer, 1])
     }
@@ -93,7 +94,7 @@ describe('a read over an async engine', () => {
   it('loads a level of modules in each round', async () => {
     const { ask } = asyncOver(await begin())
     const [, rounds] = await ask(readItem)
-    // The snapshot, the item, and the levels.
+    // The rounds are: the snapshot, the item, and one for each level.
     expect(rounds).toBeLessThanOrEqual(2 + DEPTH)
   })
 
@@ -138,7 +139,7 @@ describe('a read over an async engine', () => {
     expect(await large.ask(readBalance)).toEqual([5n, 1])
     const deep = asyncOver(await begin(), { maxRounds: 3 })
     await expect(deep.ask(readItem)).rejects.toMatchObject({ code: 'read_too_large' })
-    // What it loaded is kept, so the next one goes further.
+    // What a refused read loaded is kept, so the next read gets further.
     await expect(deep.ask(readItem)).resolves.toEqual([itemOf(7), expect.any(Number)])
   })
 

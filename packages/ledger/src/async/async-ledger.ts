@@ -18,55 +18,61 @@ import { LoadedState } from './loaded-state.js'
 const PRUNED_ATTEMPTS = 10
 const PRUNED_PAUSES = { firstMs: 5, longestMs: 20 }
 
-/** What one read may load, and what is kept between reads. */
+/** Limits on what one read may load and on what is kept between reads. */
 export interface AsyncLedgerOptions {
-  /** Bytes that one read may load. Default 128 MiB. */
+  /** Bytes that one read may load, by default 128 MiB. */
   readonly maxLoadedBytes?: number | undefined
-  /** Rounds to the servers that one read may take. Default 256. */
+  /** Rounds to the servers that one read may take, by default 256. */
   readonly maxRounds?: number | undefined
-  /** Bytes of the modules that are kept between reads. Default 32 MiB. */
+  /** Bytes of modules that are kept between reads, by default 32 MiB. */
   readonly moduleCacheBytes?: number | undefined
 }
 
-/** Reads of a ledger whose state is on other machines: each is a promise. */
+/** Reads of a ledger whose state is on other machines; they return promises. */
 export interface AsyncLedger {
-  /** Discriminant: the reads of a `Ledger` are synchronous, these are promises. */
+  /** Discriminant: reads of a `Ledger` are synchronous, reads of this ledger return promises. */
   readonly kind: 'async'
-  /** The newest ledger that a server reported; undefined before the first read, and as long as nothing was ingested. */
+  /** The newest ledger that a server reported; undefined before the first read and while the store is empty. */
   readonly info: LedgerSummary | undefined
   /**
-   * Runs a read against what is loaded of the state, loads what it lacked, and runs it again until it lacks nothing. All
-   * runs of a read see one state of the ledger. The read may run several times, so it must do nothing but read; the
-   * ledger that it is given must not be used after it ended.
-   * @throws as the read; `unavailable`; `read_too_large` where it needs more bytes or rounds than one read may
+   * Runs a read against the loaded part of the state, loads what it lacked, and runs it again until it lacks nothing.
+   * All runs see one state of the ledger. As it may run several times, `run` must do nothing but read; it must not use
+   * its ledger after it has ended.
+   * @throws the errors of the read; `unavailable`; `read_too_large` if it needs more bytes or rounds than one read may
    */
   read<T>(run: (ledger: Ledger) => T | Promise<T>): Promise<T>
-  /** What the caches of this ledger hold, by their names. */
+  /** Use of the caches of this ledger, by their names. */
   readonly caches: Ledger['caches']
 }
 
-/** The reads of `createLedger` over an engine whose reads are promises, within `read`. */
+/** Creates the reads of `createLedger` over an engine whose reads are promises. */
 export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions = {}): AsyncLedger {
   const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
   const moduleCache = new ModuleCache()
   const caches = createCaches(moduleCache, new AsyncTypeResolver(moduleCache))
   const modules = new KnownModules(moduleCacheBytes)
   let latest: AsyncStateSnapshot | undefined
-  /** What the store says of its slice, once a read has asked: it keeps one from its first version on, or never. */
+  /**
+   * The store's record of its slice, once a read has asked for it. A store keeps a slice from its first version on, or
+   * never.
+   */
   let slice: { readonly record: Uint8Array | undefined } | undefined
 
   async function take(asked: Promise<AsyncStateSnapshot>): Promise<AsyncStateSnapshot> {
     const snapshot = await asked
-    // Headers of answers are kept for one object, so it stays the same as long as the state does.
+    // The headers of answers are cached by this object, so it stays the same as long as the state does.
     if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
     if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
     latest = snapshot
-    // In the round in which this read continues. Where it fails, reads load what they lack.
+    // Runs in the round in which this read continues. If it fails, reads load what they lack.
     if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
     return snapshot
   }
 
-  /** A snapshot of a state that is pruned so far. Engines may take a state for the newest for some milliseconds. */
+  /**
+   * Takes a snapshot of a state whose oldest version is `oldestVersion` or newer. For some milliseconds, an engine may
+   * give an older state as the newest.
+   */
   async function takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
     for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
       const snapshot = await take(state.snapshot())
@@ -87,8 +93,8 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
     async read(run) {
       const asked = take(state.snapshot())
       asked.catch(() => {})
-      // The read begins on the snapshot before, while the newest is asked for. Usually the ledger stands where it stood, and
-      // that saves a round; otherwise it runs again.
+      // The read begins on the last snapshot while the newest is asked for. Usually the ledger has not changed, and
+      // that saves a round; otherwise the read runs again.
       let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
       let current = isNewest ? await asked : latest!
       const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
@@ -96,7 +102,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
       for (let rounds = 0; rounds <= maxRounds; rounds++) {
         loaded.isUsed = false
         if (slice) reader = readerOfSlice(loaded, slice.record)
-        // Anew for each run: a ledger keeps the state that it pinned last.
+        // A new ledger for each run, because a ledger keeps the state that it pinned last.
         const result = attempt(() => run(createLedgerOver(loaded, () => reader, caches)))
         const outcome = result instanceof Promise ? await result : result
         const { isLacking, isUsed } = loaded
@@ -124,7 +130,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown }
 
-/** A promise only where the read is one. */
+/** Runs a read, and returns a promise only if the read does. */
 function attempt<T>(run: () => T | Promise<T>): Outcome<T> | Promise<Outcome<T>> {
   const fail = (error: unknown): Outcome<T> => ({ error })
   try {

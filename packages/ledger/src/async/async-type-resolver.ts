@@ -8,15 +8,15 @@ import { TypeResolver } from '../types/type-resolver.js'
 import type { LoadedVersion } from './loaded-version.js'
 import { loadedVersionOf } from './loaded-version-of.js'
 
-/** Structs whose modules one run looks for ahead. */
+/** Most structs whose modules one run looks for ahead. */
 const MOST_STRUCTS = 1_024
 
 type StructToken = Extract<SignatureToken, { kind: 'struct' }>
 
 /**
- * Resolves types while modules may be lacking. The synchronous resolution ends at the first module that is absent; this one
- * then looks for all other modules that the type needs as far as it can see, so that one round loads a whole level of
- * them, and answers with a codec that prints nothing, so that the run continues and finds what else is lacking.
+ * Resolves types while modules may be lacking. A synchronous resolver ends at the first module that is absent. This one
+ * then looks for all other modules that the type is known to need, so that one round loads a whole level of them. It
+ * returns a codec that prints nothing, so that the run continues and finds out what else is lacking.
  */
 export class AsyncTypeResolver extends TypeResolver {
   readonly #modules: ModuleCache
@@ -72,7 +72,7 @@ function readIfSound(read: () => MoveModule | undefined): MoveModule | undefined
   }
 }
 
-/** Function types have one layout whatever they name. */
+/** Token for a type tag. Function types have one layout, whatever their parameters. */
 function tagToToken(tag: TypeTag): SignatureToken {
   switch (tag.kind) {
     case 'vector':
@@ -90,7 +90,7 @@ function tagToToken(tag: TypeTag): SignatureToken {
 
 const NULL = new TextEncoder().encode('null')
 
-/** Codec of a type that cannot be resolved yet. The key of an item cannot be computed without its type. */
+/** Stand-in for the codec of a type that is not resolved yet. It cannot compute the key of an item. */
 function unknownCodec(error: unknown): Codec {
   return {
     layout: { kind: 'bool' },

@@ -1,14 +1,14 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { type AsyncStateView, branchOf, type LedgerSummary, type StateEntry } from '@ledger-state/engine'
 
-/** Versions of one module that are kept, the newest first. */
+/** Most versions of one module that are kept, the newest first. */
 const MOST_STATES = 8
-/** Modules that are looked up again, all at once, when the ledger has moved on. */
+/** Most modules that are looked up again, all at once, when the ledger has moved on. */
 const RENEWED_MODULES = 128
 /** Bytes of memory that a module takes in addition to its key and its binary. */
 const STATE_SIZE = 256
 
-/** A module as one version wrote it. It stood so from there on until `seenUntil` at least. */
+/** A module as one version wrote it, known to be the newest from that version until `seenUntil`. */
 interface ModuleState {
   readonly entry: StateEntry
   seenUntil: bigint
@@ -17,32 +17,33 @@ interface ModuleState {
 interface KnownModule {
   readonly key: Uint8Array
   readonly states: readonly ModuleState[]
-  /** Bytes. */
+  /** Estimated bytes of memory. */
   readonly size: number
 }
 
 /**
- * The modules that reads needed, with the versions for which each is known to be the newest. They outlive the reads:
- * modules are written seldom and needed always. They are of one branch: those of another are forgotten (`branchOf`).
+ * The modules that reads needed, each with the versions for which it is known to be the newest. They are kept between
+ * reads, because modules are needed often and written seldom. All are of one branch (`branchOf`); modules of an older
+ * branch are forgotten.
  */
 export class KnownModules {
   readonly #capacity: number
-  /** Modules by the text of the key; those that were used last stand last. */
+  /** Modules by the text of the key; the most recently used stand last. */
   readonly #modules = new Map<string, KnownModule>()
   #size = 0
   #branch = 0
 
-  /** `capacity` in bytes. */
+  /** @param capacity in bytes */
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** Bytes. */
+  /** Estimated bytes of memory. */
   get size(): number {
     return this.#size
   }
 
-  /** The module as it stood at a version of a ledger. */
+  /** The module at a version of a ledger; undefined if it is not known. */
   find(text: string, version: bigint, ledger: LedgerSummary): StateEntry | undefined {
     if (!this.#isOf(ledger)) return undefined
     const known = this.#modules.get(text)
@@ -63,13 +64,18 @@ export class KnownModules {
     return entries
   }
 
-  /** Looks whether the modules that were used last still stand: few are written, and all are needed at the newest version. */
+  /**
+   * Finds out whether the most recently used modules are still the newest. Few are written, and the newest version
+   * needs all of them.
+   */
   async renew(view: AsyncStateView): Promise<void> {
     const keys = [...this.#modules.values()].slice(-RENEWED_MODULES).map(({ key }) => key)
     if (keys.length > 0) await this.load(view, keys)
   }
 
-  /** Whether what is kept is of the branch of a ledger. Turns to a newer one. */
+  /**
+   * Whether the kept modules are of the branch of a ledger. If the branch is newer, forgets them and takes that branch.
+   */
   #isOf(ledger: LedgerSummary): boolean {
     const branch = branchOf(ledger)
     if (branch > this.#branch) {

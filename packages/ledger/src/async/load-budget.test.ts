@@ -12,7 +12,7 @@ const MIB = 1 << 20
 const HANDLE = parseAddress('0x7ab1e')
 const ITEMS = 60
 
-/** Items of half a MiB each, after loads that are counted. */
+/** A ledger of items of half a MiB each, whose loads are counted. */
 async function largeItems() {
   const value = new Uint8Array(MIB / 2)
   const keys = Array.from({ length: ITEMS }, (_, at) => Uint8Array.of(at))
@@ -36,7 +36,7 @@ async function largeItems() {
   return { state, keys, counts }
 }
 
-/** Reads as a batch does: an item that is not there fails alone. */
+/** Reads many keys as a batch does: an item that is absent fails alone. */
 function lengthsOf(ledger: Ledger, keys: readonly Uint8Array[]): (number | undefined)[] {
   return keys.map((key) => {
     try {

@@ -2,15 +2,15 @@ import { readTooLarge } from '../errors.js'
 
 /** Memory that an entry takes in addition to its bytes. */
 const ENTRY_SIZE = 128
-/** What a value is taken for until it is there: more than any that a chain of today takes. */
+/** Assumed size of a value until it has come; larger than any value on today's chains. */
 const EXPECTED_VALUE = 1 << 20
-/** What a page is taken for: engines end one with the item that passes this. */
+/** Assumed size of a page until it has come; engines end a page with the item that exceeds this. */
 const EXPECTED_PAGE = 4 << 20
-/** So much may be asked for at once however small the budget is: a balance is in several values. */
+/** Bytes that may always be asked for at once, however small the budget is: a balance is in several values. */
 const LEAST_AT_ONCE = 16 << 20
 
 /**
- * Bounds what one read loads: all in all, and at any moment. Only as much is asked for at once as would fit if every value
+ * Bounds the bytes that one read loads, in all and at once. It asks for no more at once than would fit if every value
  * were large, so that a read of a thousand large values is refused after the first of them have come.
  */
 export class LoadBudget {
@@ -25,23 +25,26 @@ export class LoadBudget {
     this.#mostAtOnce = Math.max(mostBytes, LEAST_AT_ONCE)
   }
 
-  /** Values that may be asked for at once. */
+  /** Number of values that may be asked for at once. */
   get valuesAtOnce(): number {
     return Math.floor(this.#mostAtOnce / EXPECTED_VALUE)
   }
 
-  /** Asks for values as soon as those before leave room. @throws `read_too_large` if they have used up the budget */
+  /**
+   * Asks for values as soon as earlier ones leave room.
+   * @throws `read_too_large` if they have used up the budget
+   */
   values<T>(count: number, ask: () => Promise<T>): Promise<T> {
     return this.#ask(count * EXPECTED_VALUE, ask)
   }
 
-  /** Same as `values`, for a page. */
+  /** Asks for a page, as `values` does for values. */
   page<T>(ask: () => Promise<T>): Promise<T> {
     return this.#ask(EXPECTED_PAGE, ask)
   }
 
   async #ask<T>(expected: number, ask: () => Promise<T>): Promise<T> {
-    // What is asked for in one tick goes in one round, so this waits only where it must.
+    // Requests of one tick go out in one round, so this waits only if it must.
     while (this.#expected + expected > this.#mostAtOnce) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
@@ -55,7 +58,10 @@ export class LoadBudget {
     }
   }
 
-  /** @throws `read_too_large` */
+  /**
+   * Charges loaded bytes.
+   * @throws `read_too_large`
+   */
   spend(bytes: number): void {
     this.#bytes += bytes + ENTRY_SIZE
     this.#expectRoom()

@@ -2,10 +2,10 @@ import { LedgerStateError } from '@ledger-state/core'
 import type { AsyncStateSnapshot, Block } from '@ledger-state/engine'
 import type { Prunes } from './prunes.js'
 
-/** Blocks that one round loads; what lacks more gets them in the next one. */
+/** Most blocks that one round loads; the next round loads the others. */
 const BLOCKS_A_ROUND = 1_024
 
-/** The blocks that one kind of question asks for: loaded, or lacking. */
+/** Answers to one kind of question about blocks: each is loaded or lacking. */
 class Answers<T> {
   readonly #known = new Map<bigint, T | LedgerStateError>()
   readonly #lacked = new Set<bigint>()
@@ -21,7 +21,10 @@ class Answers<T> {
     return this.#lacked.size > 0
   }
 
-  /** @throws `version_pruned` */
+  /**
+   * The answer to a question; undefined, and noted as lacking, if it is not loaded.
+   * @throws `version_pruned`
+   */
   get(question: bigint): T | undefined {
     const known = this.#known.get(question)
     if (known instanceof LedgerStateError) throw known
@@ -39,7 +42,7 @@ class Answers<T> {
   }
 }
 
-/** What was loaded of the blocks of a snapshot. */
+/** Loaded blocks of a snapshot. */
 export class LoadedBlocks {
   readonly #ofVersions: Answers<Block>
   readonly #byHeight: Answers<Block | undefined>
@@ -59,7 +62,10 @@ export class LoadedBlocks {
     return [this.#ofVersions, this.#byHeight, this.#atTime].flatMap((answers) => answers.load(snapshot))
   }
 
-  /** The block of a version alone, as long as it is lacking. @throws `version_pruned` */
+  /**
+   * The block of a version; as long as it is lacking, a block of this version alone.
+   * @throws `version_pruned`
+   */
   at(version: bigint): Block {
     const found = this.#ofVersions.get(version)
     const unknown = { height: 0n, epoch: 0n, timestampUsec: 0n }

@@ -3,11 +3,11 @@ import type { AsyncStateSnapshot, HistoryOptions, Revision } from '@ledger-state
 import type { LoadBudget } from './load-budget.js'
 import type { Prunes } from './prunes.js'
 
-/** Revisions of the first page; each further page has twice as many. */
+/** Revisions of the first page; each further page has twice as many as the one before. */
 const FIRST_PAGE = 64
 const LARGEST_PAGE = 65_536
 
-/** What was loaded of the history of one key, from its beginning on. */
+/** Loaded part of the history of one key, from its beginning on. */
 export class LoadedHistory implements Iterable<Revision> {
   readonly #key: Uint8Array
   /** Options of the next page. */
@@ -23,7 +23,7 @@ export class LoadedHistory implements Iterable<Revision> {
     this.#options = options
   }
 
-  /** Ends where nothing more is loaded, and notes that it was lacking. */
+  /** Ends after the loaded part, and notes that more was lacking. */
   *[Symbol.iterator](): Generator<Revision> {
     yield* this.#revisions
     if (this.#pruned) throw this.#pruned

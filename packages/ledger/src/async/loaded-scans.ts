@@ -3,13 +3,13 @@ import { bytesToHexDigits, compareBytes, keyAfter } from '@ledger-state/core/byt
 import type { AsyncStateView } from '@ledger-state/engine'
 import type { LoadBudget } from './load-budget.js'
 
-/** Entries of the first page of a prefix; each further page has twice as many. */
+/** Entries of the first page of a prefix; each further page has twice as many as the one before. */
 const FIRST_PAGE = 64
 const LARGEST_PAGE = 65_536
-/** Pages that one round loads; what lacks more gets them in the next one. */
+/** Most pages that one round loads; the next round loads the others. */
 const PAGES_A_ROUND = 64
 
-/** Entries without a gap between them, of keys from `from` to before `end`; to the end of the prefix without one. */
+/** Entries with keys from `from` to before `end`, without a gap. Undefined `end`: to the end of the prefix. */
 interface LoadedRange {
   readonly from: Uint8Array
   readonly end: Uint8Array | undefined
@@ -22,7 +22,7 @@ interface LackedPage {
   readonly limit: number
 }
 
-/** What was loaded of the scans of one version, by their prefixes. */
+/** Loaded parts of the scans of one version, by their prefixes. */
 export class LoadedScans {
   readonly #ranges = new Map<string, LoadedRange[]>()
   readonly #lacked = new Map<string, LackedPage>()
@@ -31,7 +31,7 @@ export class LoadedScans {
     return this.#lacked.size > 0
   }
 
-  /** Ends where nothing more is loaded, and notes what was lacking. */
+  /** Scans the loaded part. Ends where the loaded part ends, and notes what was lacking. */
   *scan(prefix: Uint8Array, start: Uint8Array, limit: number): Generator<KeyedEntry> {
     const ranges = this.#rangesOf(bytesToHexDigits(prefix))
     let from = compareBytes(start, prefix) < 0 ? prefix : start
@@ -52,7 +52,7 @@ export class LoadedScans {
     }
   }
 
-  /** Asks for what was lacking. */
+  /** Loads what was lacking. */
   load(view: AsyncStateView, budget: LoadBudget): Promise<void>[] {
     const pages = [...this.#lacked.values()].slice(0, PAGES_A_ROUND)
     this.#lacked.clear()

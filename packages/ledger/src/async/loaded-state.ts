@@ -20,9 +20,9 @@ import { LoadedWrites } from './loaded-writes.js'
 import { Prunes } from './prunes.js'
 
 /**
- * What one read has loaded of an async state. It answers at once and without promises, from what is loaded. Whatever is
- * not is answered as if it were absent, and noted: the answer of a run that lacked something must not be used. `load`
- * then loads all that the run lacked, in one round, and the read runs again.
+ * The part of an async state that one read has loaded, with synchronous answers. What is not loaded is answered as if
+ * it were absent, and is noted. So the answer of a run that lacked something must not be used: `load` loads in one
+ * round all that it lacked, and the read runs again.
  */
 export class LoadedState implements StateReader {
   readonly #modules: KnownModules
@@ -33,7 +33,7 @@ export class LoadedState implements StateReader {
   #histories = new Map<string, LoadedHistory>()
   #blocks = new LoadedBlocks(this.#prunes)
   #writes = new LoadedWrites(this.#prunes)
-  /** Whether the run asked anything of the state. */
+  /** Whether the run has asked the state anything. */
   isUsed = false
 
   constructor(snapshot: AsyncStateSnapshot, modules: KnownModules, budget: LoadBudget) {
@@ -49,13 +49,13 @@ export class LoadedState implements StateReader {
     return false
   }
 
-  /** The oldest version that servers keep, once they reported that a prune has overtaken the snapshot. */
+  /** The oldest version that servers keep, if they reported that a prune has overtaken the snapshot. */
   get overtakenBy(): bigint | undefined {
     const { oldestVersion } = this.#prunes
     return oldestVersion > (this.#snapshot.ledger?.oldestVersion ?? 0n) ? oldestVersion : undefined
   }
 
-  /** Continues with another snapshot. What was loaded of versions stays true. */
+  /** Continues with another snapshot. Loaded versions stay valid. */
   moveTo(snapshot: AsyncStateSnapshot): void {
     this.#snapshot = snapshot
     this.#histories = new Map()
@@ -63,7 +63,7 @@ export class LoadedState implements StateReader {
     this.#writes = new LoadedWrites(this.#prunes)
   }
 
-  /** One round: loads all that is lacking. */
+  /** Loads, in one round, all that is lacking. */
   async load(): Promise<void> {
     const loading = [...this.#versions.values()].flatMap((version) => version.load())
     for (const history of this.#histories.values()) {
@@ -124,7 +124,7 @@ export class LoadedState implements StateReader {
     return history
   }
 
-  /** Same as `AsyncStateSnapshot.nearestWrites`, of one key; null if there is no write, undefined if that is not loaded. */
+  /** `AsyncStateSnapshot.nearestWrites` for one key: null if there is no write, undefined if that is not loaded. */
   nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     this.#expectLedger()
     return this.#writes.nearest(key, search)

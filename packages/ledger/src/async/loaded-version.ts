@@ -7,22 +7,22 @@ import type { LoadBudget } from './load-budget.js'
 import { LoadedScans } from './loaded-scans.js'
 import type { Prunes } from './prunes.js'
 
-/** What was loaded of the state at one version. What is not loaded is as if it were absent, and noted as lacking. */
+/** Loaded part of the state at one version. What is not loaded is answered as absent, and noted as lacking. */
 export class LoadedVersion implements StateView {
   readonly version: bigint
-  /** The view that it is loaded from. */
+  /** View from which the values are loaded. */
   view: AsyncStateView
-  /** Structs whose modules this run looked for already. */
+  /** Structs whose modules this run has already looked for. */
   readonly searchedStructs = new Set<string>()
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
   readonly #prunes: Prunes
-  /** Entries by the texts of keys; null for keys that are not there. */
+  /** Entries by the texts of keys; null for a key that does not exist. */
   readonly #entries = new Map<string, StateEntry | null>()
   readonly #lacked = new Map<string, Uint8Array>()
   readonly #kept = new Map<string, unknown>()
   readonly #scans = new LoadedScans()
-  /** Known once a server has reported it. */
+  /** Error with which a server reported that the version is pruned. */
   #pruned: LedgerStateError | undefined
 
   constructor(view: AsyncStateView, modules: KnownModules, budget: LoadBudget, prunes: Prunes) {
@@ -55,7 +55,10 @@ export class LoadedVersion implements StateView {
     return found ?? undefined
   }
 
-  /** The entry of a key where that is loaded: null if the key is not there. Undefined, and not noted, where it is not loaded. */
+  /**
+   * The entry of a key if it is loaded, null if the key does not exist. Undefined if it is not loaded, which this does
+   * not note.
+   */
   find(key: Uint8Array): StateEntry | null | undefined {
     if (this.#pruned) throw this.#pruned
     const text = bytesToHexDigits(key)
@@ -64,7 +67,7 @@ export class LoadedVersion implements StateView {
     )
   }
 
-  /** What a run of the read began under a name, for the next run to continue with; the first run begins it. */
+  /** Work that a run of the read began under a name, so that the next run continues it. The first run begins it. */
   keep<T>(name: string, begin: () => T): T {
     if (this.#kept.has(name)) return this.#kept.get(name) as T
     const begun = begin()
@@ -80,7 +83,7 @@ export class LoadedVersion implements StateView {
     return this.#scans.scan(prefix, start, limit)
   }
 
-  /** Asks for all that is lacking; nothing is then. */
+  /** Asks for all that is lacking, and clears the notes. */
   load(): Promise<void>[] {
     const keys = [...this.#lacked.values()]
     const modules = keys.filter((key) => isModuleKey(key))
@@ -112,7 +115,7 @@ export class LoadedVersion implements StateView {
     })
   }
 
-  /** Parts of the keys that may be asked for together. */
+  /** Splits the keys into parts that may be asked for together. */
   *#atOnce(keys: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
     const most = this.#budget.valuesAtOnce
     for (let at = 0; at < keys.length; at += most) yield keys.slice(at, at + most)

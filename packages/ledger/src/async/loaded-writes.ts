@@ -6,16 +6,16 @@ import type { Prunes } from './prunes.js'
 
 interface LoadedSearch {
   readonly search: WriteSearch
-  /** Versions by the texts of keys; null if there is no write. */
+  /** Versions by the texts of keys; null for a key without such a write. */
   readonly found: Map<string, bigint | null>
   readonly lacked: Map<string, Uint8Array>
 }
 
-/** What was loaded of the nearest writes of keys. All that one run lacked is loaded in one round. */
+/** Loaded answers about the nearest writes of keys. All that one run lacked is loaded in one round. */
 export class LoadedWrites {
   readonly #prunes: Prunes
   readonly #searches = new Map<string, LoadedSearch>()
-  /** Known once a server has reported it. */
+  /** Error with which a server reported that the version is pruned. */
   #pruned: LedgerStateError | undefined
 
   constructor(prunes: Prunes) {
@@ -27,7 +27,10 @@ export class LoadedWrites {
     return false
   }
 
-  /** Null if there is no write; undefined if none is loaded, which it notes. @throws `version_pruned` */
+  /**
+   * The nearest write of a key; null if there is none. Undefined, and noted as lacking, if it is not loaded.
+   * @throws `version_pruned`
+   */
   nearest(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     if (this.#pruned) throw this.#pruned
     const name = 'above' in search ? `${search.above} to ${search.last}` : `until ${search.until}`
@@ -42,7 +45,7 @@ export class LoadedWrites {
     return found
   }
 
-  /** Asks for all that is lacking; nothing is then. */
+  /** Asks for all that is lacking, and clears the notes. */
   load(snapshot: AsyncStateSnapshot, budget: LoadBudget): Promise<void>[] {
     return [...this.#searches.values()].map(async ({ search, found, lacked }) => {
       if (lacked.size === 0) return

@@ -3,7 +3,7 @@ import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
 import { typeTagHeapSize } from '../caches/type-tag-heap-size.js'
 import { invalidAsset } from '../errors.js'
 
-/** What a balance is asked of: a coin type, or a fungible asset by the address of its metadata. */
+/** An asset that an account can hold: a coin type, or a fungible asset by the address of its metadata. */
 export type Asset =
   | { readonly kind: 'coin'; readonly coin: StructTag }
   | { readonly kind: 'fungibleAsset'; readonly metadata: Uint8Array }
@@ -27,7 +27,7 @@ export function parseAsset(text: string): Asset {
   }
 }
 
-/** What the keys derived from an asset take, in addition to the texts and names in them. */
+/** Heap of the keys that are derived from an asset, in addition to its texts and names. */
 const KEYS_HEAP_SIZE = 1_024
 
 /** Bytes of heap that an asset takes, with the keys that a reader of balances derives from it. */

@@ -11,29 +11,29 @@ const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 
 /** The parts of the state keys that depend on the asset alone. */
 interface AssetKeys extends NumberedAsset {
-  /** Key of the coin store; its account is filled in for each read. A fungible asset has none. */
+  /** Key of the coin store; each read fills in the account. Undefined for a fungible asset. */
   readonly coinStore: Uint8Array | undefined
 }
 
-/** Place at which a balance is stored. */
+/** State keys at which a balance is stored. */
 export interface BalanceKeys {
-  /** State key of the coin store; a fungible asset has none. */
+  /** State key of the coin store; undefined for a fungible asset. */
   readonly coinStore: Uint8Array | undefined
-  /** State key of the group of resources of the primary store. */
+  /** State key of the resource group of the primary store. */
   readonly primaryStore: Uint8Array
 }
 
-/** Reads balances. Remembers what it derived: the keys of assets, and addresses of primary stores. */
+/** Reads balances. Remembers keys of assets and addresses of primary stores that it derived. */
 export class BalanceReader {
   readonly #assetKeys = new WeakMap<Asset, AssetKeys>()
   readonly #storeAddresses = new PrimaryStoreAddresses()
-  /** State key of a primary store; its account is filled in for each read. */
+  /** State key of a primary store; each read fills in the account. */
   readonly #storeKey = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
   #assetCount = 0
 
   /**
-   * What an account holds of an asset: the coin store, where a coin is asked for, and the primary store of the fungible
-   * asset. What is missing counts 0; accounts, assets and modules need not exist.
+   * The balance of an account: for a coin the sum of coin store and primary store, for a fungible asset that of the
+   * primary store. A store that is missing counts 0; accounts, assets and modules need not exist.
    * @throws `invalid_bcs` if a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
    */
   read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
@@ -50,7 +50,7 @@ export class BalanceReader {
     return { coinStore: coinStore?.slice(), primaryStore: primaryStore.slice() }
   }
 
-  /** Keys that the next call overwrites. */
+  /** Fills in the keys of an owner. The next call overwrites them. */
   #fillKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
     const keys = this.#keysOfAsset(asset)
     this.#storeAddresses.write(owner, keys, this.#storeKey, STATE_KEY_ADDRESS_AT)

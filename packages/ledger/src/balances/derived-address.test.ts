@@ -8,7 +8,7 @@ it('the cache of primary stores answers with the derived address, whatever share
   const addresses = new PrimaryStoreAddresses()
   const address = fc.oneof(
     fc.uint8Array({ minLength: 32, maxLength: 32 }),
-    // Many that differ in one byte only.
+    // Many addresses differ in one byte only.
     fc.tuple(fc.nat(31), fc.nat(3)).map(([at, byte]) => new Uint8Array(32).fill(byte, at, at + 1)),
   )
   const target = new Uint8Array(40)
@@ -16,7 +16,7 @@ it('the cache of primary stores answers with the derived address, whatever share
   fc.assert(
     fc.property(address, address, (owner, metadata) => {
       const text = bytesToHex(metadata)
-      // Some differ above their low 32 bits only.
+      // Some numbers differ only above their low 32 bits.
       const number = numbers.get(text) ?? (numbers.size >> 1) + 1 + (numbers.size & 1) * 2 ** 32
       numbers.set(text, number)
       for (let round = 0; round < 2; round++) {

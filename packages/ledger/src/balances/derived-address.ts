@@ -2,40 +2,40 @@ import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { sha3Of } from '#sha3-256'
 
-// The last byte that is hashed says what an address is derived from.
+// Last byte that is hashed: it says what an address is derived from.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
 const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
 
 const APTOS_COIN = '0x1::aptos_coin::AptosCoin'
 const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
 
-/** Address of the store that holds what `owner` has of a fungible asset by default. */
+/** Address of the primary store of `owner` for a fungible asset: the store that holds the asset by default. */
 export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
   return sha3Of(concatenated(owner, metadata, DERIVED_FROM_OBJECT))
 }
 
-/** An owner with an asset may stand in either of two places next to each other. */
+/** Number of places. The entry of an owner and an asset may stand in either of two neighbouring places. */
 const PLACES = 65_536
 const OWNER_AT = 8
 const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
-/** u64 number of the asset, 0 where nothing is | owner | address of the store */
+/** Layout of a place: u64 number of the asset, 0 for an empty place | owner | address of the store. */
 const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
 
-/** A fungible asset, by the address of its metadata, with a number from 1 on that no other has or had. */
+/** A fungible asset, by the address of its metadata. Its number, from 1 on, is unique, also over time. */
 export interface NumberedAsset {
   readonly number: number
   readonly metadata: Uint8Array
 }
 
 /**
- * Addresses of primary stores that were derived before, 4 MiB of them. One block of memory in which an answer costs two
- * cache lines; a map from texts costs as much as the hash that it spares.
+ * Cache of derived addresses of primary stores, in one block of 4 MiB. A look-up touches two cache lines; a map with
+ * texts as keys would cost as much as the hash that it saves.
  */
 export class PrimaryStoreAddresses {
-  /** Made when the first address is asked for. */
+  /** The block; allocated when the first address is asked for. */
   #places: Uint8Array | undefined
 
-  /** Writes the address into `target`. */
+  /** Writes the address of a primary store into `target`. */
   write(owner: Uint8Array, asset: NumberedAsset, target: Uint8Array, targetStart: number): void {
     this.#places ??= new Uint8Array(PLACES * PLACE_LENGTH)
     const places = this.#places
@@ -43,7 +43,7 @@ export class PrimaryStoreAddresses {
     let start = first
     if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
     if (start !== first && !holds(places, start, owner, asset.number)) {
-      // The newest stands first.
+      // The newest entry stands first.
       places.copyWithin(start, first, start)
       start = first
       writeWord(places, start, asset.number)
@@ -61,7 +61,10 @@ function holds(places: Uint8Array, start: number, owner: Uint8Array, number: num
   return true
 }
 
-/** An even number. Most addresses are hashes; the others are small numbers, which differ in their last bytes. */
+/**
+ * Index of the first of two places, an even number. Most addresses are hashes; the others are small numbers, which
+ * differ in their last bytes.
+ */
 function firstPlaceOf(owner: Uint8Array, number: number): number {
   const mixed = Math.imul(readWord(owner, ADDRESS_LENGTH - 4), 0x9e3779b1) ^ Math.imul(number, 0x85ebca6b)
   return (mixed >>> 16) & (PLACES - 2)

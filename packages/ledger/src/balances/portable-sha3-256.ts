@@ -1,4 +1,4 @@
-// Runtimes other than Node have no SHA3 of their own: the Web Cryptography API lacks it.
+// SHA3-256 for runtimes other than Node, which have none: the Web Cryptography API lacks it.
 import { sha3_256 } from '@noble/hashes/sha3.js'
 import type { Sha3 } from './node-sha3-256.js'
 

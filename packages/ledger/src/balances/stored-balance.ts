@@ -7,22 +7,28 @@ const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore'
 const CONCURRENT_BALANCE = '0x1::fungible_asset::ConcurrentFungibleBalance'
 
 const EVENT_HANDLE_BYTES = 8 + 8 + ADDRESS_LENGTH
-/** `CoinStore`: coin u64, frozen bool, two event handles. */
+/** Bytes of a `CoinStore`: coin u64, frozen bool, two event handles. */
 const COIN_STORE_LENGTH = 8 + 1 + 2 * EVENT_HANDLE_BYTES
 
-/** @throws `balance_overflow` above 2^64 - 1 */
+/**
+ * Sum of the two balances of an owner.
+ * @throws `balance_overflow` above 2^64 - 1
+ */
 export function sumOfBalances(owner: Uint8Array, coins: bigint, fungible: bigint): bigint {
   const sum = coins + fungible
   if (sum <= U64_MAX) return sum
   throw balanceOverflow(owner, sum)
 }
 
-/** The value of a stored coin store. @throws `invalid_bcs` */
+/**
+ * The balance in a stored coin store.
+ * @throws `invalid_bcs`
+ */
 export function coinStoreValue(owner: Uint8Array, bytes: Uint8Array): bigint {
   if (bytes.length === COIN_STORE_LENGTH && bytes[8]! <= 1) {
     return leadingU64(bytes)
   }
-  // It does not decode: find out where.
+  // The bytes do not decode: find out where.
   return readStored('CoinStore', owner, bytes, (reader) => {
     const value = reader.readU64()
     reader.readBool()
@@ -31,7 +37,7 @@ export function coinStoreValue(owner: Uint8Array, bytes: Uint8Array): bigint {
   })
 }
 
-/** Reads without a view of the bytes, which would take longer to make than the reading. */
+/** Reads without creating a `DataView`, which would take longer than reading. */
 function leadingU64(bytes: Uint8Array): bigint {
   const low = (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0
   const high = (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16) | (bytes[7]! << 24)) >>> 0
@@ -39,7 +45,7 @@ function leadingU64(bytes: Uint8Array): bigint {
 }
 
 /**
- * The balance in a primary store: 0 where its group of resources holds no fungible store.
+ * The balance in a primary store: 0 if its resource group holds no fungible store.
  * @throws `invalid_bcs`
  */
 export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bigint {
@@ -47,7 +53,7 @@ export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bi
   const store = members?.find(({ name }) => name === FUNGIBLE_STORE)
   if (!members || !store) return 0n
   const address = stateKey.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH)
-  // metadata address, balance u64, frozen bool
+  // Layout: metadata address, balance u64, frozen bool
   const balance = readStored('FungibleStore', address, store.bytes, (reader) => {
     reader.skip(ADDRESS_LENGTH)
     const value = reader.readU64()
@@ -56,7 +62,7 @@ export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bi
   })
   const concurrent = members.find(({ name }) => name === CONCURRENT_BALANCE)
   if (balance !== 0n || !concurrent) return balance
-  // value u64, max_value u64
+  // Layout: value u64, max_value u64
   return readStored('ConcurrentFungibleBalance', address, concurrent.bytes, (reader) => {
     const value = reader.readU64()
     reader.readU64()
@@ -64,21 +70,21 @@ export function primaryStoreBalance(stateKey: Uint8Array, group: Uint8Array): bi
   })
 }
 
-/** Most members of objects with a store. */
+/** Members that most objects with a store have. */
 const KNOWN_MEMBERS = [FUNGIBLE_STORE, CONCURRENT_BALANCE, '0x1::object::ObjectCore'].map((name) => {
   const writer = new ByteWriter()
   writeStructTag(writer, parseStructTag(name))
   return { name, bytes: writer.toBytes() }
 })
 
-/** Reads the type of a member; undefined if it is not one of the known. */
+/** Reads the type of a member; undefined if it is not one of the known members. */
 function readMemberName(reader: ByteReader): string | undefined {
   const known = KNOWN_MEMBERS.find(({ bytes }) => skipTag(reader, bytes))
   if (!known) readStructTag(reader)
   return known?.name
 }
 
-/** Reads the members of a group; undefined if the group does not decode: it counts as absent then. */
+/** Reads the members of a group. Undefined if the group does not decode, in which case it counts as absent. */
 function readKnownMembers(group: Uint8Array): readonly GroupMember<string | undefined>[] | undefined {
   try {
     return readGroupMembers(group, readMemberName)

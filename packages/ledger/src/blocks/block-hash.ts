@@ -5,8 +5,8 @@ import { parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-ta
 const COMMIT_HISTORY_KEY = resourceKey(parseAddress('0x1'), parseStructTag('0x1::block::CommitHistory'))
 
 /**
- * The hash of a block, out of the events of blocks that newer frameworks keep in a table: the first version of a block
- * writes its own. Undefined if the state has none of this block.
+ * The hash of a block, read from the block's event. Newer frameworks keep these events in a table, which the first
+ * version of each block writes. Undefined if the state has no event for this block.
  */
 export function readBlockHash(viewOfFirstVersion: StateView, height: bigint): Uint8Array | undefined {
   if (height === 0n) return new Uint8Array(ADDRESS_LENGTH)
@@ -22,7 +22,10 @@ export function readBlockHash(viewOfFirstVersion: StateView, height: bigint): Ui
   }
 }
 
-/** `CommitHistory`: capacity u32 | next index u32 | handle of the table | … Its items are a ring. */
+/**
+ * Key of the newest event in `CommitHistory`: capacity u32 | next index u32 | handle of the table | … The table's items
+ * are a ring.
+ */
 function newestEventKey(history: Uint8Array): Uint8Array | undefined {
   const reader = new ByteReader(history)
   const capacity = reader.readU32()
@@ -32,7 +35,7 @@ function newestEventKey(history: Uint8Array): Uint8Array | undefined {
   return tableItemKey(handle, new ByteWriter().u32((next === 0 ? capacity : next) - 1).toBytes())
 }
 
-/** `NewBlockEvent`: hash | epoch u64 | round u64 | height u64 | … */
+/** Hash in a `NewBlockEvent`: hash | epoch u64 | round u64 | height u64 | … */
 function readHash(event: Uint8Array, height: bigint): Uint8Array | undefined {
   const reader = new ByteReader(event)
   const hash = reader.readBytes(ADDRESS_LENGTH)

@@ -1,8 +1,8 @@
 import type { StateReader } from '@ledger-state/engine'
 
 /**
- * The times of the blocks of versions, in microseconds since 1970; undefined below the window. Versions that are asked for
- * one after the other often share a block.
+ * Returns a function from versions to the times of their blocks, in microseconds since 1970; undefined below the
+ * window. It remembers the last block, since successive versions often share one.
  */
 export function createBlockTimes(reader: StateReader, oldestVersion: bigint): (version: bigint) => bigint | undefined {
   let block: ReturnType<StateReader['blockAt']> | undefined

@@ -3,18 +3,21 @@ import { type Block, type LedgerSummary, type StateReader, versionNotFound, vers
 import { blockNotFound, blockPruned } from '../errors.js'
 import { readBlockHash } from './block-hash.js'
 
-/** A block with its first and last version, and its hash where the state has it. */
+/** A block with its first and last version, and its hash if the state has it. */
 export interface LedgerBlock extends BlockInfo {
   readonly firstVersion: bigint
-  /** Latest version of the ledger that was pinned: the last one of the newest block. */
+  /** Last version of the block; for the newest block the latest version of the pinned ledger. */
   readonly lastVersion: bigint
-  /** 32 bytes, zeros for the genesis block; undefined if the state does not have it. */
+  /** Hash of 32 bytes, zeros for the genesis block; undefined if the state does not have it. */
   readonly hash: Uint8Array | undefined
 }
 
-// The store may commit and prune after `ledger` was pinned: what is answered is what that ledger holds.
+// The store may commit and prune after `ledger` was pinned. Answers are those of the pinned ledger.
 
-/** @throws `block_not_found`, `block_pruned` */
+/**
+ * The block with a height.
+ * @throws `block_not_found`, `block_pruned`
+ */
 export function blockByHeight(reader: StateReader, ledger: LedgerSummary, height: bigint): LedgerBlock {
   if (height > ledger.latestBlock.height) throw blockNotFound(height)
   const block = height < ledger.oldestBlock.height ? undefined : reader.blockByHeight(height)
@@ -22,7 +25,10 @@ export function blockByHeight(reader: StateReader, ledger: LedgerSummary, height
   return describeBlock(reader, ledger, block)
 }
 
-/** @throws `version_not_found`, `version_pruned` */
+/**
+ * The block of a version.
+ * @throws `version_not_found`, `version_pruned`
+ */
 export function blockByVersion(reader: StateReader, ledger: LedgerSummary, version: bigint): LedgerBlock {
   const { latestVersion, oldestVersion } = ledger
   if (version > latestVersion) throw versionNotFound(version)

@@ -1,9 +1,9 @@
-/** What a cache of a ledger holds. */
+/** Use of a cache of a ledger. */
 export interface CacheUse {
-  /** Bytes of heap, as estimated. */
+  /** Estimated bytes of heap. */
   readonly bytes: number
   readonly capacityBytes: number
-  /** Look-ups since the start that did not find what they looked for. */
+  /** Number of look-ups since the start that found nothing. */
   readonly misses: number
 }
 

@@ -1,13 +1,15 @@
 import type { Layout, LayoutField } from '@ledger-state/bcs'
 
-// Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
+// Bytes of heap: upper estimates from measurements on the V8 of Node 24.
 
-/** A layout, a field or a variant with the closures that print and write its values: 450 to 590 bytes were measured. */
+/**
+ * Heap of a layout, field or variant with the closures that print and write its values; 450 to 590 bytes were measured.
+ */
 const NODE = 640
-/** Copies of a name: in the layout and, as UTF-8 and as text, in the code that prints it. */
+/** Copies of a name: one in the layout, and one as UTF-8 and others as text in the printing code. */
 const COPIES_OF_NAME = 4
 
-/** A codec whose both directions are compiled. A layout that stands in several places is compiled once. */
+/** Heap of a codec once both directions are compiled. A layout that occurs in several places is compiled once. */
 export function codecHeapSize(layout: Layout): number {
   const seen = new Set<Layout>()
   const open: Layout[] = []

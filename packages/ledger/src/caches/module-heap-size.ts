@@ -1,18 +1,18 @@
 import type { FieldDefinition, MoveModule, SignatureToken } from '@ledger-state/move-module'
 import { typeTagHeapSize } from './type-tag-heap-size.js'
 
-// Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
+// Bytes of heap: upper estimates from measurements on the V8 of Node 24.
 
 const MODULE = 512
-/** A struct or a variant, with its name. */
+/** Heap of a struct or a variant, with its name. */
 const DEFINITION = 384
 const FIELD = 64
-/** A struct in a signature. */
+/** Heap of a struct in a signature. */
 const STRUCT_TOKEN = 144
 const FUNCTION_TOKEN = 256
 const TOKEN = 64
 
-/** A module as `readModule` gives it: its names, which definitions share, are no longer than its binary. */
+/** Heap of a module that `readModule` returns. Definitions share its names, which are no longer than its binary. */
 export function moduleHeapSize(module: MoveModule, binary: Uint8Array): number {
   let size = MODULE + binary.length
   for (const definition of module.structs) {
@@ -44,7 +44,7 @@ function tokenHeapSize(token: SignatureToken): number {
     case 'typeParameter':
       return TOKEN
     default:
-      // All modules share the primitive types.
+      // The primitive types are shared by all modules.
       return 0
   }
 }

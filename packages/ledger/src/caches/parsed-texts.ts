@@ -2,28 +2,31 @@ import { SizedCache } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { type CacheUse, cacheUse } from './cache-use.js'
 
-/** UTF-16 units of a text that is kept. */
+/** Most UTF-16 units of a text that is kept. */
 const LONGEST_KEPT_TEXT = 4_096
-/** The text itself and, of a type, its canonical text; commas get a space there. */
+/** Copies of a text: the text itself and, for a type, its canonical text, in which a space follows each comma. */
 const COPIES_OF_TEXT = 3
 
 /**
- * Remembers what texts parse to. The same text gives the same object as long as it is kept, which lets the caches of
- * types and assets find it by identity.
+ * Remembers parsed texts. While a text is kept, it always gives the same object, so that the caches of types and assets
+ * can find the object by identity.
  */
 export class ParsedTexts<T extends {}> {
   readonly #parse: (text: string) => T
   readonly #heapSize: (parsed: T) => number
   readonly #parsed: SizedCache<T>
 
-  /** `capacity` and the sizes in bytes of heap; `heapSize` counts all that is reachable from a parsed text. */
+  /**
+   * @param capacity and the sizes are bytes of heap
+   * @param heapSize counts all that is reachable from a parsed text
+   */
   constructor(capacity: number, parse: (text: string) => T, heapSize: (parsed: T) => number) {
     this.#parse = parse
     this.#heapSize = heapSize
     this.#parsed = new SizedCache(capacity)
   }
 
-  /** Bytes of heap, as estimated. */
+  /** Estimated bytes of heap. */
   get size(): number {
     return this.#parsed.size
   }
@@ -45,7 +48,7 @@ export class ParsedTexts<T extends {}> {
 
 const ENCODER = new TextEncoder()
 
-/** A copy of a text: V8 keeps the whole body of a request for a slice of it. */
+/** A copy of a text. For a slice of a request's body, V8 would keep the whole body. */
 function copyOfText(text: string): string {
   return decodeUtf8(ENCODER.encode(text))!
 }

@@ -11,7 +11,7 @@ const HOME = parseAddress('0xcafe')
 const KEY = moduleKey(HOME, 'm')
 const CHAIN = { chainId: 1 }
 
-/** A version that publishes a module, whose struct has these fields. */
+/** A version that publishes a module with one struct, which has these fields. */
 function publishing(version: bigint, names: readonly string[]): VersionWrites {
   const fields = names.map((name): FieldDefinition => ({ name, type: { kind: 'u8' } }))
   const struct = { kind: 'struct', name: 'S', abilities: ABILITY.store, typeParameters: [], fields } as const
@@ -46,6 +46,6 @@ it('a ledger keeps modules of async state for one branch', async () => {
   expect(modules.find(text, 1n, after.ledger)).toBeUndefined()
   const [loaded] = await modules.load(after, [KEY])
   expect(modules.find(text, 1n, after.ledger)).toEqual(loaded)
-  // What the branch before loads is not kept, and nothing is answered to it.
+  // A module that a read of the earlier branch loads is neither kept nor returned to that branch.
   expect(modules.find(text, 1n, before.ledger)).toBeUndefined()
 })

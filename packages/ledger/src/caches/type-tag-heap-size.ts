@@ -1,8 +1,8 @@
 import type { TypeTag } from '@ledger-state/type-tag'
 
-// Bytes of heap, estimated from above with what V8 of Node 24 was seen to take.
+// Bytes of heap: upper estimates from measurements on the V8 of Node 24.
 
-/** A struct with its address and names; the names may be slices of the text that was parsed. */
+/** Heap of a struct with its address and names. The names may be slices of the parsed text. */
 const STRUCT_TAG = 512
 const VECTOR_TAG = 64
 const TYPE_ARGUMENT = 16

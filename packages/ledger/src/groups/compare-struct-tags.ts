@@ -3,8 +3,8 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { type FunctionSlot, type StructTag, type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 
 /**
- * The order in which the reference lists the members of a group: by address, module and name as text, then type
- * arguments. It is not the order in which they are stored, which is that of their bytes.
+ * Compares types in the order in which the reference lists the members of a group: by address, module and name as text,
+ * then by type arguments. Groups store their members in another order, that of their bytes.
  */
 export function compareStructTags(a: StructTag, b: StructTag): number {
   return (
@@ -15,7 +15,7 @@ export function compareStructTags(a: StructTag, b: StructTag): number {
   )
 }
 
-/** Types of different kinds stand in the order of their numbers in BCS. */
+/** Compares type tags. Tags of different kinds have the order of their numbers in BCS. */
 function compareTypeTags(a: TypeTag, b: TypeTag): number {
   if (a.kind === 'struct' && b.kind === 'struct') return compareStructTags(a, b)
   if (a.kind === 'vector' && b.kind === 'vector') return compareTypeTags(a.element, b.element)

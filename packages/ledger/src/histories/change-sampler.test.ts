@@ -6,7 +6,7 @@ import type { Change } from './history.js'
 
 const ERROR = new LedgerStateError('invalid_bcs', 'cannot be read')
 
-/** Changes at versions of their own, with a few equal values and high peaks between them; some cannot be read. */
+/** Changes with a few equal values and high peaks between them; some cannot be read. */
 const histories = fc
   .uniqueArray(
     fc.tuple(fc.bigInt(0n, 400n), fc.oneof(fc.bigInt(0n, 5n), fc.bigInt(0n, 2n ** 128n), fc.constant(undefined))),

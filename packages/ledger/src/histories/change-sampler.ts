@@ -1,6 +1,6 @@
 import type { Change } from './history.js'
 
-/** Changes kept of each bucket: its first and last, its least and its greatest value. */
+/** Most changes that are kept of a bucket: the first, the last, the least and the greatest. */
 const KEPT_OF_BUCKET = 4
 
 interface Measured<T> {
@@ -9,17 +9,17 @@ interface Measured<T> {
 }
 
 interface Bucket<T> {
-  /** Version of the change that was added first. */
+  /** Version of the change that opened the bucket. */
   readonly openedAt: bigint
-  /** The first change, or the first that cannot be read. */
+  /** The first change that cannot be read or, if all can, the first change. */
   first: Change<T>
   last: Change<T>
-  /** Least of the values that can be read. */
+  /** The least of the values that can be read. */
   least: Measured<T> | undefined
   greatest: Measured<T> | undefined
 }
 
-/** The versions that a `ChangeSampler` samples, and how many changes it keeps. */
+/** Range of versions that a `ChangeSampler` samples, and number of changes that it keeps. */
 export interface SampledRange {
   /** First and last version, both included. */
   readonly first: bigint
@@ -29,21 +29,21 @@ export interface SampledRange {
 }
 
 /**
- * Keeps a bounded sample of the changes of a number, whose curve shows every peak: the versions of the range are divided
- * into equal buckets, and the first and last change and the least and greatest value of each bucket are kept; where
- * changes cannot be read, the first of those in place of the first change. Changes are added in the order of their versions,
- * up or down. Memory is bounded by the points.
+ * Keeps a bounded sample of the changes of a number, whose curve shows every peak. It divides the versions of the range
+ * into equal buckets, and keeps of each bucket the first and the last change, the least and the greatest value. If a
+ * bucket has changes that cannot be read, it keeps the first of them in place of the first change. Add changes in the
+ * order of their versions, ascending or descending. Memory is bounded by the number of points.
  */
 export class ChangeSampler<T> {
   readonly #range: SampledRange
-  /** Buckets by their numbers, in the order in which they were begun, which is that of the changes. */
+  /** Buckets by their numbers, in the order of the changes. */
   readonly #buckets = new Map<bigint, Bucket<T>>()
 
   constructor(range: SampledRange) {
     this.#range = range
   }
 
-  /** Adds the next change. `measure` is not asked about a change that cannot be read. */
+  /** Adds the next change. `measure` is not called for a change that cannot be read. */
   add(change: Change<T>, measure: (value: T) => bigint): void {
     const at = this.#bucketAt(change.version)
     let bucket = this.#buckets.get(at)
@@ -61,7 +61,7 @@ export class ChangeSampler<T> {
     if (!bucket.greatest || measured.measure > bucket.greatest.measure) bucket.greatest = measured
   }
 
-  /** What is kept, each change once, in the order in which they were added. */
+  /** The kept changes, each once, in the order in which they were added. */
   *kept(): Generator<Change<T>> {
     for (const { openedAt, first, last, least, greatest } of this.#buckets.values()) {
       const isDescending = last.version < openedAt
@@ -70,7 +70,10 @@ export class ChangeSampler<T> {
     }
   }
 
-  /** Versions outside the range, such as that which wrote what the window began with, count to the bucket at its end. */
+  /**
+   * The bucket of a version. Versions outside the range belong to the nearest bucket, such as the version that wrote
+   * the first value of the window.
+   */
   #bucketAt(version: bigint): bigint {
     const { first, last, points } = this.#range
     const buckets = BigInt(Math.max(1, Math.floor(points / KEPT_OF_BUCKET)))

@@ -36,7 +36,7 @@ function coinStore(value: bigint): Uint8Array {
   return new ByteWriter().u64(value).bytes(new Uint8Array(97)).toBytes()
 }
 
-/** A group with a fungible store, cut to a length, and beside it a member that changes without the balance. */
+/** A group with a fungible store, cut to a length, and a member that changes without the balance. */
 function primaryStore(balance: bigint, noise: number, length?: number): Uint8Array {
   const group = new ByteWriter().uleb128(2)
   writeStructTag(group, parseStructTag('0x1::a::Noise'))
@@ -46,9 +46,9 @@ function primaryStore(balance: bigint, noise: number, length?: number): Uint8Arr
   return group.byteString(store.subarray(0, length)).toBytes()
 }
 
-/** Now and then too much for a sum. */
+/** Values; now and then one that is too large for a sum. */
 const value = fc.oneof({ weight: 5, arbitrary: fc.bigInt(0n, 3n) }, fc.constant(2n ** 64n - 1n))
-/** Bytes, now and then cut short so that they cannot be read. */
+/** Bytes; now and then cut short, so that they cannot be read. */
 const maybeCut = (bytes: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint8Array> =>
   fc.tuple(bytes, fc.option(fc.integer({ min: 1, max: 12 }), { freq: 3, nil: undefined })).map(([whole, length]) => {
     return length === undefined ? whole : whole.subarray(0, length)
@@ -59,7 +59,7 @@ const wholeStore = fc.tuple(value, fc.nat(3)).map(([balance, noise]) => primaryS
 const storeWrite = fc
   .option(fc.oneof({ weight: 3, arbitrary: maybeCut(wholeStore) }, cutStore), { freq: 4 })
   .map((bytes): Write => [STORE_KEY, bytes])
-/** What a version writes of the two; mostly nothing. */
+/** Writes of a version to the coin store and the primary store; mostly none. */
 const writesOfVersion: fc.Arbitrary<Write[]> = fc
   .tuple(fc.option(coinWrite, { freq: 1 }), fc.option(storeWrite, { freq: 1 }))
   .map((writes) => writes.filter((write) => write !== null))
@@ -68,14 +68,14 @@ async function engineOf(first: bigint, versions: readonly (readonly Write[])[]) 
   const engine = createMemoryEngine()
   for (const [at, writes] of versions.entries()) {
     const version = first + BigInt(at)
-    // Blocks of three versions.
+    // Blocks have three versions each.
     const block = at % 3 === 0 ? { height: BigInt(at), epoch: 0n, timestampUsec: BigInt(at) * 10n } : undefined
     await engine.commit([{ version, block, writes }], { chainId: 4 })
   }
   return engine
 }
 
-/** What somebody sees of a read or of an entry. */
+/** Result of a read or of an entry, as its caller sees it. */
 function seen<T>(read: () => T): T | string {
   try {
     return read()
@@ -92,7 +92,7 @@ function seenOf<T>(change: Change<T>): T | string {
   })
 }
 
-/** Checks that a history says what reading at each version of the window says, errors included. */
+/** Checks that a history agrees with reads at each version of the window, errors included. */
 function expectSameAsReads<T>(
   history: History<Change<T>>,
   readAt: (version: bigint) => T,
@@ -117,7 +117,7 @@ function printBigint(_: string, one: unknown): unknown {
   return typeof one === 'bigint' ? String(one) : one
 }
 
-/** All changes, read in pages. */
+/** Lists all changes, in pages. */
 function readInPages<T>(list: (options: ChangeHistoryOptions) => History<T>, options: ChangeHistoryOptions): T[] {
   const items: T[] = []
   let start: bigint | undefined
@@ -136,7 +136,7 @@ const ledgers = fc.record({
 })
 
 describe('the history of a balance', () => {
-  it('says what the balance read says at each version of the window', async () => {
+  it('agrees with reads of the balance at each version of the window', async () => {
     await fc.assert(
       fc.asyncProperty(ledgers, async ({ first, versions, retained }) => {
         const engine = await engineOf(first, versions)
@@ -210,7 +210,7 @@ describe('the history of a balance', () => {
         while (!items.next().done);
       }).toThrow(pruned)
       expect(() => [...ledger.at().balanceHistory(OWNER, COIN, { order, start: page.cursor })]).toThrow(pruned)
-      // What the pruner did not reach is still listed.
+      // Versions that the pruner has not reached are still listed.
       expect([...recent]).toHaveLength(2)
     }
   })
@@ -266,7 +266,7 @@ it('a history continues after a change that cannot be read, in either order and 
   )
   const state = createLedger(engine).at()
   const cut = 'invalid_bcs: the stored CoinStore at 0xcafe: unexpected end of input at byte 1'
-  // Versions 3 and 4 say the same.
+  // Versions 3 and 4 have the same value.
   const expected = [3n, cut, 2n, cut, 1n]
   expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
   const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
@@ -302,7 +302,7 @@ it('a history of a member continues after a group that cannot be read', async ()
 })
 
 describe('the history of a table item', () => {
-  it('says what reading the item says at each version of the window', async () => {
+  it('agrees with reads of the item at each version of the window', async () => {
     const HANDLE = parseAddress('0x7ab1e')
     const key = tableItemKey(HANDLE, Uint8Array.of(1))
     const write = fc
@@ -336,7 +336,7 @@ describe('the history of a table item', () => {
 })
 
 describe.skipIf(!hasSharedData)('the history of a resource of the account fixture', () => {
-  it('says what reading the resource says at each version of the window', async () => {
+  it('agrees with reads of the resource at each version of the window', async () => {
     const engine = createMemoryEngine()
     const source = await openSource(sharedPath('conformance/account-fixture.ndjson.gz'))
     for await (const record of source.versions()) await engine.commit([record], { chainId: source.chainId! })

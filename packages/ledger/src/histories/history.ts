@@ -4,69 +4,79 @@ import { createBlockTimes } from '../blocks/block-times.js'
 import { isUnreadable } from '../types/unreadable.js'
 import { type StoredState, statesNewestFirst, statesOldestFirst } from './stored-states.js'
 
-/** Which changes a page of a history shows. */
+/** Options for one page of a history. */
 export interface ChangeHistoryOptions {
-  /** First and last version, both included; by default all that the window knows, and the version of the state. */
+  /** First and last version, both included; by default the first that the window knows and the version of the state. */
   readonly from?: bigint | undefined
   readonly to?: bigint | undefined
   /** `asc` begins with the oldest version, `desc` with the newest; `desc` by default. */
   readonly order?: 'asc' | 'desc' | undefined
   /** Most changes of the page; all by default. */
   readonly limit?: number | undefined
-  /** Asked before each change but the first: whether the page ends here. */
+  /** Called before each change except the first. If it returns true, the page ends there. */
   readonly isFull?: (() => boolean) | undefined
-  /** The version at which the page begins: the `cursor` of the page before. */
+  /** Version at which the page begins: the `cursor` of the page before. */
   readonly start?: bigint | undefined
 }
 
 /**
- * One page of a history: the versions at which something changed. What it was at the oldest version of the window comes
- * under the version that wrote it, which may be below. It is iterated once. The iteration throws `version_pruned` where the
- * pruner has reached its range since the state was pinned, or since the cursor was given out: no change is left out unsaid.
+ * One page of a history: the versions at which a value changed. The value at the oldest version of the window is listed
+ * under the version that wrote it, which may be older. A page can be iterated once. The iteration throws
+ * `version_pruned` if the pruner has reached its range since the state was pinned or the cursor was given out, so that
+ * no change is silently left out.
  */
 export interface History<T> extends Iterable<T> {
-  /** Known at the end of the iteration: where the next page begins, undefined if nothing follows. */
+  /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */
   readonly cursor: bigint | undefined
   /**
-   * Whether all changes of the range are known. False if the range begins before the window, or where the store does
-   * not know the state that it began with.
+   * Whether all changes of the range are known. False if the range begins before the window, or if the store does not
+   * know the state that it began with.
    */
   readonly complete: boolean
 }
 
 interface ChangeMoment {
   readonly version: bigint
-  /** Microseconds since 1970, of the block; undefined for a version below the window. */
+  /** Time of the block in microseconds since 1970; undefined for a version below the window. */
   readonly timestampUsec: bigint | undefined
 }
 
-/** What something is from a version on. */
+/** A change to a value that can be read. */
 export interface ReadableChange<T> extends ChangeMoment {
   readonly value: T
   readonly error?: undefined
 }
 
-/** What is stored from a version on cannot be read: a read at the version throws this error. */
+/** A change to stored bytes that cannot be read: a read at the version throws `error`. */
 export interface UnreadableChange extends ChangeMoment {
   readonly value?: undefined
   readonly error: LedgerStateError
 }
 
-/** An entry of a history: what a read says from its version on, which may be an error. */
+/** An entry of a history: the result of a read from its version on, which may be an error. */
 export type Change<T> = ReadableChange<T> | UnreadableChange
 
-/** How values are read out of what keys hold, and compared. */
+/** A way to read a value from what keys hold, and to compare two values. */
 export interface Observation<V> {
   readonly keys: readonly Uint8Array[]
-  /** @throws what `isUnreadable` knows, where the bytes cannot be read */
+  /**
+   * Reads a value.
+   * @throws an error that `isUnreadable` knows if the bytes cannot be read
+   */
   read(values: readonly (Uint8Array | null)[]): V
   isEqual(a: V, b: V): boolean
 }
 
-/** States that one page looks at beyond those that it shows: most writes of a group leave a member as it is. */
+/**
+ * Most states that one page looks at in addition to those that it shows. Most writes of a group leave a given member
+ * unchanged.
+ */
 const MOST_SKIPPED_STATES = 2_000
 
-/** The changes of what is observed until a version of a pinned ledger. `present` makes what the page shows of a value. */
+/**
+ * Lists the changes of an observation up to a version of a pinned ledger. `present` turns a value into what the page
+ * shows.
+ */
 export function createHistory<V, T>(
   reader: StateReader,
   { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary },
@@ -108,7 +118,7 @@ export function createHistory<V, T>(
       else yield { ...moment, value: present(reading.value, at) }
     }
     if (seen === 0) expectCursorKept(start, undefined, oldestVersion)
-    // What was pruned on the way may have left no state at all.
+    // A prune during the iteration may have left no state at all.
     expectNotPruned(reader, first, oldestVersion)
   }
 
@@ -121,18 +131,21 @@ export function createHistory<V, T>(
   }
 }
 
-/** A cursor names a state that was there. Below the window it may be gone by now, and others with it. */
+/** Checks that the state which a cursor names still exists. Below the window it may be gone, and others with it. */
 function expectCursorKept(start: bigint | undefined, found: bigint | undefined, oldestVersion: bigint): void {
   if (start !== undefined && start < oldestVersion && start !== found) throw versionPruned(start, oldestVersion)
 }
 
-/** States at or below the oldest version are no longer distinguished, so that a pruner may have removed one unseen. */
+/**
+ * Checks that a version is above the oldest one. States at or below that are no longer distinguished, so a pruner may
+ * have removed one unnoticed.
+ */
 function expectNotPruned(reader: StateReader, version: bigint, pinnedOldestVersion: bigint): void {
   const { oldestVersion } = reader.ledger!
   if (oldestVersion > pinnedOldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
 }
 
-/** What bytes were read as. */
+/** Result of reading bytes: a value or an error. */
 type Reading<V> =
   | { readonly value: V; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: LedgerStateError }
@@ -140,7 +153,7 @@ type Reading<V> =
 interface Step<V> {
   readonly version: bigint
   readonly reading: Reading<V>
-  /** Whether it reads otherwise than before the version. */
+  /** Whether the reading differs from the one before the version. */
   readonly isChange: boolean
 }
 
@@ -153,7 +166,7 @@ function readStored<V>({ read }: Observation<V>, values: readonly (Uint8Array | 
   }
 }
 
-/** Two states that fail alike are one to a reader: the same error is said at each of their versions. */
+/** Whether two readings are the same for a caller. Two errors are, if a read throws the same error at both versions. */
 function isSameReading<V>({ isEqual }: Observation<V>, a: Reading<V>, b: Reading<V>): boolean {
   if (a.error || b.error) return a.error?.code === b.error?.code && a.error?.message === b.error?.message
   return isEqual(a.value, b.value)

@@ -5,7 +5,7 @@ import { coinStoreValue, primaryStoreBalance, sumOfBalances } from '../balances/
 import { findMember, structTagToBytes } from '../resources/read-resource.js'
 import type { Observation } from './history.js'
 
-/** The balance of an owner, whose coin store and primary store are written at versions of their own. */
+/** The balance of an owner. Its coin store and its primary store are written independently. */
 export function observeBalance(owner: Uint8Array, { coinStore, primaryStore }: BalanceKeys): Observation<bigint> {
   return {
     keys: coinStore ? [primaryStore, coinStore] : [primaryStore],
@@ -17,12 +17,12 @@ export function observeBalance(owner: Uint8Array, { coinStore, primaryStore }: B
   }
 }
 
-/** The bytes of a key, null if it is not there. */
+/** The bytes of a key; null if it does not exist. */
 export function observeKey(key: Uint8Array): Observation<Uint8Array | null> {
   return { keys: [key], read: ([value]) => value ?? null, isEqual: isSameBytes }
 }
 
-/** The bytes of a resource that is stored in a group, where there is one, or by itself. */
+/** The bytes of a resource, which is stored in a group or by itself. */
 export function observeResource(
   address: Uint8Array,
   tag: StructTag,

@@ -1,18 +1,18 @@
 import type { Revision, StateReader } from '@ledger-state/engine'
 
-/** What keys hold from a version on, until the next state. */
+/** The values of keys from a version on, until the next state. */
 export interface StoredState {
   readonly version: bigint
-  /** One for each key, in the order of the keys; null if a key is not there. */
+  /** Values in the order of the keys; null for a key that does not exist. */
   readonly values: readonly (Uint8Array | null)[]
 }
 
-// Below the oldest version of the window only the newest revision of each key is known. Together they are one state: that
-// of the newest of them, which stands until the oldest version at least.
+// Below the oldest version of the window only the newest revision of each key is known. Together these revisions are
+// one state. It has the version of the newest of them, and lasts until the oldest version at least.
 
 /**
- * The states of keys at or below version `last`, the newest first. A state stands for each version that wrote one of the
- * keys. Costs what is taken from it.
+ * The states of keys at or below version `last`, the newest first: one for each version that wrote one of the keys.
+ * Only the states that are taken cost anything.
  */
 export function* statesNewestFirst(
   reader: StateReader,
@@ -35,8 +35,8 @@ export function* statesNewestFirst(
 }
 
 /**
- * The states of keys from version `first` to `last`, the oldest first, and before them the one that stands at the
- * beginning, if any of the keys was written until then.
+ * The states of keys from version `first` to `last`, the oldest first. Before them comes the state at `first`, if one
+ * of the keys was written earlier.
  */
 export function* statesOldestFirst(
   reader: StateReader,
@@ -89,7 +89,7 @@ function take(stream: Iterator<Revision>): Revision | undefined {
   return done ? undefined : value
 }
 
-/** A stream that is not read to its end may hold a snapshot of the store. */
+/** Closes a stream that was not read to its end and may hold a snapshot of the store. */
 function close(stream: Iterator<Revision>): void {
   stream.return?.()
 }

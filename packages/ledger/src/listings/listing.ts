@@ -1,22 +1,22 @@
 import type { KeyedEntry } from '@ledger-state/core'
 
-/** Start and end of a page of a listing. */
+/** Start and end of one page of a listing. */
 export interface ListOptions {
-  /** The state key at which the page begins, whether it is there or not: the `cursor` of the page before. */
+  /** State key at which the page begins, whether or not it exists: the `cursor` of the page before. */
   readonly start?: Uint8Array | undefined
-  /** Most state keys of the page; all by default. A resource group is one, however many members it has. */
+  /** Most state keys of the page; all by default. A resource group counts as one, however many members it has. */
   readonly limit?: number | undefined
-  /** Asked before each state key but the first: whether the page ends here. */
+  /** Called before each state key except the first. If it returns true, the page ends there. */
   readonly isFull?: (() => boolean) | undefined
 }
 
-/** One page of a listing. Its items are read as the iteration reaches them; it is iterated once. */
+/** One page of a listing. Its items are read as the iteration reaches them; it can be iterated once. */
 export interface Listing<T> extends Iterable<T> {
-  /** Known at the end of the iteration: where the next page begins, undefined if nothing follows. */
+  /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */
   readonly cursor: Uint8Array | undefined
 }
 
-/** `read` gives the items of one state key. */
+/** Creates a page of a listing. `read` returns the items of one state key. */
 export function createListing<T>(
   entries: Iterable<KeyedEntry>,
   { limit, isFull }: Pick<ListOptions, 'limit' | 'isFull'>,

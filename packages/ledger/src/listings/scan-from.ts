@@ -3,7 +3,9 @@ import type { ScanOptions, StateView } from '@ledger-state/engine'
 
 const NOTHING: readonly KeyedEntry[] = []
 
-/** What begins with a prefix, from a cursor on. A cursor that was given out for another prefix has nothing after it. */
+/**
+ * Scans the keys with a prefix, from a cursor on. A cursor that was given out for another prefix has nothing after it.
+ */
 export function scanFrom(view: StateView, prefix: Uint8Array, options: ScanOptions): Iterable<KeyedEntry> {
   const { start } = options
   return start === undefined || startsWith(start, prefix) ? view.scan(prefix, options) : NOTHING

@@ -1,12 +1,12 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 
-/** Members whose bytes stand in one block: a larger set never copies them. */
+/** Members of one block. A set that grows adds blocks, and never copies them. */
 const BLOCK_MEMBERS = 65_536
 const FIRST_SLOTS = 1_024
-/** Slots of which at most this share is taken. */
+/** Largest share of slots that may be taken. */
 const LARGEST_LOAD = 0.6
 
-/** What a set keeps of each member, in 13 bytes beside the 32 of its address or handle. */
+/** Data of members: 13 bytes for each in addition to the 32 of its address or handle. */
 interface Block {
   readonly ids: Uint8Array
   readonly since: Float64Array
@@ -15,14 +15,17 @@ interface Block {
 }
 
 /**
- * A set of addresses or of table handles, in some 52 bytes for each: 10 million take 519 MB. Members have numbers from 0 on, in the
- * order in which they were added; none is ever removed.
+ * A set of addresses or of table handles, in some 52 bytes for each: 10 million take 519 MB. Members have numbers from
+ * 0 on, in the order in which they were added, and are never removed.
  */
 export class MemberSet {
   readonly #blocks: Block[] = []
-  /** Numbers of members + 1; 0 if a slot is free. Open addressing: the next slot follows. */
+  /** Numbers of members + 1; 0 for a free slot. Open addressing: a taken slot leads to the next one. */
   #slots = new Uint32Array(FIRST_SLOTS)
-  /** Who sends objects to a kept account chooses their addresses: the places that they hash to must not be known. */
+  /**
+   * Random seed. Whoever sends objects to a kept account chooses their addresses, and must not know the slots to which
+   * they hash.
+   */
   readonly #seed = (Math.random() * 2 ** 32) | 0
   #size = 0
 
@@ -30,7 +33,7 @@ export class MemberSet {
     return this.#size
   }
 
-  /** The number of the member whose id stands in bytes; −1 where it is not in the set. */
+  /** The number of the member whose id begins at `start`; −1 if it is not in the set. */
   find(bytes: Uint8Array, start: number): number {
     const slots = this.#slots
     const mask = slots.length - 1
@@ -40,7 +43,7 @@ export class MemberSet {
     }
   }
 
-  /** Adds a member that is not in the set, and answers its number. `since` is below 2⁵³. */
+  /** Adds a member that is not in the set, and returns its number. `since` must be below 2⁵³. */
   add(bytes: Uint8Array, start: number, since: number, flags: number, valueType: number): number {
     if (this.#size + 1 > this.#slots.length * LARGEST_LOAD) this.#grow()
     const number = this.#size++
@@ -84,7 +87,7 @@ export class MemberSet {
   #isAt(number: number, bytes: Uint8Array, start: number): boolean {
     const { ids } = this.#blockOf(number)
     const at = (number % BLOCK_MEMBERS) * ADDRESS_LENGTH
-    // Backwards: small numbers differ in their last bytes.
+    // Goes backwards, because small numbers differ in their last bytes.
     for (let byte = ADDRESS_LENGTH - 1; byte >= 0; byte--) if (ids[at + byte] !== bytes[start + byte]) return false
     return true
   }

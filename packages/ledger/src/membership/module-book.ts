@@ -4,25 +4,28 @@ import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-m
 import { moduleKey } from '@ledger-state/type-tag'
 import { moduleHeapSize } from '../caches/module-heap-size.js'
 
-/** Bytes of heap of modules that can be loaded again. */
+/** Heap of modules that can be loaded again. */
 const CAPACITY = 64 << 20
-/** What a module takes that is absent or cannot be read. */
+/** Heap of a module that is absent or cannot be read. */
 const EMPTY_SIZE = 256
 
 interface BookEntry {
   /** The module as it was read; undefined if it is absent or cannot be read. */
   readonly module: MoveModule | undefined
   readonly size: number
-  /** Whether the store does not have it yet. */
+  /** Whether the module was put and is not in the store yet. */
   readonly isPending: boolean
 }
 
-/** The modules that types are laid out with, as they stand at the version that is looked at. What is not loaded is noted as lacking. */
+/**
+ * The modules that define the layouts of types, as of the version that is being looked at. Modules that are not loaded
+ * are noted as lacking.
+ */
 export class ModuleBook {
   readonly #entries = new Map<string, BookEntry>()
   readonly #lacking = new Map<string, Uint8Array>()
   #size = 0
-  /** Changes with every module that is written: what was found out about types may be another then. */
+  /** Number that changes with every module that is written, since findings about types may change, too. */
   revision = 0
 
   readonly find = (id: ModuleId): MoveModule | undefined => {
@@ -33,31 +36,31 @@ export class ModuleBook {
     return entry?.module
   }
 
-  /** Keys that were looked for in vain. */
+  /** Keys of modules that were needed and are not loaded. */
   get lacking(): readonly Uint8Array[] {
     return [...this.#lacking.values()]
   }
 
-  /** Takes in what the store has of a lacking module. */
+  /** Takes the store's value for a lacking module. */
   provide(key: Uint8Array, code: Uint8Array | undefined): void {
     const text = bytesToHexDigits(key)
     this.#lacking.delete(text)
     this.#set(text, code, false)
   }
 
-  /** Takes in a module that is written and that the store does not have yet. */
+  /** Takes a module that was written and is not in the store yet. */
   put(key: Uint8Array, code: Uint8Array | null): void {
     this.revision++
     this.#set(bytesToHexDigits(key), code ?? undefined, true)
   }
 
-  /** Forgets that a module is absent: it may be written elsewhere now. */
+  /** Forgets that a module is absent: it may have been written elsewhere. */
   forget(key: Uint8Array): void {
     this.revision++
     this.#drop(bytesToHexDigits(key))
   }
 
-  /** The store has all that was put. */
+  /** Notes that the store now has all modules that were put. */
   settle(): void {
     if (this.#size <= CAPACITY && this.#entries.size === 0) return
     const isFull = this.#size > CAPACITY
@@ -83,7 +86,7 @@ export class ModuleBook {
 
 function readIfSound(code: Uint8Array): MoveModule | undefined {
   try {
-    // The definitions may hold views of the bytes.
+    // A copy, because the definitions may hold views of the bytes.
     return readModule(code)
   } catch (error) {
     if (isLedgerStateError(error, 'invalid_module')) return undefined

@@ -52,18 +52,18 @@ const PATH_GROUP = 2
 
 const NOTHING = new Uint8Array(0)
 
-/** Flags of a member: its reason, and whether it is known whole. */
+/** Flag of a member that is known whole; the other bits are its reason. */
 const WHOLE = 0x80
 
-/** What came of the values that a slice looked into. */
+/** Counts of members, and of values that could not be read. */
 export interface SliceCounts {
   readonly accounts: number
   readonly tables: number
-  /** Values whose type is not known or does not fit, so that tables in them are not found. */
+  /** Number of values whose type is not known or does not fit, so that tables in them are not found. */
   readonly unread: number
 }
 
-/** What a keeper knew at a moment, for `joinedAfter`. */
+/** What a keeper knew at a moment; argument of `joinedAfter`. */
 export interface JoinMoment {
   readonly accounts: number
   readonly tables: number
@@ -71,8 +71,8 @@ export interface JoinMoment {
 }
 
 /**
- * Decides what a slice keeps, while versions pass by in their order, and remembers who joins. All modules are kept: which of them a later
- * value needs is not known when they are written.
+ * Decides which writes a slice keeps, version by version, and remembers who joins. It keeps all modules, because it
+ * cannot know which of them a later value will need.
  */
 export class SliceKeeper {
   readonly #accounts = new MemberSet()
@@ -83,18 +83,21 @@ export class SliceKeeper {
   readonly #book = new ModuleBook()
   readonly #finder = new TableFinder(this.#book)
   readonly #untyped = new UntypedItems()
-  /** Numbers of tables whose items have to be looked into again. */
+  /** Numbers of tables whose items have to be looked through again. */
   #typedLate: number[] = []
-  /** The version that the store begins with; undefined once the store has more: who joins later is not known whole. */
+  /**
+   * Version that the store begins with. Undefined once the store has more versions: a member that joins then is not
+   * known whole.
+   */
   readonly #firstVersion: bigint | undefined
   #version = 0n
   #joined = 0
   #unread = 0
-  /** What was asked, until the store has it. */
+  /** Record of what was asked for, until the store has it. */
   #asked: Uint8Array | undefined
-  /** How many members and types the store has, of those in the order of their numbers. */
+  /** How many members and types the store has; those with the lowest numbers. */
   readonly #recorded = { account: 0, table: 0, type: 0 }
-  /** Tables of which it was learned what they hold, since the store has them. */
+  /** Tables whose types became known after the store had them. */
   #typed: number[] = []
 
   private constructor(patterns: readonly TypePattern[], firstVersion: bigint | undefined) {
@@ -102,7 +105,7 @@ export class SliceKeeper {
     this.#firstVersion = firstVersion
   }
 
-  /** Begins the slice of a store whose first version is this one. */
+  /** Begins a slice for a store that begins with version `firstVersion`. */
   static begin(spec: SliceSpec, firstVersion: bigint): SliceKeeper {
     const keeper = new SliceKeeper(spec.types, firstVersion)
     keeper.#version = firstVersion
@@ -112,12 +115,15 @@ export class SliceKeeper {
     return keeper
   }
 
-  /** Continues with the slice of a store. @param record under `SLICE_KEY`; `restore` takes what is under the other keys */
+  /**
+   * Resumes the slice of a store.
+   * @param record value under `SLICE_KEY`; `restore` takes the values under the other keys
+   */
   static resume(record: Uint8Array): SliceKeeper {
     return new SliceKeeper(decodeSliceRecord(record).types, undefined)
   }
 
-  /** Takes in what the store has under a key of its slice. */
+  /** Takes the store's value under a key of its slice. */
   restore(key: Uint8Array, value: Uint8Array): void {
     const kind = key[1]
     if (kind === SLICE_TYPE_PREFIX[1]) {
@@ -144,8 +150,8 @@ export class SliceKeeper {
   }
 
   /**
-   * The writes of a version that the slice keeps. The answer must not be used where `lacking` has keys or `typedLate` has tables
-   * afterwards: once these are provided and looked into, the same call gives it.
+   * The writes of a version that the slice keeps. If `lacking` has keys or `typedLate` has tables afterwards, the
+   * result must not be used: the caller provides the keys, looks through the tables, and calls again.
    */
   keep(version: bigint, writes: readonly Write[]): readonly Write[] {
     for (const [key, value] of writes) if (isModule(key)) this.#book.put(key, value)
@@ -153,8 +159,8 @@ export class SliceKeeper {
   }
 
   /**
-   * Same as `keep`, of entries of the state that a store begins with. The caller provides modules, wherever they stand, and gives
-   * all entries again until nobody joins.
+   * Decides as `keep` about entries of the state that a store begins with. The caller provides lacking modules from
+   * anywhere in the state, and passes all entries again until no member joins.
    */
   keepEntries(version: bigint, entries: readonly Write[]): readonly Write[] {
     const kept = this.#sift(version, entries, undefined)
@@ -163,14 +169,16 @@ export class SliceKeeper {
   }
 
   /**
-   * Handles of tables that were asked for, of which it is known only now what they hold. Of each of them the caller gives the items
-   * that the store has to `lookAgain`, and then calls `endLook`.
+   * Handles of tables that were asked for and whose types became known only now. For each of them, the caller passes
+   * the items in the store to `lookAgain`, and then calls `endLook`.
    */
   get typedLate(): readonly Uint8Array[] {
     return this.#typedLate.map((number) => this.#tables.id(number))
   }
 
-  /** Finds the tables in items that the store has. Where `lacking` has keys afterwards, the caller provides them and calls it again. */
+  /**
+   * Finds the tables in items of the store. If `lacking` has keys afterwards, the caller provides them and calls again.
+   */
   lookAgain(items: readonly { readonly key: Uint8Array; readonly value: Uint8Array }[]): void {
     this.#counted(() => {
       for (const { key, value } of items) {
@@ -179,7 +187,10 @@ export class SliceKeeper {
     })
   }
 
-  /** Ends what `typedLate` asks for of a table, unless `lacking` has keys afterwards: the caller provides them and calls it again. */
+  /**
+   * Ends the look through a table of `typedLate`. If `lacking` has keys afterwards, the caller provides them and calls
+   * again.
+   */
   endLook(handle: Uint8Array): void {
     const number = this.#tables.find(handle, 0)
     this.#counted(() => {
@@ -188,17 +199,17 @@ export class SliceKeeper {
     if (this.#book.lacking.length === 0) this.#typedLate = this.#typedLate.filter((other) => other !== number)
   }
 
-  /** How often a member joined or was found to hold more. */
+  /** Number of times that a member joined or was found to hold more. */
   get joined(): number {
     return this.#joined
   }
 
-  /** The moment that `joinedAfter` is asked about later on, before `takeRecords` is called. */
+  /** The present moment, for a later `joinedAfter`. Take it before `takeRecords` is called. */
   get moment(): JoinMoment {
     return { accounts: this.#accounts.size, tables: this.#tables.size, typed: this.#typed.length }
   }
 
-  /** Who joined or was found to hold more after a moment, as the lines of a specification. */
+  /** The members that joined or were found to hold more after a moment, as the lines of a specification. */
   *joinedAfter({ accounts, tables, typed }: JoinMoment): Generator<string> {
     for (let at = accounts; at < this.#accounts.size; at++) yield addressToShortHex(this.#accounts.id(at))
     for (let at = tables; at < this.#tables.size; at++) yield `table ${addressToShortHex(this.#tables.id(at))}`
@@ -207,7 +218,7 @@ export class SliceKeeper {
     }
   }
 
-  /** Keys of modules that were looked for in vain. */
+  /** Keys of modules that were needed and are not loaded. */
   get lacking(): readonly Uint8Array[] {
     return this.#book.lacking
   }
@@ -217,18 +228,21 @@ export class SliceKeeper {
     this.#book.provide(key, code)
   }
 
-  /** Forgets what was provided of a module. */
+  /** Forgets a provided module. */
   forget(key: Uint8Array): void {
     this.#book.forget(key)
   }
 
-  /** The store has all versions that were kept. */
+  /** Notes that the store now has all versions that were kept. */
   settle(): void {
     this.#book.settle()
     this.#untyped.clear()
   }
 
-  /** What the store has to write of its slice since the last call, one after another: ten million records do not stand in memory at once. */
+  /**
+   * Yields the records of the slice that the store has to write since the last call. They come one by one, so that ten
+   * million do not stand in memory at once.
+   */
   *takeRecords(): Generator<Write> {
     if (this.#asked) yield [SLICE_KEY, this.#asked]
     this.#asked = undefined
@@ -246,7 +260,10 @@ export class SliceKeeper {
     }
   }
 
-  /** @param untyped where items are noted whose type was not known before this version */
+  /**
+   * Sifts the writes of a version.
+   * @param untyped receives items of tables whose type is not known before this version
+   */
   #sift(version: bigint, writes: readonly Write[], untyped: UntypedItems | undefined): readonly Write[] {
     this.#version = version
     const kept: Write[] = []
@@ -263,7 +280,7 @@ export class SliceKeeper {
           kept.push(write)
           this.#lookInto(write, untyped)
         }
-        // Who joined may have been written by this version before.
+        // Members that joined just now may have writes earlier in this version.
         if (this.#joined === joined) break
         rest = outside
       }
@@ -272,14 +289,14 @@ export class SliceKeeper {
     return kept
   }
 
-  /** Does work that is done again where something is lacking afterwards; values that cannot be read count once. */
+  /** Does work that is repeated if something is lacking afterwards, so that values that cannot be read count once. */
   #counted(work: () => void): void {
     const before = this.#unread
     work()
     if (this.#book.lacking.length > 0) this.#unread = before
   }
 
-  /** Whether the writes of a key are kept, with the members that joined until now. */
+  /** Whether the slice, with its present members, keeps the writes of a key. */
   has(key: Uint8Array): boolean {
     switch (key[0]) {
       case ACCESS_PATH: {
@@ -295,7 +312,7 @@ export class SliceKeeper {
     }
   }
 
-  /** What the store notes of the deletions among kept writes. */
+  /** Notes that the store needs about deletions among kept writes. */
   deletionsIn(kept: readonly Write[]): readonly Write[] {
     return kept.flatMap(([key, value]): Write[] => {
       const noted = value === null && this.#isOfLateMember(key) ? sliceDeletionKey(key) : undefined
@@ -303,7 +320,7 @@ export class SliceKeeper {
     })
   }
 
-  /** Whether a key that is kept is of a member that is not known whole. */
+  /** Whether a kept key belongs to a member that is not known whole. */
   #isOfLateMember(key: Uint8Array): boolean {
     if (isOwnKey(key) || isModule(key)) return false
     const set = key[0] === TABLE_ITEM ? this.#tables : this.#accounts
@@ -318,7 +335,7 @@ export class SliceKeeper {
     )
   }
 
-  /** Whether an object joins because its owner is kept, or a resource in its group is of a kept type. */
+  /** Whether an object joins, because its owner is kept or a resource in its group has a kept type. */
   #joinsByGroup(key: Uint8Array, group: Uint8Array): boolean {
     const reason: MemberReason | undefined = ownersInGroup(group).some((owner) => this.#accounts.find(owner, 0) >= 0)
       ? 'owner'
@@ -341,7 +358,10 @@ export class SliceKeeper {
     return tag !== undefined && this.#patterns.some((pattern) => matchesType(pattern, tag))
   }
 
-  /** Finds the tables in a kept value, which join. @param untyped where an item is noted whose type was not known before this version */
+  /**
+   * Finds the tables in a kept value, which then join.
+   * @param untyped receives an item whose type was not known before this version
+   */
   #lookInto([key, value]: Write, untyped: UntypedItems | undefined): void {
     if (key[0] === TABLE_ITEM) {
       const number = this.#tables.find(key, ID_AT)
@@ -368,7 +388,7 @@ export class SliceKeeper {
       const number = this.#tables.find(handle, 0)
       if (number < 0) this.#join('table', handle, 'handle', this.#numberOf(valueType))
       else if (this.#tables.valueType(number) === 0) {
-        // A table that was asked for by its handle.
+        // The table was asked for by its handle, and its type is known now.
         this.#tables.setValueType(number, this.#numberOf(valueType))
         this.#typed.push(number)
         this.#joined++

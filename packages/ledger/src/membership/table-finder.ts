@@ -5,18 +5,21 @@ import { isTable } from '../tables/find-table-types.js'
 import { findFields, ValueWalker } from '../tables/value-walker.js'
 import type { ModuleBook } from './module-book.js'
 
-/** A table whose handle stands in a value. */
+/** A table whose handle was found in a value. */
 export interface FoundTable {
   readonly handle: Uint8Array
   readonly valueType: TypeTag
 }
 
-/** Types of which it is remembered whether their values can hold tables. */
+/** Most types for which it is remembered whether their values can hold tables. */
 const MOST_TYPES = 20_000
-/** Types inside of types. */
+/** Most levels of types within types. */
 const MOST_LEVELS = 128
 
-/** Finds the handles of tables in values, at any depth. Most types cannot hold any: their values are not looked at. */
+/**
+ * Finds the handles of tables in values, at any depth. It skips values of types that cannot hold tables, which most
+ * types are.
+ */
 export class TableFinder {
   readonly #book: ModuleBook
   readonly #holders = new Map<string, boolean>()
@@ -27,8 +30,8 @@ export class TableFinder {
   }
 
   /**
-   * The tables in a value. Undefined if the value cannot be walked through: its module is not known or lacking, or it is not
-   * of its type; what was found before is in `found`.
+   * Finds the tables in a value. Undefined if it cannot walk through the value, because a module is absent or lacking
+   * or the value does not fit its type; `found` then has the tables found before.
    */
   find(tag: TypeTag, value: Uint8Array, found: FoundTable[]): boolean {
     if (!this.mayHold(tag)) return true
@@ -41,7 +44,7 @@ export class TableFinder {
     }
   }
 
-  /** Whether values of a type can hold tables; true also where that is not known. */
+  /** Whether values of a type can hold tables; true also if that is not known. */
   mayHold(tag: TypeTag): boolean {
     if (this.#revision !== this.#book.revision || this.#holders.size > MOST_TYPES) {
       this.#holders.clear()

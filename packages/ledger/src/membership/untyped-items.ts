@@ -1,7 +1,7 @@
 import type { Write } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
-/** The items that the store does not have yet of tables of which it is not known what they hold, by number of the table. */
+/** Items that are not in the store yet, of tables whose types are not known; by number of the table. */
 export class UntypedItems {
   readonly #byTable = new Map<number, Map<string, Write>>()
 
@@ -23,7 +23,7 @@ export class UntypedItems {
     return [...(this.#byTable.get(table)?.values() ?? [])]
   }
 
-  /** The store has all items. */
+  /** Forgets all items, as the store has them now. */
   clear(): void {
     this.#byTable.clear()
   }

@@ -8,12 +8,12 @@ import { createListing, type Listing, type ListOptions } from '../listings/listi
 
 /** A module of an account. */
 export interface AccountModule {
-  /** 32 bytes. */
+  /** Address of 32 bytes. */
   readonly address: Uint8Array
   readonly name: string
-  /** The stored bytes. */
+  /** The module as it is stored. */
   readonly bytes: Uint8Array
-  /** Undefined if the bytes are not a module that can be read, or one whose types are too long to print. */
+  /** The ABI. Undefined if the bytes are not a readable module, or its types are too long to print. */
   readAbi(): ModuleAbi | undefined
 }
 
@@ -42,14 +42,17 @@ export function createAccountModule(address: Uint8Array, name: string, bytes: Ui
   return new StoredModule(address, name, bytes)
 }
 
-/** @throws `account_module_not_found` */
+/**
+ * Reads a module of an account.
+ * @throws `account_module_not_found`
+ */
 export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
   const bytes = view.get(moduleKey(address, name))
   if (!bytes) throw accountModuleNotFound(address, name, view.version)
   return createAccountModule(address, name, bytes)
 }
 
-/** The modules of an account in the order of their state keys' bytes: the shorter name first. */
+/** The modules of an account in the order of their state keys' bytes: shorter names come first. */
 export function listAccountModules(
   view: StateView,
   address: Uint8Array,

@@ -8,7 +8,7 @@ import { ModuleCache } from './module-cache.js'
 const HOME = parseAddress('0xcafe')
 const PART: SignatureToken = { kind: 'struct', module: { address: HOME, name: 'm' }, name: 'S0', typeArguments: [] }
 
-/** A module of `structs` structs, each of 200 fields. */
+/** Finds a module of `structs` structs with 200 fields each. */
 async function find(structs: number, type: SignatureToken) {
   const fields = Array.from({ length: 200 }, (_, at) => ({ name: `f${at}`, type }))
   const definitions = Array.from({ length: structs }, (_, at): StructDefinition => {

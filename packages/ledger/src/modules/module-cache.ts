@@ -5,16 +5,19 @@ import { moduleKey } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { moduleHeapSize } from '../caches/module-heap-size.js'
 
-/** Bytes of heap. */
+/** Capacity in bytes of heap. */
 const CAPACITY = 16 << 20
-/** The largest module that is read at all fits: reading it again takes 12 ms. */
+/** Heap of the largest module that is kept. The largest readable one fits; reading it again would take 12 ms. */
 const LARGEST_MODULE = CAPACITY / 2
 
 export interface FoundModule {
   readonly key: Uint8Array
-  /** The version that wrote it. */
+  /** Version that wrote the module. */
   readonly version: bigint
-  /** Its definitions. @throws `invalid_module` */
+  /**
+   * Reads the definitions.
+   * @throws `invalid_module`
+   */
   read(): MoveModule
 }
 
@@ -22,7 +25,7 @@ export interface FoundModule {
 export class ModuleCache {
   readonly #modules = new SizedCache<MoveModule>(CAPACITY, LARGEST_MODULE)
 
-  /** Bytes of heap, as estimated. */
+  /** Estimated bytes of heap. */
   get size(): number {
     return this.#modules.size
   }
@@ -31,7 +34,7 @@ export class ModuleCache {
     return cacheUse(this.#modules)
   }
 
-  /** The module as it stands at the version of the view; undefined if there is none. */
+  /** The module at the version of the view; undefined if there is none. */
   find(view: StateView, id: ModuleId): FoundModule | undefined {
     const key = moduleKey(id.address, id.name)
     const entry = view.getEntry(key)

@@ -11,7 +11,7 @@ import { createResource, type Resource } from './resource.js'
 
 /**
  * The resources of an account in the order of their state keys' bytes. A group is replaced by its members.
- * @throws (the iteration) `stored_data_invalid` where a group cannot be read; `version_pruned`
+ * @throws (the iteration) `stored_data_invalid` if a group cannot be read; `version_pruned`
  */
 export function listResources(
   view: StateView,
@@ -26,7 +26,7 @@ export function listResources(
   })
 }
 
-/** A resource by itself is the only member. */
+/** The members of a group; for a resource that is stored by itself, that resource alone. */
 function readMembers({ key, value }: KeyedEntry): readonly GroupMember<StructTag>[] {
   try {
     const decoded = decodeStateKey(key)

@@ -8,9 +8,9 @@ import type { TypeResolver } from '../types/type-resolver.js'
 import { createResource, type Resource } from './resource.js'
 
 /**
- * A resource by its type. The module that defines the type says, as it stands at the version, whether the resource is
+ * Reads a resource by its type. The module that defines the type says, as of the version, whether the resource is
  * stored by itself or in a group.
- * @throws `resource_not_found`; `stored_data_invalid` where the group cannot be read
+ * @throws `resource_not_found`; `stored_data_invalid` if the group cannot be read
  */
 export function readResource(
   view: StateView,
@@ -25,7 +25,9 @@ export function readResource(
   return createResource(view, types, tag, bytes, storedResourceUnreadable)
 }
 
-/** The group that a resource is stored in; undefined if it is stored by itself, as are those of unreadable modules. */
+/**
+ * The group that a resource is stored in; undefined if it is stored by itself, as resources of unreadable modules are.
+ */
 export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
   const module = modules.find(view, { address: tag.address, name: tag.module })
   try {
@@ -41,7 +43,10 @@ function readMember(view: StateView, address: Uint8Array, group: StructTag, tag:
   return bytes && findMember(bytes, structTagToBytes(tag))
 }
 
-/** @throws `stored_data_invalid` */
+/**
+ * Finds a member of a group.
+ * @throws `stored_data_invalid`
+ */
 export function findMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
   try {
     return findGroupMember(group, tag)

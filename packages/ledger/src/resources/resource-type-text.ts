@@ -2,7 +2,7 @@ import { addressToShortHex } from '@ledger-state/core'
 import type { FunctionSlot, StructTag, TypeTag } from '@ledger-state/type-tag'
 
 /**
- * The text of a resource's type as the reference prints it next to the value. It differs from `typeTagToText` in function
+ * Text of a resource's type, as the reference prints it next to the value. It differs from `typeTagToText` in function
  * types: `|u8,&u64|bool` without blanks, without brackets around the results, and without abilities.
  */
 export function resourceTypeToText({ address, module, name, typeArguments }: StructTag): string {

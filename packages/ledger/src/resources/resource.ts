@@ -6,12 +6,12 @@ import type { TypeResolver } from '../types/type-resolver.js'
 import { resourceTypeToText } from './resource-type-text.js'
 
 /**
- * A resource of an account, or a member of one of its groups. Its JSON throws `stored_data_invalid` where the type cannot
- * be resolved at the version or the bytes are not of it.
+ * A resource of an account, or a member of one of its groups. Its JSON throws `stored_data_invalid` if the type cannot
+ * be resolved at the version or the bytes do not fit it.
  */
 export interface Resource extends StoredValue {
   readonly tag: StructTag
-  /** The text of the type, as it stands next to the value in JSON. */
+  /** Text of the type, as it stands next to the value in JSON. */
   typeText(): string
 }
 
@@ -28,7 +28,7 @@ class TypedResource extends TypedBytes implements Resource {
   }
 }
 
-/** Makes the error of a resource that cannot be decoded. */
+/** Makes the error for a resource that cannot be decoded. */
 type BlameForResource = (why: LedgerStateError) => LedgerStateError
 
 export function createResource(
@@ -41,7 +41,7 @@ export function createResource(
   return new TypedResource(view, types, tag, bytes, blame)
 }
 
-/** A resource whose group cannot be read: its JSON throws `error`, and `bytes` are those of the group. */
+/** A resource whose group cannot be read: its JSON throws `error`, and its `bytes` are those of the group. */
 export function createUnreadableResource(tag: StructTag, bytes: Uint8Array, error: LedgerStateError): Resource {
   const refuse = (): never => {
     throw error

@@ -1,9 +1,9 @@
 import { ByteReader, ByteWriter, SLICE_LEFT_OUT_KEY } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 
-// What a store writes of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
+// Layout of a store's counts of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
 
-/** What a slice left out since its store was begun. Bytes are those of keys and values. */
+/** Counts of what a slice has left out since its store began. Bytes are those of keys and values. */
 export interface SliceLeftOut {
   /** Keys of the state that the store began with. */
   readonly keys: number
@@ -17,14 +17,17 @@ export interface SliceLeftOut {
 
 const LAYOUT = 1
 
-/** What a store keeps under `SLICE_LEFT_OUT_KEY`; `decodeSliceLeftOut` reads it. */
+/** Encodes the value under `SLICE_LEFT_OUT_KEY`; `decodeSliceLeftOut` reads it. */
 export function encodeSliceLeftOut({ keys, bytes, writes, writtenBytes }: SliceLeftOut): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT)
   for (const count of [keys, bytes, writes, writtenBytes]) writer.u64(BigInt(count))
   return writer.toBytes()
 }
 
-/** Reads what a store keeps under `SLICE_LEFT_OUT_KEY`. @throws `invalid_bcs` */
+/**
+ * Reads the value under `SLICE_LEFT_OUT_KEY`.
+ * @throws `invalid_bcs`
+ */
 export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
   const reader = new ByteReader(value)
   const layout = reader.readU8()
@@ -33,7 +36,7 @@ export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
   return { keys: count(), bytes: count(), writes: count(), writtenBytes: count() }
 }
 
-/** What a store says of what its slice left out; undefined if it keeps everything, or did not count. */
+/** A store's counts of what its slice left out; undefined if it keeps everything, or did not count. */
 export function readLeftOut(view: StateView): SliceLeftOut | undefined {
   const value = view.get(SLICE_LEFT_OUT_KEY)
   return value && decodeSliceLeftOut(value)

@@ -6,45 +6,50 @@ import { scanFrom } from '../listings/scan-from.js'
 import { decodeMember, decodeSliceRecord, type SliceMember, type SliceRecord, sliceTypeKey } from './slice-records.js'
 import { SlicedView } from './sliced-reader.js'
 
-/** A member of a slice, with what a state has of it. */
+/** A member of a slice, with its size in a state. */
 export interface ListedMember extends SliceMember {
-  /** The type of a table's values, where it is known. */
+  /** Type of a table's values, if it is known. */
   readonly valueType: TypeTag | undefined
-  /** State keys of the member, and bytes of these and their values; undefined if it has more than 32 keys. */
+  /** Number of state keys of the member, and bytes of these and their values; undefined if it has more than 32 keys. */
   readonly size: { readonly keys: number; readonly bytes: number } | undefined
 }
 
 /** One page of the members of a slice. */
 export interface MemberListing extends Listing<ListedMember> {
-  /** Members that were looked at. */
+  /** Number of members that were looked at. */
   readonly scanned: number
 }
 
-/** Start of a page of members and ends, and who is on it. */
+/** Start and end of a page of members, and the members to list. */
 export interface ListMembersOptions extends ListOptions {
-  /** Lists those alone whose writes are kept since this version, or a later one. There is no index: see `MemberListing`. */
+  /**
+   * Lists only members whose writes are kept since this version or a later one. There is no index: see `MemberListing`.
+   */
   readonly since?: bigint | undefined
 }
 
-/** Keys of a member that are counted. */
+/** Most keys of a member that are counted. */
 const MOST_COUNTED_KEYS = 32
-/** Members that one page looks at. */
+/** Most members that one page looks at. */
 const MOST_SCANNED = 1_000
 
-/** What a store says of its slice; undefined if it keeps everything. */
+/** The store's record of its slice; undefined if it keeps everything. */
 export function readSlice(view: StateView): SliceRecord | undefined {
   const record = view.get(SLICE_KEY)
   return record && decodeSliceRecord(record)
 }
 
-/** The members of a slice, accounts before tables, each in the order of their bytes. A page may be empty and have a cursor. */
+/**
+ * The members of a slice, accounts before tables, each in the order of their bytes. A page may be empty and yet have a
+ * cursor.
+ */
 export function listMembers(view: StateView, { since = 0n, start, limit, isFull }: ListMembersOptions): MemberListing {
   const whole = view instanceof SlicedView ? view.inner : view
   let cursor: Uint8Array | undefined
   let scanned = 0
   function* members(): Generator<ListedMember> {
     let found = 0
-    // One more than the page looks at: the cursor.
+    // One more than the page looks at, for the cursor.
     const atOnce = 1 + (since > 0n || limit === undefined ? MOST_SCANNED : Math.min(limit, MOST_SCANNED))
     for (const entry of scanMembers(whole, start, atOnce)) {
       if (scanned === MOST_SCANNED || found === limit || (found > 0 && isFull?.())) {

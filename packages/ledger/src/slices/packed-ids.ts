@@ -1,18 +1,18 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 
-/** Addresses or handles, each once, in the order of their bytes. Arrays are such lists. */
+/** Addresses or handles, each once, in the order of their bytes. Arrays can be such lists. */
 export interface IdList extends Iterable<Uint8Array> {
   readonly length: number
 }
 
-/** Ids whose words stand in one block: a longer list never copies them. */
+/** Ids of one block. A list that grows adds blocks, and never copies them. */
 const BLOCK_BITS = 16
 const BLOCK_IDS = 1 << BLOCK_BITS
 const WORDS = ADDRESS_LENGTH / 4
-/** Ranges of at most this many ids are sorted by insertion. */
+/** Length up to which ranges are sorted by insertion. */
 const SHORT = 12
 
-/** A list of addresses or handles in 32 bytes for each: an array of them takes four times as much. */
+/** A list of addresses or handles in 32 bytes for each; an array of them takes four times as much. */
 export class PackedIds implements IdList {
   readonly #blocks: Uint32Array[] = []
   readonly #pivot = new Uint32Array(WORDS)
@@ -22,12 +22,12 @@ export class PackedIds implements IdList {
     return this.#length
   }
 
-  /** Adds an id to the end; `settle` brings it to its place. */
+  /** Adds an id at the end. `settle` sorts the list. */
   add(id: Uint8Array): void {
     if (this.#length % BLOCK_IDS === 0) this.#blocks.push(new Uint32Array(BLOCK_IDS * WORDS))
     const block = this.#blocks.at(-1)!
     const at = firstWord(this.#length)
-    // As numbers, words compare as their bytes do.
+    // Compared as numbers, words have the order of their bytes.
     for (let word = 0; word < WORDS; word++) {
       const byte = 4 * word
       block[at + word] = (id[byte]! << 24) | (id[byte + 1]! << 16) | (id[byte + 2]! << 8) | id[byte + 3]!
@@ -35,7 +35,7 @@ export class PackedIds implements IdList {
     this.#length++
   }
 
-  /** Brings the ids into their order, each once. */
+  /** Sorts the ids, and keeps each once. */
   settle(): this {
     this.#sort(0, this.#length - 1)
     let kept = 0
@@ -80,7 +80,7 @@ export class PackedIds implements IdList {
     }
   }
 
-  /** Quicksort in place; the deeper call takes the shorter part. */
+  /** Quicksort in place. It recurses into the shorter part. */
   #sort(first: number, last: number): void {
     let low = first
     let high = last
@@ -100,7 +100,10 @@ export class PackedIds implements IdList {
     }
   }
 
-  /** Answers a place: what is at it or before is not above what is after it. The pivot is chosen at random: files are often sorted. */
+  /**
+   * Returns a place such that no id up to it is greater than any id after it. The pivot is random, because files are
+   * often sorted.
+   */
   #partition(low: number, high: number): number {
     this.#takePivot(low + Math.floor(Math.random() * (high - low)))
     let left = low - 1

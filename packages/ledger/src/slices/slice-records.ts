@@ -17,46 +17,52 @@ import { parseTypePattern, type TypePattern, typePatternToText } from './type-pa
 //   type:   text of the pattern
 //   deletion: nothing; the key and the version say it (see `canNoteDeletion`)
 
-/** What a store says of its slice. */
+/** The store's record of its slice. */
 export interface SliceRecord {
-  /** See `sliceDigest`. */
+  /** Digest of the specification: see `sliceDigest`. */
   readonly digest: Uint8Array
-  /** How many accounts were asked for. */
+  /** Number of accounts that were asked for. */
   readonly accounts: number
-  /** How many tables were asked for. */
+  /** Number of tables that were asked for. */
   readonly tables: number
   readonly types: readonly TypePattern[]
 }
 
-/** Why a member is kept: it was asked for, its owner is kept, its handle stands in a kept value, or it has a resource of a kept type. */
+/**
+ * Reasons for keeping a member: it was asked for, its owner is kept, its handle is in a kept value, or it has a
+ * resource of a kept type.
+ */
 export const MEMBER_REASONS = ['asked', 'owner', 'handle', 'type'] as const
-/** See `MEMBER_REASONS`. */
+/** A reason of `MEMBER_REASONS`. */
 export type MemberReason = (typeof MEMBER_REASONS)[number]
 
-/** Whether a member is an account or an object, or a table. */
+/** Kind of a member: `account` is an account or an object. */
 export type MemberKind = 'account' | 'table'
 
-/** What a store says of an account, object or table that it keeps. */
+/** The store's record of an account, object or table that it keeps. */
 export interface MemberRecord {
   readonly reason: MemberReason
-  /** Whether all that it had when it joined is kept; of others each key is known from its first kept write on. */
+  /**
+   * Whether the slice has kept all that the member had when it joined. For other members, a key is known from its first
+   * kept write on.
+   */
   readonly isWhole: boolean
-  /** The version from which on its writes are kept. */
+  /** First version whose writes are kept. */
   readonly since: bigint
-  /** Number of the type of a table's values, under which the store keeps it. */
+  /** Number of the type of a table's values, under which the store keeps the type. */
   readonly valueType: number | undefined
 }
 
 /** An account, object or table that a slice keeps. */
 export interface SliceMember extends Pick<MemberRecord, 'reason' | 'since' | 'isWhole'> {
   readonly kind: MemberKind
-  /** Address or handle, 32 bytes. */
+  /** Address or handle of 32 bytes. */
   readonly id: Uint8Array
 }
 
 const LAYOUT = 1
 
-/** What a store keeps of a specification under `SLICE_KEY`; `decodeSliceRecord` reads it. */
+/** Encodes a specification as the value under `SLICE_KEY`; `decodeSliceRecord` reads it. */
 export function encodeSliceRecord(spec: SliceSpec): Uint8Array {
   const writer = new ByteWriter().u8(LAYOUT).bytes(sliceDigest(spec))
   writer.u32(spec.accounts.length).u32(spec.tables.length).uleb128(spec.types.length)
@@ -64,7 +70,10 @@ export function encodeSliceRecord(spec: SliceSpec): Uint8Array {
   return writer.toBytes()
 }
 
-/** Reads what a store keeps under `SLICE_KEY`. @throws `invalid_bcs` */
+/**
+ * Reads the value under `SLICE_KEY`.
+ * @throws `invalid_bcs`
+ */
 export function decodeSliceRecord(bytes: Uint8Array): SliceRecord {
   const reader = new ByteReader(bytes)
   const layout = reader.readU8()
@@ -83,7 +92,10 @@ export function encodeMember({ reason, isWhole, since, valueType }: MemberRecord
   return writer.toBytes()
 }
 
-/** Reads what a store keeps under a `memberKey`. @throws `invalid_bcs` */
+/**
+ * Reads the value under a `memberKey`.
+ * @throws `invalid_bcs`
+ */
 export function decodeMember(bytes: Uint8Array): MemberRecord {
   const reader = new ByteReader(bytes)
   const reason = MEMBER_REASONS[reader.readU8()]
@@ -92,7 +104,7 @@ export function decodeMember(bytes: Uint8Array): MemberRecord {
   return { reason, isWhole, since, valueType: reader.remaining > 0 ? reader.readU32() : undefined }
 }
 
-/** The key under which a store says what it keeps of an account or table. */
+/** Key of the store's record of an account or table. */
 export function memberKey(kind: MemberKind, id: Uint8Array): Uint8Array {
   const prefix = kind === 'account' ? SLICE_ACCOUNT_PREFIX : SLICE_TABLE_PREFIX
   const key = new Uint8Array(prefix.length + id.length)
@@ -108,12 +120,15 @@ export function sliceTypeKey(number: number): Uint8Array {
   return key
 }
 
-/** Whether a slice can note that a version deletes a key: the key of the note is 2 bytes longer, and may not be longer than a store takes. */
+/**
+ * Whether a slice can note that a version deletes a key. The key of the note is 2 bytes longer, and must not be too
+ * long for a store.
+ */
 export function canNoteDeletion(key: Uint8Array): boolean {
   return SLICE_DELETION_PREFIX.length + key.length <= MAX_KEY_LENGTH
 }
 
-/** The key under which a slice notes that a version deletes a key; undefined if it cannot note that. */
+/** Key of the note that a version deletes a key; undefined if the key is too long to be noted. */
 export function sliceDeletionKey(key: Uint8Array): Uint8Array | undefined {
   if (!canNoteDeletion(key)) return undefined
   const noted = new Uint8Array(SLICE_DELETION_PREFIX.length + key.length)

@@ -19,7 +19,7 @@ describe('the specification of a slice', () => {
     )
   })
 
-  it('is the same of texts and of lines', () => {
+  it('is the same from texts and from lines', () => {
     const texts = {
       accounts: ['0xCAFE', '2', '0xcafe'],
       tables: ['0x7ab1e3', '0x1'],
@@ -61,7 +61,7 @@ describe('the specification of a slice', () => {
     expect(isLedgerStateError(failure, 'invalid_slice') && failure.message).toMatch(message)
   })
 
-  it('asks for something', () => {
+  it('must ask for something', () => {
     for (const texts of [{}, { lines: ['', '# nothing'] }]) {
       expect(() => parseSliceSpec(texts)).toThrow('a slice that keeps nothing: name an account, a table or a type')
     }

@@ -4,28 +4,28 @@ import { invalidSliceLine, sliceOfNothing } from '../errors.js'
 import { type IdList, PackedIds } from './packed-ids.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
-/** What a slice of a ledger is asked to keep. */
+/** Specification of a slice: the part of a ledger to keep. */
 export interface SliceSpec {
-  /** All state under these addresses. 32 bytes each. */
+  /** Accounts of 32 bytes whose whole state is kept. */
   readonly accounts: IdList
-  /** The items of the tables of these handles. 32 bytes each. */
+  /** Handles of 32 bytes of tables whose items are kept. */
   readonly tables: IdList
-  /** Resources of these types, at any address. */
+  /** Types whose resources are kept at any address. */
   readonly types: readonly TypePattern[]
 }
 
-/** The texts that a slice is asked for with: addresses, handles and types. */
+/** Texts that specify a slice: addresses, handles and types. */
 export interface SliceTexts {
   readonly accounts?: Iterable<string> | undefined
   readonly tables?: Iterable<string> | undefined
   readonly types?: Iterable<string> | undefined
-  /** Lines of a file, in their order: an address, `table` and a handle, or a type on each; `#` begins a comment. */
+  /** Lines of a file, in order. Each is an address, `table` and a handle, or a type; `#` begins a comment. */
   readonly lines?: Iterable<string> | undefined
 }
 
 /**
- * Makes a specification out of texts. Each member stands in it once, in one order. Ten million accounts take 320 MB.
- * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` with the number of a line, or where nothing is asked for
+ * Makes a specification from texts. It has each member once, in a fixed order. Ten million accounts take 320 MB.
+ * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` with the number of a line, or if nothing is asked for
  * @example
  * ```ts
  * import { parseSliceSpec, sliceSpecToLines } from '@ledger-state/ledger'
@@ -53,12 +53,15 @@ export function parseSliceSpec({ accounts = [], tables = [], types = [], lines =
   }
 }
 
-/** What one line asks for. */
+/** Meaning of one line. */
 export type SliceLine =
   | { readonly kind: 'account' | 'table'; readonly id: Uint8Array }
   | { readonly kind: 'type'; readonly pattern: TypePattern }
 
-/** Reads the lines of a file, as `parseSliceSpec` does, one after another. @throws (the iteration) `invalid_slice` with the number of the line */
+/**
+ * Reads the lines of a file one by one, as `parseSliceSpec` does.
+ * @throws (the iteration) `invalid_slice` with the number of the line
+ */
 export function* parseSliceLines(lines: Iterable<string>): Generator<SliceLine> {
   let number = 0
   for (const line of lines) {
@@ -81,7 +84,7 @@ function parseWords(words: string): SliceLine {
   return { kind: 'account', id: parseAddress(words) }
 }
 
-/** The lines of a file that `parseSliceSpec` reads back. */
+/** The lines of a specification, which `parseSliceSpec` reads back. */
 export function* sliceSpecToLines({ accounts, tables, types }: SliceSpec): Generator<string> {
   for (const address of accounts) yield addressToShortHex(address)
   for (const handle of tables) yield `table ${addressToShortHex(handle)}`
@@ -91,7 +94,9 @@ export function* sliceSpecToLines({ accounts, tables, types }: SliceSpec): Gener
 /** Characters that are hashed at once. */
 const PIECE_LENGTH = 2_048
 
-/** 32 bytes that are equal for equal specifications: the SHA3-256 of the lines, with a line feed between them. */
+/**
+ * Digest of 32 bytes that is equal for equal specifications: the SHA3-256 of the lines, with a line feed between them.
+ */
 export function sliceDigest(spec: SliceSpec): Uint8Array {
   const hash = createSha3()
   const encoder = new TextEncoder()

@@ -124,7 +124,7 @@ describe.each([
           let isThere = true
           const later = steps.map(({ write, owner }): Write[] => {
             const writes = owner ? [ownedObject(object, owner)] : []
-            // The chain deletes only what is there.
+            // The chain deletes only keys that exist.
             if (write === undefined || (write === null && !isThere)) return writes
             const isCreation = write !== null && !isThere && saysCreations
             isThere = write !== null
@@ -137,12 +137,12 @@ describe.each([
           compareKey(whole, slice)
         },
       ),
-      // Reads of a key of 64 KiB take 4 to 25 times as long as those of a short one.
+      // Reads of a key of 64 KiB take 4 to 25 times as long as reads of a short one.
       { numRuns: (isSlowRun ? 10 : 1) * (key.length > 1_000 ? 4 : 40) },
     )
   })
 
-  /** Compares what a slice says of the key with the whole, at each version and of each range of versions. */
+  /** Compares a slice with the whole ledger about one key, at each version and for each range of versions. */
   function compareKey(whole: StateWriter, slice: StateWriter): void {
     const reader = new SlicedReader(slice, createLedger(slice).at().slice!)
     const { oldestVersion, latestVersion } = whole.ledger!
@@ -160,7 +160,7 @@ describe.each([
   }
 })
 
-/** The key of a resource of the first object. */
+/** A key of a given length of a resource of the first object. */
 function keyOfLength(length: number): Uint8Array {
   const keyOf = (letters: number) => resourceKey(OBJECTS[0]!, { ...PLAIN, name: 'N'.repeat(letters) })
   const letters = 60_000

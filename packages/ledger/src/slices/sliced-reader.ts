@@ -26,22 +26,24 @@ import { matchesType } from './type-pattern.js'
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1
-/** An address or a handle follows the first byte of a key. */
+/** Offset of the address or handle in a key. */
 const ID_AT = 1
 const ID_END = ID_AT + ADDRESS_LENGTH
 
-/** The version from which on the writes of a key are kept, or `always`, or `never`. */
+/** Version from which on the writes of a key are kept, or `always`, or `never`. */
 type Kept = 'always' | 'never' | bigint
 
 /**
- * The reads of a store that keeps a slice of its ledger. This is the one place of the rule that unknown is not absent: a value
- * that the store has is the value of the whole ledger; where it has none, this reader throws `version_pruned` unless the whole
- * ledger has none either.
+ * The reads of a store that keeps a slice of its ledger. This class alone enforces the rule that unknown is not absent.
+ * A value in the store is the value in the whole ledger. If the store has no value, this reader throws
+ * `version_pruned`, unless the whole ledger has none either.
  */
 export class SlicedReader implements StateReader {
   readonly inner: StateReader
   readonly #slice: SliceRecord
-  /** The account that is asked about, of reads of what it owns: refusals name it, and not the object that has it. */
+  /**
+   * Owner of what is being read, if it is read on behalf of an account. Errors then name the account, not the object.
+   */
   readonly #owner: Uint8Array | undefined
   #last: SlicedView | undefined
 
@@ -51,7 +53,7 @@ export class SlicedReader implements StateReader {
     this.#owner = owner
   }
 
-  /** The same reads, of what an account owns. */
+  /** A reader for what an account owns, whose errors name that account. */
   ofOwner(owner: Uint8Array): SlicedReader {
     return new SlicedReader(this.inner, this.#slice, owner)
   }
@@ -66,7 +68,7 @@ export class SlicedReader implements StateReader {
 
   at(version?: bigint): StateView {
     const view = this.inner.at(version)
-    // Who holds the same view gets the same answer.
+    // All holders of one view get the same answer.
     if (this.#last?.inner !== view) this.#last = new SlicedView(view, this)
     return this.#last
   }
@@ -83,7 +85,7 @@ export class SlicedReader implements StateReader {
     return this.inner.blockAtTime(timestampUsec)
   }
 
-  /** Yields what is kept, and throws where the range has more that is not known. */
+  /** Yields the kept revisions, and throws if the range has more that is not known. */
   *history(key: Uint8Array, options: HistoryOptions = {}): Generator<Revision> {
     const { first = 0n, order } = options
     if (order === 'asc') this.#expectHistoryKnown(key, first)
@@ -91,13 +93,13 @@ export class SlicedReader implements StateReader {
     if (order !== 'asc') this.#expectHistoryKnown(key, first)
   }
 
-  /** The history that the store has, and a deletion before it of a value that the store never had. */
+  /** The history in the store and, before it, the noted deletion of a value that the store never had. */
   *#keptHistory(key: Uint8Array, options: HistoryOptions): Generator<Revision> {
     const { first = 0n, last, order } = options
     const kept = this.inner.history(key, options)
     const deleted = this.#firstDeletion(key)
     const isAsked = deleted !== undefined && deleted >= first && (last === undefined || deleted <= last)
-    // The store has none at or below its oldest version, as it prunes them.
+    // A store prunes its notes at or below its oldest version, so it has none there.
     if (!isAsked || deleted <= this.inner.ledger!.oldestVersion) return yield* kept
     let earliest: bigint | undefined
     for (const revision of kept) {
@@ -110,8 +112,8 @@ export class SlicedReader implements StateReader {
   }
 
   /**
-   * The first version that is noted to have deleted a key of a member that is not known whole; undefined if none is, or the member is
-   * whole.
+   * First version with a note that it deleted a key of a member that is not known whole. Undefined if there is none, or
+   * the member is whole.
    */
   #firstDeletion(key: Uint8Array): bigint | undefined {
     const noted = isOwnKey(key) ? undefined : sliceDeletionKey(key)
@@ -119,7 +121,10 @@ export class SlicedReader implements StateReader {
     return undefined
   }
 
-  /** @throws `version_pruned` unless the kept writes of a key are all from a version on, and the value at the beginning of the window */
+  /**
+   * Checks that all writes of a key from version `first` on are known, and its value at the beginning of the window.
+   * @throws `version_pruned`
+   */
   #expectHistoryKnown(key: Uint8Array, first: bigint): void {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
@@ -133,7 +138,10 @@ export class SlicedReader implements StateReader {
     }
   }
 
-  /** @throws `version_pruned` if it is not known that a key has no value at a version */
+  /**
+   * Checks that a key without a value in the store had none in the ledger.
+   * @throws `version_pruned` if that is not known
+   */
   expectAbsent(key: Uint8Array, version: bigint): void {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
@@ -144,7 +152,10 @@ export class SlicedReader implements StateReader {
     }
   }
 
-  /** @throws `version_pruned` if keys that begin with a prefix may be missing */
+  /**
+   * Checks that the store has all keys with a prefix.
+   * @throws `version_pruned` if some may be missing
+   */
   expectListed(prefix: Uint8Array, version: bigint): void {
     if (isOwnKey(prefix)) return
     const { oldestVersion } = this.inner.ledger!
@@ -155,17 +166,19 @@ export class SlicedReader implements StateReader {
   }
 
   /**
-   * Whether an account has been part of the slice from the beginning. An object whose first owner it was and that is not part
-   * of the slice at a version was not there.
+   * Whether an account has been in the slice from the beginning. Then the slice has every object of which it was the
+   * first owner: an object that the slice lacks at a version did not exist.
    */
   isWholeAccount(address: Uint8Array): boolean {
     return this.#memberRecord('account', address)?.isWhole === true
   }
 
-  /** Whether all writes of a key from a version on are known, of a member whose writes are kept since a version. */
+  /**
+   * Whether all writes of a key from version `first` on are known, for a member whose writes are kept since a version.
+   */
   #areWritesKnown(key: Uint8Array, first: bigint, since: bigint): boolean {
     if (first < since) return false
-    // The store has no trace of a deletion of what it never had, except a note. Once it had the key, it has each deletion.
+    // If the store never had a key, only a note shows its deletion. Once the store had it, the store has each deletion.
     return canNoteDeletion(key) || this.#hasWriteUntil(key, first)
   }
 
@@ -175,24 +188,25 @@ export class SlicedReader implements StateReader {
   }
 
   /**
-   * Whether the state of a key at a version is known, of a member whose writes are kept since a version. The writes show it: the
-   * newest at or below the version, or the first above it, which says whether the key was there before.
+   * Whether the state of a key at a version is known, for a member whose writes are kept since a version. Writes show
+   * it: the newest one at or below the version, or the first one above, which says whether the key existed before.
    */
   #isKnownFrom(key: Uint8Array, version: bigint, since: bigint): boolean {
     if (this.#hasWriteUntil(key, version)) return true
     const deleted = this.#firstDeletion(key)
     if (deleted !== undefined && deleted <= version) return true
-    // All writes from `since` on are kept, so that a key that was not there right before one was not there after `since` − 1.
+    // All writes from `since` on are kept. So a key that did not exist just before a later write did not exist from
+    // `since` − 1 on.
     if (version + 1n < since) return false
     for (const { version: next, value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
       if (value === null || !annotationToNote(annotation).isCreation) return false
-      // A deletion in between that could not be noted left no trace.
+      // If a deletion in between could not be noted, it left no trace.
       return canNoteDeletion(key) ? deleted === undefined || deleted > next : next === version + 1n
     }
     return false
   }
 
-  /** What is to be asked for so that a key is kept. */
+  /** State key, or prefix, that a slice must ask for so that it keeps a key. */
   #askedFor(key: Uint8Array): Uint8Array {
     return this.#owner && key[0] === ACCESS_PATH ? accountKeyPrefix(this.#owner) : key
   }
@@ -206,7 +220,10 @@ export class SlicedReader implements StateReader {
     return kept !== 'always' && this.#isOfKeptType(key) ? 'always' : kept
   }
 
-  /** @param key a state key, or the beginning of one */
+  /**
+   * How the member with a key is kept.
+   * @param key a state key, or a prefix of one
+   */
   #memberKept(key: Uint8Array): Kept {
     if (key[0] === ACCESS_PATH && isFrameworkAt(key, ID_AT)) return 'always'
     const kind = key[0] === TABLE_ITEM ? 'table' : 'account'
@@ -267,15 +284,16 @@ export class SlicedView implements StateView {
 }
 
 /**
- * The view whose objects that an account owned first are known, as its primary stores are: of an account that a slice has kept
- * from the beginning, all such objects are kept, and others were not there. The refusals of any other view name the owner.
+ * A view for reading objects of which an account is the first owner, such as its primary stores. If a slice has kept
+ * the account from the beginning, it has all such objects, and the view reads the store directly. Otherwise the errors
+ * of the view name the owner.
  */
 export function viewOfOwned(view: StateView, owner: Uint8Array): StateView {
   if (!(view instanceof SlicedView)) return view
   return view.reader.isWholeAccount(owner) ? view.inner : new SlicedView(view.inner, view.reader.ofOwner(owner))
 }
 
-/** Same as `viewOfOwned`, of a reader. */
+/** A reader for objects of which an account is the first owner, as `viewOfOwned` is a view. */
 export function readerOfOwned(reader: StateReader, owner: Uint8Array): StateReader {
   if (!(reader instanceof SlicedReader)) return reader
   return reader.isWholeAccount(owner) ? reader.inner : reader.ofOwner(owner)

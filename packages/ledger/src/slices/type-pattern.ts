@@ -3,15 +3,15 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, type StructTag, typeTagsEqual, typeTagToText } from '@ledger-state/type-tag'
 import { invalidTypePattern } from '../errors.js'
 
-/** Which types of resources are kept at any address. */
+/** Pattern of types whose resources are kept at any address. */
 export interface TypePattern {
-  /** 32 bytes. */
+  /** Address of 32 bytes. */
   readonly address: Uint8Array
-  /** Undefined for all modules of the address. */
+  /** Module; undefined for all modules of the address. */
   readonly module: string | undefined
-  /** Undefined for all types of the module. */
+  /** Type; undefined for all types of the module. */
   readonly name: string | undefined
-  /** The type with the arguments that match; undefined if any arguments do. */
+  /** The type with the arguments that match; undefined if all arguments match. */
   readonly tag: StructTag | undefined
 }
 
@@ -31,7 +31,7 @@ export function parseTypePattern(text: string): TypePattern {
   return { address, module, name, tag: typeArguments.length > 0 ? tag : undefined }
 }
 
-/** The text that `parseTypePattern` reads back, the same for equal patterns. */
+/** Text that `parseTypePattern` reads back; equal patterns have equal texts. */
 export function typePatternToText({ address, module, name, tag }: TypePattern): string {
   if (tag) return typeTagToText(tag)
   return [addressToShortHex(address), ...(module === undefined ? [] : [module]), name ?? '*'].join('::')

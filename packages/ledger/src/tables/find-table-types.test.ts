@@ -19,7 +19,7 @@ import type { FoundTableTypes, LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
 import { ValueWalker } from './value-walker.js'
 
-/** Undefined if the stored bytes are not of their type. */
+/** JSON of a resource; undefined if the stored bytes do not fit their type. */
 function jsonOf(resource: Resource): string | undefined {
   try {
     return resource.toJson()
@@ -45,7 +45,7 @@ describe
     state = createLedger(engine).at()
   })
 
-  /** Owners of resources. */
+  /** Owners of resources, and their resources. */
   const owners = () => {
     const found = new Set<string>()
     for (const { key } of engine.at().scan(new Uint8Array(0))) {

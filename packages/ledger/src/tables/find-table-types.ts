@@ -7,36 +7,36 @@ import { listResources } from '../resources/list-resources.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { ValueWalker } from './value-walker.js'
 
-/** The types of a table, and where its handle was found. */
+/** The types of a table, and the place of its handle. */
 export interface FoundTableTypes {
   readonly keyType: TypeTag
   readonly valueType: TypeTag
-  /** The type of the resource that holds the handle, or holds the table that leads to it. */
+  /** Type of the resource that holds the handle, directly or through other tables. */
   readonly foundIn: StructTag
-  /** The item that holds the handle; undefined if the resource does itself. */
+  /** The table item that holds the handle; undefined if the resource holds it directly. */
   readonly foundInItem: { readonly handle: Uint8Array; readonly key: Uint8Array } | undefined
 }
 
-/** Continues from one state key to the next, so that the caller can let others have their turn in between. */
+/** A search for the types of a table. It pauses after each state key, so that the caller can let others have a turn. */
 export type TableTypesSearch = Generator<void, FoundTableTypes | undefined>
 
-/** State keys of resources and of table items that one search looks at. */
+/** Most state keys of resources and table items that one search looks at. */
 const MOST_KEYS = 5_000
-/** Bytes of the values that it looks at. */
+/** Most bytes of the values that one search looks at. */
 const MOST_BYTES = 64 << 20
 
 interface Table {
   readonly handle: Uint8Array
   readonly keyType: TypeTag
   readonly valueType: TypeTag
-  /** The type of the resource from which the search came to it. */
+  /** The type of the resource through which the search found this table. */
   readonly resource: StructTag
 }
 
 /**
- * Searches an account for the types of a table: first its resources, for the one that holds the handle, then the items
- * of the tables that these hold, then those of the tables in the items, and so on. Undefined if the handle is not found within
- * the first 5,000 state keys and 64 MiB.
+ * Searches an account for the types of a table: first its resources, then the items of the tables that they hold, then
+ * the tables in those items, and so on. Undefined if the handle is not found within the first 5,000 state keys and 64
+ * MiB.
  * @throws `stored_data_invalid` if a group cannot be read
  */
 export function findTableTypes(
@@ -54,7 +54,7 @@ class Search {
   readonly #types: TypeResolver
   readonly #handle: Uint8Array
   readonly #walker: ValueWalker
-  /** Tables in the order in which they were found; those that were searched, too. */
+  /** Tables in the order in which they were found, searched or not. */
   readonly #tables = new Map<string, Table>()
   #resource: StructTag | undefined
   #found: Table | undefined
@@ -72,7 +72,7 @@ class Search {
   }
 
   *run(holder: Uint8Array): TableTypesSearch {
-    // Most resources do not hold the handle, and are then passed at little cost.
+    // Most resources do not hold the bytes of the handle; finding that out costs little.
     for (const { tag, bytes } of listResources(this.#view, this.#types, holder)) {
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
@@ -119,7 +119,7 @@ class Search {
     return indexOfBytes(bytes, this.#handle) >= 0
   }
 
-  /** Goes through a value as far as it can be read. */
+  /** Walks through a value as far as it can be read. */
   #walk(type: TypeTag, bytes: Uint8Array): void {
     try {
       this.#walker.walk(type, new ByteReader(bytes))
@@ -150,12 +150,14 @@ function resultOf(
   return { keyType, valueType, foundIn: resource, foundInItem }
 }
 
-/** Whether a struct is the handle of a table, which other kinds of tables hold. */
+/** Whether a struct is `0x1::table::Table`, which other kinds of tables contain and which has the handle. */
 export function isTable({ address, module, name }: StructTag): boolean {
   return name === 'Table' && module === 'table' && addressToShortHex(address) === '0x1'
 }
 
-/** Keys of tables are types that can be copied and dropped, which a table cannot: only values hold tables. */
+/**
+ * Whether values of a type may hold tables. Keys never do: their types can be copied and dropped, and a table cannot.
+ */
 function mayHoldTables(valueType: TypeTag): boolean {
   return valueType.kind === 'vector' ? mayHoldTables(valueType.element) : valueType.kind === 'struct'
 }

@@ -6,22 +6,22 @@ import type { StoredValue } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { createTableValue } from './table-item.js'
 
-/** What is known of the types of a table. */
+/** The types of a table, as far as they are known. */
 export interface TableTypes {
   readonly keyType?: TypeTag | undefined
   readonly valueType?: TypeTag | undefined
 }
 
-/** The key and the value of an item: their bytes, and of those whose types are known what they are. */
+/** Key and value of an item: their bytes, and decoders for those whose type is known. */
 export interface ListedTableItem {
-  /** BCS. */
+  /** BCS of the key. */
   readonly keyBytes: Uint8Array
   readonly bytes: Uint8Array
   readonly key: StoredValue | undefined
   readonly value: StoredValue | undefined
 }
 
-/** The items of a table in the order of the bytes of their keys. A table that is not there has none. */
+/** The items of a table in the order of the bytes of their keys. A table that does not exist has no items. */
 export function listTableItems(
   view: StateView,
   types: TypeResolver,
@@ -31,7 +31,7 @@ export function listTableItems(
 ): Listing<ListedTableItem> {
   const prefix = tableKeyPrefix(handle)
   const typed = (type: TypeTag | undefined, bytes: Uint8Array) => type && createTableValue(view, types, type, bytes)
-  // One more than the page shows: the cursor.
+  // One more than the page shows, for the cursor.
   const limit = ends.limit === undefined ? undefined : ends.limit + 1
   return createListing(scanFrom(view, prefix, { start, limit }), ends, function* (entry) {
     const keyBytes = entry.key.subarray(prefix.length)

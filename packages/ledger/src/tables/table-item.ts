@@ -16,14 +16,17 @@ import type { TypeResolver } from '../types/type-resolver.js'
 
 /** A table item by the JSON of its key. */
 export interface TableItemRequest {
-  /** 32 bytes. */
+  /** Handle of 32 bytes. */
   readonly handle: Uint8Array
   readonly keyType: TypeTag
   readonly valueType: TypeTag
   readonly key: JsonValue
 }
 
-/** @throws `invalid_value` if the key does not fit its type or that cannot be resolved; `table_item_not_found` */
+/**
+ * Reads a table item. ¶ @throws `invalid_value` if the key does not fit its type or the type cannot be resolved;
+ * `table_item_not_found`
+ */
 export function readTableItem(view: StateView, types: TypeResolver, request: TableItemRequest): StoredValue {
   const { handle, keyType, valueType, key } = request
   const bytes = view.get(tableItemKey(handle, encodeTableKey(view, types, keyType, key)))
@@ -31,7 +34,7 @@ export function readTableItem(view: StateView, types: TypeResolver, request: Tab
   return createTableValue(view, types, valueType, bytes)
 }
 
-/** A value or key of the type that the caller names. Its JSON throws `value_type_mismatch` where it is not of it. */
+/** A key or value whose type the caller names. Its JSON throws `value_type_mismatch` if it does not fit the type. */
 export function createTableValue(view: StateView, types: TypeResolver, type: TypeTag, bytes: Uint8Array): StoredValue {
   return new TypedBytes(view, types, type, bytes, blameValueType)
 }
@@ -40,7 +43,10 @@ function blameValueType(fault: 'type' | 'value', tag: TypeTag, why: LedgerStateE
   return (fault === 'type' ? valueTypeUnresolved : valueTypeMismatch)(typeTagToText(tag), why)
 }
 
-/** The BCS of a key. @throws `invalid_value` if it does not fit its type or that cannot be resolved */
+/**
+ * The BCS of a key.
+ * @throws `invalid_value` if the key does not fit its type or the type cannot be resolved
+ */
 export function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
   try {
     return types.resolve(keyType, view).jsonToBytes(key)
@@ -50,7 +56,10 @@ export function encodeTableKey(view: StateView, types: TypeResolver, keyType: Ty
   }
 }
 
-/** `key` is BCS. @throws `table_item_not_found` */
+/**
+ * Reads a table item by the BCS of its key.
+ * @throws `table_item_not_found`
+ */
 export function readRawTableItem(view: StateView, handle: Uint8Array, key: Uint8Array): Uint8Array {
   const bytes = view.get(tableItemKey(handle, key))
   if (bytes) return bytes

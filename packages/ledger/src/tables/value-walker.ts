@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 
-/** Bytes of the types whose values all have the same length. */
+/** Lengths in bytes of the types whose values all have one length. */
 const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
   bool: 1,
   u8: 1,
@@ -20,29 +20,35 @@ const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
   address: ADDRESS_LENGTH,
 }
 
-/** Levels of values inside values. */
+/** Most levels of values within values. */
 const MOST_LEVELS = 128
-/** Vectors and structs of all walks of one walker. */
+/** Most vectors and structs in all walks of one walker. */
 const MOST_STEPS = 100_000
-/** Types named in the type of a field once its type arguments are put in. */
+/** Most types that a field's type may name once its type arguments are put in. */
 const MOST_TYPES_OF_FIELD = 1_024
 
-/** `ended`: by a visit. `stuck`: at what cannot be walked through, such as a function, or by a limit. */
+/**
+ * Outcome of a walk. `ended`: a visit ended it. `stuck`: at something that cannot be walked through, such as a
+ * function, or at a limit.
+ */
 export type WalkOutcome = 'passed' | 'ended' | 'stuck'
 
-/** Called at each struct of a value, with the reader at its first byte. True ends the walk. */
+/** Called at each struct of a value, with the reader at its first byte. The result true ends the walk. */
 export type VisitStruct = (tag: StructTag, reader: ByteReader) => boolean
 
-/** A module by its id; undefined if there is none. @throws `invalid_module` */
+/**
+ * Finds a module by its id; undefined if there is none.
+ * @throws `invalid_module`
+ */
 export type FindModule = (id: ModuleId) => MoveModule | undefined
 
-/** Types of fields, for each variant of an enum; a struct is as one variant. */
+/** Types of fields, for each variant of an enum; a struct counts as one variant. */
 export interface StructFields {
   readonly isEnum: boolean
   readonly variants: readonly (readonly TypeTag[])[]
 }
 
-/** Walks through values together with their types, of which layouts keep only the form. */
+/** Walks through values together with their types. Layouts would not do, as they keep only the form of types. */
 export class ValueWalker {
   readonly #findModule: FindModule
   readonly #visit: VisitStruct
@@ -54,7 +60,10 @@ export class ValueWalker {
     this.#visit = visit
   }
 
-  /** @throws `invalid_bcs` if the bytes are not of the type; `invalid_module` */
+  /**
+   * Walks through a value.
+   * @throws `invalid_bcs` if the bytes do not fit the type; `invalid_module`
+   */
   walk(tag: TypeTag, reader: ByteReader, level = 0): WalkOutcome {
     const length = FIXED_LENGTHS[tag.kind]
     if (length !== undefined) {
@@ -95,7 +104,10 @@ export class ValueWalker {
   }
 }
 
-/** The types of the fields of a struct; undefined if they are not known. @throws `invalid_module` */
+/**
+ * The types of the fields of a struct; undefined if they are not known.
+ * @throws `invalid_module`
+ */
 export function findFields(tag: StructTag, findModule: FindModule): StructFields | undefined {
   const module = findModule({ address: tag.address, name: tag.module })
   const definition = module?.structs.find(({ name }) => name === tag.name)
@@ -113,7 +125,7 @@ export function findFields(tag: StructTag, findModule: FindModule): StructFields
   return { isEnum, variants }
 }
 
-/** The type of a field; undefined if it has too many parts, or parts of which no value is stored. */
+/** The type of a field; undefined if it has too many parts, or a part that cannot be stored. */
 function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
   switch (token.kind) {
     case 'typeParameter':
@@ -136,7 +148,10 @@ function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): T
   }
 }
 
-/** Parts are shared, so that without a limit a type may grow exponentially with the levels of structs. */
+/**
+ * Refuses types with too many parts. Parts are shared, so without a limit a type may grow exponentially with the levels
+ * of structs.
+ */
 function bounded(tag: TypeTag): TypeTag | undefined {
   return typeTagSize(tag) > MOST_TYPES_OF_FIELD ? undefined : tag
 }

@@ -1,10 +1,10 @@
 const USEC_PER_SECOND = 1_000_000n
-/** What `Date` can hold, in seconds: later times are not dates of a ledger. */
+/** Largest number of seconds that `Date` can hold. */
 const LAST_SECOND = 8_640_000_000_000n
 
 /**
- * A time in microseconds since 1970 as ISO 8601 in UTC, with six digits behind the point unless they are zeros. Beyond the
- * year 275760 it is the decimal number.
+ * A time in microseconds since 1970 as ISO 8601 in UTC, with six digits after the point unless all are zero. After the
+ * year 275760 it is the decimal number of microseconds.
  * @example
  * ```ts
  * import { formatTimestamp } from '@ledger-state/ledger'

@@ -6,7 +6,7 @@ import { parseTimestamp } from './parse-timestamp.js'
 export type Moment = { readonly version: bigint } | { readonly timestampUsec: bigint }
 
 /**
- * A version in decimal, or a time as RFC 3339 or a date, which have hyphens.
+ * Reads a version in decimal, or a time as RFC 3339 or a date; times have hyphens.
  * @throws `invalid_u64`, `invalid_timestamp`
  * @example
  * ```ts
@@ -19,14 +19,17 @@ export function parseMoment(text: string): Moment {
   return text.includes('-') ? { timestampUsec: parseTimestamp(text) } : { version: parseU64(text) }
 }
 
-/** The last version at or before a moment. @throws as `Ledger.versionAtTime` */
+/**
+ * The last version at or before a moment.
+ * @throws as `Ledger.versionAtTime`
+ */
 export function lastVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Moment): bigint {
   return 'version' in moment ? moment.version : ledger.versionAtTime(moment.timestampUsec)
 }
 
 /**
- * The first version at or after a moment; 0 of a time before the oldest block.
- * @throws `no_ledger`; `version_not_found` of a time after now
+ * The first version at or after a moment; 0 for a time before the oldest block.
+ * @throws `no_ledger`; `version_not_found` for a time after now
  */
 export function firstVersionOf(ledger: Pick<Ledger, 'versionAtTime'>, moment: Moment): bigint {
   if ('version' in moment) return moment.version

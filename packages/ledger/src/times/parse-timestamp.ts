@@ -2,25 +2,28 @@ import { isLedgerStateError, parseU64 } from '@ledger-state/core'
 import { invalidTimestamp } from '../errors.js'
 import { formatTimestamp } from './format-timestamp.js'
 
-/** RFC 3339. A blank stands for the `+` that it was in a query. */
+/** A time as RFC 3339. A blank may stand in place of `+`, as a query decodes it so. */
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+\- ])(\d\d):(\d\d))$/
 const DATE = /^\d{4}-\d\d-\d\d$/
 const DATE_LENGTH = 10
 const LONGEST_RFC_3339 = 64
 const USEC_DIGITS = 6
 
-/** Units that are taken for microseconds by mistake. As such, numbers of them would be in the first months of 1970. */
+/**
+ * Units that may be mistaken for microseconds. Their numbers, read as microseconds, would be in the first months of
+ * 1970.
+ */
 const COARSER_UNITS = [
   { name: 'seconds', least: 1_000_000_000n, microseconds: 1_000_000n },
   { name: 'milliseconds', least: 1_000_000_000_000n, microseconds: 1_000n },
 ] as const
-/** Number of digits from September 2001 until November 2286. */
+/** Digits of a time in seconds from September 2001 to November 2286. */
 const DECADE_OF_DIGITS = 10n
 
 /**
- * A time in microseconds since 1970: written so, in decimal, or as RFC 3339 with `Z` or an offset. A date alone is its
- * first microsecond in UTC. What is finer than a microsecond is cut off.
- * @throws `invalid_timestamp`, also of numbers that are seconds or milliseconds of our time
+ * Reads a time, as microseconds since 1970: written so in decimal, or as RFC 3339 with `Z` or an offset. A date alone
+ * means its first microsecond in UTC. Digits beyond microseconds are cut off.
+ * @throws `invalid_timestamp`, also for numbers that look like seconds or milliseconds
  */
 export function parseTimestamp(text: string): bigint {
   const whole = text.length === DATE_LENGTH && DATE.test(text) ? `${text}T00:00:00Z` : text
@@ -58,12 +61,12 @@ function rfc3339ToMicroseconds(text: string, parts: readonly (string | undefined
   const [offsetHour, offsetMinute] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
   const isTime = hour < 24 && minute < 60 && second <= 60 && offsetHour < 24 && offsetMinute < 60
   if (!isTime || !isDate(year, month, day)) throw invalidTimestamp(text, 'there is no such date or time')
-  // A leap second is the first second of the next minute, as in the time of POSIX.
+  // A leap second is the first second of the next minute, as in POSIX time.
   const localMs = Date.UTC(year, month - 1, day, hour, minute, second)
   const offsetMs = (offsetHour * 60 + offsetMinute) * 60_000 * (parts[8] === '-' ? -1 : 1)
   const usec = BigInt((parts[7] ?? '').slice(0, USEC_DIGITS).padEnd(USEC_DIGITS, '0'))
   const timestampUsec = BigInt(localMs - offsetMs) * 1_000n + usec
-  // `Date.UTC` takes years below 100 for those of the twentieth century.
+  // `Date.UTC` would move years below 100 into the twentieth century.
   if (year < 100 || timestampUsec < 0n) throw invalidTimestamp(text, 'it is before 1970')
   return timestampUsec
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createLedger } from '../create-ledger.js'
 
-/** Blocks of two versions each, at the given times. */
+/** A ledger of blocks of two versions each, with the given times. */
 async function ledgerOf(times: readonly bigint[]) {
   const engine = createMemoryEngine()
   for (const [at, timestampUsec] of times.entries()) {

@@ -1,10 +1,10 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
-/** The state keys that a read used, whether or not they have a value and whether or not a cache answered. */
+/** The state keys that a read used, whether or not they have a value and whether or not a cache had it. */
 export class ReadTrace {
   readonly #keys = new Map<string, Uint8Array>()
 
-  /** Notes a key, once. */
+  /** Notes a key; each counts once. */
   add(key: Uint8Array): void {
     const text = bytesToHexDigits(key)
     if (!this.#keys.has(text)) this.#keys.set(text, Uint8Array.from(key))

@@ -2,7 +2,7 @@ import type { KeyedEntry } from '@ledger-state/core'
 import type { LedgerSummary, StateEntry, StateView } from '@ledger-state/engine'
 import type { ReadTrace } from './read-trace.js'
 
-/** A view that adds each key that is read to a trace. Caches that answer without a read add the keys themselves. */
+/** A view that adds each key that is read to a trace. Caches that answer without a read add their keys themselves. */
 export class TracedView implements StateView {
   readonly version: bigint
   readonly inner: StateView

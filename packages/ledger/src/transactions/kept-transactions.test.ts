@@ -16,14 +16,14 @@ import type { LedgerState } from '../ledger.js'
 const CHAIN = { chainId: 4 }
 const KEPT = new Uint8Array(0)
 
-/** The transaction that made a version: a user's, whose sender has the number of the version. */
+/** The transaction that made a version: a user's, whose sender is the number of the version. */
 function transactionOf(version: bigint): KeptTransaction {
   const hash = new Uint8Array(32).fill(Number(version) & 0xff)
   const sender = parseAddress(`0x${(version + 1n).toString(16)}`)
   return { kind: 'user', hash, isSuccess: version % 3n !== 0n, sender, entryFunction: '0x1::coin::transfer' }
 }
 
-/** A separate block, which writes `own` beside the state. */
+/** A version that is a block by itself, with further writes. */
 function versionOf(version: bigint, ...own: Write[]): VersionWrites {
   const block = { height: version, epoch: 0n, timestampUsec: version }
   return { version, block, writes: [[Uint8Array.of(0, Number(version % 5n)), Uint8Array.of(1)], ...own] }
@@ -33,7 +33,7 @@ function keptVersion(version: bigint, ...own: Write[]): VersionWrites {
   return versionOf(version, [transactionKey(version), transactionToBytes(transactionOf(version))], ...own)
 }
 
-/** Transactions are kept from version 100 on, and no longer from version 200 on, up to version 219. */
+/** Commits versions up to 219; those from 100 to 199 come with transactions. */
 async function commitLedger(engine: StateWriter): Promise<void> {
   for (let version = 0n; version < 220n; version++) {
     const mark: Write[] =

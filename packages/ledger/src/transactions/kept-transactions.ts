@@ -1,7 +1,7 @@
 import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/core'
 import { branchOf, type LedgerSummary, type StateReader, versionTruncated } from '@ledger-state/engine'
 
-/** The transactions that a store keeps of the versions of a pinned ledger. */
+/** The transactions that a store keeps for the versions of a pinned ledger. */
 export class KeptTransactions {
   readonly #reader: StateReader
   readonly #version: bigint
@@ -20,7 +20,10 @@ export class KeptTransactions {
     return this.#areThere
   }
 
-  /** @throws `version_pruned`, `version_truncated` */
+  /**
+   * The transaction of a version.
+   * @throws `version_pruned`, `version_truncated`
+   */
   at(version: bigint): KeptTransaction | undefined {
     if (version < this.#ledger.oldestVersion || !this.areThere) return undefined
     const cut = this.#reader.ledger?.truncations?.find(

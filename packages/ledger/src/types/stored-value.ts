@@ -5,16 +5,19 @@ import type { TypeTag } from '@ledger-state/type-tag'
 import { isTypeFault } from './type-faults.js'
 import type { TypeResolver } from './type-resolver.js'
 
-/** Stored bytes of a known type. They are decoded when their JSON is asked for, which throws where they are not of it. */
+/**
+ * Stored bytes of a known type. They are decoded when their JSON is asked for, which throws if they do not fit the
+ * type.
+ */
 export interface StoredValue {
   readonly bytes: Uint8Array
   /** The value as compact JSON, as full nodes print it. */
   toJson(): string
-  /** The same as UTF-8. */
+  /** The compact JSON as UTF-8. */
   toJsonUtf8(): Uint8Array
 }
 
-/** Makes the error where bytes cannot be decoded: the type cannot be resolved, or the bytes are not of it. */
+/** Makes the error for bytes that cannot be decoded: either their type cannot be resolved, or they do not fit it. */
 export type BlameForValue = (fault: 'type' | 'value', tag: TypeTag, why: LedgerStateError) => LedgerStateError
 
 export class TypedBytes implements StoredValue {

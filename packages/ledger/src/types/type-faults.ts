@@ -1,6 +1,9 @@
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 
-/** Whether a type cannot be resolved, or a value is not of its type. A module that cannot be read is another matter. */
+/**
+ * Whether an error says that a type cannot be resolved, or that a value does not fit its type. An unreadable module is
+ * not such an error.
+ */
 export function isTypeFault(error: unknown): error is LedgerStateError {
   return isLedgerStateError(
     error,

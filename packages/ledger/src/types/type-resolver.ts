@@ -8,41 +8,41 @@ import { codecHeapSize } from '../caches/codec-heap-size.js'
 import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
 import { TracedView } from '../traces/traced-view.js'
 
-/** Bytes of heap. */
+/** Capacity in bytes of heap. */
 const CAPACITY = 16 << 20
-/** Types that a kept type names; those in use name ten at most. To resolve one that names 255 takes 0.2 ms. */
+/** Most types that a kept type may name; types in use name ten at most. Resolving one that names 255 takes 0.2 ms. */
 const MOST_KEPT_TYPES = 64
-/** Upgrades between versions that are asked for; each gives another layout of a type. */
+/** Most states of a type that are kept. Each upgrade of a module between versions that are asked for makes another. */
 const MOST_STATES_OF_TYPE = 8
-/** Bytes of heap that a dependency takes in addition to its key. */
+/** Heap of a dependency in addition to its key. */
 const DEPENDENCY_SIZE = 256
 
 const NO_STATES: readonly ResolvedType[] = []
 
-/** The module that was used, by its state key and the version that wrote it. */
+/** A module that a type depends on, by its state key and the version that wrote it. */
 type Dependency = Pick<FoundModule, 'key' | 'version'>
 
 interface ResolvedType {
   readonly codec: Codec
-  /** See `branchOf`: of another branch, the same versions may have other modules. */
+  /** Branch of the ledger (see `branchOf`): on another branch, the same versions may have other modules. */
   readonly branch: number
   readonly dependencies: readonly Dependency[]
   /** First version at which all modules stood as they were used. */
   readonly from: bigint
-  /** Newest version at which they were seen to stand so still. */
+  /** Newest version at which all modules were seen to stand so still. */
   seenUntil: bigint
 }
 
 /**
- * Resolves types to their codecs through the modules of the ledger as they were at the version read. A resolved type
- * is kept together with the versions that wrote its modules, and is good for every version at which those are still the
- * newest: inside the span that was seen it costs no look-up, beyond it one per module.
+ * Resolves types to their codecs with the modules of the ledger as of the version that is read. A resolved type is kept
+ * together with the versions that wrote its modules, and is valid at every version at which these are the newest.
+ * Within the span of versions that was seen, using it takes no look-up; outside of it, one for each module.
  */
 export class TypeResolver {
-  /** Texts of tags: what a tag leads to would live as long as the tag, whatever the capacity. */
+  /** Texts of tags. They are weak, because a tag may live longer than the cache keeps what belongs to it. */
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
-  /** The last large type: what reads many values of one type resolves it for each. */
+  /** The last large type, because a reader of many values of one type resolves it for each. */
   #large: { readonly tag: TypeTag; readonly states: readonly ResolvedType[] } | undefined
   readonly #modules: ModuleCache
 
@@ -50,7 +50,7 @@ export class TypeResolver {
     this.#modules = modules
   }
 
-  /** Bytes of heap, as estimated. */
+  /** Estimated bytes of heap. */
   get size(): number {
     return this.#types.size
   }
@@ -59,7 +59,11 @@ export class TypeResolver {
     return cacheUse(this.#types)
   }
 
-  /** @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`, `invalid_module` */
+  /**
+   * Resolves a type.
+   * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`,
+   * `invalid_module`
+   */
   resolve(tag: TypeTag, view: StateView): Codec {
     const { version } = view
     const text = this.#texts.get(tag) ?? this.#textToKeep(tag)
@@ -83,7 +87,7 @@ export class TypeResolver {
     return this.#large?.tag === tag ? this.#large.states : NO_STATES
   }
 
-  /** Undefined for a large type: nothing is made for it that only the cache needs. */
+  /** Text of a tag under which its codec is kept. Undefined for a large type, which is not kept by text. */
   #textToKeep(tag: TypeTag): string | undefined {
     if (typeTagSize(tag) > MOST_KEPT_TYPES) return undefined
     const text = typeTagToText(tag)
@@ -117,7 +121,7 @@ function heapSize(text: string, states: readonly ResolvedType[]): number {
 
 function standsAt(state: ResolvedType, view: StateView): boolean {
   let stands = true
-  // All of them, also after one that differs: an async engine loads all that it lacks in one round.
+  // Looks at all dependencies, even after one that differs: an async engine then loads all that it lacks in one round.
   for (const { key, version } of state.dependencies) if (view.getEntry(key)?.version !== version) stands = false
   if (stands) state.seenUntil = view.version
   return stands

@@ -4,7 +4,7 @@ import { clip } from '@ledger-state/core'
 const LONGEST = 500
 const MOST_SHOWN = 32
 
-/** JSON values as the reference shows them in one of its texts: `[String("0x1"), Number(7)]`. Long ones are cut short. */
+/** Formats JSON values as a message of the reference does: `[String("0x1"), Number(7)]`. Long values are cut short. */
 export function jsonValuesToDebugText(values: readonly JsonValue[]): string {
   return clip(`[${values.slice(0, MOST_SHOWN).map(debugText).join(', ')}]`, LONGEST)
 }

@@ -19,7 +19,8 @@ import type { ModuleInterfaces } from './module-interfaces.js'
 import type { ViewRequest } from './view-request.js'
 
 /**
- * The BCS of arguments that a client sends in JSON. Signers cannot be given and are left out; the vm then finds too few.
+ * Encodes JSON arguments of a client in BCS. Signers cannot be given and are left out; the vm then finds too few
+ * arguments.
  * @throws `view_argument_invalid`, with the texts of the reference
  */
 export function encodeArguments(
@@ -90,7 +91,7 @@ function isSigner(token: SignatureToken): boolean {
   return token.kind === 'signer' || (token.kind === 'reference' && token.to.kind === 'signer')
 }
 
-/** The name of a type as the texts of the reference have it: how it is written in JSON. */
+/** Name of a type in the reference's messages: the way in which its values are written in JSON. */
 function typeName(token: SignatureToken): string {
   switch (token.kind) {
     case 'bool':
@@ -119,7 +120,7 @@ function typeName(token: SignatureToken): string {
   }
 }
 
-/** The type of a parameter, with type arguments in the place of type parameters. Undefined of one that names a function type. */
+/** The type of a parameter, with type arguments in place of type parameters. Undefined if it names a function type. */
 function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
   switch (token.kind) {
     case 'typeParameter':

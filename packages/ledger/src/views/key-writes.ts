@@ -2,23 +2,26 @@ import type { StateReader, WriteSearch } from '@ledger-state/engine'
 import { loadedStateOf } from '../async/loaded-version-of.js'
 import { SlicedReader } from '../slices/sliced-reader.js'
 
-/** What is known of one key: no write of it lies between `from` and `at`. */
+/** Knowledge about one key: it has no write between `from` and `at`. */
 interface KnownWrite {
-  /** The version from which the search began. */
+  /** Version from which the search began. */
   readonly from: bigint
-  /** The version of the write that was found; undefined if there is none up to the end of the range. */
+  /** Version of the write that was found; undefined if there is none up to the end of the range. */
   readonly at: bigint | undefined
 }
 
-/** The versions that write any of a set of keys. Each write is searched for once, whatever keys come and go. */
+/** Finds the versions that write any of a set of keys. It searches for each write once, even when the set changes. */
 export interface KeyWrites {
-  /** The version nearest to a version, in the direction of the search, that writes one of the keys; undefined if none does. */
+  /**
+   * The version nearest to `version`, in the direction of the search, that writes one of the keys; undefined if none
+   * does.
+   */
   nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined
-  /** The keys that this version writes, of those last asked for. */
+  /** The keys, of those last asked for, that a version writes. */
   writtenAt(version: bigint): readonly Uint8Array[]
 }
 
-/** Searches upwards: for the first write above a version, up to `last`. */
+/** Searches upwards for the first write above a version, up to `last`. */
 export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites {
   return new NearestWrites(
     (key, version) => nearestWrite(reader, key, { above: version, last }),
@@ -27,7 +30,7 @@ export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites 
   )
 }
 
-/** Searches downwards: for the newest write at or below a version. */
+/** Searches downwards for the newest write at or below a version. */
 export function createWritesUntil(reader: StateReader): KeyWrites {
   return new NearestWrites(
     (key, version) => nearestWrite(reader, key, { until: version }),
@@ -54,7 +57,7 @@ class NearestWrites implements KeyWrites {
   }
 
   nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined {
-    // Keys that the last run did not read are forgotten: a history holds what one run reads.
+    // Keys that the last run did not read are forgotten, so that memory is bounded by the keys of one run.
     const known = new Map<string, KnownWrite>()
     let nearest: bigint | undefined
     for (const [text, key] of keys) {
@@ -78,7 +81,8 @@ function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch)
   const loaded = loadedStateOf(reader)
   if (loaded) {
     const found = loaded.nearestWrite(key, search)
-    // The history of a slice that has no write says whether there was none: it may have noted a deletion, or not know.
+    // If a slice has no write, its history shows whether the ledger had none: it may have noted a deletion, or not
+    // know.
     if (found !== null || !(reader instanceof SlicedReader)) return found ?? undefined
   }
   const revisions =

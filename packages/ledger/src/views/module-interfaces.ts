@@ -3,16 +3,19 @@ import { branchOf, type StateView } from '@ledger-state/engine'
 import { type ModuleId, type ModuleInterface, readModuleInterface } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
 
-/** Bytes of heap. */
+/** Capacity in bytes of heap. */
 const CAPACITY = 8 << 20
-/** Bytes of heap that signatures take for each byte of a module, about. */
+/** Approximate heap of signatures for each byte of a module. */
 const HEAP_PER_BYTE = 4
 
-/** The functions of modules, which arguments in JSON are read by. */
+/** The signatures of modules' functions, by which arguments in JSON are read. */
 export class ModuleInterfaces {
   readonly #interfaces = new SizedCache<ModuleInterface>(CAPACITY)
 
-  /** The module as it stands at the version of the view; undefined if there is none. @throws `invalid_module` */
+  /**
+   * The module at the version of the view; undefined if there is none.
+   * @throws `invalid_module`
+   */
   find(view: StateView, { address, name }: ModuleId): ModuleInterface | undefined {
     const entry = view.getEntry(moduleKey(address, name))
     if (!entry) return undefined

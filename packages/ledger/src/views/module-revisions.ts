@@ -2,24 +2,24 @@ import { SizedCache } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { branchOf, type StateView } from '@ledger-state/engine'
 
-/** Bytes of heap. */
+/** Capacity in bytes of heap. */
 const CAPACITY = 4 << 20
 const ENTRY_SIZE = 128
-/** Writes of one module between versions that are asked for. */
+/** Most writes of one module that are remembered. */
 const MOST_SPANS = 8
 
-/** A write of a module, and how long it was seen to stand. */
+/** A write of a module, and the span of versions in which it was seen to be the newest. */
 interface Span {
   readonly branch: number
   readonly version: bigint
   seenUntil: bigint
 }
 
-/** Which version wrote a module, without reading the module again inside the span in which it was seen to stand. */
+/** Finds the version that wrote a module, without reading the module again within a span in which it was seen. */
 export class ModuleRevisions {
   readonly #spans = new SizedCache<readonly Span[]>(CAPACITY)
 
-  /** A text that differs whenever the module does; undefined if the key has no value. */
+  /** A text that changes with the module; undefined if the key has no value. */
   find(view: StateView, key: Uint8Array): string | undefined {
     const { version } = view
     const branch = branchOf(view.ledger)

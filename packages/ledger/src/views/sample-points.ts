@@ -2,33 +2,33 @@ import type { StateReader } from '@ledger-state/engine'
 
 /** Evenly spaced points of a history. */
 export type ViewSample =
-  /** Samples at every multiple of a number of microseconds: what stood then. At least one second. */
+  /** A sample at every multiple of a number of microseconds, at least one second; each shows the value at that time. */
   | { readonly everyUsec: bigint }
-  /** Samples a number of versions of the range, its first and last among them. At least 2. */
+  /** A number of versions of the range, at least 2, with its first and last version. */
   | { readonly points: number }
 
-/** Which points of a range one page shows. */
+/** Points of a range that one page shows. */
 export interface SampledPage {
-  /** First and last version of the range, both of the window. */
+  /** First and last version of the range, both in the window. */
   readonly first: bigint
   readonly last: bigint
   readonly sample: ViewSample
   readonly isUpward: boolean
-  /** The cursor of the page before. */
+  /** Cursor of the page before. */
   readonly start: bigint | undefined
-  /** Most points. */
+  /** Most points of the page. */
   readonly most: number
 }
 
 export interface SamplePoint {
   readonly version: bigint
-  /** Time of a point, where the point is a time. */
+  /** Time of the point, if points are times. */
   readonly timestampUsec: bigint | undefined
   /** Version at which a page that begins with this point starts. */
   readonly cursor: bigint
 }
 
-/** The points of a page, in its order. An async state loads what it lacks of all of them in one round. */
+/** The points of a page, in its order. Over an async state, one round loads what all of them need. */
 export function samplePoints(reader: StateReader, page: SampledPage): readonly SamplePoint[] {
   return 'everyUsec' in page.sample
     ? pointsInTime(reader, page, page.sample.everyUsec)

@@ -5,32 +5,32 @@ import { viewFailed, viewResultUnreadable } from '../errors.js'
 import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
-/** Instructions that run at once: a fraction of a millisecond. */
+/** Instructions that run at once, in a fraction of a millisecond. */
 const INSTRUCTIONS_AT_ONCE = 1_024
 
-/** What a view has used. */
+/** Report on the work of a view. */
 export interface ViewReport {
   readonly usage: ViewUsage
-  /** Status code of the vm for a view that failed, where one is known. */
+  /** Status code of the vm for a view that failed, if one is known. */
   readonly vmErrorCode: number | undefined
   readonly isFailed: boolean
-  /** Whether, over an async ledger, a run of the read before this one has ended it already. */
+  /** Whether an earlier run of the same read over an async ledger had already ended the view. */
   readonly isRepeated: boolean
 }
 
-/** A view function that was called, and runs in steps of its caller. */
+/** A started view function, which runs in steps of its caller. */
 export interface StartedView {
   /**
-   * Runs for a fraction of a millisecond. Gives the results once it has ended, each with its type; their JSON throws
-   * `view_result_unreadable` where they have none.
+   * Runs for a fraction of a millisecond. Returns the results, each with its type, once the view has ended. The JSON of
+   * a result throws `view_result_unreadable` if it has none.
    * @throws `view_failed`, whose fields have `vmErrorCode`; as the reads of the state
    */
   advance(): readonly StoredValue[] | undefined
-  /** The task that it waits for, where tasks are done elsewhere; `provide` gives its result. */
+  /** The task that the view waits for, if tasks are done elsewhere; `provide` gives its result. */
   readonly task: ComputeTask | undefined
   /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
-  /** Known once it has ended. */
+  /** Report, known once the view has ended. */
   readonly report: ViewReport | undefined
 }
 
@@ -60,7 +60,8 @@ export class RunningView implements StartedView {
       case 'paused':
         return undefined
       case 'lacking':
-        // Noted as lacking. The run of the read ends here, its answer is not used, and the view continues in the next one.
+        // Notes the keys as lacking. This run of the read ends, its answer is not used, and the next run continues the
+        // view.
         for (const key of progress.keys) this.#view.get(key)
         return []
       case 'computing':

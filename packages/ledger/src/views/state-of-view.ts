@@ -5,7 +5,7 @@ import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
 import { SlicedView } from '../slices/sliced-reader.js'
 import type { ModuleRevisions } from './module-revisions.js'
 
-/** The state of a version as the vm reads it. */
+/** The state at a version, in the form that the vm reads. */
 export function stateOfView(view: StateView, revisions: ModuleRevisions): ViewState {
   const loaded = loadedVersionOf(view)
   if (loaded) return stateOfLoaded(loaded, view)
@@ -30,7 +30,10 @@ function stateOfLoaded(view: LoadedVersion, asked: StateView): ViewState {
   }
 }
 
-/** A key that has no value. In a slice that has to be known, for which something may have to be loaded. */
+/**
+ * The answer for a key without a value. A slice must know that the key has none, and may have to load something to find
+ * out.
+ */
 function absentOf(view: StateView, key: Uint8Array): undefined | typeof NOT_LOADED {
   try {
     view.get(key)

@@ -1,5 +1,5 @@
-// The histories of views of the framework of devnet, which read table items and members of resource groups, held to asking at every
-// version.
+// Histories of views of the framework of devnet, which read table items and members of resource groups. They are
+// compared with calls at every version.
 import { ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
@@ -26,7 +26,7 @@ const call = (name: string, type: string, ...json: string[]): ViewRequest => {
   }
 }
 
-/** The group of the holder's primary store: its core, its balance, and another member that no view here reads. */
+/** The group of the holder's primary store: its core, its balance, and a member that no view here reads. */
 function store(balance: bigint | undefined, other: boolean): Write {
   const address = primaryStoreAddress(HOLDER, NATIVE)
   const key = resourceGroupKey(address, parseStructTag('0x1::object::ObjectGroup'))
@@ -51,7 +51,7 @@ function store(balance: bigint | undefined, other: boolean): Write {
 
 describe.skipIf(!hasSharedData)('histories of views of the framework (skipped without ../shared)', () => {
   let genesis: readonly Write[]
-  /** The item that pairs the coin with its fungible asset. */
+  /** Key of the item that pairs the coin with its fungible asset. */
   let pairedKey: Uint8Array
   beforeAll(async () => {
     const source = await openSource(sharedPath('data/genesis/devnet.genesis.blob'))

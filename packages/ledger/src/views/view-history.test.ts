@@ -38,7 +38,7 @@ const write: fc.Arbitrary<Write> = fc.oneof(
       .map(([holder, value]): Write => [resourceKey(holder, HELD), value === null ? null : u64(value)]),
   },
   { weight: 1, arbitrary: fc.constantFrom(...LIBRARIES).map((lib): Write => [moduleKey(PROGRAM, 'lib'), lib]) },
-  // Not decodable now and then.
+  // Bytes that now and then do not decode.
   {
     weight: 1,
     arbitrary: fc.constantFrom(...HOLDERS).map((one): Write => [resourceKey(one, HELD), new Uint8Array(3)]),
@@ -64,7 +64,7 @@ const requests = fc.constantFrom(
 
 type Ledger = ReturnType<typeof createLedger>
 
-/** What somebody sees who asks at a version. */
+/** Answer to a caller that asks at a version. */
 function askedAt(ledger: Ledger, version: bigint, request: ViewRequest): string {
   try {
     return JSON.stringify(
@@ -92,7 +92,7 @@ function seenOf(changes: Iterable<Change<ViewAnswer>>): Seen[] {
   return Array.from(changes, (change) => ({ version: change.version, answer: shown(change) }))
 }
 
-/** What is seen of a slice, until it does not know what comes next. */
+/** Changes that a slice shows before it reaches one that it does not know. */
 function knownOf(changes: Iterable<Change<ViewAnswer>>): (Seen | 'unknown')[] {
   const known: (Seen | 'unknown')[] = []
   try {
@@ -115,7 +115,7 @@ function inPages(list: (options: ViewHistoryOptions) => ViewHistory, options: Vi
 }
 
 describe('the history of a view', () => {
-  it('says what the view answers at each version of the window', async () => {
+  it('agrees with calls of the view at each version of the window', async () => {
     await fc.assert(
       fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
         const engine = await viewLedger(first, versions)
@@ -209,7 +209,7 @@ describe('the history of a view', () => {
     for (const order of ['asc', 'desc'] as const) {
       const found: Seen[] = []
       for (let start: bigint | undefined; ; ) {
-        // A page pins the version that the first one was read at, as the cursor of the interface does.
+        // Each page pins the version at which the first was read, as the cursor of the interface does.
         const page = createLedger(engine).at(latest).viewHistory(request, { order, start, limit: 4 })
         found.push(...seenOf(page))
         start = page.cursor
@@ -238,7 +238,7 @@ describe('the history of a view', () => {
           const state = createLedger(engine).at()
           const list = (options: ViewHistoryOptions) => state.viewHistory(request, options)
           const expected = seenOf(list({})).filter((one) => one.version >= (from ?? 0n) && one.version <= (to ?? 100n))
-          // What stands at the end of the range may be what the window began with.
+          // The value at the end of the range may be the first value of the window.
           if (to !== undefined && to < state.ledger.oldestVersion) return
           expect(seenOf(list({ from, to }))).toEqual(expected)
           expect(seenOf(list({ from, to, order: 'asc' }))).toEqual(expected.toReversed())
@@ -295,7 +295,7 @@ describe('the history of a view', () => {
           let isThere = true
           const later = steps.map(({ owner, value }): Write[] => {
             const owned = owner ? [ownedObject(object, owner)] : []
-            // The chain deletes only what is there.
+            // The chain deletes only keys that exist.
             if (value === undefined || (value === null && !isThere)) return owned
             const isCreation = value !== null && !isThere
             isThere = value !== null

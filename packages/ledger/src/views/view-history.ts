@@ -20,28 +20,26 @@ import { samplePoints, type ViewSample } from './sample-points.js'
 import type { StartedView, ViewReport } from './started-view.js'
 import type { StartViewOptions } from './view-runner.js'
 
-/** What a view answers at a version. */
+/** Answer of a view at a version. */
 export interface ViewAnswer {
   readonly results: readonly StoredValue[]
   /** The JSON of each result. */
   readonly json: readonly string[]
 }
 
-/** Which changes of a view's answer a page shows, and how its runs go. */
-export interface ViewHistoryOptions
-  extends ChangeHistoryOptions,
-    Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
+/** Options for one page of the changes of a view's answer, and for its runs. */
+export interface ViewHistoryOptions extends ChangeHistoryOptions, Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
   /**
-   * Leaves the clock of the chain out of what makes a step, so that a view that reads the time runs where something else
-   * changed. The answers are then those of the versions shown, and not all changes are.
+   * Whether a write of the chain's clock alone makes no new run, so that a view that reads the time runs only when
+   * something else changed. Each answer is then right for the version that is shown, but not all changes are shown.
    */
   readonly ignoresClock?: boolean | undefined
   /**
-   * Shows evenly spaced points instead of changes. Where nothing that the view read changed since the point before, nothing
-   * runs. `start` and `cursor` are then times, in microseconds, or versions.
+   * Shows evenly spaced points instead of changes. The view does not run again if nothing that it read has changed
+   * since the point before. `start` and `cursor` are then times, in microseconds, or versions.
    */
   readonly sample?: ViewSample | undefined
-  /** Asked before each run but the first two of a page: whether the page ends here. */
+  /** Called before each run except the first two of a page. If it returns true, the page ends there. */
   readonly isFull?: (() => boolean) | undefined
   /** Called after every run that ended. */
   readonly onRun?: ((report: ViewReport) => void) | undefined
@@ -49,34 +47,37 @@ export interface ViewHistoryOptions
 
 /** One page of the changes of a view's answer; see `History`. */
 export interface ViewHistory extends History<Change<ViewAnswer>> {
-  /** The same iteration in turns: undefined after a fraction of a millisecond, or where the view waits for `task`. */
+  /**
+   * The same iteration, in turns. It yields undefined after a fraction of a millisecond, or when the view waits for
+   * `task`.
+   */
   turns(): Iterable<Change<ViewAnswer> | undefined>
-  /** The task that the run under way waits for, where tasks are done elsewhere. */
+  /** The task that the current run waits for, if tasks are done elsewhere. */
   readonly task: ComputeTask | undefined
-  /** Gives the result of the task that the run under way waits for. */
+  /** Gives the result of the task that the current run waits for. */
   provide(result: readonly Uint8Array[]): void
-  /** Whether each change of the range is shown. False of points, and where the clock is ignored and the view read it. */
+  /** Whether each change of the range is shown. False for points, and if the clock is ignored and the view read it. */
   readonly exact: boolean
   /** Whether a run read the clock of the chain, which every block writes. */
   readonly dependsOnClock: boolean
-  /** Runs after which the answer was the same as before. */
+  /** Number of runs whose answer was the same as the one before. */
   readonly unchanged: number
-  /** How many steps each key made, by its text in hex. */
+  /** How many steps each key has made, by its text in hex. */
   readonly steps: ReadonlyMap<string, number>
 }
 
-/** What a history of a view is made of. */
+/** Parts from which a history of a view is made. */
 export interface ViewHistoryParts {
   readonly reader: StateReader
-  /** The newest version that is looked at, and the ledger that was pinned with it. */
+  /** The newest version of the history, and the ledger that was pinned with it. */
   readonly version: bigint
   readonly ledger: LedgerSummary
   start(view: StateView, trace: ReadTrace): StartedView
-  /** Reads what the caller shows beside an answer, so that an async state loads it in the same round. */
+  /** Reads what the caller shows in addition to an answer, so that an async state loads it in the same round. */
   readBeside(version: bigint): void
 }
 
-/** The clock of the chain, which each block writes. */
+/** Key of the chain's clock, which each block writes, as text. */
 const CLOCK_TEXT = bytesToHexDigits(
   resourceKey(parseAddress('0x1'), parseStructTag('0x1::timestamp::CurrentTimeMicroseconds')),
 )
@@ -85,10 +86,10 @@ type ViewOutcome =
   | { readonly value: ViewAnswer; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: LedgerStateError }
 
-/** Runs of a page over an async state, each of which takes a round or more. A read may take 256. */
+/** Most runs of a page over an async state. Each takes a round or more, and a read may take 256. */
 const MOST_ASYNC_RUNS = 48
 
-/** A run, what it answered, and the keys whose next write may change that. */
+/** A run, its answer, and the keys whose next write may change the answer. */
 interface Ran {
   readonly version: bigint
   readonly answer: ViewOutcome
@@ -96,8 +97,8 @@ interface Ran {
 }
 
 /**
- * The changes of a view's answer. A run reads some keys; between two writes of these the answer cannot differ, so the next
- * run is at the next write.
+ * Lists the changes of a view's answer. The answer stays the same until one of the keys that a run read is written, so
+ * the next run is at that write.
  */
 export function createViewHistory(parts: ViewHistoryParts, options: ViewHistoryOptions): ViewHistory {
   return new ChangesOfView(parts, options)
@@ -244,14 +245,14 @@ class ChangesOfView implements ViewHistory {
     }
   }
 
-  /** Whether nothing that a run read was written between its version and another one. */
+  /** Whether no key that a run read was written between its version and another one. */
   #stands(ran: Ran, version: bigint, writes: KeyWrites): boolean {
     const nearest = writes.nearest(ran.keys, ran.version)
     this.#expectKept(ran.version)
     return nearest === undefined || (version > ran.version ? nearest > version : nearest <= version)
   }
 
-  /** Runs the view at a version; the result is undefined if the run lacks what it reads. */
+  /** Runs the view at a version. The result is undefined if the run lacks values. */
   *#run(version: bigint): Generator<undefined, Ran | undefined> {
     const { reader, ledger } = this.#parts
     this.#expectKept(version)
@@ -299,7 +300,8 @@ class ChangesOfView implements ViewHistory {
   }
 
   /**
-   * Whether an async state has yet to load what the next run will most likely read, and where it leads: one round for both.
+   * Whether an async state has yet to load the values that the next run will most likely read, and the writes that
+   * follow it; one round loads both.
    * @param shown the version that is shown if the answer differs
    */
   #isMissing({ keys }: Ran, next: bigint, writes: KeyWrites, shown = next): boolean {
@@ -309,7 +311,7 @@ class ChangesOfView implements ViewHistory {
     try {
       writes.nearest(keys, next)
     } catch (error) {
-      // What a slice does not know is said once the next run has ended.
+      // If a slice does not know the writes, this is reported after the next run has ended.
       if (!isLedgerStateError(error, 'version_pruned')) throw error
     }
     this.#timeOf(next)
@@ -324,7 +326,7 @@ class ChangesOfView implements ViewHistory {
     }
   }
 
-  /** Whether the reads so far lacked something, so that they are done again; nothing of this iteration is used then. */
+  /** Whether the reads so far lacked something. Then they run again, and nothing of this iteration is used. */
   get #isLacking(): boolean {
     return loadedStateOf(this.#parts.reader)?.isLacking === true
   }
@@ -341,7 +343,7 @@ class ChangesOfView implements ViewHistory {
     return answer.error ? { ...moment, error: answer.error } : { ...moment, value: answer.value }
   }
 
-  /** What the window began with stands under the newest version that wrote any of it. */
+  /** Shows the first answer of the window, under the newest version that wrote any of the keys that it read. */
   *#showOpening({ keys, answer }: Ran): Generator<Change<ViewAnswer>> {
     const view = this.#parts.reader.at(this.#parts.ledger.oldestVersion)
     let written: bigint | undefined
@@ -353,7 +355,7 @@ class ChangesOfView implements ViewHistory {
     if (version >= this.#first && !this.#isLacking) yield this.#show(version, answer)
   }
 
-  /** A prune or a truncation may have taken writes away unseen. */
+  /** Checks that no prune and no truncation has removed writes unnoticed. */
   #expectKept(version: bigint): void {
     const { reader, ledger } = this.#parts
     const { oldestVersion } = reader.ledger!

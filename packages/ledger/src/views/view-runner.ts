@@ -14,24 +14,29 @@ import { RunningView, type StartedView } from './started-view.js'
 import { stateOfView } from './state-of-view.js'
 import type { ViewRequest } from './view-request.js'
 
-/** What a view may use (by default the budget of the vm), and whether long tasks of natives are done by the caller. */
+/** Budget of a view (by default the vm's), and whether the caller does long tasks of natives. */
 export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computesElsewhere'> {
-  /** Once the view has ended, it has every key that the arguments, the run and the JSON of the results read. */
+  /**
+   * Trace that has, once the view has ended, every key that the arguments, the run and the JSON of the results read.
+   */
   readonly trace?: ReadTrace | undefined
 }
 
-/** Runs view functions over the state of a version, with one vm for all. */
+/** Runs view functions over the state of a version. All runs share one vm. */
 export class ViewRunner {
   readonly #vm: Vm = createVm()
   readonly #interfaces = new ModuleInterfaces()
   readonly #revisions = new ModuleRevisions()
 
-  /** What the vm holds of loaded modules. */
+  /** Use of the vm's cache of loaded modules. */
   get use(): CacheUse {
     return cacheUse(this.#vm.cache)
   }
 
-  /** @throws `view_argument_invalid` */
+  /**
+   * Starts a view.
+   * @throws `view_argument_invalid`
+   */
   start(view: StateView, types: TypeResolver, request: ViewRequest, options: StartViewOptions): StartedView {
     const { arguments: given } = request
     const { trace, budget, computesElsewhere } = options
@@ -64,7 +69,7 @@ interface BegunRun {
   readonly runTrace: ReadTrace | undefined
 }
 
-/** The same for the same call: a read that runs again continues the view that it began. */
+/** Name that is the same for equal calls, so that a read that runs again continues the view that it began. */
 function nameOf(call: ViewCall, { budget, computesElsewhere, trace }: StartViewOptions): string {
   const { address, module, function: name, typeArguments, arguments: values } = call
   return JSON.stringify([
