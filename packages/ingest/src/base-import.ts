@@ -19,7 +19,7 @@ export interface BaseImportParts {
   readonly source: LedgerSource
   readonly options: IngestOptions
   readonly counters: CountedIngest
-  /** Undefined where all is kept. */
+  /** Undefined if all is kept. */
   readonly filter: SliceFilter | undefined
 }
 
@@ -39,7 +39,7 @@ export class BaseImport {
     this.#filter = filter
   }
 
-  /** Does nothing where the store has the version of the state. The signal stops it after a part: the same call resumes it. */
+  /** Does nothing if the store has the version of the state. The signal stops it after a part: the same call resumes it. */
   async run(base: StateBase): Promise<void> {
     const held = this.#engine.ledger
     if (held && held.latestVersion >= base.version) return

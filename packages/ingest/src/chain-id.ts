@@ -10,7 +10,7 @@ export interface ChainIds {
   readonly asked: bigint | undefined
 }
 
-/** @throws `chain_id_mismatch` where two of them differ */
+/** @throws `chain_id_mismatch` if two of them differ */
 export function expectSameChain({ held, told, asked }: ChainIds, place: string): void {
   if (differ(held, told)) throw sourceOfOtherChain(place, told!, held!)
   if (differ(held, asked)) throw storeNotAsAsked(asked!, held!)

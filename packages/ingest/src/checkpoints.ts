@@ -4,7 +4,7 @@ import { bytesToCheckpoint, type SignedCheckpoint } from '@ledger-state/proof'
 import { pendingValues } from './pending-writes.js'
 
 /**
- * The newest signed checkpoint of a store, whose version may be pruned; undefined where it has none.
+ * The newest signed checkpoint of a store, whose version may be pruned; undefined if it has none.
  * @param written what the store has under `CHECKPOINT_KEY`
  * @param mark of the newest commit
  * @example

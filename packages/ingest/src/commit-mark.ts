@@ -7,9 +7,9 @@ import { WRITES_HASH_LENGTH } from './writes-hash.js'
 export interface CommitMark extends ResumePoint {
   /** Whether some version came from a source that proves nothing: then no later signature vouches for the store. */
   readonly isUnproven: boolean
-  /** How far the store is signed by validators; undefined where nothing vouches for any version. */
+  /** How far the store is signed by validators; undefined if nothing vouches for any version. */
   readonly signed: SignedRange | undefined
-  /** What validators signed instead of what the store holds above `signed`; undefined where nothing contradicts the store. */
+  /** What validators signed instead of what the store holds above `signed`; undefined if nothing contradicts the store. */
   readonly contradicted: Contradiction | undefined
   /**
    * Writes of own keys that vouch for versions which were there before: ends of epochs, and a signed checkpoint. The next

@@ -21,8 +21,8 @@ type LoadValues = (keys: readonly Uint8Array[]) => Promise<(Uint8Array | undefin
 
 /**
  * Reads the ends of epochs that a store keeps from the one at a version on, as backups have them. Nothing of them is checked.
- * @returns undefined where the store keeps no end of an epoch at the version
- * @throws `untrusted` where one is damaged; `no_ledger`
+ * @returns undefined if the store keeps no end of an epoch at the version
+ * @throws `untrusted` if one is damaged; `no_ledger`
  */
 export async function readEndingRange(
   engine: StateEngineReader | AsyncStateReader,

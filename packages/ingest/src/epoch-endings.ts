@@ -23,7 +23,7 @@ export async function endingWrites(
 
 /**
  * Reads the ends of epochs that a store believed, in order. Nothing of them is checked.
- * @throws `untrusted` where one is damaged; `no_ledger`
+ * @throws `untrusted` if one is damaged; `no_ledger`
  * @example
  * ```ts
  * import { createMemoryEngine } from '@ledger-state/engine'

@@ -84,7 +84,7 @@ class Ingest {
   #isUnprovenNoticed = false
   /** Ends of epochs that are believed, and not kept yet. */
   #endingsLeft: readonly PackedEnding[] = []
-  /** Undefined where all is kept. */
+  /** Undefined if all is kept. */
   #filter: SliceFilter | undefined
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
@@ -281,7 +281,7 @@ class Ingest {
   /**
    * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing, and
    * no source vouches for versions that were not proven.
-   * @param held the ledger before; undefined where the store is empty
+   * @param held the ledger before; undefined if the store is empty
    * @param before the mark of that ledger
    */
   #signedUpTo(
@@ -300,7 +300,7 @@ class Ingest {
     return { ...signed, resume: { source, writesHash, wholeHash } }
   }
 
-  /** The hash of all writes after these versions. Undefined where the store was begun without one. */
+  /** The hash of all writes after these versions. Undefined if the store was begun without one. */
   async #hashWrites(
     state: AsyncSnapshot,
     held: Uint8Array | undefined,
@@ -341,7 +341,7 @@ class Ingest {
     return checkpoint.writesHash
   }
 
-  /** @throws `ledger_fork` where the source has another hash at a version */
+  /** @throws `ledger_fork` if the source has another hash at a version */
   #expectSameWrites(version: bigint, hash: Uint8Array | undefined): void {
     const { checkpoint } = this.#source
     if (hash && checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, hash) !== 0) {

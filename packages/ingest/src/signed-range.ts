@@ -21,7 +21,7 @@ import { keyName } from './writes-hash.js'
  * Compares the unsigned versions of a store with what a source shows that validators signed, and keeps how far they agree, with
  * the ends of epochs that say so and a checkpoint.
  * @returns the ends of epochs that the source believed and the store does not keep yet
- * @throws `unsigned_contradicted` where they do not, or did not before; `untrusted`
+ * @throws `unsigned_contradicted` if they do not, or did not before; `untrusted`
  */
 export async function compareWithSigned(
   writer: AsyncStateWriter,
@@ -57,7 +57,7 @@ export async function compareWithSigned(
   return endings.slice(taken)
 }
 
-/** Version above which a checkpoint is news; undefined where the store has no use for one. */
+/** Version above which a checkpoint is news; undefined if the store has no use for one. */
 async function checkpointBound(state: AsyncSnapshot, mark: CommitMark): Promise<bigint | undefined> {
   const [slice] = await state.at().load([SLICE_KEY])
   if (slice || mark.isUnproven) return undefined

@@ -15,11 +15,11 @@ export interface VerifySourceOptions {
 
 /** What was read of a source, and whether it was proven. */
 export interface VerifiedSource extends IngestCounters {
-  /** Undefined where the source holds no version that was asked for. */
+  /** Undefined if the source holds no version that was asked for. */
   readonly firstVersion: bigint | undefined
-  /** False where the source carries no hashes, or was opened so that it does not compare them. */
+  /** False if the source carries no hashes, or was opened so that it does not compare them. */
   readonly isProven: boolean
-  /** What vouches for all that was read; undefined where nothing does. */
+  /** What vouches for all that was read; undefined if nothing does. */
   readonly vouching: Vouching | undefined
 }
 

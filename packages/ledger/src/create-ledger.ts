@@ -82,7 +82,7 @@ export function readerOfSlice(state: StateReader, record: Uint8Array | undefined
 
 /**
  * Creates a ledger.
-* @param reader returns the reader of the state: the state itself until the store is known to keep a slice
+ * @param reader returns the reader of the state: the state itself until the store is known to keep a slice
  */
 export function createLedgerOver(state: StateReader, reader: () => StateReader, caches: LedgerCaches): Ledger {
   const { parsedTypes, parsedAssets } = caches

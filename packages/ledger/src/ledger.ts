@@ -92,7 +92,7 @@ export interface LedgerState {
    */
   startView(request: ViewRequest, options?: StartViewOptions): StartedView
   /**
-   * For each key of a trace, by its text in hex, the version that wrote its value; undefined if the key has no value in
+   * Versions that wrote the values of a trace's keys, by the text of the key in hex; undefined if a key has no value in
    * this state. A view answers the same until one of these keys is written again.
    */
   tracedVersions(trace: ReadTrace): ReadonlyMap<string, bigint | undefined>
@@ -178,7 +178,7 @@ export interface LedgerState {
     options?: ChangeHistoryOptions,
   ): History<Change<Uint8Array | undefined>>
   /**
-   * A block of `ledger`, at any version of the state.
+   * The block of `ledger` with a height, whatever version is read.
    * @throws `block_not_found`, `block_pruned`
    */
   blockByHeight(height: bigint): LedgerBlock

@@ -21,7 +21,7 @@ export function isMarkOfImport(mark: Uint8Array | undefined, digest: Uint8Array 
   return isMarkOfSlice(mark) && Buffer.compare(mark.subarray(MAGIC.length, MAGIC.length + DIGEST_LENGTH), digest) === 0
 }
 
-/** The mark of the source in that of an import; undefined where the source has given no part. */
+/** The mark of the source in that of an import; undefined if the source has given no part. */
 export function sourceMarkOf(mark: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
   if (!digest || !mark) return mark
   const source = mark.subarray(MAGIC.length + DIGEST_LENGTH)

@@ -45,7 +45,7 @@ export class LeftOutCounter {
     this.#isKept = true
   }
 
-  /** What the store has to write; undefined where it has the same counts. */
+  /** What the store has to write; undefined if it has the same counts. */
   take(): Write | undefined {
     if (this.#isKept) return undefined
     this.#isKept = true

@@ -32,7 +32,7 @@ export class ModuleSpool {
     this.#spareBytes = spareBytes
   }
 
-  /** @throws `spill_failed` where the disk is full, or the file cannot be written */
+  /** @throws `spill_failed` if the disk is full, or the file cannot be written */
   put(key: Uint8Array, code: Uint8Array): void {
     this.#expectSpace(code.length)
     try {

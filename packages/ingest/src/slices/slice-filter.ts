@@ -57,8 +57,8 @@ export class SliceFilter {
   }
 
   /**
-   * The filter of a store; undefined where it keeps everything, or gets the slice of its source.
-   * @throws `slice_mismatch` where the store or the source keeps something else than is asked for
+   * The filter of a store; undefined if it keeps everything, or gets the slice of its source.
+   * @throws `slice_mismatch` if the store or the source keeps something else than is asked for
    */
   static async open(
     store: AsyncStateWriter,

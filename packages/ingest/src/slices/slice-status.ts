@@ -34,7 +34,7 @@ export interface SliceStatus {
 const NEWEST = 20
 
 /**
- * Describes the slice that a store keeps; undefined where it keeps everything, or nothing yet. It reads all members.
+ * Describes the slice that a store keeps; undefined if it keeps everything, or nothing yet. It reads all members.
  * @example
  * ```ts
  * import { createMemoryEngine } from '@ledger-state/engine'
@@ -64,7 +64,7 @@ export async function readSliceStatus(engine: StateEngineReader | AsyncStateRead
   return { asked, accounts: counts.account, tables: counts.table, joinedLate, newest: latestOf(newest), leftOut }
 }
 
-/** What the slice of a store was asked for, as a digest; undefined where it keeps everything. See `sliceDigest` of `@ledger-state/ledger`. */
+/** What the slice of a store was asked for, as a digest; undefined if it keeps everything. See `sliceDigest` of `@ledger-state/ledger`. */
 export function sliceDigestOf(engine: StateEngineReader): Uint8Array | undefined {
   const record = engine.ledger && engine.at().get(SLICE_KEY)
   return record && decodeSliceRecord(record).digest

@@ -21,7 +21,7 @@ export interface PassOptions {
 
 /**
  * Finds out who belongs to the slice of a state: passes over it until nobody joins.
- * @throws `slice_unbounded` where others still join in the last pass that is allowed; `slice_mismatch`
+ * @throws `slice_unbounded` if others still join in the last pass that is allowed; `slice_mismatch`
  */
 export class StateSlice {
   readonly #keeper: SliceKeeper

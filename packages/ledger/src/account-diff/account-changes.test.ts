@@ -15,7 +15,7 @@ import {
   primaryStoreAddress,
 } from '../index.js'
 
-/** Everything of an account, by what it is. */
+/** Everything that an account holds, by what it is. */
 function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
   const found = new Map<string, string>()
   for (const { name, bytes } of state.listModules(address)) found.set(`module ${name}`, bytesToHex(bytes))
@@ -23,7 +23,9 @@ function contents(state: LedgerState, address: Uint8Array): Map<string, string> 
   return found
 }
 
-/** The same with the primary stores of the chain's asset and of coins that the account has a store of at either state. */
+/**
+ * The same, with the primary stores of the chain's asset and of coins of which the account has a store in either state.
+ */
 function contentsWithStores(state: LedgerState, other: LedgerState, address: Uint8Array): Map<string, string> {
   const all = contents(state, address)
   const coins = [...all.keys(), ...contents(other, address).keys()].flatMap((name) => {
@@ -118,7 +120,7 @@ it('a comparison of two versions has the members of a group that cannot be read 
       return [describeChange(change)[0], ...sides]
     })
   const unreadable = 'stored_data_invalid'
-  // No module declares the member, so that its value has an error, too.
+  // No module declares the member, so its value has an error, too.
   expect(seen(0n, 1n)).toEqual([['0x1::a::Member', unreadable, unreadable]])
   expect(seen(1n, 2n)).toEqual([['0x1::object::ObjectGroup', unreadable, unreadable]])
   expect(seen(2n, 3n)).toEqual([['0x1::object::ObjectGroup', unreadable, undefined]])
@@ -172,7 +174,7 @@ describe('the primary stores of an account', () => {
     expect(seen({ limit: 1, start: first.cursor }).stores).toEqual(expected.slice(1))
   })
 
-  it('are known of a coin whose store is gone since', async () => {
+  it('are found for a coin whose store is gone since', async () => {
     const engine = await engineOf([coinStore], [[coinStore[0], null], groupWith(PAIRED, 7n)])
     const kinds = Array.from(createLedger(engine).at().accountChanges(OWNER, 0n), (change) => {
       return [describeChange(change)[0], change.before !== undefined, change.after !== undefined]

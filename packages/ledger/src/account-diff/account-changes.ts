@@ -34,7 +34,7 @@ export type AccountChange =
   | {
       readonly kind: 'resource'
       readonly tag: StructTag
-      /** The primary store of the account that holds it; undefined if the account itself does. */
+      /** The primary store of the account that holds the member; undefined if the account itself holds it. */
       readonly store: ChangedStore | undefined
       readonly before: Resource | undefined
       readonly after: Resource | undefined
@@ -48,35 +48,36 @@ export type AccountChange =
       readonly version: ChangedVersion
     }
 
-/** The version that wrote the state key last, which a group has for all of its members; undefined if it was deleted. */
+/** The version that last wrote the state key; a group has one version for all members. Undefined if it was deleted. */
 type ChangedVersion = bigint | undefined
 
-/** A primary store, the object that holds what an account has of a fungible asset. */
+/** A primary store: the object that holds an account's balance of a fungible asset. */
 export interface ChangedStore {
   readonly address: Uint8Array
   /** Address of the metadata of the asset. */
   readonly asset: Uint8Array
 }
 
-/** Which page of the changes of an account is listed, and what else counts as part of the account. */
+/** Page of the changes of an account, and further assets that count as part of it. */
 export interface AccountChangesOptions extends ListOptions {
-  /** Further fungible assets whose primary stores count, by the addresses of their metadata. */
+  /** Metadata addresses of further fungible assets whose primary stores count. */
   readonly assets?: readonly Uint8Array[] | undefined
 }
 
-/** State keys that one page looks at, in some 6 ms: most of an account stays as it is. */
+/** State keys that one page looks at, in some 6 ms. Most of an account stays as it is. */
 const MOST_SCANNED_KEYS = 1_000
 
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
-/** The chain's own asset, which accounts hold without a trace at their own address. */
+/** Metadata of the chain's own asset, which accounts hold without a trace at their own address. */
 const NATIVE_METADATA = parseAddress('0xa')
-/** The path of the key of a coin store until the number of its type arguments, after which the coin stands. */
+/** Path of a coin store's key up to the number of its type arguments; the coin follows. */
 const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).slice(0, -1)
 
 /**
- * Lists the differences of an account between two versions, in the order of its state keys' bytes. Members of groups are
- * compared one by one. The primary stores of the chain's own asset and of `assets` come first, and that of a coin follows its coin store; other
- * fungible assets leave no trace in the account. `limit` counts state keys that changed; a page ends sooner where much is unchanged.
+ * Lists the differences of an account between two versions, in the order of its state keys' bytes. Members of groups
+ * are compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of
+ * a coin follows its coin store. Other fungible assets leave no trace in the account. `limit` counts state keys that
+ * changed; a page ends sooner if much is unchanged.
  */
 export function listAccountChanges(
   before: StateView,
@@ -131,14 +132,14 @@ interface KeyAtTwoVersions {
   readonly after: KeyedEntry | undefined
 }
 
-/** Reads a key at two versions; undefined if neither has it. */
+/** Reads a key at two versions; undefined if it exists at neither. */
 function keyAtTwoVersions(before: StateView, after: StateView, key: Uint8Array): KeyAtTwoVersions | undefined {
   const [from, to] = [before.getEntry(key), after.getEntry(key)]
   if (!from && !to) return undefined
   return { key, before: from && { ...from, key }, after: to && { ...to, key } }
 }
 
-/** The coin of the key of a coin store; undefined if no coin store has such a key. The first bytes of most keys decide it. */
+/** The coin of a coin store's key; undefined for other keys. The first bytes decide it for most keys. */
 function coinOf(key: Uint8Array): StructTag | undefined {
   if (!startsWith(pathOf(key), COIN_STORE_PATH)) return undefined
   const decoded = decodeStateKey(key)
@@ -147,7 +148,7 @@ function coinOf(key: Uint8Array): StructTag | undefined {
   return coin?.kind === 'struct' && others.length === 0 ? coin : undefined
 }
 
-/** What follows the address and the length of the path, a ULEB128. */
+/** The part of a key after the address and the length of the path, a ULEB128. */
 function pathOf(key: Uint8Array): Uint8Array {
   let at = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
   while (key[at]! >= 0x80) at++
@@ -185,7 +186,7 @@ function* describeChange(
     yield { kind: 'resource', tag, store, before: from, after: to, version: after?.version }
     return
   }
-  // An account has no other keys.
+  // An account has no other kinds of keys.
   if (decoded.kind !== 'resourceGroup') return
   const groups = [readGroup(before?.value), readGroup(after?.value)] as const
   for (const tag of changedMembers(...groups, decoded.tag)) {
@@ -214,7 +215,7 @@ function readChanged(view: StateView, types: TypeResolver, tag: StructTag, bytes
 interface Group {
   readonly members: ReadonlyMap<string, GroupMember<StructTag>>
   readonly bytes: Uint8Array
-  /** Why the group cannot be read; undefined if it can. */
+  /** Reason why the group cannot be read; undefined if it can. */
   readonly error: LedgerStateError | undefined
 }
 
@@ -230,8 +231,8 @@ function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
 }
 
 /**
- * The members that differ, in the order in which members are listed. Where the group cannot be read at one version these are
- * all of the other; where none is known, the group stands for them.
+ * The members that differ, in the order in which members are listed. If the group cannot be read at one version, these
+ * are all members of the other; if no member is known, the group stands for them.
  */
 function changedMembers(before: Group, after: Group, group: StructTag): readonly StructTag[] {
   const tags = new Map([...before.members, ...after.members].map(([text, { name }]) => [text, name]))
@@ -246,7 +247,7 @@ function changedMembers(before: Group, after: Group, group: StructTag): readonly
     .sort(compareStructTags)
 }
 
-/** Two scans of ascending keys as one. */
+/** Merges two scans of ascending keys. */
 function* mergeScans(before: Iterable<KeyedEntry>, after: Iterable<KeyedEntry>): Generator<KeyAtTwoVersions> {
   const left = before[Symbol.iterator]()
   const right = after[Symbol.iterator]()

@@ -11,7 +11,7 @@ import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import { type SliceSpec, sliceDigest } from './slice-spec.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
-// What a store writes of its slice, under keys of its own:
+// What a store writes of its slice, under its own keys:
 //   slice:  u8 1 | digest of what was asked, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
 //   member: u8 why it is kept | u8 1 where it is known whole | u64 version | u32 number of its type, of tables that have one
 //   type:   text of the pattern

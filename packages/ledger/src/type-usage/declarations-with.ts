@@ -1,7 +1,7 @@
 import type { ModuleInterface, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import { isSameType, type StructName } from './tag-names.js'
 
-/** The types and functions of a module in whose fields, parameters or results a type stands, by their names. */
+/** The types and functions of a module, by name, that have a type in their fields, parameters or results. */
 export function declarationsWith(module: ModuleInterface, type: StructName): readonly string[] {
   const finder = new TypeFinder(type)
   const structs = module.structs.filter((one) => finder.isInAny(fieldTypes(one)))
@@ -16,7 +16,7 @@ function fieldTypes(definition: StructDefinition): readonly SignatureToken[] {
   return fields.map(({ type }) => type)
 }
 
-/** Looks at each token once, also where a hostile module names one of many members again and again. */
+/** Looks at each token once, even if a hostile module names one with many members again and again. */
 class TypeFinder {
   readonly #type: StructName
   readonly #known = new Map<SignatureToken, boolean>()

@@ -29,7 +29,7 @@ function describeUse(use: TypeUse): string {
   return `${addressToShortHex(use.address)} ${what}`
 }
 
-/** The uses of all pages, and the keys that they looked at. */
+/** The uses on all pages, and the number of keys that they looked at. */
 function allUses(state: LedgerState, text: string, ends: Pick<ListOptions, 'limit' | 'isFull'> = {}) {
   const uses: string[] = []
   let scanned = 0
@@ -83,7 +83,7 @@ const WRITES: readonly Write[] = [
       structs: [struct('Till', { kind: 'vector', element: coin }), struct('Shelf', { kind: 'u8' })],
     }),
   ],
-  // Names the type, and is not a module.
+  // A value that has the bytes of the type's name and is not a module.
   [moduleKey(OTHER, 'torn'), new ByteWriter().bytes(HOME).string('coin').string('Coin').toBytes()],
   [resourceKey(OWNER, parseStructTag('0x1::box::Box<vector<0xcafe::coin::Coin>>')), Uint8Array.of(1)],
   [resourceKey(OWNER, parseStructTag('0xcafe::coin::Coins')), Uint8Array.of(1)],
@@ -105,7 +105,7 @@ describe('uses of a type', () => {
     const state = createLedger(await engineOf(WRITES)).at()
     const { uses, scanned, pages } = allUses(state, '0xcafe::coin::Coin')
     expect(uses.toSorted()).toEqual(EXPECTED)
-    // All keys but the one of the table.
+    // All keys except the key of the table.
     expect([scanned, pages]).toEqual([WRITES.length - 1, 1])
     const single = allUses(state, '0xcafe::coin::Coin', { limit: 1 })
     expect([single.uses, single.scanned]).toEqual([uses, scanned])
@@ -138,7 +138,7 @@ describe('uses of a type', () => {
       .listTypeUses(COIN)
     expect([[...page], page.scanned]).toEqual([[], 8])
 
-    // Values that are parsed count more.
+    // Values that must be parsed count more.
     const tagged = new ByteWriter()
       .bytes(HOME)
       .string('coin')

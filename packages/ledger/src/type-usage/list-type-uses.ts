@@ -8,38 +8,39 @@ import { scanFrom } from '../listings/scan-from.js'
 import { declarationsWith } from './declarations-with.js'
 import { type StructName, tagNames } from './tag-names.js'
 
-/** Use of a type: by a resource of it, or with it as an argument; or by declarations of a module. */
+/** A use of a type: a resource of the type or with it as an argument, or declarations of a module. */
 export type TypeUse =
   | { readonly kind: 'resource'; readonly address: Uint8Array; readonly tag: StructTag }
   | {
       readonly kind: 'module'
       readonly address: Uint8Array
       readonly name: string
-      /** Names of its types and functions in whose fields, parameters or results the type stands. */
+      /** Names of the module's types and functions that have the type in their fields, parameters or results. */
       readonly declarations: readonly string[]
     }
 
 /** One page of a search for uses. */
 export interface TypeUses extends Listing<TypeUse> {
-  /** State keys that were looked at. */
+  /** Number of state keys that were looked at. */
   readonly scanned: number
 }
 
-/** State keys that one page looks at, in some milliseconds: most of a state uses a type nowhere. */
+/** Most state keys that one page looks at, in some milliseconds. Most of a state does not use a given type. */
 const MOST_SCANNED_KEYS = 1_000
-/** Bytes of the values that it looks at. */
+/** Most bytes of the values that one page looks at. */
 const MOST_SCANNED_BYTES = 8 << 20
-/** Parsing a value costs this many times as much as looking for the type's bytes in it. */
+/** Cost of parsing a value, in multiples of the cost of searching it for the type's bytes. */
 const COST_OF_PARSING = 16
-/** Keys that are asked for at once: over an async engine all of them are loaded. */
+/** Keys that are asked for at once; an async engine loads all of them. */
 const KEYS_OF_SCAN = 64
 
-/** All keys of modules, resources and groups, and no key of a table item. */
+/** Prefix of all keys of modules, resources and groups, but of no key of a table item. */
 const ACCOUNTS = accountKeyPrefix(new Uint8Array(0))
 
 /**
- * Searches the accounts for uses of a type, in the order of their state keys' bytes; values are not searched, nor are tables. There
- * is no index: a page looks at a bounded part of the state, and may be empty and have a cursor. `limit` counts state keys with uses.
+ * Searches the accounts for uses of a type, in the order of their state keys' bytes; values are not searched, nor are
+ * tables. There is no index: a page looks at a bounded part of the state, so it may be empty and yet have a cursor.
+ * `limit` counts state keys with uses.
  */
 export function listTypeUses(view: StateView, type: StructName, { start, limit, isFull }: ListOptions): TypeUses {
   const search = new UseSearch(type)
@@ -88,12 +89,12 @@ function* scanAccounts(view: StateView, start: Uint8Array | undefined): Generato
   } while (from !== undefined)
 }
 
-/** Looks for bytes that every use has before it reads anything. */
+/** Searches for bytes that every use contains before it parses anything. */
 class UseSearch {
   readonly #type: StructName
-  /** A struct tag in BCS begins so. */
+  /** Bytes with which the type's struct tag begins in BCS. */
   readonly #tagBytes: Uint8Array
-  /** Names as a module has them in its table of identifiers. */
+  /** Names as they stand in a module's table of identifiers. */
   readonly #names: readonly Uint8Array[]
 
   constructor(type: StructName) {
@@ -105,7 +106,7 @@ class UseSearch {
 
   mayUse({ key, value }: KeyedEntry): boolean {
     if (isModuleKey(key)) return this.#names.every((one) => indexOfBytes(value, one) >= 0)
-    // A group names its members in its value.
+    // The key names the resource or the group; a group has the names of its members in its value.
     return indexOfBytes(key, this.#tagBytes) >= 0 || indexOfBytes(value, this.#tagBytes) >= 0
   }
 
@@ -131,7 +132,7 @@ class UseSearch {
   }
 }
 
-/** A value that cannot be read counts as using no type. */
+/** The result of a read; undefined if the value cannot be read, which counts as using no type. */
 function readIfSound<T>(read: () => T): T | undefined {
   try {
     return read()
