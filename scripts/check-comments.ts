@@ -146,7 +146,6 @@ const EXEMPT = /(?:^|\/)(?:node_modules|dist|generated|data|docs\/lab|CHANGELOG\
 const NOT_YET: readonly string[] = [
   'packages/http/',
   'packages/state-engine/',
-  'packages/ingest/',
   'packages/postgres-engine/README.md',
   'packages/engine/README.md',
   'packages/bcs/README.md',

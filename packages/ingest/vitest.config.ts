@@ -1,5 +1,5 @@
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { mergeConfig } from 'vitest/config'
 
-// Loading the sources takes a tenth of the time: two workers do it once, and not once for each file.
+// Without isolation, two workers load the sources once and not once for each file, in a tenth of the time.
 export default mergeConfig(vitestConfig, { test: { isolate: false } })

@@ -13,17 +13,17 @@ import type { PassOptions } from './slices/state-slice.js'
 import { withPlace } from './with-place.js'
 import { WritesHash } from './writes-hash.js'
 
-/** What an import of a state is made of. */
+/** Parts of an import of a state. */
 export interface BaseImportParts {
   readonly engine: AsyncStateWriter
   readonly source: LedgerSource
   readonly options: IngestOptions
   readonly counters: CountedIngest
-  /** Undefined if all is kept. */
+  /** Filter of a slice; undefined if everything is kept. */
   readonly filter: SliceFilter | undefined
 }
 
-/** Fills an empty store with the state that a source begins with, and resumes where an import was cut short. */
+/** Fills an empty store with the state with which a source begins, and resumes an import that was cut short. */
 export class BaseImport {
   readonly #engine: AsyncStateWriter
   readonly #source: LedgerSource
@@ -39,7 +39,10 @@ export class BaseImport {
     this.#filter = filter
   }
 
-  /** Does nothing if the store has the version of the state. The signal stops it after a part: the same call resumes it. */
+  /**
+   * Imports the state. Does nothing if the store has the version of the state. The signal stops it after a part, and
+   * the same call resumes it.
+   */
   async run(base: StateBase): Promise<void> {
     const held = this.#engine.ledger
     if (held && held.latestVersion >= base.version) return
@@ -51,7 +54,7 @@ export class BaseImport {
       if (slice && !(await slice.findMembers(this.#source, this.#passOptions))) return
       await this.#importParts(state, base, slice)
     } catch (error) {
-      // Nothing is left of a slice that was refused.
+      // An import of a slice that was refused leaves nothing behind.
       const isRefused = isLedgerStateError(error, 'slice_unbounded') || isLedgerStateError(error, 'slice_mismatch')
       if (isRefused) await this.#engine.beginImport(base.version, { resume: false })
       throw error
@@ -60,7 +63,7 @@ export class BaseImport {
     }
   }
 
-  /** Begins or resumes an import, whose mark says from the first moment on what slice it keeps. */
+  /** Begins or resumes an import. Its mark says from the first moment on which slice it keeps. */
   async #beginImport(version: bigint, digest: Uint8Array | undefined): Promise<StateImport> {
     const begun = await this.#engine.beginImport(version, { resume: true })
     const isOther = !isMarkOfImport(begun.mark, digest)
@@ -112,7 +115,7 @@ export class BaseImport {
     this.#counters.latestVersion = base.version
   }
 
-  /** Adds what vouches for a state. What an import that was cut short just here added is there already. */
+  /** Adds what vouches for a state. An import that was cut short at this point may have added it already. */
   async #importVouching(state: StateImport, { version, checkpoint }: StateBase): Promise<void> {
     const writes = await endingWrites(undefined, this.#source.takeEndings?.() ?? [])
     if (checkpoint) writes.push([CHECKPOINT_KEY, checkpoint])

@@ -8,8 +8,9 @@ import {
 import type { LedgerVersion } from '@ledger-state/feed'
 import { bytesOfWrites } from './written-bytes.js'
 
-// A batch becomes durable with one flush of the disk, and is what a crash may cost. A full one waits for the end of its
-// block, so that readers see whole blocks, unless the block is longer than many batches.
+// Most versions, writes and bytes of a full batch. A batch becomes durable with one flush of the disk, and a crash may
+// cost one batch. A full batch waits for the end of its block, so that readers see whole blocks, unless the block is
+// longer than `OVERFULL_BATCHES` batches.
 const BATCH_VERSIONS = 1_000
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
@@ -17,7 +18,7 @@ const OVERFULL_BATCHES = 8
 
 export interface TakenBatch {
   readonly versions: readonly VersionWrites[]
-  /** The same versions with all that the source has of them, where a part of that is kept. */
+  /** The same versions with all writes of the source, if the store keeps only a part of them. */
   readonly whole: readonly VersionWrites[]
   readonly writes: number
   readonly bytes: number
@@ -51,9 +52,10 @@ export class Batch {
   }
 
   /**
-   * Adds a version, and what its ledger says of the state after it as writes of the store's own keys.
-   * @param beside further writes of own keys
-   * @param whole all that the source has of it, where a part is kept and the hash of everything is computed
+   * Adds a version. What its ledger says about the state after it is added as writes of the store's own keys.
+   * @param beside further writes of the store's own keys
+   * @param whole the version with all writes of the source, if only a part is kept and the hash of everything is
+   * computed
    */
   add(record: LedgerVersion, beside: readonly Write[] = [], whole?: LedgerVersion): void {
     this.#versions.push(withOwn(record, beside))
@@ -62,7 +64,7 @@ export class Batch {
     this.#bytes += bytesOfWrites(record.writes)
   }
 
-  /** What was added, which leaves the batch empty. */
+  /** Takes the versions out, which leaves the batch empty. */
   take(): TakenBatch {
     const taken = { versions: this.#versions, whole: this.#whole, writes: this.#writes, bytes: this.#bytes }
     this.#versions = []

@@ -1,8 +1,8 @@
 import { chainIdMissing, sourceNotAsAsked, sourceOfOtherChain, storeNotAsAsked } from './errors.js'
 
-/** Ids of a chain, each from one who may know it. */
+/** Chain ids from the store, the source and the caller; each may be unknown. */
 export interface ChainIds {
-  /** Chain id of the store, which keeps that of its first commit. */
+  /** Chain id of the store, set by its first commit. */
   readonly held: bigint | undefined
   /** Chain id that the source gives. */
   readonly told: bigint | undefined
@@ -10,14 +10,20 @@ export interface ChainIds {
   readonly asked: bigint | undefined
 }
 
-/** @throws `chain_id_mismatch` if two of them differ */
+/**
+ * Checks that the known ids are equal.
+ * @throws `chain_id_mismatch`
+ */
 export function expectSameChain({ held, told, asked }: ChainIds, place: string): void {
   if (differ(held, told)) throw sourceOfOtherChain(place, told!, held!)
   if (differ(held, asked)) throw storeNotAsAsked(asked!, held!)
   if (differ(told, asked)) throw sourceNotAsAsked(place, told!, asked!)
 }
 
-/** @throws `chain_id_mismatch`; `invalid_argument` where none of them is known */
+/**
+ * The chain id, whoever knows it.
+ * @throws `chain_id_mismatch`; `invalid_argument` if nobody knows it
+ */
 export function resolveChainId(ids: ChainIds, place: string): bigint {
   expectSameChain(ids, place)
   const chainId = ids.held ?? ids.told ?? ids.asked

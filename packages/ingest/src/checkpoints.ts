@@ -5,7 +5,7 @@ import { pendingValues } from './pending-writes.js'
 
 /**
  * The newest signed checkpoint of a store, whose version may be pruned; undefined if it has none.
- * @param written what the store has under `CHECKPOINT_KEY`
+ * @param written value of the store under `CHECKPOINT_KEY`
  * @param mark of the newest commit
  * @example
  * ```ts
@@ -23,7 +23,7 @@ export function newestCheckpoint(
   return a && b && b.version < a.version ? a : (b ?? a)
 }
 
-/** Same, of a snapshot that has a ledger. */
+/** The newest signed checkpoint of a snapshot, which must have a ledger. */
 export async function readNewestCheckpoint(state: AsyncSnapshot): Promise<SignedCheckpoint | undefined> {
   const [written] = await state.at().load([CHECKPOINT_KEY])
   return newestCheckpoint(written?.value, state.mark)

@@ -3,51 +3,52 @@ import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { readVouching, type Vouching, writeVouching } from '@ledger-state/feed'
 import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
-/** What an ingest keeps with each commit. */
+/** State of an ingest that it keeps with each commit. */
 export interface CommitMark extends ResumePoint {
-  /** Whether some version came from a source that proves nothing: then no later signature vouches for the store. */
+  /** Whether some version came from a source that proves nothing. Then no later signature vouches for the store. */
   readonly isUnproven: boolean
-  /** How far the store is signed by validators; undefined if nothing vouches for any version. */
+  /** Versions that validators signed; undefined if nothing vouches for any version. */
   readonly signed: SignedRange | undefined
-  /** What validators signed instead of what the store holds above `signed`; undefined if nothing contradicts the store. */
+  /** A signed ledger that differs from the store's above `signed`; undefined if nothing contradicts the store. */
   readonly contradicted: Contradiction | undefined
   /**
-   * Writes of own keys that vouch for versions which were there before: ends of epochs, and a signed checkpoint. The next
-   * commit makes them, unless it is of another store.
+   * Writes of the store's own keys that vouch for earlier versions: ends of epochs, and a signed checkpoint. The next
+   * commit makes them, unless its source is another store.
    */
   readonly pending: readonly PendingWrite[]
 }
 
-/** Key and value of a write that is yet to be made. */
+/** Key and value of a write that the next commit makes. */
 export type PendingWrite = readonly [Uint8Array, Uint8Array]
 
-/** The state of an ingest that the next one resumes. */
+/** State of an ingest from which the next one resumes. */
 export interface ResumePoint {
   /** The mark of the source after the newest version; undefined for a source that proves nothing. */
   readonly source: Uint8Array | undefined
-  /** `WritesHash` of the newest version; undefined in stores that began without one, by `engine.commit`. */
+  /** `WritesHash` at the newest version. Undefined in stores that `engine.commit` began without one. */
   readonly writesHash: Uint8Array | undefined
   /**
-   * `WritesHash` that a store of everything would have, of a store that keeps a slice: computed since a snapshot of that store, or since
-   * the version at which a feed of it was first followed. Undefined before, and in stores that keep everything.
+   * `WritesHash` that a store of the whole ledger would have, in a store that keeps a slice. It is computed from a
+   * snapshot of such a store on, or from the version on at which a feed of it was first followed. Undefined before, and
+   * in stores that keep everything.
    */
   readonly wholeHash: Uint8Array | undefined
 }
 
-/** Versions that validators signed, and which ones. `ending` is the newest end of an epoch that the store keeps. */
+/** Versions that validators signed, and the validators. `ending` is the newest end of an epoch that the store keeps. */
 export interface SignedRange extends Vouching {
   /** Newest version that is signed. */
   readonly version: bigint
   /**
-   * What the mark had when this version was the newest; undefined while it is. Where it never was, only the source's mark after the
-   * newest version up to this one of which it is known, if there is any.
+   * The resume point of the mark from when this version was the newest; undefined while it is the newest. If it never
+   * was the newest, it has only the latest known mark of the source that is not above this version, if there is one.
    */
   readonly resume?: ResumePoint | undefined
 }
 
-/** A ledger that validators signed and that the store does not hold. */
+/** A ledger that validators signed and that differs from the store's. */
 export interface Contradiction {
-  /** Version up to which they signed it. */
+  /** Version up to which the ledger is signed. */
   readonly version: bigint
   /** The epoch whose validators signed. */
   readonly epoch: bigint
@@ -79,7 +80,10 @@ export function encodeCommitMark(mark: CommitMark): Uint8Array {
   return writer.toBytes()
 }
 
-/** Reads the mark of a store that `ingestSource` filled. Any other mark, such as one given to `engine.commit`, says nothing. */
+/**
+ * Reads the mark of a store that `ingestSource` filled. Any other mark, such as one given to `engine.commit`, reads as
+ * an empty one.
+ */
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return NOTHING
   const reader = new ByteReader(mark, MAGIC.length)

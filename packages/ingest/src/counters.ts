@@ -2,10 +2,10 @@ import type { VersionWrites } from '@ledger-state/core'
 import type { SourceProgress, StatePart } from '@ledger-state/feed'
 import { bytesOfEntries, bytesOfWrites } from './written-bytes.js'
 
-/** What was read of a source so far. */
+/** Counts of what was read of a source so far. */
 export interface IngestCounters {
   readonly versions: number
-  /** Entries of a state that the source began with. */
+  /** Entries of the state with which the source began. */
   readonly entries: number
   readonly writes: number
   /** Bytes of keys and values. */
@@ -13,11 +13,11 @@ export interface IngestCounters {
   readonly latestVersion: bigint | undefined
 }
 
-/** Receives how far a long read of a source has come. */
+/** Receives the progress of a long read. */
 export interface ProgressReporter {
   /** Called after each part that was read. */
   update(counters: IngestCounters, progress: SourceProgress): void
-  /** Called once, when the reading ends, also when it fails. */
+  /** Called once when the reading ends, also if it fails. */
   finish(): void
 }
 

@@ -10,7 +10,7 @@ const endings = madeEndings(80).map(signedLedgerInfo)
 const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
 const ALL = { lastEpoch: 79n, maxBytes: 1e9 }
 
-/** A store that keeps the endings from an epoch on. */
+/** A store that keeps the ends of epochs from an epoch on. */
 async function storeFrom(first: number) {
   const engine = createMemoryEngine()
   const writes = endings.slice(first).map((bytes, at): Write => {
@@ -54,7 +54,7 @@ describe('readEndingRange', () => {
     expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, maxBytes: 2.5 * length }))).toHaveLength(3)
   })
 
-  it('has none of a store that keeps none', async () => {
+  it('is undefined for a store that keeps none', async () => {
     const engine = createMemoryEngine()
     await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
     expect(await readEndingRange(engine, { ...ALL, version: 0n })).toBeUndefined()

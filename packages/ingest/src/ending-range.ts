@@ -4,14 +4,14 @@ import { unpackEnding } from '@ledger-state/feed'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { pendingEndings, pendingValues } from './pending-writes.js'
 
-/** Endings that are unpacked together: one of 32 is packed without the one before it. */
+/** Endings that are unpacked together. One in 32 is packed without the ending before it. */
 const STRIDE = 32n
 
-/** Some of the ends of epochs that a store keeps. */
+/** Range of the ends of epochs that a store keeps. */
 export interface EndingRange {
-  /** Version of the first; undefined for the oldest that is kept. */
+  /** Version of the first ending; undefined for the oldest that is kept. */
   readonly version: bigint | undefined
-  /** The epoch of the last, at most. */
+  /** Epoch of the last ending at most. */
   readonly lastEpoch: bigint
   /** Bytes after which no further ending is added. */
   readonly maxBytes: number
@@ -20,7 +20,8 @@ export interface EndingRange {
 type LoadValues = (keys: readonly Uint8Array[]) => Promise<(Uint8Array | undefined)[]>
 
 /**
- * Reads the ends of epochs that a store keeps from the one at a version on, as backups have them. Nothing of them is checked.
+ * Reads the ends of epochs that a store keeps, from the one at a version on, in the form that backups have. It checks
+ * nothing.
  * @returns undefined if the store keeps no end of an epoch at the version
  * @throws `untrusted` if one is damaged; `no_ledger`
  */
@@ -63,13 +64,13 @@ async function findEpoch(load: LoadValues, first: bigint, last: bigint, version:
   return undefined
 }
 
-/** The first epoch that has to be unpacked to have one of them. */
+/** The first epoch that must be unpacked to read the ending of an epoch. */
 function strideOf(epoch: bigint, first: bigint): bigint {
   const start = epoch - (epoch % STRIDE)
   return start < first ? first : start
 }
 
-/** @param start of a stride. @returns undefined for those that are not kept */
+/** Loads the endings from a start of a stride on; undefined for those that are not kept. */
 async function loadStride(load: LoadValues, start: bigint, last: bigint): Promise<(Uint8Array | undefined)[]> {
   const epochs = Array.from({ length: Number(last - start) + 1 }, (_, at) => start + BigInt(at))
   const packed = await load(epochs.map(epochEndingKey))
@@ -103,7 +104,7 @@ async function openEndings(engine: StateEngineReader | AsyncStateReader) {
   return { load, first: entries[0] ? epochOf(entries[0].key) : firstPending(snapshot.mark) }
 }
 
-/** Values that are written, or else those that the next commit writes. */
+/** Values that the store has or, if it has none, that the next commit writes. */
 function orPending(
   keys: readonly Uint8Array[],
   values: readonly (Uint8Array | undefined)[],

@@ -3,14 +3,17 @@ import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@l
 import { type PackedEnding, unpackEnding } from '@ledger-state/feed'
 import { pendingEndings } from './pending-writes.js'
 
-/** The end of an epoch that a store keeps. */
+/** An end of an epoch that a store keeps. */
 export interface KeptEnding {
   readonly epoch: bigint
   /** BCS of the ledger info with its signatures, as backups have it. */
   readonly bytes: Uint8Array
 }
 
-/** The writes of those ends of epochs that a store does not keep yet. @param held undefined of an empty store */
+/**
+ * Writes for those ends of epochs that a store does not keep yet.
+ * @param held ledger of the store; undefined if it is empty
+ */
 export async function endingWrites(
   held: AsyncStateSnapshot | undefined,
   endings: readonly PackedEnding[],
@@ -22,7 +25,7 @@ export async function endingWrites(
 }
 
 /**
- * Reads the ends of epochs that a store believed, in order. Nothing of them is checked.
+ * Reads the ends of epochs that a store keeps, in order. It checks nothing.
  * @throws `untrusted` if one is damaged; `no_ledger`
  * @example
  * ```ts
@@ -64,7 +67,7 @@ async function* keptEntries(engine: StateEngineReader | AsyncStateReader): Async
   yield* pendingEntries(snapshot.ledger!.latestVersion, snapshot.mark)
 }
 
-/** Those that the next commit writes follow all that are written. */
+/** Ends of epochs that the next commit writes; they follow all that are written. */
 function pendingEntries(version: bigint, mark: Uint8Array | undefined): readonly KeyedEntry[] {
   return pendingEndings(mark).map(([key, value]) => ({ key, value, version }))
 }

@@ -7,7 +7,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** What an ingest refuses by itself; sources and stores add codes of their own. */
+/** Codes for what an ingest itself refuses. Sources and stores have further codes. */
 export type IngestErrorCode =
   | 'base_missing'
   | 'chain_id_mismatch'
@@ -25,7 +25,10 @@ type IngestError = LedgerStateError<IngestErrorCode>
 
 // The field `option` names the option of the ingest that would help, if there is one.
 
-/** @param what where the source begins, and what the store lacks before it */
+/**
+ * A source that begins above what an empty store can take.
+ * @param what where the source begins, and what the store lacks before it
+ */
 function baseMissing(what: string): IngestError {
   const message = `${what}: what was written before is not known. Ingest the genesis or a state snapshot first, or assume an empty base`
   return new LedgerStateError('base_missing', message, { option: 'assumeEmptyBase' })
@@ -69,7 +72,10 @@ export function otherWrites(place: string, version: bigint): IngestError {
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
-/** @param what names the source or the caller, with its chain */
+/**
+ * A chain id that differs.
+ * @param what names the source or the caller, with its chain
+ */
 function chainMismatch(what: string, expected: string): IngestError {
   return new LedgerStateError('chain_id_mismatch', `${what}, ${expected}`)
 }
@@ -86,7 +92,10 @@ export function storeNotAsAsked(asked: bigint, held: bigint): IngestError {
   return chainMismatch(`chain ${asked} is asked for`, `the store holds chain ${held}`)
 }
 
-/** A source whose first answer names one chain and whose later ones name another, for a store that holds neither. */
+/**
+ * Error for a source that contradicts itself about its chain, while the store is empty: its first answer names one
+ * chain, and later ones another.
+ */
 export function chainsContradict(mismatch: LedgerStateError): IngestError {
   return new LedgerStateError('source_failed', mismatch.message, {}, { cause: mismatch })
 }
@@ -96,7 +105,7 @@ export function chainIdMissing(place: string): IngestError {
   return new LedgerStateError('invalid_argument', message, { option: 'chainId' })
 }
 
-/** An error of the store, with the place in the source that it is about. */
+/** Gives an error of the store the place in the source that it is about. */
 export function atSourcePosition(error: LedgerStateError, place: string): LedgerStateError {
   return new LedgerStateError(error.code, `${place}: ${error.message}`, error.fields, { cause: error })
 }
@@ -110,7 +119,10 @@ export function nothingSigned(oldestVersion: bigint): IngestError {
 
 // Slices
 
-/** @param asked the lines of what is asked for */
+/**
+ * A store that keeps another slice.
+ * @param asked lines of the slice that is asked for
+ */
 export function otherSlice(asked: readonly string[]): IngestError {
   const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for ${listed(asked)}`
   return new LedgerStateError('slice_mismatch', message)
@@ -121,7 +133,7 @@ export function storeKeepsAll(): IngestError {
   return new LedgerStateError('slice_mismatch', message)
 }
 
-/** A store of which nothing is there but a part of the state of a slice, or the intent to keep one. */
+/** Error for a store that has only the intent to keep a slice, or a part of the slice's state. */
 export function sliceCutShort(): IngestError {
   const message =
     'an ingest that keeps a slice was cut short in this store, before the store had a version: what the slice was asked for has to be given again to resume it, and all of the ledger needs another store'
@@ -138,7 +150,10 @@ export function sliceNeedsReopening(place: string): IngestError {
   return new LedgerStateError('invalid_argument', message, { option: 'only' })
 }
 
-/** @param joining who joined in the last pass, as lines */
+/**
+ * A slice that grows with each pass over the state.
+ * @param joining lines of the members that joined in the last pass
+ */
 export function sliceStillGrows(place: string, passes: number, joining: readonly string[]): IngestError {
   const message = `${place}: after ${passes} passes over the state, others still join the slice: ${listed(joining)}. Ask for them by name, or for less`
   return new LedgerStateError('slice_unbounded', message)

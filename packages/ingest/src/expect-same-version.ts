@@ -4,8 +4,8 @@ import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { otherVersionHeld } from './errors.js'
 
 /**
- * Compares a version of the source with the newest one of the store: what it wrote, the block that it begins, and, where both know it,
- * the ledger up to there.
+ * Compares a version of the source with the newest version of the store: its writes, its block if it begins one, and
+ * the accumulator root if both know it.
  * @throws `ledger_fork`
  */
 export async function expectSameVersion(
@@ -15,7 +15,7 @@ export async function expectSameVersion(
   accumulatorRoot: Uint8Array | undefined,
 ): Promise<void> {
   const { version, block } = record
-  // Not every source has what stores keep in addition to the state.
+  // Not every source has the own keys that stores keep in addition to the state.
   const writes = record.writes.filter(([key]) => !isOwnKey(key))
   const [entries, held, heldRoot] = await Promise.all([
     store.at(version).load(writes.map(([key]) => key)),
@@ -32,7 +32,7 @@ export async function expectSameVersion(
   if (!hasBlock || !hasLedger || !writes.every(hasWrite)) throw otherVersionHeld(place, version)
 }
 
-/** Root of the ledger's accumulator up to a version, if the store keeps it. */
+/** Root of the ledger's accumulator after a version, if the store keeps it. */
 export async function rootAt(store: AsyncStateSnapshot, version: bigint): Promise<Uint8Array | undefined> {
   const { revisions } = await store.history(ACCUMULATOR_ROOT_KEY, { first: version, last: version, limit: 1 })
   return revisions[0]?.value ?? undefined

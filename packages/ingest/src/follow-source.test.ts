@@ -13,7 +13,7 @@ const LAST = RECORDS.at(-1)!.version
 
 let engine: Engine
 let notices: string[]
-/** How many of the opened sources are not closed. */
+/** Number of opened sources that are not closed. */
 let open: number
 beforeEach(() => {
   engine = createMemoryEngine()
@@ -21,7 +21,7 @@ beforeEach(() => {
   open = 0
 })
 
-/** Follows what these give, one after the other; the last one for ever. */
+/** Follows sources that these openings give, one after the other; the last one without end. */
 async function follow(openings: readonly Opening[], options: FollowOptions = {}) {
   const left = [...openings]
   const reopen = async () => {
@@ -43,7 +43,7 @@ async function follow(openings: readonly Opening[], options: FollowOptions = {})
 }
 
 const good: Opening = () => listedSource(RECORDS)
-/** Gives the versions up to one, and then fails. */
+/** A source that gives the versions up to one, and then fails. */
 const failing =
   (code: string, upTo = -1n, answers?: number): Opening =>
   () =>
@@ -57,7 +57,7 @@ const cannotOpen: Opening = () => {
   throw new LedgerStateError('source_failed', 'HTML of a proxy')
 }
 
-/** The versions, of which one was changed. */
+/** A list of the versions, with a change to one of them. */
 function changed(version: bigint, change: Partial<VersionWrites>): Opening {
   return () => listedSource(RECORDS.map((record) => (record.version === version ? { ...record, ...change } : record)))
 }
@@ -65,7 +65,7 @@ function changed(version: bigint, change: Partial<VersionWrites>): Opening {
 const block = (height: bigint, timestampUsec = height) => ({ height, epoch: 0n, timestampUsec })
 const key = Uint8Array.of(1)
 
-/** Every way in which what a source says ends an ingest; RECORDS have blocks at 0, 3, 7, 12 and 18. */
+/** Every way in which an answer of a source ends an ingest. RECORDS have blocks at 0, 3, 7, 12 and 18. */
 const ENDS: [name: string, code: string, opening: Opening][] = [
   ['another chain', 'chain_id_mismatch', ofOtherChain],
   ['another chain later on', 'chain_id_mismatch', failing('chain_id_mismatch', 7n)],
@@ -95,7 +95,7 @@ const ENDS: [name: string, code: string, opening: Opening][] = [
 ]
 
 describe('following', () => {
-  /** The store holds versions 0 to 6 before. */
+  /** The store begins with versions 0 to 6. */
   const begin = async () => {
     await follow([() => listedSource(RECORDS.slice(0, 7))])
     expect(engine.ledger!.latestVersion).toBe(6n)

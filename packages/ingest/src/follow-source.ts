@@ -6,18 +6,18 @@ import { chainsContradict } from './errors.js'
 import type { IngestOptions } from './ingest-options.js'
 import { ingestWith } from './ingest-source.js'
 
-/** How a source is followed. */
+/** Options for following a source. */
 export interface FollowOptions extends IngestOptions {
   /** Pause after the first failure, 250 ms by default; it doubles with each further failure. */
   readonly firstPauseMs?: number | undefined
 }
 
 /**
- * Ingests a live source, as `ingestSource` does, until it is stopped. After an answer that would end the ingest, such as one of
- * another chain or of a fork, the source is opened anew. Only a failure that three answers in a row show is thrown; a commit
- * between them begins a new row. Closes the sources, and leaves the store open.
- * @param source opened already; `reopen` opens it again
- * @throws failures of the store at once; those of the source once they are believed
+ * Ingests a live source, as `ingestSource` does, until it is stopped. After an answer that ends an ingest, such as one
+ * that shows another chain or a fork, the source is opened anew. A failure is thrown only after three answers in a row
+ * have shown it; a commit in between restarts the count. Closes the sources, and leaves the store open.
+ * @param source an open source; `reopen` opens it again
+ * @throws failures of the store at once; failures of the source once three answers in a row have shown them
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs'
@@ -73,13 +73,16 @@ async function ingestOnce(
   }
 }
 
-/** Whether what the source says is at fault, and not this store, this program or its caller. */
+/** Whether an error is about an answer of the source, and not about this store, this program or its caller. */
 function isOfSource(error: unknown): error is LedgerStateError {
   if (!isLedgerStateError(error)) return false
   return !error.code.startsWith('store_') && !['unavailable', 'invalid_argument'].includes(error.code)
 }
 
-/** An empty store is of no chain yet: the first answer, which named one, may be the one that is wrong. */
+/**
+ * Whether an error is about the chain of an empty store, which has none yet: the wrong answer may be the first one,
+ * which named the chain.
+ */
 function isAboutUnknownChain(error: LedgerStateError, { ledger }: AsyncStateWriter, { chainId }: IngestOptions) {
   return error.code === 'chain_id_mismatch' && ledger === undefined && chainId === undefined
 }

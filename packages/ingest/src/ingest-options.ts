@@ -3,45 +3,47 @@ import type { ProgressReporter } from './counters.js'
 import type { PruneObserver } from './prune-turn.js'
 import type { SliceOptions } from './slices/slice-filter.js'
 
-/** Settings of an ingest: its versions, its window, and who receives progress and notices. */
+/** Options of an ingest: its versions, its window, and callbacks for progress and notices. */
 export interface IngestOptions {
-  /** First version to ingest, for an empty store. */
+  /** First version to ingest into an empty store. */
   readonly from?: bigint | undefined
   /** Last version to ingest. */
   readonly to?: bigint | undefined
-  /** Chain id for a source that does not carry it. */
+  /** Chain id, for a source that does not carry it. */
   readonly chainId?: bigint | number | undefined
-  /** Lets an empty store begin above version 0 without a state, as if nothing had been written before. */
+  /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
   /**
-   * Keeps the transactions of the versions that write, where the source carries them: `KeptTransaction` of core. A store that keeps
-   * them continues without being asked. False by default.
+   * Whether to keep the transactions of the versions that write, if the source carries them: see `KeptTransaction` of
+   * core. A store that keeps transactions continues without this option. False by default.
    */
   readonly keepTransactions?: boolean | undefined
   /**
-   * Keeps a slice of the ledger in a store that is empty. A store that keeps a slice continues with it also without this option;
-   * with another slice than its own it is refused.
+   * Slice of the ledger to keep, for an empty store. A store that keeps a slice keeps doing so without this option, and
+   * refuses another slice.
    */
   readonly only?: SliceOptions | undefined
-  /** Window in versions, to which the store is pruned between commits. */
+  /** Number of versions to which the store is pruned between commits. */
   readonly retain?: bigint | undefined
-  /** Stops at the end of a block, unless the source takes longer to get there; what was read is committed. */
+  /**
+   * Stops the ingest at the end of a block, unless the source takes too long to reach it. What was read is committed.
+   */
   readonly signal?: AbortSignal | undefined
   readonly progress?: ProgressReporter | undefined
   readonly observer?: IngestObserver | undefined
-  /** Receives one line for people. */
+  /** Called with one line for people. */
   readonly onNotice?: ((message: string) => void) | undefined
 }
 
-/** Receives what an ingest has done, for metrics. */
+/** Callbacks for metrics about the work of an ingest. */
 export interface IngestObserver extends PruneObserver {
-  /** What one commit took: `bytes` are those of keys and values. */
+  /** Called after each commit; `bytes` are those of keys and values. */
   onCommit(done: {
     readonly versions: number
     readonly writes: number
     readonly bytes: number
     readonly seconds: number
   }): void
-  /** Called when the source has reported its progress. */
+  /** Called with the source's progress when that has changed. */
   onSourceProgress(progress: SourceProgress): void
 }

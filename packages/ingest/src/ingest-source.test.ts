@@ -279,7 +279,7 @@ describe('signatures of validators', () => {
     expect(signedRange(engine)).toMatchObject(range(50n))
   })
 
-  it('are wanted of what a store continues with, and nothing of it is committed without', async () => {
+  it('must cover what a store continues with, and nothing of it is committed without them', async () => {
     writeSigned('backup')
     writeBackup(new SyntheticChain({ blocks: 60, signers: validatorsOf(1) }), bed.at('forged'))
     writeEndings(bed.at('forged'), endings.map(signedLedgerInfo))
@@ -296,7 +296,7 @@ describe('signatures of validators', () => {
 })
 
 describe('batches', () => {
-  /** Versions at which commits of an ingest end, and the marks with which they did. */
+  /** Ingests records, and returns the versions with which commits ended, and the marks of those commits. */
   async function commitsOf(records: readonly VersionWrites[], options: IngestOptions = {}) {
     const engine = await bed.open('store')
     const ends: bigint[] = []
@@ -356,7 +356,7 @@ describe('batches', () => {
   it('of a node end with a whole block, too, although it has to be asked for the rest', async () => {
     const node = await startStandInNode(chain)
     try {
-      // The first page begins with the version held, and ends in the middle of a block.
+      // The first page begins with the newest version of the store, and ends in the middle of a block.
       const engine = await bed.open('store')
       await ingest(engine, node.url, { to: 1n })
       const pageEnd = 100
@@ -409,9 +409,9 @@ describe('a stop while the node does not answer', () => {
 })
 
 describe('a window', () => {
-  it('is pruned to between commits, in turns, and reached also where it was made smaller', async () => {
+  it('is pruned to between commits, in turns, and is reached even if it was made smaller', async () => {
     const records = listedBlocks(Array(400).fill(20))
-    // What is merged at once is pruned from the file, and counted.
+    // Pruning drops from the file what was merged together, and counts it.
     const engine = await bed.open('store', { memoryTableBytes: 0 })
     await ingestSource(engine, listedSource(records), { to: 4_999n })
     expect(heldVersions(engine)).toEqual([0n, 4_999n])
@@ -426,7 +426,7 @@ describe('a window', () => {
     expect(turns.length).toBeGreaterThan(2)
     const left = engine.stats.historyEntries
     expect(turns.reduce((sum, entries) => sum + entries) + left).toBe(8_000 - 50)
-    // What was merged together is pruned together: of the last batch, all is left.
+    // What was merged together is pruned together, so all of the last batch is left.
     expect(left).toBeLessThanOrEqual(1_000)
     expect([...engine.at(7_900n).scan(new Uint8Array(0))].length).toBe(50)
   })

@@ -26,15 +26,15 @@ import { TransactionKeeper } from './transaction-keeper.js'
 import { withPlace } from './with-place.js'
 import { keyName, WritesHash } from './writes-hash.js'
 
-/** How long a live source may take to give the rest of a block once the ingest is stopped. */
+/** Time that a live source has for the rest of a block once the ingest is stopped. */
 const BLOCK_END_PATIENCE_MS = 2_000
 
 /**
- * Commits what a source holds and the store does not. Versions that the store has are skipped, so the same call resumes an
- * ingest that was cut short; the newest of them is compared, if the source still has it. If the source fails, everything
- * before the failure is committed first. Leaves source and store open.
+ * Commits the versions of a source that the store does not have. It skips versions that the store has, so the same call
+ * resumes an ingest that was cut short. It compares the newest of them, if the source still has it. If the source
+ * fails, everything before the failure is committed first. Leaves source and store open.
  * @throws errors of the source and of the store, naming the place in the source; `ledger_fork`, `chain_id_mismatch`,
- *   `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` where neither source nor options give the chain id
+ * `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` if neither source nor options give the chain id
  * @example
  * ```ts
  * import { writeFileSync } from 'node:fs'
@@ -65,7 +65,7 @@ export async function ingestSource(
   return counters
 }
 
-/** `ingestSource` that adds what it ingests to given counters. */
+/** Ingests a source as `ingestSource` does, and adds its counts to `counters`. */
 export async function ingestWith(
   writer: AsyncStateWriter,
   source: LedgerSource,
@@ -82,9 +82,9 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
   #isUnprovenNoticed = false
-  /** Ends of epochs that are believed, and not kept yet. */
+  /** Ends of epochs that were checked and are not kept yet. */
   #endingsLeft: readonly PackedEnding[] = []
-  /** Undefined if all is kept. */
+  /** Filter of a slice; undefined if everything is kept. */
   #filter: SliceFilter | undefined
 
   constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
@@ -135,11 +135,11 @@ class Ingest {
     if (expected !== undefined && from !== undefined && from > expected) throw gapBeforeFirst(from, expected)
     const isEnough = () => to !== undefined && expected !== undefined && expected > to
     if (isEnough()) return
-    /** Mark of the source after the newest version of the batch: taken where the next version may not join it. */
+    /** Mark of the source after the newest version of the batch. Taken if the next version may not join the batch. */
     let mark: Uint8Array | undefined
     let isStopping = false
     const transactions = await this.#transactionKeeper()
-    // Begins with the newest version held, to compare it.
+    // The source begins with the newest version of the store, so that the two can be compared.
     for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
       if (isStopping && record.block) return await this.#flush(mark)
       if (expected === undefined) {
@@ -194,7 +194,7 @@ class Ingest {
     }
   }
 
-  /** Ends the source some time after the ingest is stopped; at once if no block is begun. */
+  /** Signal that ends the source some time after the ingest is stopped, or at once if no block is begun. */
   #sourceEnd(): AbortSignal {
     const end = new AbortController()
     const onStop = (): void => {
@@ -207,7 +207,9 @@ class Ingest {
     return end.signal
   }
 
-  /** Whether an empty store can begin with a version: with 0, or, if an empty base is assumed, with the first of a block. */
+  /**
+   * Whether an empty store can begin with a version: with 0 or, if an empty base is assumed, with the first of a block.
+   */
   #mayBeginAt({ version, block }: VersionWrites): boolean {
     if (version === 0n) return true
     if (!this.#options.assumeEmptyBase) throw versionsWithoutBase(this.#source.position, version)
@@ -229,7 +231,10 @@ class Ingest {
     }
   }
 
-  /** @param source its mark after the newest version of the batch */
+  /**
+   * Commits the batch.
+   * @param source mark of the source after the newest version of the batch
+   */
   async #flush(source = this.#source.mark): Promise<void> {
     const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
@@ -237,7 +242,7 @@ class Ingest {
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
     const before = held.ledger && decodeCommitMark(held.mark)
-    // Another store has the same writes, and knows nothing of those that are pending.
+    // Another store has the same writes, and does not know the pending ones.
     const pending = this.#source.isStore ? [] : (before?.pending ?? [])
     const leftOut = this.#filter?.leftOut?.take()
     const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
@@ -262,13 +267,14 @@ class Ingest {
     this.#filter?.settle()
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.addVersions(versions, writes, bytes)
-    // Twice as many as were written: the store shrinks to a window that was made smaller, and commits wait only a little.
+    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
+    // wait only a little.
     await this.#prune(2 * writes)
     observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
   }
 
-  /** The last of some versions also writes the ends of epochs that vouch for them. */
+  /** Adds to the last of some versions the writes of the ends of epochs that vouch for them. */
   async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
     const { vouching } = this.#source
     const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
@@ -279,9 +285,9 @@ class Ingest {
   }
 
   /**
-   * How far the store is signed once it holds a version of the source: a source that nothing vouches for lowers nothing, and
-   * no source vouches for versions that were not proven.
-   * @param held the ledger before; undefined if the store is empty
+   * Range of versions that are signed once the store holds a version of the source. A source without signatures keeps
+   * the range as it is, and no source vouches for versions that were not proven.
+   * @param held ledger of the store before; undefined if it is empty
    * @param before the mark of that ledger
    */
   #signedUpTo(
@@ -300,7 +306,7 @@ class Ingest {
     return { ...signed, resume: { source, writesHash, wholeHash } }
   }
 
-  /** The hash of all writes after these versions. Undefined if the store was begun without one. */
+  /** Hash of all writes up to the last of these versions. Undefined if the store began without one. */
   async #hashWrites(
     state: AsyncSnapshot,
     held: Uint8Array | undefined,
@@ -314,8 +320,8 @@ class Ingest {
   }
 
   /**
-   * The hash of all writes of the source, which only a source that is another store is asked for. It writes no deletions of what
-   * was not there.
+   * Hash of all writes of the source, which is asked only of a source that is another store. Such a source writes no
+   * deletions of absent keys.
    */
   #hashWhole(
     held: LedgerSummary | undefined,
@@ -329,8 +335,8 @@ class Ingest {
   }
 
   /**
-   * The hash of all writes that the source has at a version, of a slice that was begun from another source: from there on the slice
-   * computes it itself, and compares.
+   * The source's hash of all its writes at a version, for a slice that was begun from another source. From there on the
+   * slice computes the hash itself, and compares.
    */
   #takeWholeHash(version: bigint): Uint8Array | undefined {
     const { isStore, checkpoint } = this.#source
@@ -341,7 +347,10 @@ class Ingest {
     return checkpoint.writesHash
   }
 
-  /** @throws `ledger_fork` if the source has another hash at a version */
+  /**
+   * Compares the source's hash at a version.
+   * @throws `ledger_fork` if it differs
+   */
   #expectSameWrites(version: bigint, hash: Uint8Array | undefined): void {
     const { checkpoint } = this.#source
     if (hash && checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, hash) !== 0) {
@@ -356,7 +365,7 @@ class Ingest {
     return new Set(keys.filter((_, at) => entries[at] !== undefined).map(keyName))
   }
 
-  /** Prunes one turn. Answers whether nothing is left to prune. */
+  /** Prunes one turn. Returns whether nothing is left to prune. */
   async #prune(maxEntries: number): Promise<boolean> {
     const { retain, observer } = this.#options
     return retain === undefined || (await pruneTurn(this.#engine, retain, maxEntries, observer))
@@ -367,7 +376,7 @@ function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
   return versions.flatMap(({ writes }) => writes.flatMap(([key, value]) => (value === null ? [key] : [])))
 }
 
-/** The last of some versions makes further writes. */
+/** Adds writes to the last of some versions. */
 function withLastWrites(versions: readonly VersionWrites[], writes: readonly Write[]): readonly VersionWrites[] {
   const last = versions.at(-1)!
   return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...writes] }]

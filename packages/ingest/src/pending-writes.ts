@@ -2,22 +2,25 @@ import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX, type VersionWrites, type Write } f
 import { decodeCommitMark, type PendingWrite } from './commit-mark.js'
 import { keyName } from './writes-hash.js'
 
-/** A mark has 64 KiB at most, and some of them are for what else it says. */
+/** Most bytes of pending writes. A mark has 64 KiB at most, and has other contents, too. */
 const MAX_PENDING_BYTES = 48 * 1_024
 
-/** Looks up what a mark has pending. */
+/** Look-up in the pending writes of a mark. */
 export function pendingValues(mark: Uint8Array | undefined): (key: Uint8Array) => Uint8Array | undefined {
   const values = new Map(decodeCommitMark(mark).pending.map(([key, value]) => [keyName(key), value]))
   return (key) => values.get(keyName(key))
 }
 
-/** The ends of epochs that a mark has pending, in order. */
+/** The ends of epochs that are pending in a mark, in order. */
 export function pendingEndings(mark: Uint8Array | undefined): readonly PendingWrite[] {
   const prefix = keyName(EPOCH_ENDING_PREFIX)
   return decodeCommitMark(mark).pending.filter(([key]) => keyName(key).startsWith(prefix))
 }
 
-/** What fits into a mark, of ends of epochs that a store does not keep and of a checkpoint that needs all of them. */
+/**
+ * Pending writes that fit into a mark: of ends of epochs that a store does not keep, and of a checkpoint that needs all
+ * of them.
+ */
 export function toPending(
   before: readonly PendingWrite[],
   endings: readonly PendingWrite[],
@@ -39,7 +42,7 @@ export function toPending(
   return { pending: [...pending, ...before.filter((one) => checkpoint && isCheckpoint(one))], taken }
 }
 
-/** The last of some versions also makes pending writes, but for those that one of them makes itself. */
+/** Adds pending writes to the last of some versions, except those that one of them writes itself. */
 export function withPending(
   versions: readonly VersionWrites[],
   pending: readonly PendingWrite[],

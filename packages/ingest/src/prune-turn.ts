@@ -1,11 +1,11 @@
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 
-/** Entries that are pruned in one turn when no commit waits: some 20 ms. */
+/** Entries that are pruned in one turn while no commit waits, in some 20 ms. */
 export const PRUNE_TURN_ENTRIES = 10_000
 
-/** Receives what a turn of pruning has done, for metrics. */
+/** Callback for metrics about turns of pruning. */
 export interface PruneObserver {
-  /** Entries that were dropped, and the seconds that it took. */
+  /** Called with the number of entries that were dropped, and the seconds that it took. */
   onPrune(done: { readonly entries: number; readonly seconds: number }): void
 }
 

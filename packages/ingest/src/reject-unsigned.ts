@@ -11,18 +11,18 @@ import { decodeCommitMark, encodeCommitMark, type PendingWrite } from './commit-
 import { nothingSigned } from './errors.js'
 import { pendingEndings, pendingValues, toPending } from './pending-writes.js'
 
-/** What was cut off. */
+/** Versions that were cut off. */
 export interface RejectedVersions {
-  /** The newest signed version, which is the newest of the store now. */
+  /** The newest signed version, which is now the newest of the store. */
   readonly signedVersion: bigint
-  /** The newest version before; the same where nothing was unsigned. */
+  /** The newest version before the cut; the same if nothing was unsigned. */
   readonly before: bigint
 }
 
 /**
- * Cuts off all versions of a store above the newest that validators signed. What these versions wrote to vouch for those below, ends of
- * epochs and a signed checkpoint, is pending again, as far as it fits into a mark.
- * @throws `no_ledger`; `untrusted` where no version of the window is signed: the store is then to be made anew
+ * Cuts off all versions of a store above the newest one that validators signed. Ends of epochs and a checkpoint that
+ * the removed versions wrote to vouch for older ones become pending again, as far as they fit into a mark.
+ * @throws `no_ledger`; `untrusted` if no version of the window is signed: then ingest into a new store
  * @example
  * ```ts
  * import { createMemoryEngine } from '@ledger-state/engine'
@@ -58,7 +58,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
   return { signedVersion: signed.version, before }
 }
 
-/** What is pending once all versions above one are cut off. */
+/** Writes that become pending once all versions above one are cut off. */
 async function pendingBelow(state: AsyncSnapshot, version: bigint): Promise<readonly PendingWrite[]> {
   const endings = [...(await endingsAbove(state, version)), ...pendingEndings(state.mark)]
   const checkpoint = pendingValues(state.mark)(CHECKPOINT_KEY) ?? (await checkpointAbove(state, version))
@@ -76,7 +76,7 @@ async function endingsAbove(state: AsyncSnapshot, version: bigint): Promise<Pend
   return found
 }
 
-/** The newest checkpoint of a version, or of one below it, that versions above it wrote. */
+/** The newest checkpoint that versions above a version wrote and that is of this version or an older one. */
 async function checkpointAbove(state: AsyncSnapshot, version: bigint): Promise<Uint8Array | undefined> {
   for (let last: bigint | undefined = state.ledger!.latestVersion; last !== undefined; ) {
     const page = await state.history(CHECKPOINT_KEY, { first: version + 1n, last })

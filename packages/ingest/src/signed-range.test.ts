@@ -56,7 +56,7 @@ async function ingest(engine: StateWriter, location: string, options: IngestOpti
   }
 }
 
-/** A backup of a chain with the ends of its epochs up to a number of them. */
+/** Writes a backup of a chain, with the first ends of its epochs. */
 function writeChain(name: string, chain: SyntheticChain, count = chain.endings().length): string {
   const root = bed.at(name)
   writeBackup(chain, root)
@@ -71,7 +71,7 @@ function writeEndingsAlone(name: string, chain: SyntheticChain, count = chain.en
   return root
 }
 
-/** A ledger that continues the shared part in its own way, and whose next epoch ends at a given version, too. */
+/** A ledger that differs after the shared part, and whose next epoch ends at a given version, too. */
 function forkWithEnding(version: bigint): SyntheticChain {
   for (let seed = 3; ; seed++) {
     const chain = new SyntheticChain({ blocks: 25, signers: true })
@@ -81,12 +81,12 @@ function forkWithEnding(version: bigint): SyntheticChain {
   }
 }
 
-/** Lines of the first versions of the signed ledger. */
+/** Feed lines of the first versions of the signed ledger. */
 function feedOf(count: number): string[] {
   return signed.expected.slice(0, count).map((one) => versionToFeedLine(one))
 }
 
-/** An engine of which an import is cut short before its end. */
+/** An engine whose import is cut short before its end. */
 function failingImport(engine: StateWriter, state: StateImport): StateWriter {
   const cutShort = overriding(state, { finish: () => Promise.reject(new Error('killed here')) })
   return overriding(engine, { beginImport: async () => cutShort })
@@ -103,7 +103,7 @@ async function keptEpochs(engine: StateWriter): Promise<bigint[]> {
   return kept
 }
 
-/** Two sets of 40 validators that follow each other: the end of an epoch names one whole. */
+/** Two sets of 40 validators that take turns: each end of an epoch names a whole set. */
 function takingTurns(epoch: number): readonly MadeValidator[] {
   if (epoch === 0) return []
   return Array.from({ length: 40 }, (_, at) => ({ secret: BigInt(2_000 + 100 * (epoch % 2) + at), power: 10n }))
@@ -127,7 +127,7 @@ describe('a store', () => {
     expect(fromAsync).toEqual(epochs(Number(signed.epoch)))
   })
 
-  it('keeps those that vouch for a state which it begins with, also where its import was cut short', async () => {
+  it('keeps the ends of epochs that vouch for a state with which it begins, even if its import was cut short', async () => {
     const root = bed.at('backup')
     const version = shared.records.findLastIndex(({ info }, at) => at < 60 && info[9] === 0 && info[106] === 1)
     const snapshot = writeBackup(signed, root, { snapshot: { version, chunk: 20 } })
@@ -152,7 +152,7 @@ describe('a store', () => {
     const last = endings.at(-1)!
     expect(markOf(engine).signed).toMatchObject({ version: last.version, epoch: last.epoch, waypoint })
     expect(markOf(engine).contradicted).toBeUndefined()
-    // What the node has next continues what was followed.
+    // The next versions of the node continue what was followed.
     await ingest(engine, node.url)
     await ingest(engine, writeChain('backup', signed))
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
@@ -187,7 +187,7 @@ describe('a store', () => {
     expect(markOf(engine)).toMatchObject({ isUnproven: true, signed: { version: shared.latestVersion } })
   })
 
-  it('is compared above the versions that were pruned', async () => {
+  it('is compared with signed points above the versions that were pruned', async () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
     await ingest(engine, node.url)
@@ -210,7 +210,7 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion, epoch: signed.epoch })
   })
 
-  /** A store that followed a node past what a backup is to have. */
+  /** A store that followed a node past the last version that a backup will have. */
   async function followedPast(): Promise<{ readonly engine: StateWriter; readonly latest: bigint }> {
     const engine = await bed.open('store')
     node.chain = forkedChains().signed
@@ -251,7 +251,7 @@ describe('a store', () => {
     expect(Uint8Array.from(written.value)).toEqual(checkpointToBytes(checkpoint))
     expect(await keptEpochs(engine)).toEqual(epochs(Number(signed.epoch)))
     const { source: proven } = markOf(engine)
-    // The versions that wrote them are cut off; the next commit writes them again.
+    // The versions that wrote the endings are cut off; the next commit writes the endings again.
     await rejectUnsigned(engine)
     expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
     expect(newestCheckpoint(engine.at().get(CHECKPOINT_KEY), undefined)!.version).toBe(before)
@@ -279,7 +279,7 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
   })
 
-  it('that is cut off there notices a node whose versions up to there are others', async () => {
+  it('that is cut off at such a version notices a node whose versions up to there differ', async () => {
     const engine = await bed.open('store')
     await ingest(engine, writeChain('part', shared), { waypoints: [waypoint] })
     await ingest(engine, node.url)
@@ -287,7 +287,7 @@ describe('a store', () => {
     await ingest(engine, writeEndingsAlone('endings', signed, 5))
     const { signedVersion } = await rejectUnsigned(engine)
     expect(signedVersion).toBe(version)
-    // Its version there writes the same.
+    // The version of the other ledger has the same writes.
     const other = forkWithEnding(version)
     expect(other.endings()[4]!.root).not.toEqual(root)
     node.chain = other
@@ -331,7 +331,7 @@ describe('a store', () => {
     expect(taken).toBeLessThan(Number(epoch))
     expect(markOf(engine).signed).toMatchObject({ version: latestVersion })
     expect(checkpointOf(engine)).toEqual(first)
-    // Nothing more fits before a commit has written what is pending.
+    // Nothing more fits before a commit has written the pending writes.
     await ingest(engine, backup)
     expect(await kept()).toBe(taken)
     await followMore()
@@ -342,7 +342,7 @@ describe('a store', () => {
     await followMore()
     expect(markOf(engine).pending).toEqual([])
     expect(checkpointOf(engine)!.version).toBe(latestVersion)
-    // All that is cut off does not fit into one mark either.
+    // Not everything that is cut off fits into one mark.
     await rejectUnsigned(engine)
     expect(await kept()).toBe(taken)
     expect(checkpointOf(engine)).toEqual(first)
@@ -360,7 +360,7 @@ describe('a store', () => {
     const [newest] = names.sort((a, b) => firstVersionOf(b) - firstVersionOf(a))
     const chunk = join(root, newest!)
     const bytes = gunzipSync(readFileSync(chunk))
-    // In the transaction of the first record: 4 bytes are its length.
+    // Changes a byte in the transaction of the first record, whose first 4 bytes are its length.
     bytes[10]! ^= 1
     writeFileSync(chunk, gzipSync(bytes))
     await expect(ingest(engine, root)).rejects.toMatchObject({

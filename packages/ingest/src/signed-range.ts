@@ -18,10 +18,10 @@ import { toPending } from './pending-writes.js'
 import { keyName } from './writes-hash.js'
 
 /**
- * Compares the unsigned versions of a store with what a source shows that validators signed, and keeps how far they agree, with
- * the ends of epochs that say so and a checkpoint.
- * @returns the ends of epochs that the source believed and the store does not keep yet
- * @throws `unsigned_contradicted` if they do not, or did not before; `untrusted`
+ * Compares the unsigned versions of a store with the points that validators signed, as a source shows them. The store
+ * keeps up to which version they agree, the ends of epochs that prove it, and a checkpoint.
+ * @returns the ends of epochs that the source has checked and the store does not keep yet
+ * @throws `unsigned_contradicted` if they do not agree, now or in an earlier comparison; `untrusted`
  */
 export async function compareWithSigned(
   writer: AsyncStateWriter,
@@ -66,13 +66,13 @@ async function checkpointBound(state: AsyncSnapshot, mark: CommitMark): Promise<
   return held && held.version > oldestVersion ? held.version : oldestVersion
 }
 
-/** Has the store remember that validators signed another ledger than it holds unsigned. */
+/** Notes in a store that validators signed a ledger that differs from its unsigned versions. */
 export async function keepContradiction(writer: AsyncStateWriter, contradicted: Contradiction): Promise<void> {
   const mark = decodeCommitMark((await writer.snapshot()).mark)
   if (!mark.contradicted) await replaceMark(writer, { ...mark, contradicted })
 }
 
-/** Whether the ledger of a store is the signed one up to a version. Validators sign ends of blocks. */
+/** Compares the ledger of a store with a signed point. Validators sign only ends of blocks. */
 async function compareAt(
   state: AsyncSnapshot,
   { version, accumulatorRoot }: SignedPoint,
@@ -86,9 +86,10 @@ async function compareAt(
 }
 
 /**
- * Keeps how far a store is signed, with ends of epochs and a checkpoint, unless some of its versions were not proven. The ending
- * of the mark stays: those that are pending may be cut off with the version that gets them.
- * @returns how many of the ends of epochs the store has now
+ * Keeps up to which version a store is signed, with ends of epochs and a checkpoint, unless some of its versions were
+ * not proven. The `ending` of the mark stays, because the pending endings may be cut off together with the version that
+ * gets them.
+ * @returns number of the ends of epochs that the store has now
  */
 async function keepAgreed(
   writer: AsyncStateWriter,
@@ -112,9 +113,9 @@ async function keepAgreed(
 }
 
 /**
- * What to resume from once a store is cut off at the newest signed version.
- * @param before how far it was signed
- * @param source mark of the source after a version that is signed
+ * Resume point for a store that is later cut off at the newest signed version.
+ * @param before signed range of the store before
+ * @param source mark of the source after a signed version
  */
 function resumeOf(
   before: SignedRange | undefined,
@@ -122,13 +123,13 @@ function resumeOf(
   source: Uint8Array | undefined,
 ): ResumePoint | undefined {
   const held = before?.resume
-  // With the hash of the writes it is that of the signed version itself.
+  // A resume point with a hash of the writes is that of the signed version itself.
   if (!isFurther && held?.writesHash) return held
   const newest = source ?? held?.source
   return newest && { source: newest, writesHash: undefined, wholeHash: undefined }
 }
 
-/** Gives a store another mark. A truncation at the newest version cuts nothing off. */
+/** Gives a store another mark, by a truncation at the newest version, which cuts nothing off. */
 export async function replaceMark(writer: AsyncStateWriter, mark: CommitMark): Promise<void> {
   await writer.truncateTo(writer.ledger!.latestVersion, { mark: encodeCommitMark(mark) })
 }

@@ -1,5 +1,5 @@
-// Random changes of the bytes of a backup, decompressed: of every kind of proof file and manifest, and of the data that they
-// prove. None is accepted that changes what is stored, or how far that is believed to be signed.
+// Random changes of bytes of a backup, decompressed: of every kind of proof file and manifest, and of the data that
+// they prove. An ingest accepts no change that alters what is stored, or up to which version it counts as signed.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
@@ -12,7 +12,7 @@ import { type IngestOutcome, ingestOutcome } from '../testing/proven-ingest.ts'
 import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 
 const SEED = testSeed()
-/** Changes of each file. */
+/** Number of changes to each file. */
 const ROUNDS = Number(process.env.TAMPERING_ROUNDS ?? 12)
 /** Longest run of bytes that one change inserts, deletes or copies. */
 const RUN = 40
@@ -56,8 +56,9 @@ function changeDigit(bytes: Buffer, random: Random): Buffer {
 }
 
 /**
- * Expects what the sound backup gave, or a refusal after at most a prefix of it, which was proven without the changed bytes.
- * Ends of epochs are compared except the one at the waypoint, which commits neither to its signatures nor to its round.
+ * Expects the outcome of the sound backup, or a refusal after at most a prefix of it, which was proven without the
+ * changed bytes. Ends of epochs are compared except the one at the waypoint, which commits neither to its signatures
+ * nor to its round.
  */
 function expectNothingWrong(found: IngestOutcome, sound: IngestOutcome, what: string): void {
   const { error } = found
@@ -85,7 +86,7 @@ function expectNothingWrong(found: IngestOutcome, sound: IngestOutcome, what: st
   }
 }
 
-/** Counts of what came of the changes. */
+/** Counts of the outcomes. */
 interface Tally {
   refused: number
   meaningless: number

@@ -1,5 +1,5 @@
-// Backups that somebody changed, or that validators signed whom nobody trusts: each is refused with what is wrong, before
-// anything is committed that is not proven.
+// Backups that somebody changed, or that untrusted validators signed. Each is refused with the right error, before
+// anything unproven is committed.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
@@ -29,7 +29,7 @@ import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 const chain = new SyntheticChain({ blocks: 25, signers: true })
 const EPOCH = Number(chain.epoch)
 const LEVELS = Math.ceil(Math.log2(chain.records.length))
-/** Two chunks and a snapshot end before it. */
+/** Version of the snapshot; two chunks end before it. */
 const SNAPSHOT = chain.records.findLastIndex(({ info }, version) => version < 50 && info[9] === 0 && info[106] === 1)
 /** A version of the second chunk that writes. */
 const WRITING = chain.records.findIndex(({ writeSet }, version) => version >= 25 && writeSet.length > 100)
@@ -53,7 +53,7 @@ beforeAll(() => {
 })
 afterAll(() => bed.close())
 
-/** What manifests of all kinds have. */
+/** Members that manifests of all kinds have. */
 interface Manifest {
   readonly chunks: readonly object[]
   readonly version: number
@@ -62,7 +62,10 @@ interface Manifest {
 
 type Change = (files: BackupFiles) => void
 
-/** Ingests the backup after a change of it. @param folder the snapshot in it, or nothing for the transactions */
+/**
+ * Ingests the backup after a change to it.
+ * @param folder folder of the snapshot; empty for the transactions
+ */
 async function ingestChanged(change: Change, folder = '', trusted = waypoint): Promise<IngestOutcome> {
   const files: BackupFiles = new Map(sound)
   change(files)
@@ -70,7 +73,10 @@ async function ingestChanged(change: Change, folder = '', trusted = waypoint): P
   return await ingestOutcome(`${bed.at('changed')}/${folder}`, { waypoints: [trusted] })
 }
 
-/** @param latest the newest version that may be committed nevertheless, since it is proven without what was changed */
+/**
+ * Expects an ingest to be refused.
+ * @param latest newest version that may be committed nevertheless, because it is proven without the change
+ */
 function expectRefused(outcome: IngestOutcome, code: string, message: RegExp, latest?: bigint): void {
   expect(isLedgerStateError(outcome.error, code as 'untrusted'), String(outcome.error)).toBe(true)
   expect(String(outcome.error)).toMatch(message)
@@ -98,14 +104,14 @@ const flip = (name: string, at: (bytes: Buffer) => number): Change =>
     return bytes
   })
 
-/** Puts another ending in the place of one. */
+/** Change that replaces the ending of an epoch. */
 const ending = (epoch: number, record: Uint8Array): Change =>
   changeRecords(ENDINGS, (records) => records.map((one, at) => (at === epoch ? record : one)))
 
 const other = (epoch: number, changes: Partial<MadeLedgerInfo>): Change =>
   ending(epoch, signedLedgerInfo({ ...made[epoch]!, ...changes }))
 
-/** An ending with any mask and signature. */
+/** An ending with the given mask and signature. */
 function sealed(info: MadeLedgerInfo, mask: Uint8Array, signature: Uint8Array | undefined): Uint8Array {
   return sealedMessage(ledgerInfoMessage(info), mask, signature)
 }
@@ -120,7 +126,7 @@ const genuine = signatureOf(ledgerInfoMessage(made[2]!), validators)
 const full = maskOf(validators, validators)
 const strangers: readonly MadeValidator[] = validators.map(({ power }, at) => ({ secret: BigInt(900 + at), power }))
 const infinity = (length: number) => Uint8Array.from({ length }, (_, at) => (at === 0 ? 0xc0 : 0))
-/** A coordinate above the field's modulus. */
+/** Bytes that are not a point: a coordinate is above the field's modulus. */
 const noPoint = new Uint8Array(96).fill(0x9f)
 
 /** Powers 4, 1, 1: exactly two thirds sign, which is not more than two thirds. */
@@ -232,12 +238,12 @@ describe('ends of epochs', () => {
       ]),
       /epoch 1 has a signature/,
     ],
-  ])('%s', async (_, change, message) => {
+  ])('%s are refused', async (_, change, message) => {
     expectRefused(await ingestChanged(change), 'untrusted', message)
     expectRefused(await ingestChanged(change, snapshotName), 'untrusted', message)
   })
 
-  it('whose validators a quorum named, but whose keys or powers cannot sign', async () => {
+  it('whose validators a quorum named, but whose keys or powers cannot sign, are refused', async () => {
     const withSet =
       (set: readonly MadeValidator[], record: Uint8Array): Change =>
       (files) => {
@@ -250,7 +256,7 @@ describe('ends of epochs', () => {
       'untrusted',
       /power 4 of 6, 5 is needed/,
     )
-    // With the key of one at infinity, the sum of the keys of the others is the sum of all.
+    // One key is the point at infinity, so the sum of the others' keys is the sum of all.
     const [first, ...rest] = validators
     const message = Buffer.from(ledgerInfoMessage({ ...made[1]!, nextEpoch: { epoch: 2n, validators } }))
     message.set(infinity(48), message.indexOf(publicKeyOf(first!.secret)))
@@ -277,11 +283,11 @@ describe('ends of epochs', () => {
       ),
       /record 2: .*variant 1/,
     ],
-  ])('%s', async (_, change, message) => {
+  ])('%s are refused', async (_, change, message) => {
     expectRefused(await ingestChanged(change), 'invalid_backup', message)
   })
 
-  it('with another waypoint in their manifest', async () => {
+  it('with another waypoint in their manifest are refused', async () => {
     const listed = made.map((info) => `${info.version}:${waypointHash(info)}`)
     const list = (waypoints: readonly string[]) => changeJson(MANIFEST, (manifest) => ({ ...manifest, waypoints }))
     expect((await ingestChanged(list(listed))).error).toBeUndefined()
@@ -289,7 +295,7 @@ describe('ends of epochs', () => {
     expectRefused(await ingestChanged(wrong), 'verification_failed', /epoch 2 ends with the waypoint .* lists \d+:abab/)
   })
 
-  it('from a waypoint of another network, version or hash', async () => {
+  it('from a waypoint of another network, version or hash, are refused', async () => {
     const mainnet = '0:6072b68a942aace147e0655c5704beaa255c84a7829baa4e72a500f1516584c4'
     expectRefused(await ingestChanged(() => {}, '', mainnet), 'untrusted', /epoch 0 has the waypoint/)
     const later = `7${waypoint.slice(1)}`
@@ -402,7 +408,7 @@ describe('a chunk of transactions', () => {
       'invalid_backup',
       /25-.chunk/,
     ],
-  ])('%s', async (_, change, codes, message) => {
+  ])('%s is refused', async (_, change, codes, message) => {
     const outcome = await ingestChanged(change)
     const code = (outcome.error as { code?: string } | undefined)?.code ?? ''
     expect(codes.split('|'), String(outcome.error)).toContain(code)
@@ -410,7 +416,7 @@ describe('a chunk of transactions', () => {
     expect(outcome.signed).toMatchObject({ version: 24n, epoch: chain.epoch, waypoint })
   })
 
-  it('of a ledger that is made up whole, beside genuine ends of epochs', async () => {
+  it('of a ledger that is made up whole, beside genuine ends of epochs, is refused', async () => {
     const lie = new SyntheticChain({ blocks: 25, seed: 2, signers: strangers })
     writeBackup(lie, bed.at('lie'), { gzip: false })
     writeEndings(bed.at('lie'), made.map(signedLedgerInfo))
@@ -497,14 +503,14 @@ describe('a state snapshot', () => {
       file('0-19.proof', (name) => changeBytes(name, (bytes) => Buffer.concat([bytes, Buffer.of(0)]))),
       /0-19.proof/,
     ],
-  ])('%s', async (_, change, message) => {
+  ])('%s is refused', async (_, change, message) => {
     const outcome = await ingestChanged(change, snapshotName)
     const code = (outcome.error as { code?: string } | undefined)?.code ?? ''
     expect(['verification_failed', 'invalid_backup'], String(outcome.error)).toContain(code)
     expectRefused(outcome, code, message)
   })
 
-  it('that passes for a later one, by a sibling above the root of the signed ledger', async () => {
+  it('that passes for a later one, by a sibling above the root of the signed ledger, is refused', async () => {
     const later = SNAPSHOT + 2 ** LEVELS
     const outcome = await ingestChanged((files) => {
       file('state.proof', (name) =>
@@ -527,7 +533,7 @@ describe('a state snapshot', () => {
     )
   })
 
-  it('under a ledger info of strangers, and of an epoch whose validators are not known', async () => {
+  it('under a ledger info of strangers, and of an epoch whose validators are not known, is refused', async () => {
     const lie = (options: { epoch: bigint; of: readonly MadeValidator[] }) =>
       file('state.proof', (name) =>
         changeBytes(name, (bytes) => {

@@ -31,7 +31,7 @@ async function ingest(engine: StateWriter, location: string, options: IngestOpti
   }
 }
 
-/** The transactions that a store has of its versions, from one on. */
+/** The transactions that a store has for its versions, from one on. */
 function keptFrom(engine: StateWriter, first: number) {
   return Array.from({ length: LAST + 1 - first }, (_, at) => {
     const version = BigInt(first + at)
@@ -40,7 +40,7 @@ function keptFrom(engine: StateWriter, first: number) {
   })
 }
 
-/** The same of the chain; undefined of versions that write nothing. */
+/** The transactions that the chain has for them; undefined for versions that write nothing. */
 function expectedFrom(first: number) {
   return Array.from({ length: LAST + 1 - first }, (_, at) =>
     chain.expected[first + at]!.writes.length > 0 ? expectedTransaction(chain, first + at) : undefined,

@@ -12,23 +12,25 @@ import type { LedgerVersion } from '@ledger-state/feed'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
-/** Functions that users of a network call in some minutes are a few hundred. */
+/** Bytes of remembered names of functions: a few hundred, as users of a network call in some minutes. */
 const FUNCTIONS_BYTES = 256 * 1024
 
 export interface TransactionKeeperOptions {
   /** Whether the newest version of the store came with its transaction. */
   readonly isKept: boolean
-  /** Whether transactions are to be kept, where the source carries them. A store that keeps them continues without being asked. */
+  /**
+   * Whether to keep transactions, if the source carries them. A store that keeps them continues without being asked.
+   */
   readonly isAsked: boolean
   /** Whether the store has versions or a state. */
   readonly isEmpty: boolean
-  /** Receives one line for people. */
+  /** Called with one line for people. */
   onNotice(message: string): void
 }
 
 /**
- * Makes the writes by which a store keeps the transactions of its versions, and says from which version on it has them: the key
- * `TRANSACTIONS_KEY` is there as long as every version that wrote state came with its transaction.
+ * Makes the writes by which a store keeps the transactions of its versions, and says from which version on it has them.
+ * The key `TRANSACTIONS_KEY` exists as long as every version that wrote state came with its transaction.
  */
 export class TransactionKeeper {
   #isKept: boolean
@@ -41,7 +43,7 @@ export class TransactionKeeper {
     this.#options = options
   }
 
-  /** What a version writes in addition to what its source says. A version that wrote no state has nothing that a transaction explains. */
+  /** Writes of a version in addition to those of its source. A version that wrote no state needs no transaction. */
   writesOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
     if (!this.#isKept && !this.#options.isAsked) return this.#follow(writes)
     if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)
@@ -74,7 +76,10 @@ export class TransactionKeeper {
     return NOTHING
   }
 
-  /** A feed of another store has the transactions that this one keeps among its writes, and says there where they begin and end. */
+  /**
+   * Follows a feed of another store, which has its transactions among its writes, and says there where they begin and
+   * end.
+   */
   #follow(writes: readonly Write[]): readonly Write[] {
     for (const [key, value] of writes) {
       if (isOwnKey(key) && compareBytes(key, TRANSACTIONS_KEY) === 0) this.#isKept = value !== null

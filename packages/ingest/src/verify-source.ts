@@ -2,24 +2,24 @@ import type { LedgerSource, Vouching } from '@ledger-state/feed'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { gapInSource } from './errors.js'
 
-/** The versions of a source that are read, who receives the progress, and a signal that stops it. */
+/** Versions of a source to read, a callback for progress, and a signal that stops the reading. */
 export interface VerifySourceOptions {
   /** First version to read. */
   readonly from?: bigint | undefined
   /** Last version to read. */
   readonly to?: bigint | undefined
-  /** Stops between versions. */
+  /** Stops the reading between versions. */
   readonly signal?: AbortSignal | undefined
   readonly progress?: ProgressReporter | undefined
 }
 
-/** What was read of a source, and whether it was proven. */
+/** Counts of what was read of a source, and whether it was proven. */
 export interface VerifiedSource extends IngestCounters {
-  /** Undefined if the source holds no version that was asked for. */
+  /** First version that was read; undefined if the source has no version that was asked for. */
   readonly firstVersion: bigint | undefined
-  /** False if the source carries no hashes, or was opened so that it does not compare them. */
+  /** Whether all was proven. False if the source carries no hashes, or was opened without comparing them. */
   readonly isProven: boolean
-  /** What vouches for all that was read; undefined if nothing does. */
+  /** The validators that vouch for all that was read; undefined if none do. */
   readonly vouching: Vouching | undefined
 }
 

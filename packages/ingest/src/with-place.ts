@@ -2,7 +2,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
 import { atSourcePosition } from './errors.js'
 
-/** Runs work of a store, whose errors gain the place in the source. */
+/** Runs work of a store, and adds the place in the source to its errors. */
 export async function withPlace(source: LedgerSource, work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -9,19 +9,19 @@ const U64 = 8
 const DELETED = 0xffff_ffff
 
 /**
- * A running hash over all that a store was given, from its first version on: two stores that have the same hash at a
- * version began alike and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a version is u64 number · u8 1 and
- * u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for each, in the order of the keys, u32
- * length of the key · key · u32 length of the value, ffffffff for a deletion · value · u8 length of its annotation ·
- * annotation. Numbers are big-endian. A deletion of a
- * key that was not there counts as nothing: no store keeps it. Neither do writes of `SLICE_LEFT_OUT_KEY`, which stand where a store
- * happened to commit.
+ * A running hash over all that a store was given, from its first version on. If two stores have the same hash at a
+ * version, they began with the same version and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a
+ * version is u64 number · u8 1 and u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for
+ * each, in the order of the keys, u32 length of the key · key · u32 length of the value, ffffffff for a deletion ·
+ * value · u8 length of its annotation · annotation. Numbers are big-endian. Two things are left out: deletions of
+ * absent keys, which no store keeps, and writes of `SLICE_LEFT_OUT_KEY`, whose versions depend on when a store
+ * committed.
  */
 export class WritesHash {
   #hash: Buffer
   #bytes = Buffer.allocUnsafe(4_096)
 
-  /** @param hash of the version before, as `value` gave it */
+  /** @param hash hash at the version before, as `value` returned it */
   constructor(hash: Uint8Array) {
     this.#hash = Buffer.from(hash)
   }
@@ -38,8 +38,8 @@ export class WritesHash {
   }
 
   /**
-   * Takes in the writes of versions, which follow those before.
-   * @param exists whether the store holds a key before the first of these versions
+   * Adds the writes of versions, which must follow the earlier ones.
+   * @param exists whether the store held a key before the first of these versions
    */
   add(versions: readonly VersionWrites[], exists: (key: Uint8Array) => boolean): void {
     const presence = new Presence(versions, exists)
@@ -80,7 +80,7 @@ function lengthOf([key, value, annotation]: Write): number {
   return 2 * U32 + key.length + (value ? value.length + 1 + (annotation?.length ?? 0) : 0)
 }
 
-/** Which keys exist while versions are gone through; kept only where one of them deletes something. */
+/** Which keys exist while versions are processed. It is tracked only if one of them deletes something. */
 class Presence {
   readonly #exists: (key: Uint8Array) => boolean
   readonly #written: Map<string, boolean> | undefined
@@ -91,7 +91,7 @@ class Presence {
     this.#written = deletes ? new Map() : undefined
   }
 
-  /** The writes without deletions of what is not there. */
+  /** The writes without deletions of absent keys. */
   kept(writes: readonly Write[]): readonly Write[] {
     const written = this.#written
     if (!written) return writes
@@ -104,7 +104,7 @@ class Presence {
   }
 }
 
-/** A key as a text that is different for each key. */
+/** A key as a text, which differs for each key. */
 export function keyName(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }

@@ -1,6 +1,6 @@
 import type { KeyedEntry, Write } from '@ledger-state/core'
 
-/** Bytes of the keys and values of writes; a deletion has those of its key. */
+/** Bytes of the keys and values of writes; a deletion counts the bytes of its key. */
 export function bytesOfWrites(writes: readonly Write[]): number {
   let bytes = 0
   for (const [key, value] of writes) bytes += key.length + (value?.length ?? 0)

@@ -1,10 +1,10 @@
-// The files of a backup in memory, decompressed, to change them before they are written elsewhere.
+// Files of a backup in memory, decompressed, so that tests can change them before they are written elsewhere.
 import { Buffer } from 'node:buffer'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-/** Content by the path from the root, without the suffix of a compression. */
+/** Content of files by the path from the root, without the suffix of a compression. */
 export type BackupFiles = Map<string, Buffer>
 
 const GZIP = /\.gz$/
@@ -20,7 +20,7 @@ export function readBackupFiles(root: string): BackupFiles {
   return files
 }
 
-/** Writes the files into a folder that has nothing else afterwards. */
+/** Writes the files into a folder, which then has nothing else. */
 export function writeBackupFiles(root: string, files: BackupFiles): void {
   rmSync(root, { recursive: true, force: true })
   for (const [name, content] of files) {

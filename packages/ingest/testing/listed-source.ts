@@ -1,4 +1,4 @@
-// A source over a list of versions, which reports its mark and place as real ones do.
+// A source over a list of versions, which reports its mark and place as real sources do.
 import { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import type { LedgerSource } from '@ledger-state/feed'
@@ -40,7 +40,7 @@ export function markOf(version: bigint): Buffer {
   return Buffer.from(String(version))
 }
 
-/** Versions from `first` on in blocks of these lengths, each with one write of `valueBytes`. */
+/** Versions from `first` on, in blocks of these lengths, each with one write of `valueBytes`. */
 export function listedBlocks(lengths: readonly number[], first = 0n, valueBytes = 1): VersionWrites[] {
   const records: VersionWrites[] = []
   for (const [at, length] of lengths.entries()) {

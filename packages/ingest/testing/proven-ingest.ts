@@ -1,4 +1,4 @@
-// What an ingest of a backup stores, and how far it believes that to be signed.
+// What an ingest of a backup stores, and up to which version it counts that as signed.
 import { Buffer } from 'node:buffer'
 import { isOwnKey } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
@@ -12,15 +12,15 @@ export interface IngestOutcome {
   readonly error: unknown
   readonly latestVersion: bigint | undefined
   readonly signed: SignedRange | undefined
-  /** The ledger and its state at the oldest version. */
+  /** The ledger and its state at the oldest version, as a text. */
   readonly base: string
-  /** A text for each version after it. */
+  /** Each later version, as a text. */
   readonly versions: readonly string[]
-  /** The ends of epochs that are kept, in hex. */
+  /** The ends of epochs that the store keeps, in hex. */
   readonly endings: readonly string[]
 }
 
-/** Ingests a backup, or one of its folders, into an empty store. */
+/** Ingests a backup, or one folder of it, into an empty store. */
 export async function ingestOutcome(location: string, options: SourceOptions & IngestOptions): Promise<IngestOutcome> {
   const engine = createMemoryEngine()
   let error: unknown

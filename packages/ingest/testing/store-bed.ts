@@ -1,4 +1,4 @@
-// Stores in a folder of the test, and what they hold.
+// Opens stores in a folder of the test, and reads what they hold.
 import { Buffer } from 'node:buffer'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,7 +9,7 @@ import { decodeCommitMark } from '../src/commit-mark.js'
 export interface StoreBed {
   readonly folder: string
   at(name: string): string
-  /** Opens a store; an open one of this name is closed before. */
+  /** Opens a store, after closing one that is open under this name. */
   open(name: string, options?: Pick<WriterOptions, 'memoryTableBytes'>): Promise<StateEngine>
   close(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function createStoreBed(): StoreBed {
 
 const hex = (bytes: Uint8Array | null | undefined) => bytes && Buffer.from(bytes).toString('hex')
 
-/** The ledger of a store, its state at the oldest version, and every version after it. */
+/** Content of a store: its ledger, its state at the oldest version, and every version after it. */
 export function contentOf(engine: StateEngine) {
   const { ledger, base } = engine
   const mark = decodeCommitMark(engine.mark).source

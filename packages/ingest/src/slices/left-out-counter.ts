@@ -7,7 +7,7 @@ const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }
 /** Counts what a slice leaves out. */
 export class LeftOutCounter {
   #counted: SliceLeftOut
-  /** Whether the store has the counts as they are. */
+  /** Whether the store has the present counts. */
   #isKept: boolean
 
   private constructor(counted: SliceLeftOut, isKept: boolean) {
@@ -24,7 +24,7 @@ export class LeftOutCounter {
     return new LeftOutCounter(counted, true)
   }
 
-  /** Counts the state that a store begins with, instead of what was counted of it before. */
+  /** Counts the state with which a store begins, in place of an earlier count of it. */
   countState(keys: number, bytes: number): void {
     this.#counted = { ...this.#counted, keys, bytes }
   }
@@ -39,13 +39,13 @@ export class LeftOutCounter {
     this.#isKept = false
   }
 
-  /** Takes over what a version of the source says, which keeps the same slice. */
+  /** Takes over the counts in a version of a source that keeps the same slice. */
   adopt(counted: SliceLeftOut): void {
     this.#counted = counted
     this.#isKept = true
   }
 
-  /** What the store has to write; undefined if it has the same counts. */
+  /** The write of the counts; undefined if the store has them already. */
   take(): Write | undefined {
     if (this.#isKept) return undefined
     this.#isKept = true

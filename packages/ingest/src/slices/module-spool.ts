@@ -11,12 +11,12 @@ interface Place {
   readonly length: number
 }
 
-/** What is left free on the disk, for the store that may lie on it. */
+/** Space that is left free on the disk, for a store that may be on it. */
 const SPARE_BYTES = 256 << 20
-/** How many bytes are written between two looks at the free space. */
+/** Bytes that are written between two checks of the free space. */
 const LOOK_EVERY_BYTES = 16 << 20
 
-/** The modules of a state in a file, by their keys: of a whole network they are too many for memory. */
+/** The modules of a state by their keys, in a file: a whole network has too many for memory. */
 export class ModuleSpool {
   readonly #folder: string
   readonly #places = new Map<string, Place>()
@@ -26,13 +26,16 @@ export class ModuleSpool {
 
   readonly #spareBytes: number
 
-  /** @param folder for the file; by default the temporary folder of the system */
+  /** @param folder folder for the file; by default the temporary folder of the system */
   constructor(folder: string = tmpdir(), spareBytes = SPARE_BYTES) {
     this.#folder = folder
     this.#spareBytes = spareBytes
   }
 
-  /** @throws `spill_failed` if the disk is full, or the file cannot be written */
+  /**
+   * Adds a module.
+   * @throws `spill_failed` if the disk is full, or the file cannot be written
+   */
   put(key: Uint8Array, code: Uint8Array): void {
     this.#expectSpace(code.length)
     try {
@@ -86,7 +89,7 @@ function freeBytesAt(folder: string): number {
   }
 }
 
-/** Opens a file that has no name, so that nothing is left of it whatever becomes of the process. */
+/** Opens a file without a name, so that nothing is left of it however the process ends. */
 function openUnnamed(folder: string): number {
   const path = join(folder, `modules-${randomUUID()}`)
   const file = openSync(path, 'wx+')

@@ -1,4 +1,4 @@
-// Slices of real ledgers beside the whole: on every key, at the versions where it changes and right before.
+// Slices of real ledgers, compared with the whole: on every key, at the versions at which it changes and just before.
 import { Buffer } from 'node:buffer'
 import { bytesToHex, isLedgerStateError, isOwnKey } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
@@ -10,7 +10,7 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { ingestSource } from '../ingest-source.js'
 
-/** The newest version that is compared: an engine in memory is slow. */
+/** The newest version that is compared; an engine in memory is slow. */
 const LAST = isSlowRun ? 2_000n : 300n
 
 async function ingested(path: string, spec?: SliceSpec): Promise<StateWriter> {
@@ -23,7 +23,7 @@ async function ingested(path: string, spec?: SliceSpec): Promise<StateWriter> {
   return engine
 }
 
-/** The keys of the state that any version of the window has, with the versions that wrote them. */
+/** Keys of the state at any version of the window, with the versions that wrote them. */
 function writesOf(engine: StateWriter): Map<string, { readonly key: Uint8Array; readonly versions: bigint[] }> {
   const { oldestVersion, latestVersion } = engine.ledger!
   const found = new Map<string, { readonly key: Uint8Array; readonly versions: bigint[] }>()
@@ -43,7 +43,7 @@ function writesOf(engine: StateWriter): Map<string, { readonly key: Uint8Array; 
   return found
 }
 
-/** Accounts and tables of a ledger, one in a few, and a type. */
+/** A specification with some accounts and tables of a ledger, and a type. */
 function specOf(keys: Iterable<Uint8Array>, oneIn: number): SliceSpec {
   const accounts = new Set<string>()
   const tables = new Set<string>()
@@ -90,7 +90,7 @@ describe.skipIf(!hasSharedData).each([
   ['data/genesis/devnet.genesis.blob', 5],
   ['data/backup', 20],
 ])('a slice of %s', (path, oneIn) => {
-  it('says of every key at every version what the whole says, or that it does not know', async () => {
+  it('agrees with the whole on every key at every version, or says that it does not know', async () => {
     const whole = await ingested(path)
     const spec = specOf(
       [...writesOf(whole).values()].map(({ key }) => key),

@@ -27,20 +27,20 @@ import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../e
 import { isMarkOfSlice } from './import-mark.js'
 import { LeftOutCounter } from './left-out-counter.js'
 
-/** What a slice of a ledger is made of. */
+/** Specification of a slice, and what making it needs. */
 export interface SliceOptions {
   readonly spec: SliceSpec
-  /** Opens the source again: a source that begins with a state is read several times. */
+  /** Opens the source again. A source that begins with a state is read several times. */
   readonly reopen?: (() => Promise<LedgerSource>) | undefined
-  /** Folder for a copy of all modules of a state, while it is read; by default the temporary folder of the system. */
+  /** Folder for a copy of all modules of a state while it is read; by default the temporary folder of the system. */
   readonly folder?: string | undefined
 }
 
-/** Lets through what a slice keeps of the versions that a store is given. */
+/** Lets through the part of each version that a slice keeps. */
 export class SliceFilter {
   readonly #store: AsyncStateReader
   readonly #spec: SliceSpec | undefined
-  /** What was left out so far; undefined of a store that did not count it from the beginning. */
+  /** Counts of what was left out; undefined for a store that did not count from the beginning. */
   readonly leftOut: LeftOutCounter | undefined
   #keeper: SliceKeeper | undefined
 
@@ -57,8 +57,8 @@ export class SliceFilter {
   }
 
   /**
-   * The filter of a store; undefined if it keeps everything, or gets the slice of its source.
-   * @throws `slice_mismatch` if the store or the source keeps something else than is asked for
+   * Opens the filter of a store; undefined if it keeps everything, or gets the slice of its source.
+   * @throws `slice_mismatch` if the store or the source keeps another slice than is asked for
    */
   static async open(
     store: AsyncStateWriter,
@@ -93,17 +93,17 @@ export class SliceFilter {
     return new SliceFilter(store, undefined, keeper, counter)
   }
 
-  /** The keeper of a store that begins with this version. */
+  /** Begins the keeper of a store that begins with this version. */
   begin(version: bigint): SliceKeeper {
     this.#keeper ??= SliceKeeper.begin(this.#spec!, version)
     return this.#keeper
   }
 
-  /** What is kept of a version, and what the store notes of its slice with it. */
+  /** The kept part of a version, and what the store writes about its slice with it. */
   async keep(record: LedgerVersion): Promise<LedgerVersion> {
     const { version, writes } = record
     const keeper = this.#keeper ?? this.begin(version)
-    // A source whose slice this store was copied from says who joins.
+    // A source with the slice from which this store was copied says who joins.
     const known = writes.filter(([key]) => isSliceKey(key))
     for (const [key, value] of known) if (value) keeper.restore(key, value)
     let kept = await this.#complete(keeper, () => keeper.keep(version, writes))
@@ -119,13 +119,13 @@ export class SliceFilter {
     return { ...record, writes: records.length === 0 ? state : [...state, ...newRecords(records, known)] }
   }
 
-  /** What of a version the store has, which is compared with what the source has. */
+  /** The part of a version that the store has, for comparison with the source. */
   heldPart(record: LedgerVersion): LedgerVersion {
     const keeper = this.#keeper
     return keeper ? { ...record, writes: record.writes.filter(([key]) => keeper.has(key)) } : record
   }
 
-  /** The store has everything that was let through. */
+  /** Notes that the store now has everything that was let through. */
   settle(): void {
     this.#keeper?.settle()
   }
@@ -134,7 +134,7 @@ export class SliceFilter {
     return this.#keeper?.counts.unread ?? 0
   }
 
-  /** Does work of a keeper until it lacks nothing. */
+  /** Repeats work of a keeper until it lacks nothing. */
   async #complete<T>(keeper: SliceKeeper, work: () => T): Promise<T> {
     for (;;) {
       const answer = work()
@@ -146,7 +146,7 @@ export class SliceFilter {
     }
   }
 
-  /** Looks into the items of a table of which it is known only now what they hold. */
+  /** Looks through the items of a table whose type has just become known. */
   async #lookAgain(keeper: SliceKeeper, handle: Uint8Array): Promise<void> {
     const held = await this.#store.snapshot()
     if (held.ledger) {

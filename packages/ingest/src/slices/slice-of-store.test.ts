@@ -38,7 +38,7 @@ const signedAt = (version: bigint): SignedRange => ({
   power: undefined,
 })
 
-/** A store of all versions of which the first of a window were pruned. */
+/** A store of all versions, of which those before a window were pruned. */
 async function wholeStore(versions: readonly (readonly Write[])[], retain: number): Promise<StateWriter> {
   const whole = createMemoryEngine()
   await ingest(whole, recordsOf(versions))
@@ -46,7 +46,7 @@ async function wholeStore(versions: readonly (readonly Write[])[], retain: numbe
   return whole
 }
 
-/** Has a store say that validators signed it up to a version, as an ingest from a backup does. */
+/** Makes a store's mark say that validators signed it up to a version, as an ingest from a backup does. */
 async function sign(whole: StateWriter, records: readonly VersionWrites[], version: bigint): Promise<void> {
   const { latestVersion } = whole.ledger!
   const upTo = createMemoryEngine()
@@ -59,7 +59,7 @@ async function sign(whole: StateWriter, records: readonly VersionWrites[], versi
 }
 
 describe('a slice of a store', () => {
-  it('says what the whole says, or that it does not know, and has the members of the state at its oldest version', async () => {
+  it('agrees with the whole or says that it does not know, and has the members of the state at its oldest version', async () => {
     await fc.assert(
       fc.asyncProperty(randomLedgers, randomSpecs, fc.integer({ min: 1, max: 30 }), async (versions, spec, retain) => {
         const whole = await wholeStore(versions, retain)
@@ -140,7 +140,7 @@ describe('a slice of a store', () => {
     }
   })
 
-  it('is not made of a store that is empty, or keeps a slice itself', async () => {
+  it('is not made from a store that is empty, or keeps a slice itself', async () => {
     const only = { spec: parseSliceSpec({ accounts: ['0x7'] }) }
     const [empty, slice] = [createMemoryEngine(), createMemoryEngine()]
     const make = (whole: StateWriter) =>

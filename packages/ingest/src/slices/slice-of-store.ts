@@ -15,17 +15,18 @@ import { replaceMark } from '../signed-range.js'
 import type { SliceOptions } from './slice-filter.js'
 import { storeToSource } from './store-source.js'
 
-/** How a slice of a store is made. */
+/** Options for making a slice from a store. */
 export interface SliceOfStoreOptions extends Omit<IngestOptions, 'only' | 'from' | 'to' | 'assumeEmptyBase'> {
   readonly only: Omit<SliceOptions, 'reopen'>
-  /** Name of the store that is sliced, for messages. */
+  /** Name of the whole store, for messages. */
   readonly description: string
 }
 
 /**
- * Fills an empty store with a slice of another that keeps all: the state at its oldest version, and the versions after it. What the
- * other store says of all its writes goes over with it: their hash, which a feed of the same store is compared with from then on, how
- * far they are signed, and where their source stands. The same call resumes where it was cut short.
+ * Fills an empty store with a slice of another store that keeps everything: the state at its oldest version, and the
+ * versions after it. The slice takes over the other store's mark: the hash of all its writes, with which a feed of that
+ * store is compared from then on, the signed range, and the mark of its source. The same call resumes an ingest that
+ * was cut short.
  * @throws `no_ledger`, `slice_mismatch`, `slice_unbounded`, and errors of the stores
  * @example
  * ```ts
@@ -54,7 +55,7 @@ export async function ingestSliceOfStore(
   const { oldestVersion, latestVersion } = whole.ledger
   const ofWhole = decodeCommitMark(whole.mark)
   const counters = new CountedIngest(writer.ledger?.latestVersion)
-  // A pause at the newest signed version, so that the mark that the slice has there is known.
+  // Pauses at the newest signed version, so that the slice's mark at that version is known.
   const signed = ofWhole.signed?.version ?? latestVersion
   for (const to of signed >= oldestVersion && signed < latestVersion ? [signed, latestVersion] : [latestVersion]) {
     const held = writer.ledger?.latestVersion
@@ -68,7 +69,7 @@ export async function ingestSliceOfStore(
   return counters
 }
 
-/** Has a slice say what the whole store says of all its writes up to a version. */
+/** Takes over into the mark of a slice what the whole store knows about all its writes up to a version. */
 async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: bigint, latest: bigint): Promise<void> {
   const { writesHash, signed } = decodeCommitMark((await writer.snapshot()).mark)
   if (version === latest) {
@@ -89,7 +90,10 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
   }
 }
 
-/** What the mark of a slice had at the newest signed version. @param held of the slice; it was ingested up to there, and paused */
+/**
+ * What the mark of a slice had at the newest signed version. @param held of the slice; it was ingested up to there, and
+ * paused
+ */
 function resumeOf({ version, resume }: SignedRange, held: SignedRange | undefined): SignedRange['resume'] {
   if (!resume) return undefined
   const own = held?.version === version ? held.resume?.writesHash : undefined

@@ -17,24 +17,26 @@ import {
 } from '@ledger-state/ledger'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
 
-/** What a slice keeps. */
+/** Description of a slice. */
 export interface SliceStatus {
-  /** Accounts and tables that were asked for. */
+  /** Numbers of accounts and tables that were asked for. */
   readonly asked: { readonly accounts: number; readonly tables: number; readonly types: readonly string[] }
   readonly accounts: number
   readonly tables: number
-  /** Members that joined after the store began, so that what they had before is not known. */
+  /** Number of members that joined after the store began, so that their earlier state is not known. */
   readonly joinedLate: number
-  /** Those that joined last, the newest first. */
+  /** The members that joined last, the newest first. */
   readonly newest: readonly SliceMember[]
-  /** What was left out until the newest version; undefined of a store that did not count it from the beginning. */
+  /**
+   * Counts of what was left out up to the newest version; undefined for a store that did not count from the beginning.
+   */
   readonly leftOut: SliceLeftOut | undefined
 }
 
 const NEWEST = 20
 
 /**
- * Describes the slice that a store keeps; undefined if it keeps everything, or nothing yet. It reads all members.
+ * Describes the slice of a store; undefined if the store keeps everything, or is empty. Reads all members.
  * @example
  * ```ts
  * import { createMemoryEngine } from '@ledger-state/engine'
@@ -64,19 +66,22 @@ export async function readSliceStatus(engine: StateEngineReader | AsyncStateRead
   return { asked, accounts: counts.account, tables: counts.table, joinedLate, newest: latestOf(newest), leftOut }
 }
 
-/** What the slice of a store was asked for, as a digest; undefined if it keeps everything. See `sliceDigest` of `@ledger-state/ledger`. */
+/**
+ * Digest of the specification of a store's slice; undefined if it keeps everything. See `sliceDigest` of
+ * `@ledger-state/ledger`.
+ */
 export function sliceDigestOf(engine: StateEngineReader): Uint8Array | undefined {
   const record = engine.ledger && engine.at().get(SLICE_KEY)
   return record && decodeSliceRecord(record).digest
 }
 
-/** The members of the slice of a store, accounts first; none where it keeps everything. */
+/** The members of a store's slice, accounts first; none if it keeps everything. */
 export async function* readSliceMembers(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<SliceMember> {
   const view = await latestView(engine)
   if (view) yield* membersOf(view)
 }
 
-/** The lines that ask for what a store was asked for: see `parseSliceSpec` of `@ledger-state/ledger`. */
+/** The lines of the specification of a store's slice: see `parseSliceSpec` of `@ledger-state/ledger`. */
 export async function readSliceLines(engine: StateEngineReader | AsyncStateReader): Promise<readonly string[]> {
   const status = await readSliceStatus(engine)
   const lines: string[] = []
@@ -86,7 +91,7 @@ export async function readSliceLines(engine: StateEngineReader | AsyncStateReade
   return [...lines, ...(status?.asked.types ?? [])]
 }
 
-/** What the newest version has of a member. */
+/** Number of keys and bytes that the newest version has of a member. */
 export async function measureMember(
   engine: StateEngineReader | AsyncStateReader,
   { kind, id }: SliceMember,
@@ -103,7 +108,7 @@ export async function measureMember(
   return { keys, bytes }
 }
 
-/** The newest state of a store, whether its reads are promises or not. */
+/** The newest state of a store, whether its reads return promises or not. */
 interface LatestView {
   get(key: Uint8Array): Promise<Uint8Array | undefined>
   scan(prefix: Uint8Array): AsyncIterable<KeyedEntry>

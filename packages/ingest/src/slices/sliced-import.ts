@@ -9,7 +9,7 @@ import { type PassOptions, StateSlice } from './state-slice.js'
 
 const RECORDS_AT_ONCE = 5_000
 
-/** The import of the slice of a state into an empty store. */
+/** Imports the slice of a state into an empty store. */
 export class SlicedImport {
   readonly digest: Uint8Array
   readonly #options: SliceOptions
@@ -27,7 +27,10 @@ export class SlicedImport {
     this.#state = new StateSlice(this.#keeper, version, options.folder)
   }
 
-  /** Answers whether it came to its end. @throws `slice_unbounded`; `invalid_argument` where the source cannot be opened again */
+  /**
+   * Finds the members of the slice. Returns whether it came to its end.
+   * @throws `slice_unbounded`; `invalid_argument` if the source cannot be opened again
+   */
   async findMembers(source: LedgerSource, options: Omit<PassOptions, 'reopen'>): Promise<boolean> {
     const { reopen } = this.#options
     if (!reopen) throw sliceNeedsReopening(source.position || source.description)
@@ -40,14 +43,17 @@ export class SlicedImport {
     return this.#state.keep(part, place)
   }
 
-  /** Adds what the store notes of its slice. Parts of it may be there already, of an import that was cut short just here. */
+  /**
+   * Adds the store's records of its slice. An import that was cut short at this point may have added some of them
+   * already.
+   */
   async addRecords(state: StateImport): Promise<void> {
     let some: KeyedEntry[] = []
     const addSome = async (): Promise<void> => {
       try {
         await state.add(some, state.mark)
       } catch (error) {
-        // The same source gives the same members in the same order, so that a part is there as a whole.
+        // The same source gives the same members in the same order, so a part that exists is complete.
         if (!isLedgerStateError(error, 'duplicate_key')) throw error
       }
       some = []

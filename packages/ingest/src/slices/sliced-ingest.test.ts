@@ -33,7 +33,7 @@ import { ingestSource } from '../ingest-source.js'
 
 const RUNS = { numRuns: isSlowRun ? 200 : 5 }
 
-/** Each version is a block. */
+/** Records in which each version is a block. */
 function recordsOf(versions: readonly (readonly Write[])[], first = 0n): VersionWrites[] {
   return versions.map((writes, at) => {
     const version = first + BigInt(at)
@@ -79,7 +79,7 @@ function shuffledBy(seed: number): Order {
 }
 
 describe('an ingest that keeps a slice', () => {
-  it('says of all that a random ledger holds what the whole says, or that it does not know, also where it is cut short', async () => {
+  it('agrees with the whole of a random ledger on everything or says that it does not know, even if it is cut short', async () => {
     await fc.assert(
       fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(10), async (versions, spec, cut) => {
         const [whole, slice] = [await wholeOf(versions), createMemoryEngine()]
@@ -95,7 +95,7 @@ describe('an ingest that keeps a slice', () => {
     )
   })
 
-  it('of a state knows whole who belongs to it, however deep, in whatever order the state comes', async () => {
+  it('of a state keeps all of each member, however deep, in whatever order the state comes', async () => {
     await fc.assert(
       fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(8), fc.nat(), async (versions, spec, at, seed) => {
         const from = Math.min(at, versions.length - 1)
@@ -139,7 +139,7 @@ describe('an ingest that keeps a slice', () => {
     )
   })
 
-  it('of a state refuses where others still join after the last pass, and names them', async () => {
+  it('of a state is refused if members still join after the last pass, which the error names', async () => {
     // A chain of objects, each owned by the next one, whose entries come in the wrong order.
     const engine = createMemoryEngine()
     await engine.commit(
@@ -283,7 +283,7 @@ describe('a slice of a backup in a bucket', () => {
   })
 })
 
-/** Objects each of which is owned by the one before, the first by 0xb0, the last one first. */
+/** Writes of objects, the last one first. The first object is owned by 0xb0, each other one by the object before. */
 function chainOfObjects(count: number): Write[] {
   const addressOf = (at: number) => parseAddress(`0xb${at.toString(16).padStart(4, '0')}`)
   return Array.from({ length: count }, (_, at) =>

@@ -6,10 +6,10 @@ import { sliceStillGrows, sourceKeepsSlice, stateChangedBetweenPasses } from '..
 import { bytesOfEntries } from '../written-bytes.js'
 import { ModuleSpool } from './module-spool.js'
 
-/** Passes over a state until nobody joins: each finds what hangs on what the one before has found. */
+/** Most passes over a state. Each finds members that depend on those found by the pass before. */
 const MOST_PASSES = 24
 
-/** How a state is read again and again. */
+/** Options for reading a state several times. */
 export interface PassOptions {
   /** Opens the source again. */
   readonly reopen: () => Promise<LedgerSource>
@@ -20,26 +20,26 @@ export interface PassOptions {
 }
 
 /**
- * Finds out who belongs to the slice of a state: passes over it until nobody joins.
- * @throws `slice_unbounded` if others still join in the last pass that is allowed; `slice_mismatch`
+ * Finds the members of the slice of a state: passes over the state until no member joins.
+ * @throws `slice_unbounded` if members still join in the last pass; `slice_mismatch`
  */
 export class StateSlice {
   readonly #keeper: SliceKeeper
   readonly #version: bigint
   readonly #spool: ModuleSpool
-  /** Whether a module was looked for before all were seen. */
+  /** Whether a module was needed before all modules were seen. */
   #isMissing = false
   /** Entries that the pass has not kept. */
   #leftOut = { keys: 0, bytes: 0 }
 
-  /** @param folder for a copy of the modules of the state */
+  /** @param folder folder for a copy of the modules of the state */
   constructor(keeper: SliceKeeper, version: bigint, folder: string | undefined) {
     this.#keeper = keeper
     this.#version = version
     this.#spool = new ModuleSpool(folder)
   }
 
-  /** Answers whether it came to its end; the signal cuts it short. */
+  /** Finds the members. Returns whether it came to its end; the signal stops it. */
   async findMembers(place: string, options: PassOptions): Promise<boolean> {
     const { onNotice, signal } = options
     onNotice(
@@ -75,7 +75,7 @@ export class StateSlice {
     }
   }
 
-  /** What the last pass found outside. */
+  /** Counts of what the last pass left out. */
   get leftOut(): { readonly keys: number; readonly bytes: number } {
     return this.#leftOut
   }
@@ -85,7 +85,7 @@ export class StateSlice {
     this.#leftOut.bytes += bytesOfEntries(entries) - bytesOfEntries(kept)
   }
 
-  /** The entries of a part that are kept, once all members are known. */
+  /** The kept entries of a part, once all members are known. */
   keep(part: StatePart, place: string): readonly KeyedEntry[] {
     const before = this.#keeper.joined
     const kept = this.#sift(part.entries)

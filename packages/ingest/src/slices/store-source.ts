@@ -5,7 +5,10 @@ import type { LedgerSource, LedgerVersion, Reading, StateBase, StatePart } from 
 
 const ENTRIES_OF_PART = 2_000
 
-/** The window of a store as a source: the state at its oldest version, and the versions after it. Closing it leaves the store open. */
+/**
+ * Shows the window of a store as a source: the state at its oldest version, and the versions after it. Closing it
+ * leaves the store open.
+ */
 export function storeToSource(store: StateEngineReader, description: string): LedgerSource {
   const { chainId, oldestVersion, oldestBlock, latestVersion } = store.ledger!
   const length = Number(latestVersion - oldestVersion)
