@@ -28,7 +28,9 @@ export interface ViewAnswer {
 }
 
 /** Options for one page of the changes of a view's answer, and for its runs. */
-export interface ViewHistoryOptions extends ChangeHistoryOptions, Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
+export interface ViewHistoryOptions
+  extends ChangeHistoryOptions,
+    Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
   /**
    * Whether a write of the chain's clock alone makes no new run, so that a view that reads the time runs only when
    * something else changed. Each answer is then right for the version that is shown, but not all changes are shown.
