@@ -36,11 +36,7 @@ function publish({ manifest, tarball }: PackedPackage): void {
   console.log(`${name} published`)
 }
 
-/**
- * Whether the registry has the version of a package.
- * @throws if the registry does not answer the question
- * @throws if the registry answers neither that it has the version nor that it does not
- */
+/** Whether the registry has the version of a package. @throws if the registry does not answer the question */
 function isPublished(name: string): boolean {
   const { status, stdout, stderr } = spawnSync('npm', ['view', name, 'version', '--json'], { encoding: 'utf8' })
   if (status === 0) return stdout.trim() !== ''

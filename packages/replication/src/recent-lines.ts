@@ -40,11 +40,7 @@ export class RecentLines {
     this.#maxCharacters = maxCharacters
   }
 
-  /**
-   * Iterates over the lines of the versions from `first` to `last`.
-   * @throws `version_pruned`
-   * @throws `version_pruned`
-   */
+  /** Iterates over the lines of the versions from `first` to `last`. @throws `version_pruned` */
   *linesOf(first: bigint, last: bigint): Generator<Stretch> {
     const kept = this.#stretches
     const [oldest, newest] = [kept[0]?.first, kept.at(-1)?.last]

@@ -1,4 +1,4 @@
-// Random histories of the state engine, compared with the engine in memory, on all cores.
+// Compares random histories of the state engine with the engine in memory, on all cores.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
@@ -12,7 +12,7 @@ const HELP = `Usage: pnpm fuzz-engine [--histories N] [--seed N]
 Runs N random histories (default 1000000) of commits, reads, scans, prunes, aborted work and reopening, and compares each
 with the engine in memory after every step. Prints the seed of a difference, which repeats it.
 `
-/** Histories between two lines of progress. */
+/** Number of histories between two lines of progress. */
 const ROUND = 1_000
 /** Distance between the seeds of two processes. */
 const SEED_STRIDE = 7_919_000

@@ -62,7 +62,7 @@ it('the check reports frames of compressed bundles that do not parse, or are sho
   const { key } = first!
   const content = Buffer.from(first!.value.subarray(0, -4))
   expect(content[0]).toBe(DEFLATED)
-  // The kind of the frame, the length of its values, the length of what is stored, and what is stored.
+  // Offsets of the kind of the frame, the length of its values, the length of what is stored, and what is stored.
   for (const [at, xor] of [
     [0, 2],
     [3, 0x20],

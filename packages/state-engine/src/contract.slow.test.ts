@@ -1,4 +1,4 @@
-// The contract with all sizes of the table, and the engine on LMDB behind the port of engines whose reads are promises.
+// Runs the contract with all sizes of the table, and on the engine on LMDB wrapped in the async port.
 import { engineToAsync } from '@ledger-state/engine'
 import { STATE_ENGINE_CONTRACT } from '@ledger-state/engine/contract'
 import { describe, it } from 'vitest'

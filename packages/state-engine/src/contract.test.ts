@@ -6,7 +6,7 @@ import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
 import { openStateEngine } from './open-state-engine.js'
 
-/** How many bytes of commits the engine keeps in memory before it merges them. The slow run has all three. */
+/** Bytes of commits that the engine keeps in memory before it merges them. The slow run has all three. */
 const TABLES = [
   ['that merges every commit', 0],
   ['that merges after some commits', 4_096],

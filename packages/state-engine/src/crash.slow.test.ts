@@ -12,7 +12,7 @@ const ROUNDS = Number(process.env.ENGINE_KILLS ?? 30)
 const ROUNDS_AT_A_POINT = Math.ceil(ROUNDS / 10)
 const SEED = testSeed()
 
-/** What a writer reaches that also truncates. */
+/** Failpoints that only a writer that truncates reaches. */
 const POINTS_OF_TRUNCATING: readonly Failpoint[] = [
   ...TRUNCATION_POINTS,
   'merge: before the transaction ends',

@@ -7,7 +7,7 @@ export function storeMissing(path: string): StoreError {
   return new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
 }
 
-/** `fate` is what happened to the file while it was open. */
+/** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */
 export function storeFileGone(file: string, fate: 'removed' | 'replaced'): StoreError {
   const message = `${file} was ${fate} while it was open; further writes would be lost`
   return new LedgerStateError('store_missing', message, { fate })
@@ -17,7 +17,7 @@ export function folderHasStore(path: string): StoreError {
   return new LedgerStateError('store_not_empty', `${path} holds a store already`)
 }
 
-/** Another process, or another thread of this one. */
+/** Error of a store that another process, or another thread of this one, has open as its writer. */
 export function storeLocked(holder: string, cause: unknown): StoreError {
   const message = `another writer has this store open and holds ${holder}; stop it first`
   return new LedgerStateError('store_locked', message, { holder: 'another' }, { cause })
@@ -67,7 +67,7 @@ export function writerBroken(cause: unknown): StoreError {
   return new LedgerStateError('store_failed', message, {}, { cause })
 }
 
-/** The error of a write-ahead file that lacks the commits from `first` to `until - 1`; `because` says how that is known. */
+/** Error of a write-ahead file that lacks the commits from `first` to `until - 1`. `because` says how that is known. */
 export function commitsMissing(
   file: string,
   offset: number,

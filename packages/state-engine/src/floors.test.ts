@@ -5,7 +5,10 @@ import { expect, it } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url))
 
-/** Folders from the lowest floor up. A file imports from its own floor's folder, from lower floors, and `errors.ts`. */
+/**
+ * Folders from the lowest floor up. A file may import from its own folder, from folders of lower floors, and from
+ * `errors.ts`.
+ */
 const FLOORS = [
   ['failpoints'],
   ['bytes'],

@@ -22,14 +22,14 @@ const TIMEOUT = { timeout: isSlowRun ? 1_800_000 : 120_000 }
 
 beforeAll(computeReports)
 
-/** A store, the writer that runs the program on it, and a number of readers of it in other threads. */
+/** A store, the writer that runs the program on it, and several readers of it in other threads. */
 interface Scene {
   readonly path: string
   readonly writer: Actor
   readonly readers: readonly Actor[]
 }
 
-/** Runs the program from its second operation on, as the director lets the writer and its readers continue. */
+/** Runs the program from its second operation on. The director decides when the writer and its readers continue. */
 async function direct(
   memoryTableBytes: number,
   readers: readonly { readonly stopsAtSystemCalls: boolean }[],
@@ -74,7 +74,7 @@ class Delayed {
     this.#reader.go(steps)
   }
 
-  /** Finishes the command, and says between which operations of the writer it was done. */
+  /** Finishes the command. Returns its value, and the operations of the writer between which it was done. */
   finish<T>(): { readonly value: T; readonly first: number; readonly last: number } {
     if (!this.isIdle) this.go()
     return { value: this.#reader.result<T>(), first: this.#since, last: this.#writer.ops.begun }
@@ -88,7 +88,7 @@ class Delayed {
 }
 
 describe('readers that are stopped at any of their steps while the writer continues', () => {
-  /** A reader for each of its steps: those before it has its snapshot, and some while it reads. */
+  /** A reader for each step: the steps before it belong to its snapshot, and some come while it reads. */
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
   const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
 
@@ -138,7 +138,7 @@ describe('readers that are stopped at any of their steps while the writer contin
 })
 
 describe('a snapshot on disk', () => {
-  /** Steps of the writer between two of its steps. */
+  /** Numbers of steps of the writer between two steps of the reader. */
   const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 108 * at + 7 + (SEED % 108)) : [83]
   const stops = [1, 2, 3]
 
@@ -193,7 +193,10 @@ describe('a snapshot on disk', () => {
     rmSync(path, { recursive: true })
   }
 
-  /** A version without writes has what the one before has, also if a truncation had to be finished first. */
+  /**
+   * Commits a version without writes, which must have the content of the one before, also if a truncation had to be
+   * finished first.
+   */
   async function expectFollows(engine: ReturnType<typeof openStateEngine>): Promise<void> {
     const { latestVersion, latestBlock } = engine.ledger as LedgerSummary
     const before = [...engine.at().scan(new Uint8Array(0))]

@@ -117,7 +117,7 @@ describe('openStateEngine', () => {
         )
       }
     }
-    // The writer lock was not taken.
+    // The failed opening did not take the writer lock.
     const engine = openStateEngine({ path })
     await expect(engine.snapshot(5 as never)).rejects.toEqual(wrong(/path of the snapshot is the number 5/))
     await engine.close()
@@ -208,7 +208,7 @@ describe('openStateEngine', () => {
     await expectSeen(seen, [2n])
     stop()
     await engine.commit([record(3, [], 3)], CHAIN)
-    // Listeners are called in turn: the first would have been called before the second.
+    // Listeners are called in their order: the first would have been called before the second.
     await expectSeen(seenByOther, [3n, 2n])
     expect(seen).not.toContain(3n)
     await reader.close()

@@ -51,55 +51,56 @@ import { WalAppender } from './wal/appender.js'
 import { WalFollower } from './wal/follower.js'
 import { recoverWal } from './wal/recovery.js'
 
-/** How often a reader looks for commits of other processes while somebody listens. */
+/** Interval in milliseconds at which a reader looks for commits of other processes while it has listeners. */
 const COMMIT_POLL_MS = 20
-/** 64 MiB. */
+/** Default size of the table in memory: 64 MiB. */
 const DEFAULT_TABLE_BYTES = 2 ** 26
-/** Offsets in a write-ahead file have 32 bits. */
+/** Largest size of the table in memory: offsets in a write-ahead file have 32 bits. */
 const MAX_TABLE_BYTES = 2 ** 31
 const MIN_MAP_BYTES = 2 ** 20
-/** Address space of a process on a processor of 64 bits. */
+/** Largest map: the address space of a process on a processor of 64 bits. */
 const MAX_MAP_BYTES = 2 ** 46
 
-/** How a store is opened, by readers and by its writer. */
+/** Options of readers and of the writer of a store. */
 export interface StateEngineOptions {
-  /** Folder of the store; a writer creates it if it is missing. */
+  /** Folder of the store. A writer creates it if it is missing. */
   readonly path: string
   /**
-   * Compares every record that is read with its checksum: damage by a disk is then `store_corrupt`, never an answer.
-   * Costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` compares all records.
+   * Whether to compare every record that is read with its checksum, so that damage by a disk is `store_corrupt`, and
+   * never an answer. It costs 0.6 to 1 µs a look-up, about a quarter. False by default; `check` compares all records.
    */
   readonly verifyReads?: boolean
   /**
    * Whether the system reads ahead in the file, as far as it is configured to. That pays for a reader of everything in
-   * order, as `snapshot` is (11 GB in 12 s instead of 207), and while the store fits into memory; with a larger store
-   * look-ups and commits become many times slower. By default a reader reads ahead if the file, on opening, is smaller
-   * than a quarter of the memory; a writer never does. Within a process the first to open a store decides.
+   * order, such as `snapshot` (11 GB in 12 s instead of 207), and while the store fits into memory. With a larger
+   * store, look-ups and commits become many times slower. By default a reader reads ahead if the file, on opening, is
+   * smaller than a quarter of the memory, and a writer never does. Within a process, the first that opens a store
+   * decides.
    */
   readonly readAhead?: boolean
   /**
-   * Address space that the file is mapped into, in bytes; 1 TiB by default. Smaller where address space is limited
-   * (`ulimit -v`, valgrind); larger for a store that grows beyond it.
+   * Address space into which the file is mapped, in bytes; 1 TiB by default. Choose less if address space is limited
+   * (`ulimit -v`, valgrind), and more for a store that grows beyond it.
    */
   readonly mapBytes?: number
 }
 
-/** How a store is opened by its writer. */
+/** Options of the writer of a store. */
 export interface WriterOptions extends StateEngineOptions {
   /** What `commit` and `prune` wait for; `full` by default. */
   readonly durability?: Durability
-  /** Whether to create a store where there is none; true by default. */
+  /** Whether to create a store if there is none; true by default. */
   readonly create?: boolean
   /**
-   * Memory for commits that are not merged into the data file yet, up to 2 GiB; 64 MiB by default. Every reader process
-   * takes as much. With more, each page is written less often, which pays while much is ingested. With 0, every commit is
-   * merged at once.
+   * Memory in bytes for commits that are not merged into the data file yet, up to 2 GiB; 64 MiB by default. Every
+   * reader process takes as much. With more, each page is written less often, which pays during a large ingest. With 0,
+   * every commit is merged at once.
    */
   readonly memoryTableBytes?: number | undefined
   /**
-   * Whether superseded values are compressed (LZ4); false by default. The history of a real chain takes an eighth of the
-   * space then. A read in the past takes 0.3 to 0.5 µs more where histories are short, up to 1.8 µs where they are deep, also of
-   * values that do not compress. Stores with both kinds of values are read by everybody.
+   * Whether superseded values are compressed (LZ4); false by default. The history of a real chain then takes an eighth
+   * of the space. A read in the past takes 0.3 to 0.5 µs more if histories are short, and up to 1.8 µs more if they are
+   * deep, also for values that cannot be compressed. The option may change: every reader reads both kinds of values.
    */
   readonly compressHistory?: boolean | undefined
 }
@@ -107,28 +108,29 @@ export interface WriterOptions extends StateEngineOptions {
 /** A store open for reading, in the process of its writer or in another. */
 export interface LmdbEngineReader extends StateEngineReader {
   readonly stats: StoreStats
-  /** Verifies the invariants of the layout, one by one, in one state of the store. */
+  /** Checks the invariants of the layout in one state of the store. */
   check(options?: CheckOptions): Promise<CheckReport>
   /**
-   * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no free
-   * pages and takes longer.
+   * Copies the current state of the store into an empty folder, while it is read and written. A compact copy has no
+   * free pages and takes longer.
    * @throws `store_not_empty` if the folder holds a store already; `store_full`
    */
   snapshot(path: string, options?: { readonly compact?: boolean }): Promise<void>
   /**
+   * Checks that the data file is still the one that was opened.
    * @throws `store_missing` once the data file was removed or replaced (`fate` in the fields of the error). Reads still
-   *   use the file that was opened; commits and prunes refuse, because nobody would see them.
+   *   use the file that was opened. Commits and prunes refuse, because no later reader would see them.
    */
   expectInPlace(): void
 }
 
-/** A store open for its one writer. */
+/** A store open for writing. A store has one writer at a time. */
 export interface StateEngine extends LmdbEngineReader, StateWriter {
-  /** Resolves when all commits so far are on disk; needed only with a durability below `full`. */
+  /** Resolves when all commits so far are on disk. It is needed only with a durability below `full`. */
   flush(): Promise<void>
   /**
-   * Merges all commits so far into the data file: this engine and every reader then need hardly any memory for them. Commits wait
-   * for it.
+   * Merges all commits so far into the data file. This engine and every reader then need hardly any memory for them.
+   * Commits wait for it.
    */
   merge(): Promise<void>
 }
@@ -143,11 +145,14 @@ const knownOptions = {
   memoryTableBytes: 0,
   compressHistory: 0,
 } satisfies Record<keyof WriterOptions, 0>
-/** Readers take those of the writer, too, which mean nothing to them: programs share one object between both. */
+/**
+ * Options that readers accept. Those of writers are among them and have no effect, so that programs can use one object
+ * for both.
+ */
 const KNOWN_OPTIONS = Object.keys(knownOptions)
 
 /**
- * Opens a store for its one writer and creates it where there is none.
+ * Opens a store for writing, and creates it if there is none.
  * @throws `store_locked` while another writer has it open; `store_missing` if there is none and `create` is false;
  *   `store_read_only` if the folder cannot be written to; `store_format`, `store_corrupt`, `store_failed`,
  *   `invalid_argument`
@@ -172,7 +177,7 @@ export function openStateEngine(options: WriterOptions): StateEngine {
   return openWithFailpoints(options, neverFail)
 }
 
-/** `openStateEngine` for tests that cut the work of the engine short. */
+/** Same as `openStateEngine`, for tests that interrupt the work of the engine. */
 export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpoint): StateEngine {
   validateOptions(options)
   const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
@@ -195,7 +200,7 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
 }
 
 /**
- * Opens a store for reading, from any number of processes. A reader sees within milliseconds what the writer commits.
+ * Opens a store for reading, from any number of processes. A reader sees commits of the writer within milliseconds.
  * @throws `store_missing`; `store_format`, `store_corrupt`, `store_failed`, `invalid_argument`
  * @example
  * ```ts
@@ -218,7 +223,7 @@ export function openStateEngineReader(options: StateEngineOptions): LmdbEngineRe
   return openReaderWithFailpoints(options, neverFail)
 }
 
-/** `openStateEngineReader` for tests that delay the work of the engine. */
+/** Same as `openStateEngineReader`, for tests that delay the work of the engine. */
 export function openReaderWithFailpoints(options: StateEngineOptions, atFailpoint: AtFailpoint): LmdbEngineReader {
   validateOptions(options)
   return new LmdbEngine(openLmdbStore({ ...options, readOnly: true }), atFailpoint, undefined)

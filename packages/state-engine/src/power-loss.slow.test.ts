@@ -1,5 +1,6 @@
-// What a loss of power leaves: docs/storage.md, “A commit”. What processes asked of the disk is recorded, and stores are
-// opened as the disk may hold them at any moment: with any of what was not synced, in whole and in torn sectors.
+// Checks what a loss of power leaves: docs/storage.md, “A commit”. What processes write and sync is recorded, and
+// stores are opened as the disk may hold them at any moment, with any part of what was not synced, in whole and in torn
+// sectors.
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
@@ -20,12 +21,12 @@ const SEED = testSeed()
 const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? 300)
 const LONG = { timeout: 60_000 + 200 * IMAGES }
 const MOST_IMAGES_OF_A_RUN = 500
-/** Images of which one is written to again. */
+/** One of this number of images is written to again. */
 const CONTINUED = 25
 
 const random = createRandom(SEED)
 
-/** Tries as many images as asked for, with as many runs as they need, and what is tried of each. */
+/** Tries `images` images, with as many runs as they need. */
 async function tryRuns(
   name: string,
   images: number,
@@ -41,7 +42,7 @@ async function tryRuns(
   trial.log()
 }
 
-/** Options varied from half as much to one and a half times as much. */
+/** Varies options from half to one and a half times their values. */
 function varied(options: Options): Options {
   const { memoryTableBytes } = options
   const compressHistory = random.below(2) === 0
@@ -64,12 +65,12 @@ function commitsOf(options: Options, commitsBetweenOpenings = 12): Commits {
   }
 }
 
-/** The version up to which nothing may be lost. */
+/** Version up to which nothing may be lost. */
 function keptVersion({ options }: Commits, { printed }: PowerLoss): bigint | undefined {
   return options.durability === 'ordered' || printed === undefined ? undefined : BigInt(printed)
 }
 
-/** The next batches can be committed, and what is too old pruned. */
+/** Checks that further batches can be committed, and old versions pruned. */
 async function expectContinuing(path: string, { options, versionsPerCommit, retained }: Commits): Promise<void> {
   const engine = openStateEngine({ path, ...options })
   let next = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
@@ -82,11 +83,11 @@ async function expectContinuing(path: string, { options, versionsPerCommit, reta
   await expectSoundStore(path, next - 1n, versionsPerCommit)
 }
 
-/** A loss of power of each run. */
+/** Images of one loss of power in each run. */
 async function imagesOf(runs: readonly RecordedRun[]): Promise<Image[]> {
   const images: Image[] = []
   for (const events of await recordInMemory(runs)) {
-    // Copied before the run continues.
+    // The image is copied before the run continues.
     for (const { image } of powerLosses(events, random, 1)) images.push(foundImage(image))
   }
   return images

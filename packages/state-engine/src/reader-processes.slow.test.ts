@@ -71,7 +71,7 @@ interface TruncationReport {
   readonly problems: readonly string[]
 }
 
-/** Every version writes the same text to all keys, which no other version of any branch writes. */
+/** Makes a version that writes one text to all keys, which no other version of any branch writes. */
 function branchVersion(version: bigint, branch: number): VersionWrites {
   const text = Buffer.from(`${version} of branch ${branch}`.padEnd(version % 9n === 0n ? 2_000 : 30))
   const block = { height: version, epoch: 0n, timestampUsec: version }

@@ -250,9 +250,7 @@ export class JsonTextWriter {
 
   /**
    * Checks the length of the text, which may exceed its limit if the buffer was large enough.
-   * @throws `type_too_large`
-   * if it does
-   * @throws `type_too_large` if the text is longer than its limit and the buffer was large enough for it
+   * @throws `type_too_large` if it does
    */
   expectFits(): void {
     if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)

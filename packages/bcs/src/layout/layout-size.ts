@@ -81,11 +81,7 @@ export interface LayoutTraits {
 /** Kinds of layouts whose values can be printed as JSON, and cannot be read from it. */
 export type UnwritableKind = 'signer' | 'function' | 'map'
 
-/**
- * Measures the traits of a layout.
- * @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`
- * @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH`
- */
+/** Measures the traits of a layout. @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
 export function layoutTraits(layout: Layout): LayoutTraits {
   const depth = layoutDepth(layout)
   const seen = new Set<Layout>()

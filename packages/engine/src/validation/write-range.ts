@@ -26,11 +26,7 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerSummary | undefi
   return { first: isUpward ? begin + 1n : 0n, last: last < latestVersion ? last : latestVersion, isUpward, begin }
 }
 
-/**
- * Checks that no write that the search would find was pruned.
- * @throws `version_pruned` if one may be gone
- * @throws `version_pruned` if writes that the search would find may be gone
- */
+/** Checks that no write that the search would find was pruned. @throws `version_pruned` if one may be gone */
 export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerSummary, 'oldestVersion'>): void {
   if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
 }

@@ -8,11 +8,7 @@ export interface ServerAddress {
   readonly name: string
 }
 
-/**
- * Parses the URL of a server.
- * @throws `invalid_argument`, without the text of the URL, which may have a password
- * @throws `invalid_argument`, without the text of the URL, which may have a password
- */
+/** Parses the URL of a server. @throws `invalid_argument`, without the text of the URL, which may have a password */
 export function parseServerUrl(text: unknown): ServerAddress {
   if (typeof text !== 'string') throw urlWrong('is not text')
   if (!/^postgres(ql)?:\/\//.test(text)) throw urlWrong('does not begin with postgres:// or postgresql://')

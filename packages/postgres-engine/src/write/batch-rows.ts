@@ -10,11 +10,7 @@ import type { EntryRow, KeyRow } from './copy-rows.js'
 
 const GREATEST = 2n ** 63n - 1n
 
-/**
- * Checks that PostgreSQL can store the numbers of versions.
- * @throws `invalid_argument`
- * @throws `invalid_argument` for numbers that PostgreSQL does not hold
- */
+/** Checks that PostgreSQL can store the numbers of versions. @throws `invalid_argument` */
 export function expectSmallNumbers(versions: readonly VersionWrites[]): void {
   for (const { version, block } of versions) {
     expectSmall('version', version)

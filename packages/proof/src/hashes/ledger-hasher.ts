@@ -73,11 +73,7 @@ export class LedgerHasher {
     return compareBytes(this.#computed, claimed) === 0
   }
 
-  /**
-   * Checks that bytes have the claimed hash.
-   * @throws `verification_failed` naming `what`
-   * @throws `verification_failed` naming `what` differs
-   */
+  /** Checks that bytes have the claimed hash. @throws `verification_failed` naming `what` */
   expectHash(what: string, name: HashName, bytes: Uint8Array, claimed: Uint8Array): void {
     if (!this.hasHash(name, bytes, claimed)) throw hashMismatch(what, claimed, this.#computed)
   }

@@ -108,9 +108,7 @@ export class EpochHistory {
 
   /**
    * Whether a trusted waypoint vouches for a ledger info.
-   * @throws `untrusted` if a waypoint names its version, and has
-   * another hash
-   * @throws `untrusted` where a waypoint names the version, and it is another one
+   * @throws `untrusted` if a waypoint names its version, and has another hash
    */
   #hasTrustedWaypoint(info: SignedLedgerInfo): boolean {
     const trusted = this.#waypoints.get(info.version)

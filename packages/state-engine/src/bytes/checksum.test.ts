@@ -8,7 +8,7 @@ it('the checksum is that of zlib, of any part, from any seed', () => {
   const bytes = fc.uint8Array({ maxLength: 600 })
   const property = fc.property(bytes, fc.nat(600), fc.nat(600), fc.nat(2 ** 32 - 1), (all, a, b, seed) => {
     const [start, end] = [Math.min(a, b, all.length), Math.min(Math.max(a, b), all.length)]
-    // Within a larger buffer, as records are.
+    // The bytes lie within a larger buffer, as records do.
     const within = Buffer.concat([Buffer.alloc(3, 7), all, Buffer.alloc(5, 9)]).subarray(3, 3 + all.length)
     expect(checksum(within, start, end, seed)).toBe(crc32(all.subarray(start, end), seed))
   })

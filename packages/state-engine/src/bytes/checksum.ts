@@ -27,7 +27,7 @@ const [T0, T1, T2, T3, T4, T5, T6, T7] = TABLES as [
   Int32Array,
 ]
 
-/** CRC-32, as zlib computes it, of a part of some bytes. For short records it takes half the time of the native call. */
+/** CRC-32 of `bytes[start, end)`, as zlib computes it. For short records it takes half the time of the native call. */
 export function checksum(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (end - start >= NATIVE_FROM_BYTES) {
     return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start), seed)

@@ -1,7 +1,7 @@
 const U32 = 2 ** 32
 const COUNTER_KEY_LENGTH = 6
 
-/** A key that is a number below 2^48: u48, big-endian, so that keys sort by value. */
+/** Encodes keys that are numbers below 2^48: u48, big-endian, so that keys sort by value. */
 export const COUNTER_KEY_ENCODER = {
   writeKey(counter: number, target: Uint8Array, position: number): number {
     const high = Math.floor(counter / U32)
@@ -20,7 +20,7 @@ export const COUNTER_KEY_ENCODER = {
   },
 }
 
-/** Seed for the checksum of the record, so that a record under a wrong key does not match. */
+/** Seed for the checksum of a record with this key, so that a record under a wrong key does not match. */
 export function counterSeed(counter: number): number {
   return Math.imul(Math.imul(Math.floor(counter / U32) + 1, 0x9e3779b1) ^ counter, 0x85ebca6b) >>> 0
 }

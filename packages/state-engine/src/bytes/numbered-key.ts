@@ -1,6 +1,6 @@
 /**
- * A key of two numbers, u64 ++ u48, big-endian, so that keys sort by value. The first is a version or an id, the second an
- * id or the number of a part. Both are held in halves, which are exact and cheaper than a bigint.
+ * A key of two numbers, u64 ++ u48, big-endian, so that keys sort by value. The first is a version or an id, the second
+ * an id or the number of a part. Both are kept as halves, which are exact and cheaper than a bigint.
  */
 export interface NumberedKey {
   high: number
@@ -31,7 +31,7 @@ export const NUMBERED_KEY_ENCODER = {
   },
 }
 
-/** Takes an id below 2^53 and a part below 2^48. */
+/** Makes a key of an id below 2^53 and a part below 2^48. */
 export function numberedKey(id: number, part: number): NumberedKey {
   return { high: Math.floor(id / U32), low: id >>> 0, partHigh: Math.floor(part / U32), partLow: part >>> 0 }
 }
@@ -45,7 +45,7 @@ export function versionKey(version: bigint, part: number): NumberedKey {
   }
 }
 
-/** Seed for the checksum of the record, so that a record under a wrong key does not match. */
+/** Seed for the checksum of a record with this key, so that a record under a wrong key does not match. */
 export function numberedKeySeed({ high, low, partHigh, partLow }: NumberedKey): number {
   const mixed = Math.imul(Math.imul(Math.imul(high, 0x9e3779b1) ^ low, 0x85ebca6b) ^ partHigh, 0xc2b2ae35) ^ partLow
   return mixed >>> 0
@@ -71,7 +71,7 @@ export function lowHalf(version: bigint): number {
   return Number(version & 0xffff_ffffn)
 }
 
-/** Whether a number is not greater than another one, both in halves. */
+/** Whether a number is at most a limit, both given as halves. */
 export function isAtMost(high: number, low: number, limitHigh: number, limitLow: number): boolean {
   return high < limitHigh || (high === limitHigh && low <= limitLow)
 }

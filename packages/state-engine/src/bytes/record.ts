@@ -3,19 +3,19 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { checksum } from './checksum.js'
 
 /**
- * No record is longer than one overflow page of LMDB holds (4,096 bytes less its header of 24), so that pages are freed
- * and reused one by one, and a steady prune does not fragment the file. Directories of very deep keys are the exception.
+ * Longest record: one overflow page of LMDB (4,096 bytes less its header of 24), so that pages are freed and reused one
+ * by one, and a steady prune does not fragment the file. Directories of very deep keys are the exception.
  */
 export const MAX_RECORD_LENGTH = 4_072
 
-/** Every record ends with the CRC-32 of what precedes it, with a seed made of its key. */
+/** Length of the CRC-32 at the end of every record. It covers all bytes before it, and its seed is made of the key. */
 export const CHECKSUM_LENGTH = 4
 
 const MOST_COPIED_HERE = 48
 
 /**
- * Builds records in one buffer that it reuses: LMDB copies what it is given, and each new buffer would cost a call for its
- * address. Numbers are big-endian.
+ * Builds records in one buffer that it reuses: LMDB copies what it is given, and each new buffer would cost a call for
+ * its address. Numbers are big-endian.
  */
 export class RecordBuilder {
   #bytes = Buffer.allocUnsafeSlow(2 * MAX_RECORD_LENGTH)
@@ -60,7 +60,7 @@ export class RecordBuilder {
     return this
   }
 
-  /** A number of up to six bytes, or of none if it is 0. */
+  /** Appends a number of `width` bytes, up to six; with 0 bytes, the number must be 0. */
   uint(value: number, width: number): this {
     const at = this.#advance(width)
     if (width > 0) this.#bytes.writeUIntBE(value, at, width)
@@ -73,7 +73,7 @@ export class RecordBuilder {
     return this
   }
 
-  /** A part of some bytes. A short one is copied here: a view of it would cost more. */
+  /** Appends a part of some bytes. A short part is copied here, because a view of it would cost more. */
   part(source: Uint8Array, start: number, end: number): this {
     const length = end - start
     const at = this.#advance(length)
@@ -82,18 +82,18 @@ export class RecordBuilder {
     return this
   }
 
-  /** Bytes that the caller fills before anything else is added. */
+  /** Appends `length` bytes, and returns a view of them, which the caller must fill before it appends anything else. */
   room(length: number): Uint8Array {
     const at = this.#advance(length)
     return this.#bytes.subarray(at, at + length)
   }
 
-  /** What was added since `begin`; valid until the next. */
+  /** Returns what was appended since `begin`; valid until the next `begin`. */
   get content(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** The record with its checksum; valid until the next `begin`. */
+  /** Ends the record with its checksum, and returns it; valid until the next `begin`. */
   seal(seed: number): Buffer {
     this.u32(checksum(this.#bytes, 0, this.#length, seed))
     return this.#bytes.subarray(0, this.#length)
@@ -112,7 +112,7 @@ export class RecordBuilder {
   }
 }
 
-/** The content of a record, without its checksum. @throws `store_corrupt` unless they match */
+/** Returns the content of a record, without its checksum. @throws `store_corrupt` if they do not match */
 export function openRecord(record: Buffer, seed: number, what: () => string): Buffer {
   const end = record.length - CHECKSUM_LENGTH
   if (end < 0 || record.readUInt32BE(end) !== checksum(record, 0, end, seed)) {

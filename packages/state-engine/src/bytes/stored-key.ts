@@ -2,18 +2,18 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import { checksum } from './checksum.js'
 
-/** LMDB refuses empty keys, and keys above 1,978 bytes on pages of 4 KiB. */
+/** Longest key that is stored whole. LMDB refuses empty keys, and keys above 1,978 bytes on pages of 4 KiB. */
 const LONGEST_INLINE = 1_900
 const PREFIX = 0x6b
 const HASH_LENGTH = 32
 
 /**
- * The stored form of a key in LMDB: a prefix byte and the key itself. For a long key it has the first 1,900 bytes and the
- * SHA-256 of the whole, so that it sorts after every key that its first 1,900 bytes sort after. The record has the whole
- * key.
+ * Encodes a key for LMDB: a prefix byte and the key itself. A long key is stored as its first 1,900 bytes and the
+ * SHA-256 of the whole, so that it sorts after every key that its first 1,900 bytes sort after. Its record has the
+ * whole key.
  */
 export const STORED_KEY_ENCODER = {
-  /** Writes into a buffer of lmdb-js. Returns where the key ends. */
+  /** Writes a key into a buffer of lmdb-js, and returns the offset of its end. */
   writeKey(key: Uint8Array, target: Uint8Array, position: number): number {
     target[position] = PREFIX
     if (!isLongKey(key)) {
@@ -39,7 +39,7 @@ export function keyToStoredKey(key: Uint8Array): Buffer {
   return stored.subarray(0, STORED_KEY_ENCODER.writeKey(key, stored, 0))
 }
 
-/** The key, or the beginning of a long one. */
+/** Decodes a stored form: the key, or the beginning of a long one. */
 export function storedKeyToPrefix(stored: Uint8Array): { beginning: Uint8Array; isWhole: boolean } {
   const isWhole = stored.length <= 1 + LONGEST_INLINE
   return { beginning: stored.subarray(1, 1 + LONGEST_INLINE), isWhole }
@@ -55,12 +55,12 @@ export function storedKeySeed(stored: Uint8Array): number {
   return keySeed(stored.subarray(1))
 }
 
-/** A key at or below the stored forms of all keys with a prefix. */
+/** Makes a stored key at or below the stored forms of all keys with a prefix. */
 export function prefixToStoredStart(prefix: Uint8Array): Buffer {
   return keyToStoredKey(prefix.subarray(0, LONGEST_INLINE))
 }
 
-/** A key above the stored forms of all keys with a prefix. */
+/** Makes a stored key above the stored forms of all keys with a prefix. */
 export function prefixToStoredEnd(prefix: Uint8Array): Buffer {
   const end = prefixToStoredStart(prefix)
   let last = end.length - 1

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 
-/** Makes the names in a folder durable. */
+/** Makes the names of the files in a folder durable. */
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const descriptor = openSync(folder, 'r')
@@ -12,7 +12,7 @@ export function syncFolder(folder: string): void {
   }
 }
 
-/** Makes the names in a folder durable, off the event loop. */
+/** Makes the names of the files in a folder durable, off the event loop. */
 export async function syncFolderAsync(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const handle = await open(folder, 'r')

@@ -32,7 +32,7 @@ describe('a flipped bit', () => {
     )
     for (const [at, { error }] of openElsewhere(paths).entries()) {
       const { name, page, fault } = damages[at]!
-      // An engine looks at these pages as it opens.
+      // Opening the engine reads these pages.
       expect(error).toMatch(/^store_corrupt: /)
       expect(error).toContain(`the database ${name}: page ${page} ${fault}`)
     }

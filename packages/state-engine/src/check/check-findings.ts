@@ -7,7 +7,7 @@ const MOST_PROBLEMS = 100
 const RECORDS_BETWEEN_TURNS = 5_000
 const WHOLE = { start: undefined, end: undefined }
 
-/** What a check found so far, and how it reads: in one transaction, with turns for other work. */
+/** Collects what a check found, and reads for it: in one transaction, with turns for other work. */
 export class CheckFindings {
   /** One line for each of the first hundred faults. */
   readonly problems: string[] = []
@@ -20,7 +20,7 @@ export class CheckFindings {
     this.#onProgress = onProgress
   }
 
-  /** Records that were read. */
+  /** Number of records that were read. */
   get records(): number {
     return this.#records
   }
@@ -29,7 +29,7 @@ export class CheckFindings {
     if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem)
   }
 
-  /** What the work returns; undefined, and a problem, if it finds the store damaged. */
+  /** Returns the result of the work. If the work finds the store damaged, adds a problem and returns undefined. */
   attempt<T>(work: () => T): T | undefined {
     try {
       return work()
@@ -40,7 +40,7 @@ export class CheckFindings {
     }
   }
 
-  /** All records of a database. */
+  /** Iterates over all records of a database. */
   async *each<K>(table: Table<K>): AsyncGenerator<{ key: K; value: Buffer }> {
     for (const entry of table.getRange({ ...WHOLE, ...this.options })) {
       if (++this.#records % RECORDS_BETWEEN_TURNS === 0) {

@@ -16,16 +16,19 @@ import type { LargeCheck } from './check-large.js'
 
 interface NumberedGeneration extends Generation {
   readonly number: number
-  /** Whether all of it is above the oldest version, so that no prune has begun to drop it. */
+  /** Whether the whole generation is above the oldest version, so that no prune has begun to drop it. */
   readonly isKept: boolean
   readonly isMerging: boolean
 }
 
-/** Checks what a store keeps besides the newest writes of keys: the run, the generations, and what they retire. */
+/**
+ * Checks what a store keeps besides the newest writes of keys: the history log, the generations, and the garbage lists
+ * of these.
+ */
 export class HistoryCheck {
-  /** Superseded values that the window sees. */
+  /** Number of superseded values that the window sees. */
   seenPairs = 0
-  /** Bytes of superseded values. */
+  /** Number of bytes of superseded values. */
   payloadBytes = 0
   readonly #store: LmdbStore
   readonly #findings: CheckFindings
@@ -33,14 +36,14 @@ export class HistoryCheck {
   readonly #record: LedgerRecord
   readonly #reverting: bigint | undefined
   readonly #shared = new SharedRecord()
-  /** Oldest first. */
+  /** Generations, the oldest first. */
   #generations: NumberedGeneration[] = []
-  /** Numbers of records of the run that fences lead to. */
+  /** Numbers of the records of the history log that fences lead to. */
   readonly #reached = new Set<number>()
-  /** Deletions whose retirement was not found yet. */
+  /** Deletions that were not found in a garbage list yet. */
   readonly #toRetire = new Set<string>()
 
-  /** Takes the newest version that records may be of while a truncation is under way. */
+  /** Starts a check. `reverting` is the newest version that records may have while a truncation is under way. */
   constructor(
     store: LmdbStore,
     findings: CheckFindings,
@@ -55,7 +58,7 @@ export class HistoryCheck {
     this.#record = record
   }
 
-  /** Comes first. */
+  /** Checks the generations. Call it first. */
   async checkGenerations(): Promise<void> {
     const { ledger, nextRun, nextGeneration, supersededEntries, retired } = this.#record
     const findings = this.#findings
@@ -93,17 +96,17 @@ export class HistoryCheck {
     this.#generations = found
   }
 
-  /** Follows the fences of a key, whose newest merged write has a version. */
+  /** Follows the fences of a key, whose newest merged write has the given version. */
   checkFences(fences: readonly Fence[], version: bigint, name: () => string): void {
     this.#checkInterval(fences, version, Number.POSITIVE_INFINITY, name)
   }
 
-  /** The deletion of a key has to be retired by the generation that merged it. */
+  /** Notes a deletion of a key, which must be in the garbage list of the generation that merged it. */
   expectRetired(storedKey: Uint8Array, version: bigint): void {
     this.#toRetire.add(deletionName(storedKey, version))
   }
 
-  /** Comes after the fences of all keys. */
+  /** Checks the history log. Call it after the fences of all keys. */
   async checkRun(): Promise<void> {
     const sums = new Map<NumberedGeneration, { pairs: number; payloadBytes: number }>()
     for await (const { key: number, value } of this.#findings.each(this.#store.run)) {
@@ -119,14 +122,14 @@ export class HistoryCheck {
     for (const generation of this.#generations) {
       const { pairs, payloadBytes } = sums.get(generation) ?? { pairs: 0, payloadBytes: 0 }
       this.payloadBytes += generation.isKept ? payloadBytes : generation.payloadBytes
-      // What is left of a generation that is being dropped is not known exactly.
+      // It is not known exactly what is left of a generation that is being dropped.
       if (!generation.isKept) continue
       this.#expectCount(`superseded values of generation ${generation.number}`, pairs, generation.pairs)
       this.#expectCount(`bytes of payload of generation ${generation.number}`, payloadBytes, generation.payloadBytes)
     }
   }
 
-  /** Comes after the run. */
+  /** Checks the garbage lists. Call it after the history log. */
   async checkRetired(): Promise<void> {
     const counts = new Map<number, number>()
     for await (const { key, value } of this.#findings.each(this.#store.retired)) {
@@ -138,7 +141,7 @@ export class HistoryCheck {
       this.#findings.attempt(() => {
         for (const entry of decodeRetired(openRecord(value, numberedKeySeed(key), what))) {
           if (entry.kind === 'deletion') {
-            // A prune passes over what was cut off.
+            // A prune passes over entries that were cut off.
             const isPassedOver = generation && !generation.isMerging && entry.version > generation.upTo
             if (!isPassedOver) this.#toRetire.delete(deletionName(entry.storedKey, entry.version))
           } else this.#large.nameRetired(entry.large, number)
@@ -151,7 +154,7 @@ export class HistoryCheck {
     for (const name of this.#toRetire) this.#findings.add(`${name} is not retired by any generation`)
   }
 
-  /** Fences ascend, and lead to what they say; the last interval ends at a version. */
+  /** Checks that fences ascend and lead to matching records, and that the last interval ends at the version `end`. */
   #checkInterval(fences: readonly Fence[], end: bigint, above: number, name: () => string): void {
     for (const [at, fence] of fences.entries()) {
       const { firstVersion, level, run } = fence
@@ -164,7 +167,7 @@ export class HistoryCheck {
       }
       if (this.#reached.has(run)) this.#findings.add(`two fences lead to record ${run} of the run`)
       this.#reached.add(run)
-      // A prune may have dropped what nobody sees.
+      // A prune may have dropped records that no version of the window sees.
       if (fenceEnd <= this.#record.ledger.oldestVersion) continue
       const generation = this.#generationOf(run)
       if (generation && (generation.upTo >= fenceEnd || generation.isMerging)) {
@@ -173,7 +176,7 @@ export class HistoryCheck {
     }
   }
 
-  /** The generation that wrote a record of the run. */
+  /** Finds the generation that wrote a record of the history log. */
   #generationOf(run: number): NumberedGeneration | undefined {
     let least = 0
     let most = this.#generations.length

@@ -6,18 +6,18 @@ import { checkFrame, type PackedBytes } from '../records/bundle-reader.js'
 import type { LargeBytes } from '../records/large-values.js'
 import type { CheckFindings } from './check-findings.js'
 
-/** Checks that one record refers to each large value, and that all of its pieces exist. */
+/** Checks that exactly one record refers to each large value, and that all of its pieces exist. */
 export class LargeCheck {
   readonly #store: LmdbStore
   readonly #findings: CheckFindings
-  /** Length of each large value that some record refers to, by id. */
+  /** Length of each large value that a record refers to, by id. */
   readonly #named = new Map<number, number>()
-  /** Generations that have to retire large values which chunks refer to, by id. */
+  /** Generations whose garbage lists must name large values that chunks refer to, by id. */
   readonly #toRetire = new Map<number, { readonly length: number; readonly generation: number }>()
 
-  /** Generations that have to retire bundles, by id. */
+  /** Generations whose garbage lists must name bundles, by id. */
   readonly #bundles = new Map<number, number>()
-  /** How much of each frame chunks refer to, by the id of the bundle and the place of the frame. */
+  /** Ranges of each frame that chunks refer to, by the id of the bundle and the place of the frame. */
   readonly #frames = new Map<number, Map<number, number>>()
 
   constructor(store: LmdbStore, findings: CheckFindings) {
@@ -25,19 +25,19 @@ export class LargeCheck {
     this.#findings = findings
   }
 
-  /** The one reference to a large value that is in use, or retired. */
+  /** Counts the reference to a large value that is in use, or in a garbage list. There must be exactly one. */
   name({ id, length }: LargeBytes): void {
     if (this.#named.has(id)) this.#findings.add(`two records refer to large value ${id}`)
     this.#named.set(id, length)
   }
 
-  /** A chunk refers to a value that its generation has to retire. */
+  /** Notes that a chunk refers to a value, which the garbage list of its generation must name. */
   expectRetired({ id, length }: LargeBytes, generation: number): void {
     if (this.#toRetire.has(id)) this.#findings.add(`two chunks refer to large value ${id}`)
     this.#toRetire.set(id, { length, generation })
   }
 
-  /** A chunk refers to a value in a bundle that its generation has to retire. */
+  /** Notes that a chunk refers to a value in a bundle, which the garbage list of its generation must name. */
   expectBundle({ id, frame, start, length }: PackedBytes, generation: number): void {
     const other = this.#bundles.get(id)
     if (other !== undefined && other !== generation) this.#findings.add(`two generations refer to bundle ${id}`)
@@ -61,7 +61,7 @@ export class LargeCheck {
     this.#bundles.delete(large.id)
   }
 
-  /** Comes last. */
+  /** Checks the large values. Call it last. */
   async check(nextLargeId: number): Promise<void> {
     const found = new Map<number, number>()
     for await (const { key, value } of this.#findings.each(this.#store.large)) {

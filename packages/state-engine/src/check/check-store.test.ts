@@ -19,7 +19,7 @@ const ROUNDS = isSlowRun ? 20 : 10
 const random = createRandom(SEED)
 const folder = temporaryFolder()
 
-/** Its versions above 1,500 are not merged. */
+/** Newest version of the store. Its versions above 1,500 are not merged. */
 const NEWEST = 1_505n
 /** A store that every test copies. */
 const template = mkdtempSync(join(tmpdir(), 'engine-check-'))
@@ -84,7 +84,7 @@ it('the check finds nothing in a sound store', async () => {
 
 type Harm = (table: Table<object>, key: object, value: Buffer) => void
 
-/** Harms random records of a database, each in turn, and puts each back as it was. */
+/** Damages random records of a database one after the other, expects a finding for each, and restores it. */
 async function expectFound(name: TableName, rounds: number, harm: Harm): Promise<void> {
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   const { table, all } = records(store, name)
@@ -162,7 +162,7 @@ describe(`the check of a write-ahead file (TEST_SEED=${SEED})`, () => {
   })
 
   it('finds no fault in an end that was not synced, and says how much of it cannot be read', async () => {
-    // As a process leaves the store that is killed while it appends.
+    // The file ends like that of a process that was killed while it appended.
     const killed = mkdtempSync(join(tmpdir(), 'engine-killed-'))
     const engine = openStateEngine({ path: folder.path })
     const next = NEWEST + 1n

@@ -26,32 +26,34 @@ export interface CheckOptions {
   readonly onProgress?: (records: number) => void
 }
 
-/** What a check found and counted. */
+/** Result of a check. */
 export interface CheckReport {
   /** One line for each of the first hundred faults; empty for a sound store. */
   readonly problems: readonly string[]
-  /** Keys with a merged write. */
+  /** Number of keys with a merged write. */
   readonly keys: number
-  /** Merged values that were superseded and that the window sees. */
+  /** Number of merged values that were superseded and that the window sees. */
   readonly supersededEntries: number
-  /** Blocks of the window, merged or not. */
+  /** Number of blocks of the window, merged or not. */
   readonly blocks: number
-  /** Commits in the write-ahead files that are not merged. */
+  /** Number of commits in the write-ahead files that are not merged. */
   readonly unmergedCommits: number
-  /** Writes of these commits; a key that several of them write counts once for each. */
+  /** Number of writes of these commits. A key that several of them write counts once for each. */
   readonly unmergedWrites: number
-  /** The oldest and the newest version that can be read; undefined for a store without versions. */
+  /** Oldest version that can be read; undefined for a store without versions. `lastVersion` is the newest. */
   readonly firstVersion: bigint | undefined
   readonly lastVersion: bigint | undefined
-  /** Bytes of the write-ahead files that are in no commit: the torn end that a killed writer left, or damage. */
+  /**
+   * Number of bytes of the write-ahead files that are in no commit: the torn end that a killed writer left, or damage.
+   */
   readonly unreadableBytes: number
-  /** Records of all databases. */
+  /** Number of records of all databases. */
   readonly records: number
 }
 
 const PAGES_BETWEEN_TURNS = 500
 
-/** Checks every record in one state of the store. Meanwhile the pages of that state cannot be reused. */
+/** Checks every record in one state of the store. The pages of that state cannot be reused meanwhile. */
 export async function checkStore(
   store: LmdbStore,
   { onProgress = () => {} }: CheckOptions,
@@ -69,7 +71,7 @@ export async function checkStore(
       const found = record && findings.attempt(() => checkWriteAhead(store, record, reverting !== undefined, findings))
       atFailpoint('check: files read')
       if (record && found && 'mismatch' in found) {
-        // If the writer moved on to another file meanwhile, the ledger record names that file now.
+        // If the writer has begun another file meanwhile, the ledger record now names that file.
         if (mismatched !== record.walFile) {
           mismatched = record.walFile
           continue
@@ -98,7 +100,7 @@ class StoreCheck {
   readonly #record: LedgerRecord | undefined
   readonly #unmerged: UnmergedCommits | undefined
   readonly #large: LargeCheck
-  /** Version up to which there may be records of versions that were cut off, while a truncation is under way. */
+  /** Newest version that records may have while a truncation is under way, which cuts it off; undefined otherwise. */
   readonly #reverting: bigint | undefined
   #payloadBytes = 0
 
@@ -229,7 +231,7 @@ class StoreCheck {
   async #checkLatest({ ledger }: LedgerRecord, history: HistoryCheck): Promise<number> {
     const findings = this.#findings
     const shared = new SharedRecord()
-    // A merge that is under way has written records of versions that are above what is merged as a whole.
+    // A merge under way has written records of versions above those that are merged completely.
     const newest = this.#reverting ?? this.#unmerged?.latestVersion ?? ledger.latestVersion
     let keys = 0
     for await (const { key: stored, value: bytes } of findings.each(this.#store.latestByStoredKey)) {

@@ -11,23 +11,23 @@ import { FILE_HEADER_LENGTH } from '../wal/file-header.js'
 import { WalReader, type WalReaderOptions } from '../wal/reader.js'
 import type { CheckFindings } from './check-findings.js'
 
-/** What the write-ahead files have that is not merged. */
+/** Commits in the write-ahead files that are not merged. */
 export interface UnmergedCommits {
   readonly latestVersion: bigint
-  /** Blocks that begin in it. */
+  /** Blocks that begin in these commits. */
   readonly blocks: readonly BlockEntry[]
   readonly commits: number
   readonly writes: number
-  /** Bytes of the files that are not a complete record, or follow one. */
+  /** Number of bytes of the files that are not a complete record, or that follow an incomplete one. */
   readonly unreadableBytes: number
 }
 
-/** The files do not go with the ledger record: the store is damaged, or the record is older than the files. */
+/** The files do not match the ledger record: the store is damaged, or the record is older than the files. */
 export interface Mismatch {
   readonly mismatch: string
 }
 
-/** Reads the write-ahead files of a store from the first that is not merged on. */
+/** Reads the write-ahead files of a store, beginning with the first that is not merged. */
 export function checkWriteAhead(
   store: LmdbStore,
   { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
@@ -56,7 +56,7 @@ export function checkWriteAhead(
       if (isReverting) findings.attempt(() => file.expectNoCommits())
       const unreached = file.isSealed || !isSound ? undefined : findUnreached(folder, fileNumber)
       if (unreached !== undefined) {
-        // A writer that seals the file does so before it appends to the next one.
+        // A writer seals a file before it appends to the next one.
         readWhole(file, findings)
         if (!file.isSealed) return { mismatch: `write-ahead-${unreached} has commits, but nothing leads to it` }
       }
@@ -86,7 +86,10 @@ export function checkWriteAhead(
   return { latestVersion, blocks, commits: firstCommit - nextCommit, writes, unreadableBytes }
 }
 
-/** A file with commits after the one that is not sealed: the writer has moved on to it, or it is of another state. */
+/**
+ * Finds a file with commits after one that is not sealed: the writer has begun it meanwhile, or it is of another state.
+ * Returns its number.
+ */
 function findUnreached(folder: string, lastNumber: number): number | undefined {
   return listWriteAheadFiles(folder).find((number) => {
     if (number <= lastNumber) return false
@@ -95,7 +98,7 @@ function findUnreached(folder: string, lastNumber: number): number | undefined {
   })
 }
 
-/** Returns whether the file is not damaged. */
+/** Reads a whole file. Returns whether it is sound. */
 function readWhole(file: WalReader, findings: CheckFindings): boolean {
   const read = findings.attempt(() => {
     file.read()
@@ -105,13 +108,13 @@ function readWhole(file: WalReader, findings: CheckFindings): boolean {
 }
 
 interface OpenedFile {
-  /** Undefined if the header is damaged. */
+  /** The opened file; undefined if its header is damaged. */
   readonly file: WalReader | undefined
-  /** Size in bytes. */
+  /** Size of the file in bytes. */
   readonly size: number
 }
 
-/** Undefined if there is no such file. */
+/** Opens a write-ahead file. Undefined if it does not exist. */
 function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindings): OpenedFile | undefined {
   try {
     const { size } = statSync(writeAheadPath(options.folder, options.fileNumber))
@@ -123,7 +126,7 @@ function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindi
 }
 
 function checkSegment(segment: Segment, head: CommitHead, before: LedgerSummary, findings: CheckFindings): void {
-  // A file without versions had them cut off.
+  // If the file has no versions, its versions were cut off.
   const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
   if (firstVersion !== before.latestVersion + 1n) {
     findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)

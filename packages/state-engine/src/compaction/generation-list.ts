@@ -9,8 +9,8 @@ interface Numbered {
 }
 
 /**
- * The generations that have anything that is seen above a version, while it is taken out of them, in the write transaction of
- * the caller.
+ * The generations with values that are seen above a version. A truncation takes these values out of them, in the write
+ * transaction of the caller.
  */
 export class GenerationList {
   readonly #store: LmdbStore
@@ -27,7 +27,7 @@ export class GenerationList {
     }
   }
 
-  /** Counts superseded values less of the generation that wrote a record of the run. */
+  /** Subtracts superseded values from the generation that wrote a record of the history log. */
   take(run: number, pairs: number, payloadBytes: number): void {
     const found = this.#all[this.#countFrom(run) - 1]
     if (!found) return
@@ -40,7 +40,7 @@ export class GenerationList {
     found.isChanged = true
   }
 
-  /** Says that none has anything that is seen above the version. */
+  /** Declares that no generation has anything that a version above the given one sees. */
   endAt(version: bigint): void {
     for (const one of this.#all) {
       one.generation = { ...one.generation, upTo: version }
@@ -54,7 +54,7 @@ export class GenerationList {
     }
   }
 
-  /** How many begin at or below a record of the run. */
+  /** Number of generations that begin at or below a record of the history log. */
   #countFrom(run: number): number {
     let least = 0
     let most = this.#all.length

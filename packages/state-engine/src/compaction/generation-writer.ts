@@ -24,13 +24,13 @@ import type { PairList } from './pair-list.js'
 const APPEND = { append: true }
 const U32 = 2 ** 32
 
-/** Appends what a merge writes besides the `latest` records, and counts it. */
+/** Appends the records of a merge other than those of `latest`, and counts them. */
 export class GenerationWriter {
   readonly retired: RetiredWriter
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #bundles: BundleWriter
-  /** Made for the first transposed chunk. */
+  /** Builder of transposed chunks, made for the first of them. */
   #rows: RecordBuilder | undefined
   readonly #firstRun: number
   #nextRun: number
@@ -38,7 +38,7 @@ export class GenerationWriter {
   #pairs: number
   #payloadBytes: number
 
-  /** Continues where the merge under way was left; takes the ledger record before it. */
+  /** Continues the generation of the merge under way. `before` is the ledger record before the merge. */
   constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord, merging: Generation | undefined) {
     this.#store = store
     this.#builder = builder
@@ -63,18 +63,18 @@ export class GenerationWriter {
     return this.#nextLargeId
   }
 
-  /** Superseded values in the chunks of the merge. */
+  /** Number of superseded values in the chunks of the merge. */
   get pairs(): number {
     return this.#pairs
   }
 
-  /** Ends what is collected from several keys. */
+  /** Writes what was collected from several keys. */
   flush(): void {
     this.#bundles.end()
     this.retired.flush()
   }
 
-  /** What was written so far, once it is flushed. */
+  /** The generation as written so far. Call it after `flush`. */
   generation(upTo: bigint): Generation {
     return {
       upTo,
@@ -92,12 +92,12 @@ export class GenerationWriter {
     return { id, length: bytes.length }
   }
 
-  /** Keeps a superseded value, which goes with the generation. */
+  /** Stores a superseded value in a bundle, which is dropped together with the generation. */
   pack(source: Uint8Array, start: number, end: number): PackedBytes {
     return this.#bundles.add(source, start, end)
   }
 
-  /** Appends chunks of all pairs, and a fence for each. */
+  /** Appends chunks of all pairs, and a fence for each chunk. */
   appendChunks(pairs: PairList, fences: MergedFences): void {
     for (let start = 0; start < pairs.count; ) {
       const plainEnd = chunkEnd(pairs, start)
@@ -161,7 +161,7 @@ export class GenerationWriter {
   }
 }
 
-/** The pairs from `start` on that fit into one chunk. */
+/** End of the pairs from `start` on that fit into one chunk. */
 function chunkEnd(pairs: PairList, start: number): number {
   let length = PAIRS_AT + CHECKSUM_LENGTH + PAIR_LENGTH + pairs.encodedLength(start)
   let end = start + 1
@@ -172,7 +172,7 @@ function chunkEnd(pairs: PairList, start: number): number {
   return end
 }
 
-/** The pairs from `start` on that fit into one transposed chunk: values of one length. */
+/** End of the pairs from `start` on that fit into one transposed chunk, which has values of one length. */
 function equalLengthsEnd(pairs: PairList, start: number): number {
   const length = pairs.encodedLength(start)
   const most = Math.min(pairs.count, start + MAX_PAIRS, start + mostTransposedPairs(length))
@@ -188,7 +188,10 @@ function equalLengthsEnd(pairs: PairList, start: number): number {
   return end
 }
 
-/** Exact up to 2^32; of pairs that are further apart it is some number above that. */
+/**
+ * Number of versions between two pairs. It is exact up to 2^32; for pairs that are further apart it is some number
+ * above that.
+ */
 function versionsBetween({ high, low }: PairList, first: number, second: number): number {
   return (high[second]! - high[first]!) * U32 + (low[second]! - low[first]!)
 }

@@ -23,11 +23,11 @@ import { PairList } from './pair-list.js'
 const NO_OPTIONS = {}
 
 /**
- * Merges the writes of one key into its `latest` record, in the write transaction of the caller. Values that they
- * supersede go to the run, unless no version of the window sees them. Merging the same writes again changes nothing.
+ * Merges the writes of one key into its record in `latest`, in the write transaction of the caller. Superseded values
+ * go to the history log, unless no version of the window sees them. Merging the same writes again changes nothing.
  */
 export class KeyMerge {
-  /** Bytes of payload that the store has more than before. */
+  /** Number of bytes of payload by which the store has grown. */
   payloadBytes = 0
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
@@ -37,7 +37,8 @@ export class KeyMerge {
   readonly #record = new SharedRecord()
   readonly #pairs = new PairList()
   readonly #fences = new MergedFences()
-  // The key after the writes that were applied so far. A value, or the reference to a large one, is where it came from.
+  // The state of the key after the writes applied so far. A value, or the reference to a large one, stays where it came
+  // from.
   #exists = false
   #high = 0
   #low = 0
@@ -48,7 +49,7 @@ export class KeyMerge {
   #large: LargeBytes | undefined
   #longKey: LargeBytes | undefined
 
-  /** Takes the oldest version in halves. */
+  /** Starts merges of keys. `oldestHigh` and `oldestLow` are the halves of the oldest version. */
   constructor(
     store: LmdbStore,
     builder: RecordBuilder,
@@ -63,7 +64,7 @@ export class KeyMerge {
     this.#oldestLow = oldestLow
   }
 
-  /** Merges entries of a key, the newest of which is at `first` and the oldest before `end`. */
+  /** Merges entries of a key, from the newest at `first` to the oldest before `end`. */
   merge(segment: Segment, entries: Int32Array, first: number, end: number): void {
     const someEntry = entries[first]!
     const key = segment.bytes.subarray(segment.keyStart(someEntry), segment.keyEnd(someEntry))
@@ -76,7 +77,7 @@ export class KeyMerge {
       const entry = entries[at]!
       const high = segment.versionHigh(entry)
       const low = segment.versionLow(entry)
-      // An earlier merge of the segment, which was cut short, has written it.
+      // An earlier merge of the segment, which was cut short, has written this entry.
       if (hasRecord && isAtMost(high, low, recordHigh, recordLow)) continue
       const isDeletion = segment.isDeletion(entry)
       if (isDeletion && (!this.#exists || this.#flags & DELETED)) continue
@@ -129,7 +130,7 @@ export class KeyMerge {
     this.#end = segment.valueEnd(entry)
   }
 
-  /** The version, in halves, supersedes the value. */
+  /** Supersedes the value by a version, given as halves. */
   #supersede(byHigh: number, byLow: number): void {
     const large = this.#large
     if (isAtMost(byHigh, byLow, this.#oldestHigh, this.#oldestLow)) {
@@ -151,7 +152,7 @@ export class KeyMerge {
     }
   }
 
-  /** Returns whether the key is kept. */
+  /** Writes the record of the key. Returns whether the key is kept. */
   #put(key: Uint8Array, hasRecord: boolean): boolean {
     const isDeleted = (this.#flags & DELETED) !== 0
     if (isDeleted && isAtMost(this.#high, this.#low, this.#oldestHigh, this.#oldestLow)) {
@@ -173,7 +174,7 @@ export class KeyMerge {
   #putFences(): void {
     const pairs = this.#pairs
     const fences = this.#fences
-    // Values are left out only if nobody sees them: all fences have ended then.
+    // Values are left out only if no version sees them, and then all fences have ended.
     const isSuperseded = pairs.count > 0
     const endHigh = isSuperseded ? pairs.high[0]! : this.#high
     const endLow = isSuperseded ? pairs.low[0]! : this.#low
@@ -203,7 +204,7 @@ export class KeyMerge {
     return this.#output.putLarge(this.#source.subarray(this.#start, this.#end))
   }
 
-  /** Bytes of payload of the value. */
+  /** Number of bytes of payload of the value. */
   #valueBytes(): number {
     if (this.#large) return this.#large.length
     return this.#flags & DELETED ? 0 : this.#end - this.#start

@@ -13,7 +13,7 @@ import { type KeysInOrder, MergeReadAhead } from './merge-read-ahead.js'
 const SEED = testSeed()
 const folder = temporaryFolder()
 
-/** Makes the file as long as the memory, without content that takes disk. LMDB does not mind. */
+/** Makes the file as long as the memory, with a hole that takes no disk space. LMDB accepts that. */
 function enlarge(): void {
   truncateSync(join(folder.path, STORE_FILE), totalmem())
 }
@@ -24,7 +24,7 @@ function keysInOrder(count: number): KeysInOrder {
 
 describe('a MergeReadAhead', () => {
   let store: LmdbStore
-  /** What was read ahead, in the order in which it was asked for. */
+  /** Keys that were read ahead, in the order in which they were asked for. */
   let asked: string[]
   let calls: number
   let readers: number
@@ -50,7 +50,7 @@ describe('a MergeReadAhead', () => {
     await store.root.close()
   })
 
-  /** Continues from place to place, as a merge does whose slices have this number of keys. */
+  /** Advances from place to place, like a merge whose slices have `most` keys. */
   async function mergeBy(keys: KeysInOrder, most: number): Promise<void> {
     const readAhead = new MergeReadAhead(store, keys)
     for (let place = 0; place < keys.count; ) {

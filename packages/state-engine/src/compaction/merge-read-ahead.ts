@@ -3,31 +3,37 @@ import { type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { isSmallBesideMemory } from '../lmdb/read-ahead.js'
 import { spareThreads } from '../lmdb/thread-pool.js'
 
-/** Keys of which the records are read while as many before them are merged. */
+/** Number of keys whose records are read ahead, while as many keys before them are merged. */
 const KEYS_AHEAD = 2_048
-/** Each call reads on one thread, page after page: the disk does more where it has several to answer. */
+/**
+ * Most calls at the same time. Each call reads on one thread, page after page: the disk does more if it has several to
+ * answer.
+ */
 const MOST_CALLS = 16
-/** Slots of LMDB's table of readers that are left to readers. A call that finds none would end the process. */
+/**
+ * Slots of LMDB's table of readers that are left free for readers. A call that finds no free slot would end the
+ * process.
+ */
 const FREE_READER_SLOTS = 16
 
-/** The keys of a merge, in their order. */
+/** Keys of a merge, in their order. */
 export interface KeysInOrder {
   readonly count: number
   at(place: number): Uint8Array
 }
 
 /**
- * Reads the records that a merge is about to change, on other threads, where the file is large beside memory: the merge then
- * finds their pages there, instead of waiting for each. With keys drawn evenly from a store of five times the memory it takes
- * a third of the time.
+ * Reads the records that a merge is about to change, on other threads, if the file is large compared with the memory.
+ * The merge then finds their pages in memory, and does not wait for each. With keys drawn evenly from a store of five
+ * times the memory it takes a third of the time.
  */
 export class MergeReadAhead {
   readonly #store: LmdbStore
   readonly #keys: KeysInOrder
   readonly #calls: number
-  /** All records below this place were read. */
+  /** Place up to which all records were read. */
   #end = 0
-  /** Resolves when the keys from there on were read. */
+  /** Resolves when the keys from that place on were read; undefined if no reading is under way. */
   #next: Promise<unknown> | undefined
 
   constructor(store: LmdbStore, keys: KeysInOrder) {
@@ -41,7 +47,10 @@ export class MergeReadAhead {
     return this.#calls > 0
   }
 
-  /** Resolves when the records from a place on were read, with the place up to which they were. Begins to read those after. */
+  /**
+   * Waits until the records from a place on were read, and returns the place up to which they were. Then begins to read
+   * the following ones.
+   */
   async readFrom(place: number): Promise<number> {
     if (!this.isOn) return this.#keys.count
     if (place < this.#end) return this.#end

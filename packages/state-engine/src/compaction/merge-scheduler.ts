@@ -9,34 +9,40 @@ import { LatestRepacker } from './repack-latest.js'
 import { type MergeThread, startMergeThread } from './threaded-merge.js'
 
 /**
- * Work of one transaction of a merge; other work of the process gets its turn before the next. Packing pages and ending the
- * transaction take some more.
+ * Time of work of one transaction of a merge, in milliseconds; other work of the process takes place before the next.
+ * Packing pages and ending the transaction take some milliseconds more.
  */
 export const SLICE_MS = 8
-/** A slice whose records were read ahead has more keys than this, as each slice is synced: they take no longer on an idle machine. */
+/**
+ * Least keys of a slice whose records were read ahead. Each slice is synced, so short ones would be slow; on an idle
+ * machine these take no longer.
+ */
 const LEAST_READ_KEYS = 512
-/** Segments below this size take few slices on the event loop; for them no thread is started. */
+/** Size of the smallest segment for which a thread is started: smaller ones take few slices on the event loop. */
 const LEAST_THREAD_BYTES = 2 ** 20
-/** Segments above this size are merged on the event loop: the thread copies the segment that it merges into its own memory. */
+/**
+ * Size of the largest segment that a thread merges: the thread copies the segment into its own memory. Larger ones are
+ * merged on the event loop.
+ */
 const MOST_THREAD_BYTES = 2 ** 28
-/** A merge is done when a segment that is filled meanwhile is full to this share: then it need not be waited for. */
+/** Share of the next segment at whose filling a merge should be done, so that commits need not wait for it. */
 const DONE_AT_SHARE = 0.8
-/** The share of sorting in the work of a merge, about. */
+/** Share of sorting in the work of a merge, estimated. */
 const SORT_SHARE = 0.1
 
 export interface MergeParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
   readonly table: Memtable
-  /** Runs a slice in a write transaction; it returns whether the segment is merged. */
+  /** Runs a slice in a write transaction. The slice returns whether the segment is merged. */
   transact(slice: () => boolean): Promise<boolean>
-  /** Does the same with a transaction that a thread runs. */
+  /** Runs a transaction on a thread. */
   transactElsewhere(transact: () => Promise<boolean>): Promise<boolean>
-  /** Has a thread know when others wait for its transaction. */
+  /** Makes a thread known, which is notified when others wait for its transaction. */
   useThread(thread: MergeThread): void
   /** Makes all transactions so far durable. */
   syncStore(): Promise<void>
-  /** The segments of the files below a number are in LMDB. */
+  /** Called when the segments of all files below a number are in LMDB. */
   onMerged(fileNumber: number): Promise<void>
 }
 
@@ -48,7 +54,7 @@ export class MergeScheduler {
   #thread: MergeThread | undefined
   #mayStartThread = true
   #isStopped = false
-  /** The share of the work on the oldest segment that is done. */
+  /** Share of the work on the oldest segment that is done. */
   #progress = 0
   #waiting: (() => void)[] = []
 
@@ -57,19 +63,22 @@ export class MergeScheduler {
     this.#repacker = new LatestRepacker(parts.store)
   }
 
-  /** Begins to merge, unless it does already or there is nothing to merge. */
+  /** Begins to merge, unless a merge is under way or there is nothing to merge. */
   start(): void {
     void this.#start().catch(ignore)
   }
 
-  /** Resolves when no sealed segment is left. Tries again after a merge that failed. @throws what the merge throws */
+  /**
+   * Resolves when no sealed segment is left. It tries again after a merge that failed.
+   * @throws the error of the merge
+   */
   async settled(): Promise<void> {
     await this.#start()
   }
 
   /**
-   * Resolves when the merge is as far as it should be once this share of the next segment is filled, or none is under way:
-   * commits that keep to its pace never wait for all of it.
+   * Resolves when the merge has done the share of its work that is due once `filledShare` of the next segment is
+   * filled, or when no merge is under way. Commits that call it never have to wait for a whole merge.
    */
   async keepPace(filledShare: number): Promise<void> {
     while (this.isBehind(filledShare)) await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -80,7 +89,7 @@ export class MergeScheduler {
     return this.#running !== undefined && this.#progress < Math.min(1, filledShare / DONE_AT_SHARE)
   }
 
-  /** Resolves when the transaction under way is over. No other begins. */
+  /** Stops merging. Resolves when the transaction under way is over. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#thread?.setWanted(true)
@@ -96,7 +105,7 @@ export class MergeScheduler {
     return this.#running
   }
 
-  /** Lets other work of the process have its turn. */
+  /** Lets other work of the process take place. */
   async #pause(progress: number): Promise<void> {
     this.#progress = progress
     this.#wake()
@@ -124,7 +133,7 @@ export class MergeScheduler {
     await onMerged(segment.fileNumber + 1)
   }
 
-  /** Undefined for what is merged on the event loop. */
+  /** Thread for a segment; undefined if the segment is merged on the event loop. */
   #threadFor({ length }: Segment): MergeThread | undefined {
     if (length < LEAST_THREAD_BYTES || length > MOST_THREAD_BYTES) return undefined
     if (this.#mayStartThread) {
@@ -151,7 +160,7 @@ export class MergeScheduler {
     }
   }
 
-  /** Merges in slices, between which other work of the process has its turn. */
+  /** Merges a segment on the event loop, in slices, between which other work of the process takes place. */
   async #mergeHere(segment: Segment): Promise<void> {
     const { store, builder, transact } = this.#parts
     for (const _ of segment.sortInSteps()) {
@@ -171,7 +180,7 @@ export class MergeScheduler {
     }
   }
 
-  /** Returns whether the segment is merged. */
+  /** Merges a slice. Returns whether the segment is merged. */
   #mergeSlice(merge: SegmentMerge, bounds: SliceBounds): boolean {
     const isMerged = merge.slice(SLICE_MS, bounds)
     this.#repacker.pack(merge.sliceKeys)

@@ -64,7 +64,7 @@ function get(lookup: Lookup, key: Uint8Array, version: bigint): string | undefin
   return found === PRESENT ? Buffer.from(lookup.copy()).toString('latin1') : undefined
 }
 
-/** The versions that merged blocks begin with. */
+/** First versions of the merged blocks. */
 function listedVersions(): bigint[] {
   const lists = [...store.blockLists.getRange({ start: undefined, end: undefined })]
   return lists.flatMap(({ key, value }) => [...new ListedBlocks(key, value)].map(({ firstVersion }) => firstVersion))
@@ -106,7 +106,7 @@ function supersededVersions(key: Uint8Array): bigint[] {
 function expectHistory(key: string, revisions: readonly ModelWrite[], oldest: bigint): void {
   const found = supersededVersions(bytes(key))
   for (const [at, version] of found.slice(1).entries()) expect(version).toBeGreaterThan(found[at]!)
-  // A deletion that the window begins with may be forgotten.
+  // If the window begins with a deletion, the deletion may be forgotten.
   const seen = revisions
     .slice(0, -1)
     .filter(([version, value], at) => revisions[at + 1]![0] > oldest && (value !== null || version > oldest))
@@ -126,13 +126,13 @@ type ModelWrite = readonly [version: bigint, value: string | null]
 
 interface DrawnWrite {
   readonly key: number
-  /** Null deletes. */
+  /** Size of the value; null for a deletion. */
   readonly size: number | null
 }
 
 type Fate = 'committed' | 'aborted' | 'killed'
 
-/** The store of the test, and a plain model that it is compared with. */
+/** The store of the test, with a simple model that it is compared with. */
 class ModelledStore {
   readonly #model = new Map(KEYS.map((key) => [key, [] as ModelWrite[]]))
   readonly #first: bigint
@@ -151,7 +151,7 @@ class ModelledStore {
     })
   }
 
-  /** Versions that write this, as a segment. */
+  /** Commits versions with these writes to the model, and returns them as a segment. */
   write(versions: readonly (readonly DrawnWrite[])[]): Segment {
     const made = versions.map((writes) => {
       const version = this.#next++
@@ -168,15 +168,15 @@ class ModelledStore {
     return [bytes(KEYS[key]!), value === null ? null : bytes(value)]
   }
 
-  /** Raises the oldest version by this share of the window. */
+  /** Raises the oldest version by a share of the window. */
   raise(share: number): void {
     this.#oldest += BigInt(Math.floor(Number(this.#next - 1n - this.#oldest) * share))
     raise(this.#oldest, this.#first)
   }
 
   /**
-   * Merges in slices of one key each, of which some are aborted, or forgotten as if the process was killed; then the
-   * rest.
+   * Merges in slices of one key each. Some of them are aborted, or forgotten as if the process was killed. Then merges
+   * the rest.
    */
   merge(segment: Segment, slices: readonly Fate[]): void {
     const isMerged = () => ledgerRecord().nextCommit > this.#segments
@@ -206,7 +206,7 @@ class ModelledStore {
     }
   }
 
-  /** Once all versions but the newest are pruned. */
+  /** Checks the store after all versions but the newest were pruned. */
   expectNewestValuesOnly(): void {
     expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, retired: 0 })
     expect(store.run.getStats().entryCount).toBe(0)
@@ -245,7 +245,7 @@ describe('compared with a plain model', () => {
         const modelled = new ModelledStore(first)
         for (const [at, { versions, slices, prune }] of drawn.entries()) {
           const written = modelled.write(versions)
-          // Before the merge: what is superseded below the oldest version is then not written.
+          // Before the merge, so that the merge does not write values that are superseded below the oldest version.
           if (prune !== null && at > 0) modelled.raise(prune)
           modelled.merge(written, slices)
           if (prune !== null) pruneWhole()
@@ -278,7 +278,7 @@ it('a merge keeps records and reads of one hot key small over thousands of merge
   expect(fences.length).toBeLessThanOrEqual(MAX_FENCES)
   expect(most.latest).toBeLessThan(400)
   expect(most.depth).toBeLessThanOrEqual(4)
-  // Nodes are few compared with chunks.
+  // There are few nodes compared with chunks.
   expect(store.run.getStats().entryCount).toBeLessThan(MERGES * 1.1)
   const countReads = store.run.getBinaryFast
   store.run.getBinaryFast = function counted(this: typeof store.run, ...given) {

@@ -12,34 +12,34 @@ import { GenerationWriter } from './generation-writer.js'
 import { KeyMerge } from './merge-key.js'
 import type { KeysInOrder } from './merge-read-ahead.js'
 
-/** Writes of one key that are merged at once: some milliseconds of work. */
+/** Most writes of one key that are merged in one step: some milliseconds of work. */
 const PART_ENTRIES = 1_024
 
-/** Progress of a merge: the place of a key in their order, and how many of its entries are not merged. */
+/** Progress of a merge: the place of a key in their order, and the number of its entries that are not merged. */
 interface Position {
   readonly key: number
   readonly entriesLeft: number
 }
 
 export interface SliceBounds {
-  /** Keys that are merged in any case, however long it takes. */
+  /** Number of keys that are merged in any case, however long it takes. */
   readonly leastKeys?: number
-  /** The place, in the order of keys, before which the slice ends. */
+  /** Place in the order of keys before which the slice ends. */
   readonly endKey?: number
   /** Asked after each key whether the slice should end. */
   readonly isEnough?: () => boolean
 }
 
 /**
- * Merges a segment, which does not change any more, in slices: each in a write transaction of the caller. What a slice
- * wrote is skipped by the next merge of the segment, so a process that is killed between slices costs nothing.
+ * Merges a sealed segment in slices, each of them in a write transaction of the caller. After a crash between slices,
+ * the next merge of the segment skips what is written already, so no work is lost.
  */
 export class SegmentMerge {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #segment: Segment
   readonly #walFile: number
-  /** Progress at which the last transaction that was committed ended. */
+  /** Progress at the end of the last transaction that was committed. */
   #committed: Position = { key: 0, entriesLeft: 0 }
   #position = this.#committed
   /** Entries of the current key, the newest first. */
@@ -47,7 +47,7 @@ export class SegmentMerge {
   #entryCount = 0
   #listedKey = -1
 
-  /** Takes the number of the write-ahead file that follows the segment. */
+  /** Starts a merge. `walFile` is the number of the write-ahead file that follows the segment. */
   constructor(store: LmdbStore, builder: RecordBuilder, segment: Segment, walFile: number) {
     this.#store = store
     this.#builder = builder
@@ -56,15 +56,15 @@ export class SegmentMerge {
   }
 
   /**
-   * Merges for about `budgetMs` milliseconds, or a little more, in the transaction of the caller. Returns whether the segment
-   * is merged: then its blocks and the ledger record are written, too. A transaction that is run again calls it again.
+   * Merges for about `budgetMs` milliseconds, in the transaction of the caller. Returns whether the segment is merged;
+   * then its blocks and the ledger record are written, too. If the transaction is run again, call it again.
    * @throws `store_corrupt`
    */
   slice(budgetMs: number, { leastKeys = 0, endKey = Number.POSITIVE_INFINITY, isEnough }: SliceBounds = {}): boolean {
     const deadline = performance.now() + budgetMs
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
     const before = bytes ? decodeLedgerRecord(bytes) : this.#emptyLedger()
-    // The last slice was committed before, and the file could not be removed.
+    // The last slice was committed earlier, and the file could not be removed.
     if (before.nextCommit > this.#segment.head!.number) return true
     const merging = getMerging(this.#store)
     const output = new GenerationWriter(this.#store, this.#builder, before, merging)
@@ -91,12 +91,12 @@ export class SegmentMerge {
     return isWhole
   }
 
-  /** Call it when the transaction of a slice was committed. */
+  /** Records that the transaction of a slice was committed. Call it after each. */
   sliceCommitted(): void {
     this.#committed = this.#position
   }
 
-  /** The place, in the order of keys, of the key that the next slice begins with. */
+  /** Place in the order of keys of the first key of the next slice. */
   get nextKey(): number {
     return this.#committed.key
   }
@@ -111,17 +111,17 @@ export class SegmentMerge {
     }
   }
 
-  /** Keys that the current slice has merged. */
+  /** Number of keys that the current slice has merged. */
   get sliceKeys(): number {
     return this.#position.key - this.#committed.key
   }
 
-  /** The share of the keys that is merged. */
+  /** Share of the keys that is merged. */
   get progress(): number {
     return this.#committed.key / this.#segment.keyCount
   }
 
-  /** Merges all in one transaction of the caller. */
+  /** Merges everything in one transaction of the caller. */
   mergeWhole(): void {
     this.slice(Number.POSITIVE_INFINITY)
   }

@@ -20,7 +20,7 @@ const SEED = testSeed()
 const folder = temporaryFolder()
 const SCRIPT = new URL('../../testing/merging-writer.ts', import.meta.url).pathname
 const VERSIONS_PER_COMMIT = 30
-/** Each writer commits some megabytes before it ends. */
+/** Time limit of tests in which each writer commits some megabytes before it ends. */
 const PATIENT = { timeout: isSlowRun ? 1_200_000 : 300_000 }
 
 /** Runs a writer to its end. Returns how it ended, and the last version that it acknowledged. */
@@ -117,7 +117,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     ['kill', 'SIGKILL'],
     ['close', 3],
   ]
-  // Each starts a process and its thread, out of sources: the fast run tries two of them, which the seed chooses.
+  // Each case starts a process and its thread from sources. The fast run tries two of them, which the seed chooses.
   it.each(isSlowRun ? ends : sampleCases(ends, 2))(
     'end with the program, and lose nothing, when it ends by ‘%s’',
     PATIENT,

@@ -15,32 +15,32 @@ import { LatestRepacker } from './repack-latest.js'
 import { ThreadGate } from './thread-gate.js'
 import type { MergeReply, MergeRequest, MergeThreadData } from './threaded-merge.js'
 
-/** Work of one transaction. Ending it takes some milliseconds, however much it did. */
+/** Time of work of one transaction. Ending it takes some milliseconds, however much it did. */
 const TRANSACTION_MS = 50
-/** Work of a transaction that others wait for. */
+/** Time of work of a transaction that others wait for. */
 const WANTED_MS = 8
 
 interface FileMerge {
   readonly segment: Segment
   readonly merge: SegmentMerge
   readonly readAhead: MergeReadAhead
-  /** The place in the order of keys up to which the records were read ahead. */
+  /** Place in the order of keys up to which the records were read ahead. */
   endKey: number
 }
 
 const { path, mapBytes, compressHistory, durability, memory } = workerData as MergeThreadData
 const gate = new ThreadGate(memory)
-// To open the databases takes a write transaction.
+// Opening the databases takes a write transaction.
 const store = gate.pass(() =>
   openLmdbStore({ path, mapBytes, compressHistory, durability, readOnly: false, isOpened: true }),
 )
 const builder = new RecordBuilder()
 const repacker = new LatestRepacker(store)
 let current: FileMerge | undefined
-/** The memory of the segment that was merged last. */
+/** Memory of the segment that was merged last, for the next one. */
 let spare: SegmentMemory | undefined
 
-/** Reads the sealed file that is merged next. Returns undefined if it is merged. @throws `store_corrupt` */
+/** Reads the sealed file that is merged next. Returns undefined if it is merged already. @throws `store_corrupt` */
 function beginMerge(fileNumber: number): FileMerge | undefined {
   store.root.resetReadTxn()
   const { walFile, nextCommit, ledger, logEnd } = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
@@ -59,7 +59,7 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
   return { segment: reader.segment, merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
 }
 
-/** Returns whether the file is merged. */
+/** Runs one transaction of the merge. Returns whether the file is merged. */
 function transact({ merge, endKey }: FileMerge): boolean {
   const isMerged = gate.pass(() =>
     withStoreErrors(path, () =>
@@ -103,7 +103,7 @@ async function reply(request: MergeRequest): Promise<MergeReply> {
   try {
     return await work(request)
   } catch (error) {
-    // The segment is read anew for the next try.
+    // The next try reads the segment anew.
     current = undefined
     if (!isLedgerStateError(error)) return { crash: error }
     const { code, message, fields } = error

@@ -50,7 +50,8 @@ it('a MergedFences keeps the chunks of a key in order below few fences, and forg
         return node.fences.flatMap(chunksBelow)
       }
       for (const { chunks, raise } of drawn) {
-        // The interval of the newest chunk ends where the next one begins: runs serve as versions.
+        // The interval of the newest chunk ends where the next one begins. Numbers of the history log serve as versions
+        // here.
         list.dropEnded(0, oldest, 0, next)
         for (let count = 0; count < chunks; count++) {
           kept.push(next)

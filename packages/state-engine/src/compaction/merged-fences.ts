@@ -3,13 +3,16 @@ import { FENCE_LENGTH } from '../records/fences.js'
 import { MAX_NODE_FENCES } from '../records/history-log-record.js'
 import { MAX_FENCES } from '../records/latest-record.js'
 
-/** This number of the newest fences of a level stay in the record, where a look-up finds them first, when the others are moved into a node. */
+/**
+ * Number of the newest fences of a level that stay in the record, where a look-up finds them first, when the others are
+ * moved into a node.
+ */
 const KEPT_FENCES = 8
 
-/** Writes a node with the fences from `start` to `end` of a list; returns its run number. */
+/** Writes a node with the fences from `start` to `end` of a list. Returns its number in the history log. */
 export type AppendNode = (level: number, fences: MergedFences, start: number, end: number) => number
 
-/** The fences of a key while it is merged, encoded as in records; reused for the next key. */
+/** The fences of a key while it is merged, encoded as in records. The object is reused for the next key. */
 export class MergedFences {
   #bytes = new Uint8Array(64 * FENCE_LENGTH)
   #view = new DataView(this.#bytes.buffer)
@@ -27,7 +30,7 @@ export class MergedFences {
     this.#count = 0
   }
 
-  /** Takes the fences of a record that are encoded from `at` on. */
+  /** Loads the fences of a record, which are encoded from `at` on. */
   load(record: Uint8Array, at: number, count: number): void {
     this.#count = count
     this.#reserve()
@@ -40,7 +43,10 @@ export class MergedFences {
     this.#put(this.#count - 1, high, low, level, run)
   }
 
-  /** Drops the fences whose intervals end at or below a version. The interval of the last one ends where it is said. */
+  /**
+   * Drops the fences whose intervals end at or below the oldest version. The interval of the last fence ends at the
+   * version `end`. Both are given as halves.
+   */
   dropEnded(oldestHigh: number, oldestLow: number, endHigh: number, endLow: number): void {
     const count = this.#count
     const view = this.#view
@@ -74,7 +80,7 @@ export class MergedFences {
     }
   }
 
-  /** Fences of one level are side by side. */
+  /** Finds the level with most fences. Fences of one level are adjacent. */
   #largestLevel(): { start: number; count: number } {
     let largest = { start: 0, count: 0 }
     for (let start = 0; start < this.#count; ) {

@@ -4,23 +4,23 @@ import { LARGE_REFERENCE_LENGTH, type LargeBytes } from '../records/large-values
 import { DELETED, LARGE } from '../records/latest-record.js'
 
 /**
- * Superseded values of one key while it is merged, ascending by version. They stay where they are until a chunk is
- * written; reused for the next key.
+ * Superseded values of one key while it is merged, ascending by version. The bytes stay where they are until a chunk is
+ * written. The object is reused for the next key.
  */
 export class PairList {
   count = 0
-  /** Bytes of payload of all pairs. */
+  /** Number of bytes of payload of all pairs. */
   payloadBytes = 0
   readonly high: number[] = []
   readonly low: number[] = []
-  /** `DELETED`, `LARGE`, `PACKED` or 0. */
+  /** Kind of each value: `DELETED`, `LARGE`, `PACKED` or 0. */
   readonly kind: number[] = []
   readonly source: Uint8Array[] = []
   readonly start: number[] = []
   readonly end: number[] = []
   /** Id of a large value or a bundle. The length of the value is in `end`. */
   readonly largeId: number[] = []
-  /** Offset at which the frame of a packed value begins. */
+  /** Offset of the frame of a packed value. */
   readonly frame: number[] = []
 
   clear(): void {
@@ -58,7 +58,7 @@ export class PairList {
     this.payloadBytes += end - start
   }
 
-  /** Bytes that the value, or the reference to it, takes in a chunk. */
+  /** Number of bytes that the value, or the reference to it, takes in a chunk. */
   encodedLength(pair: number): number {
     const kind = this.kind[pair]
     if (kind === PACKED) return PACKED_REFERENCE_LENGTH

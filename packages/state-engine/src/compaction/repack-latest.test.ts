@@ -10,7 +10,7 @@ import { LatestRepacker } from './repack-latest.js'
 
 const SEED = testSeed()
 const KEYS = 2_000
-/** LMDB's header of a node, and its place in the page. */
+/** Bytes of LMDB's header of a node, and of its offset in the page. */
 const NODE_OVERHEAD = 10
 
 function keyOf(number: number): Buffer {
@@ -35,7 +35,7 @@ describe(`the pages of latest (TEST_SEED=${SEED})`, () => {
     return new Map([...range].map(({ key, value }) => [Buffer.from(key).toString('hex'), value.toString('hex')]))
   }
 
-  /** Puts records of random lengths again and again. */
+  /** Puts records of random lengths, `times` times. */
   function putRecords(times: number): void {
     const random = createRandom(SEED)
     for (let time = 0; time < times; time++) {
@@ -89,7 +89,7 @@ describe(`the pages of latest (TEST_SEED=${SEED})`, () => {
       },
     })
     const repacker = new LatestRepacker({ ...store, latestByStoredKey: latest })
-    // Once all are packed, the next times find nothing to save.
+    // Once all pages are packed, packing again finds nothing to save.
     transact(() => repacker.pack(8 * KEYS))
     moved = 0
     transact(() => repacker.pack(64 * KEYS))
@@ -127,7 +127,7 @@ describe.runIf(isSlowRun)('an engine under a steady load', () => {
     expect((await engine.check()).problems).toEqual([])
     await engine.close()
     const store = openLmdbStore({ path: folder.path, readOnly: true })
-    // What is longer has its own page.
+    // Longer records have their own pages.
     const lengths = [...store.latestByStoredKey.getRange({ start: undefined, end: undefined })]
       .map(({ key, value }) => key.length + value.length + NODE_OVERHEAD)
       .filter((length) => length < 2_000)

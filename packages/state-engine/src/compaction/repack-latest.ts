@@ -1,15 +1,18 @@
 import type { Buffer } from 'node:buffer'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 
-/** Records that are taken out and put back together: about a millisecond of work. */
+/** Number of records that are taken out and put back at a time: about a millisecond of work. */
 const RANGE_RECORDS = 256
-/** Keys merged for each record that is packed: fewer where much is saved, more where little is. */
+/** Number of merged keys for each record that is packed if packing saves much; it is higher if packing saves little. */
 const FEWEST_KEYS_PER_RECORD = 4
 const MOST_KEYS_PER_RECORD = 64
-/** Pages saved ÷ pages that the records fill. Of 10^7 keys written in random order it is 0.1, under a steady load 1. */
+/**
+ * Ratio of pages saved to pages that the records fill, from which on packing saves much. For 10^7 keys written in
+ * random order the ratio is 0.1, under a steady load it is 1.
+ */
 const MUCH_SAVED = 0.35
 const LITTLE_SAVED = 0.2
-/** LMDB's header of a node, and its place in the page. */
+/** Bytes of LMDB's header of a node, and of its offset in the page. */
 const NODE_OVERHEAD = 10
 
 interface StoredRecord {
@@ -18,23 +21,27 @@ interface StoredRecord {
 }
 
 /**
- * Packs the pages of `latest` again, some records for each slice of a merge. If a record grows, LMDB splits its page into
- * two half-full ones, and it joins pages only if one is three quarters empty: under a steady load they came to be 40 % full.
- * Records that follow each other are taken out and put back in order: then LMDB fills each page before it takes the next.
+ * Packs the pages of `latest` again, some records for each slice of a merge. If a record grows, LMDB splits its page
+ * into two half-full ones, and it joins pages only if one is three quarters empty: under a steady load they became 40 %
+ * full. The repacker takes out adjacent records and puts them back in order, so that LMDB fills each page before it
+ * takes the next.
  */
 export class LatestRepacker {
   readonly #store: LmdbStore
-  /** The first record of the next range; undefined at the beginning of the database. */
+  /** First record of the next range; undefined at the beginning of the database. */
   #start: Uint8Array | undefined
   #keysPerRecord = FEWEST_KEYS_PER_RECORD
-  /** Merged keys for which nothing was packed yet. */
+  /** Number of merged keys for which nothing was packed yet. */
   #mergedKeys = 0
 
   constructor(store: LmdbStore) {
     this.#store = store
   }
 
-  /** Packs the share that falls to a number of merged keys, in the write transaction of the caller, which may be run again. */
+  /**
+   * Packs the records that are due after a number of merged keys, in the write transaction of the caller, which may be
+   * run again.
+   */
   pack(mergedKeys: number): void {
     this.#mergedKeys += mergedKeys
     while (this.#mergedKeys >= RANGE_RECORDS * this.#keysPerRecord) {

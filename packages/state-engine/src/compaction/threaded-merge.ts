@@ -11,7 +11,7 @@ export type MergeRequest =
   | { readonly kind: 'prepare' }
   | { readonly kind: 'transact' }
 
-/** What the thread says to each request. A `LedgerStateError` is sent in parts: a clone of it would be a plain `Error`. */
+/** Reply of the thread to a request. A `LedgerStateError` is sent in parts: a clone of it would be a plain `Error`. */
 export type MergeReply =
   | { readonly isMerged: boolean; readonly progress: number }
   | { readonly failure: { readonly code: string; readonly message: string; readonly fields: ErrorFields } }
@@ -27,27 +27,30 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** The file of the thread, in TypeScript where this module is. It is undefined in a bundle that lacks the file. */
+/** URL of the thread's module: in TypeScript if this module is. Undefined in a bundle that lacks the file. */
 function threadModule(): URL | undefined {
   const file = new URL(`./merge-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
   return existsSync(fileURLToPath(file)) ? file : undefined
 }
 
-/** Undefined if merges stay on the event loop: in a thread, which others may end at any moment, and in some bundles. */
+/**
+ * Starts the thread of merges. Undefined if merges stay on the event loop: in a worker thread, which its owner may end
+ * at any moment, and in some bundles.
+ */
 export function startMergeThread(store: LmdbStore): MergeThread | undefined {
   const module = isMainThread ? threadModule() : undefined
   try {
     return module && new MergeThread(module, store)
   } catch {
-    // The process may not start threads, or not with the options that it has.
+    // The process may not be allowed to start threads, or not with its own options.
     return undefined
   }
 }
 
 /**
- * The thread that merges large segments. It reads the sealed file by itself, and begins a transaction only when it is asked
- * to: the event loop never waits for LMDB's lock. Nothing ends it within a transaction (`OwnerGate`). Its heap may grow as that
- * of the main thread may; a segment and its index are outside of it.
+ * The thread that merges large segments. It reads the sealed file by itself, and begins a transaction only when it is
+ * asked to, so the event loop never waits for LMDB's lock. Nothing ends it within a transaction (`OwnerGate`). Its heap
+ * may grow as large as that of the main thread; a segment and its index are outside of the heap.
  */
 export class MergeThread {
   readonly #worker: Worker
@@ -61,7 +64,7 @@ export class MergeThread {
     const workerData: MergeThreadData = { path, compressHistory, durability, mapBytes, memory: this.#gate.memory }
     this.#worker = new Worker(module, { workerData })
     this.#gate.watch()
-    // It keeps the process only while it is asked something.
+    // The thread keeps the process alive only while a request is under way.
     this.#worker.unref()
     this.#worker.on('message', (reply: MergeReply) => this.#settle(reply))
     this.#worker.on('error', (error) => this.#settle({ crash: error }))
@@ -75,7 +78,7 @@ export class MergeThread {
     )
   }
 
-  /** Whether it can be asked. */
+  /** Whether the thread accepts requests. */
   get isRunning(): boolean {
     return !this.#hasEnded
   }
@@ -84,7 +87,10 @@ export class MergeThread {
     this.#gate.setWanted(isWanted)
   }
 
-  /** @throws what the work throws; `store_failed` if the thread has ended */
+  /**
+   * Sends a request to the thread, and resolves with its result.
+   * @throws the error of the work; `store_failed` if the thread has ended
+   */
   ask(request: MergeRequest): Promise<{ readonly isMerged: boolean; readonly progress: number }> {
     if (this.#hasEnded) return Promise.reject(storeFailed('the thread of merges has ended', undefined))
     this.#worker.ref()
@@ -94,7 +100,7 @@ export class MergeThread {
     })
   }
 
-  /** Call it when nothing is asked. Resolves when the thread has ended. */
+  /** Ends the thread. Call it when no request is under way. Resolves when the thread has ended. */
   async close(): Promise<void> {
     if (this.#hasEnded) return
     this.#worker.ref()

@@ -41,8 +41,8 @@ export type Failpoint =
   | 'check: transaction begun'
   | 'check: files read'
 
-/** Called at each point. */
+/** Called at each failpoint. */
 export type AtFailpoint = (point: Failpoint) => void
 
-/** Lets engines that are not under test work on. */
+/** Does nothing: the failpoint handler of engines that are not under test. */
 export const neverFail: AtFailpoint = () => {}

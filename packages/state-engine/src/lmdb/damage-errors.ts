@@ -2,13 +2,13 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 
 /**
- * What LMDB says where it meets damage. `MDB_BAD_TXN` follows another of these errors, which lmdb-js may have kept to itself;
+ * Messages of LMDB about damage. `MDB_BAD_TXN` follows another of these errors, which lmdb-js may not have reported;
  * keys and values of wrong sizes are refused before they get to LMDB.
  */
 const DAMAGE =
   /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PROBLEM|BAD_TXN|BAD_VALSIZE|CURSOR_FULL|PAGE_FULL|INCOMPATIBLE)\b|freelist/
 
-/** Converts an error of LMDB: to `store_corrupt` if it reports damage. */
+/** Converts an error of LMDB to `store_corrupt` if it reports damage; other errors stay as they are. */
 export function toDamage(cause: unknown): unknown {
   if (!(cause instanceof Error) || isLedgerStateError(cause) || !DAMAGE.test(cause.message)) return cause
   return storeCorrupt(

@@ -18,18 +18,18 @@ import { STORE_FILE } from './lmdb-store.js'
 const SEED = testSeed()
 const ROUNDS = 60
 const folder = temporaryFolder()
-/** Its last pages are in use: those that a prune frees may be missing. */
+/** Stores whose last pages are in use: after a prune they could be free, and their loss no damage. */
 const stores = damagedStores({ isPruned: false })
 
 describe('a data file that is cut short', () => {
   it('is refused with its length and the length that it should have, and no signal', () => {
     const { size } = statSync(stores.file)
-    // What `head -c` leaves, an empty file, nearly everything, and less than the meta pages.
+    // Lengths like that of a file cut by `head -c`, of an empty file, nearly the whole, and less than the meta pages.
     const lengths = [100_000, 0, Math.floor(size * 0.99), size - 1, size >> 1, 8_192, 8_191, 4_096, 100]
     const paths = lengths.map((length) => stores.copy((file) => truncateSync(file, length)))
     const errors = openElsewhere(paths).map(({ error }) => error)
     for (const [at, length] of lengths.entries()) {
-      // Without both meta pages nothing shows the length of the rest.
+      // Without both meta pages the length of the rest is unknown.
       const needed = length < 4_096 + 160 ? 8_192 : size
       const file = join(paths[at]!, STORE_FILE)
       const message = `the store is damaged: the file is cut short: ${length} of ${needed} bytes (${file})`
@@ -48,7 +48,7 @@ describe('a data file whose first pages are damaged', () => {
 })
 
 describe('a data file that is whole', () => {
-  /** LMDB leaves out pages at the end that a transaction took and freed again. */
+  /** LMDB does not write pages at the end that a transaction took and freed again. */
   it.runIf(isSlowRun)(`is taken although free pages at its end were never written (TEST_SEED=${SEED})`, async () => {
     const random = createRandom(SEED)
     const file = join(folder.path, 'short.mdb')

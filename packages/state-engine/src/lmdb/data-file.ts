@@ -3,15 +3,18 @@ import { dataFileCutShort, notAStore } from '../errors.js'
 import { DataPages, FileTooShort, type Meta, PageFault, type PageRange, pagesOfFreeList } from './data-pages.js'
 import { expectSoundOpening } from './opening-pages.js'
 
-/** Tries while a writer commits: it may overwrite pages that belong to a state before. */
+/** Most tries while a writer commits: it may overwrite pages of an earlier state. */
 const MOST_TRIES = 100
-/** More than a transaction takes and frees again: 4 GiB. */
+/**
+ * Most pages at the end of a file that may be missing because they were not written: 4 GiB, more than a transaction
+ * takes and frees again.
+ */
 const MOST_UNWRITTEN_PAGES = 2 ** 20
 
 /**
- * Refuses a data file that lacks pages in use, such as one that was copied in part, or in which pages are damaged that
- * opening it reads: `opening-pages.ts`. Reads the list of free pages for a writer, and if the file is shorter than its meta
- * page says.
+ * Refuses a data file that lacks pages in use, such as an incomplete copy, or whose pages that are read on opening are
+ * damaged: see `opening-pages.ts`. It reads the list of free pages for a writer, and if the file is shorter than its
+ * meta page says.
  * @throws `store_format`, `store_corrupt`
  */
 export function expectSoundFile(file: string, isWriter: boolean): void {
@@ -40,7 +43,7 @@ function readMeta(pages: DataPages, file: string): Meta {
 }
 
 function findFault(pages: DataPages, meta: Meta, file: string, isWriter: boolean): Error | undefined {
-  // The size is read after the meta page: a commit extends the file before it writes that.
+  // The size is read after the meta page: a commit extends the file before it writes the meta page.
   const { size } = pages
   const needed = (meta.lastPage + 1) * meta.pageSize
   if (size < needed && !missesFreePagesOnly(pages, meta, size)) return dataFileCutShort(file, size, needed)
@@ -53,7 +56,10 @@ function findFault(pages: DataPages, meta: Meta, file: string, isWriter: boolean
   }
 }
 
-/** LMDB does not write pages at the end that a transaction took and freed again: the file may end before them. */
+/**
+ * Whether all pages that the file lacks are free. LMDB does not write pages at the end that a transaction took and
+ * freed again, so the file may end before them.
+ */
 function missesFreePagesOnly(pages: DataPages, meta: Meta, size: number): boolean {
   const present = Math.floor(size / meta.pageSize)
   if (meta.lastPage + 1 - present > MOST_UNWRITTEN_PAGES) return false
@@ -63,7 +69,7 @@ function missesFreePagesOnly(pages: DataPages, meta: Meta, size: number): boolea
       for (let page = Math.max(first, present); page < Math.min(end, meta.lastPage + 1); page++) free.add(page)
     }
   } catch (error) {
-    // What cannot be read is not free.
+    // If the list cannot be read, the pages do not count as free.
     if (!(error instanceof PageFault || error instanceof RangeError)) throw error
   }
   return free.size === meta.lastPage + 1 - present

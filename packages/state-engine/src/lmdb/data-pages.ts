@@ -4,14 +4,14 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 // The part of LMDB's file format (of lmdb 3.5.6) that is needed to check a file without LMDB: LMDB maps the file and trusts
 // its content, so that damage may end the process by a signal. Numbers are little-endian.
 //
-// Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch and
-// leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
-// Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers of
-// 16 bits are the child's page. Long data is in overflow pages, and the node has the number of the first of them.
-// Pages 0 and 1 are meta pages, written by turns: after the header u32 magic · u32 version · u64 address · u64 map size ·
-// database of the free list · main database · u64 last page · u64 transaction.
-// Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
-// pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
+// Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch
+// and leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
+// Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers
+// of 16 bits are the child's page. Long data is in overflow pages, and the node has the number of the first of them.
+// Pages 0 and 1 are meta pages, written in turns: after the header u32 magic · u32 version · u64 address · u64 map size
+// · database of the free list · main database · u64 last page · u64 transaction. Database: u32 page size (only of the
+// free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow pages · u64 entries · u64 root
+// page. The main database has a node with such data for each named database.
 const PAGE_HEADER_LENGTH = 24
 const PAGE_TRANSACTION_AT = 8
 const PAGE_FLAGS_AT = 18
@@ -31,11 +31,11 @@ const VERSION = 2
 const DATABASE_LENGTH = 48
 const NO_PAGE = 0xffff_ffff_ffff_ffffn
 const NODE_HEADER_LENGTH = 8
-/** u64 page · u64 transaction · u64 pages */
+/** Length of a reference to overflow pages: u64 page · u64 transaction · u64 pages. */
 const OVERFLOW_REFERENCE_LENGTH = 24
 const [IN_OVERFLOW_PAGES, IS_DATABASE] = [1, 2]
 const PAGE_SIZES = [512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536]
-/** Assumed if the first page cannot be read. */
+/** Page size that is assumed if the first page cannot be read. */
 const USUAL_PAGE_SIZE = 4_096
 const META_PAGES = 2
 const NUMBER_LENGTH = 8
@@ -47,7 +47,7 @@ export interface DatabaseRoot {
   readonly leafPages: number
   readonly overflowPages: number
   readonly entries: number
-  /** Undefined for an empty database. */
+  /** Root page of the tree; undefined for an empty database. */
   readonly root: number | undefined
 }
 
@@ -61,10 +61,10 @@ export interface Meta {
 
 export interface PageNode {
   readonly key: Buffer
-  /** The child, in a branch page; in a leaf page, the first overflow page if the data is in overflow pages. */
+  /** Page of the child in a branch page; in a leaf page, the first overflow page if the data is in overflow pages. */
   readonly page: number | undefined
   readonly dataLength: number
-  /** Empty if the data is in overflow pages. */
+  /** Data of the node; empty if it is in overflow pages. */
   readonly data: Buffer
   /** Whether the data is a `DatabaseRoot`. */
   readonly isDatabase: boolean
@@ -72,15 +72,15 @@ export interface PageNode {
 
 export interface TreePage {
   readonly isBranch: boolean
-  /** That wrote it. */
+  /** Transaction that wrote the page. */
   readonly transaction: bigint
   readonly nodes: readonly PageNode[]
 }
 
-/** What is wrong with a page. */
+/** Error that describes what is wrong with a page. */
 export class PageFault extends Error {}
 
-/** The file ends before its meta pages. */
+/** Error of a file that ends before its meta pages. */
 export class FileTooShort extends Error {
   readonly needed: number
 
@@ -90,10 +90,13 @@ export class FileTooShort extends Error {
   }
 }
 
-/** More than any store sees: with a damaged number the older of the meta pages would be taken for the newest. */
+/**
+ * Most transactions of a sound store, more than any store has: with a damaged number the older of the meta pages would
+ * be taken for the newest.
+ */
 const MOST_TRANSACTIONS = 2n ** 40n
 
-/** A data file, read page by page. */
+/** Reads a data file page by page. */
 export class DataPages {
   readonly #descriptor: number
 
@@ -109,7 +112,7 @@ export class DataPages {
     return fstatSync(this.#descriptor).size
   }
 
-  /** @throws `PageFault`, `FileTooShort` */
+  /** Reads the newest meta page. @throws `PageFault`, `FileTooShort` */
   readNewestMeta(): Meta {
     const first = this.#readMeta(0, USUAL_PAGE_SIZE)
     const second = this.#readMeta(first.pageSize, first.pageSize)
@@ -140,7 +143,7 @@ export class DataPages {
     }
   }
 
-  /** A branch or leaf page, whose nodes lie within it. @throws `PageFault` */
+  /** Reads a branch or leaf page, and checks that its nodes lie within it. @throws `PageFault` */
   readTreePage(meta: Meta, number: number): TreePage {
     const page = this.#readPage(meta, number, 1)
     const flags = page.readUInt16LE(PAGE_FLAGS_AT)
@@ -158,7 +161,7 @@ export class DataPages {
     return { isBranch, transaction: page.readBigUInt64LE(PAGE_TRANSACTION_AT), nodes }
   }
 
-  /** Returns how many overflow pages hold this number of bytes, and the bytes if they are wanted. @throws `PageFault` */
+  /** Counts the overflow pages that hold `length` bytes, and reads the bytes if they are wanted. @throws `PageFault` */
   readOverflow(meta: Meta, first: number, length: number, isWanted: boolean) {
     const count = Math.ceil((PAGE_HEADER_LENGTH + length) / meta.pageSize)
     this.expectInFile(meta, first)
@@ -170,7 +173,7 @@ export class DataPages {
     return { count, bytes: pages.subarray(PAGE_HEADER_LENGTH, PAGE_HEADER_LENGTH + length) }
   }
 
-  /** @throws `PageFault` unless the file has the page, and it is not a meta page */
+  /** Checks that a page is in the file and not a meta page. @throws `PageFault` */
   expectInFile(meta: Meta, number: number): void {
     if (number >= META_PAGES && number <= meta.lastPage) return
     throw new PageFault(`page ${number} is not one of the file`)
@@ -233,9 +236,9 @@ export function decodeDatabaseRoot(bytes: Buffer): DatabaseRoot {
 export type PageRange = readonly [first: number, end: number]
 
 /**
- * An entry of the list of free pages: u64 count · numbers of pages, where a negative one says how many there are from the
- * next on, and 0 is a gap.
- * @throws `PageFault` where the list has fewer numbers than its count
+ * Iterates over an entry of the list of free pages: u64 count · numbers of pages. A negative number is the length of
+ * the range that begins with the next number, and 0 is a gap.
+ * @throws `PageFault` if the list has fewer numbers than its count
  */
 export function* pagesOfFreeList(list: Buffer): Generator<PageRange> {
   const count = list.length < NUMBER_LENGTH ? 0 : Number(list.readBigUInt64LE(0))

@@ -1,5 +1,5 @@
 /**
- * What a commit waits for, and so what a loss of power can undo. However a process ends, it undoes nothing.
+ * What a commit waits for, and so what a loss of power can undo. The end of a process undoes nothing, however it ends.
  * - `full`: until the commit is on disk. No acknowledged commit is lost.
  * - `ordered`: until its data is on disk, but not the pointer to it. The newest commits may be lost, each as a whole; the
  *   store stays sound.

@@ -8,11 +8,11 @@ import { openStateEngine } from '../open-state-engine.js'
 import { DataPages } from './data-pages.js'
 import { STORE_FILE } from './lmdb-store.js'
 
-/** Four versions take two commits back, each by a process. */
+/** Number of versions. Two of each four are taken back, each by a process. */
 const VERSIONS = isSlowRun ? 20 : 8
 const folder = temporaryFolder()
 
-/** Does what a process does that opened the file while the newest commit was made. */
+/** Does what a process does that opens the file at the moment of the newest commit. */
 function takeNewestCommitBack(): void {
   const file = join(folder.path, STORE_FILE)
   const pages = new DataPages(file)
@@ -31,7 +31,7 @@ it('the writer keeps a commit that the opening of another process took back', as
   const version = (number: number) => record(number, [[bytes('k'), bytes(`v${number}`)]], number)
   const first = open()
   await first.commit([version(0)], CHAIN)
-  // The first transaction that is taken back: without the one before it, the store has no ledger.
+  // This commit is the first that may be undone: without the one before it, the store has no ledger.
   await first.close()
   const engine = open()
   for (let next = 1; next < VERSIONS; next++) {

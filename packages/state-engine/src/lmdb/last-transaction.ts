@@ -6,22 +6,22 @@ import type { LmdbEnvironment } from './table.js'
 // the next transaction builds on the state before it and overwrites it. So each write transaction first compares its own
 // number with the meta pages, and repairs the lock file if they do not agree.
 
-/** Offset in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
+/** Offset of the last transaction in the lock file: u32 magic · u32 format · u64 number of the last transaction. */
 const LAST_TRANSACTION_AT = 8
 
-/** The current write transaction does not build on the newest commit. */
+/** Error of a write transaction that does not build on the newest commit. */
 export class StaleTransaction extends Error {}
 
-/** Called within a write transaction. @throws `StaleTransaction` */
+/** Checks that the current write transaction builds on the newest commit. @throws `StaleTransaction` */
 export function expectNewestState(root: LmdbEnvironment): void {
   const [ours, newest] = [root.getWriteTxnId(), root.env.info().lastTxnId]
   if (ours !== newest + 1) throw new StaleTransaction(`transaction ${ours} after transaction ${newest}`)
 }
 
-/** Outside of a transaction, in the process of the only writer. */
+/** Corrects the lock file. Call it outside of a transaction, in the process of the only writer. */
 export function repairLastTransaction({ env }: LmdbEnvironment): void {
   const { lastTxnId } = env.info()
-  // In another process: if this one closed the lock file it would lose its locks on it.
+  // In another process: if this one closed the lock file, it would lose its locks on it.
   const write = `
     const { closeSync, openSync, writeSync } = require('node:fs')
     const number = Buffer.alloc(8)

@@ -26,12 +26,12 @@ import { isSmallBesideMemory } from './read-ahead.js'
 import type { LmdbEnvironment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
-/** The number of the layout on disk. Stores with another one are refused. CONTRIBUTING.md says when it is raised. */
+/** Number of the layout on disk. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
 const LAYOUT_VERSION = 8
 
-/** The data file in the folder of a store: a folder without it has no store. */
+/** Name of the data file in the folder of a store. A folder without it has no store. */
 export const STORE_FILE = 'state.mdb'
-/** What the data file of a copy is called until the copy is whole. */
+/** Name of the data file of a copy until the copy is complete. */
 export const UNFINISHED_STORE_FILE = `${STORE_FILE}.part`
 export const LOCK_FILE = 'writer.lock'
 
@@ -43,32 +43,32 @@ interface KeyEncoder<K> {
 }
 
 export interface LmdbStore {
-  /** Its folder. */
+  /** Folder of the store. */
   readonly path: string
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
-  /** Whether what is put into `run` is compressed. */
+  /** Whether records that are put into the history log are compressed. */
   readonly compressHistory: boolean
-  /** A random u64, made with the store: a write-ahead file of another store is recognized by it. */
+  /** A random u64, made with the store, by which a write-ahead file of another store is recognized. */
   readonly storeId: bigint
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
-  /** The newest write of each key, under the user's keys: `latest-record.ts`. */
+  /** The newest write of each key, by key: `latest-record.ts`. */
   readonly latest: Table<Uint8Array>
-  /** The same under the stored forms of keys. */
+  /** Same as `latest`, by the stored form of the key. */
   readonly latestByStoredKey: Table<Uint8Array>
-  /** Superseded values in chunks, and nodes of fences: `history-log-record.ts`. */
+  /** The history log: superseded values in chunks, and nodes of fences: `history-log-record.ts`. */
   readonly run: Table<number>
-  /** What merges wrote and is pruned as a whole: `generations.ts`. */
+  /** Generations: what a merge wrote, and a prune drops as a whole: `generations.ts`. */
   readonly generations: Table<number>
-  /** What else goes with a generation: `garbage-list.ts`. */
+  /** The garbage list: what else is dropped with a generation: `garbage-list.ts`. */
   readonly retired: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records
   /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
   readonly blockLists: Records
-  /** @throws `store_missing` unless the file is still the one that was opened */
+  /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
   expectInPlace(): void
 }
 
@@ -84,11 +84,14 @@ export interface LmdbStoreOptions {
   readonly readAhead?: boolean | undefined
   readonly mapBytes?: number | undefined
   readonly compressHistory?: boolean | undefined
-  /** Whether the process has it open already, in another thread. */
+  /** Whether another thread of the process has the store open. */
   readonly isOpened?: boolean | undefined
 }
 
-/** @throws `store_missing`; `store_failed` if this process may not read it */
+/**
+ * Checks that there is a store, and that this process may read it.
+ * @throws `store_missing`; `store_failed` if it may not
+ */
 export function expectStore(path: string): void {
   try {
     accessSync(join(path, STORE_FILE), constants.R_OK)
@@ -101,7 +104,7 @@ export function expectStore(path: string): void {
   }
 }
 
-/** @throws `store_missing`, `store_format`, `store_corrupt`, `store_failed` */
+/** Opens the databases of a store. @throws `store_missing`, `store_format`, `store_corrupt`, `store_failed` */
 export function openLmdbStore({
   path,
   readOnly,
@@ -130,13 +133,13 @@ export function openLmdbStore({
   })
 }
 
-/** The file gets its name once it is complete: a creation that is interrupted leaves no store. */
+/** Creates a data file. It gets its name once it is complete, so an interrupted creation leaves no store. */
 function createDataFile(file: string, durability: Durability, mapBytes: number | undefined): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
-    // Before the file gets its name, all of it is on disk.
+    // The whole file is on disk before it gets its name.
     runTransaction(root as unknown as LmdbEnvironment, durability === 'none' ? 'none' : 'full', () =>
       openTables(root, file, { create: true }),
     )
@@ -148,7 +151,10 @@ function createDataFile(file: string, durability: Durability, mapBytes: number |
   if (durability !== 'none') syncFolder(dirname(file))
 }
 
-/** The open file keeps its inode number, so a file that replaces it has another. */
+/**
+ * Makes a check that the file was not replaced. The open file keeps its inode number, so a file that replaces it has
+ * another.
+ */
 function createPlaceCheck(file: string): () => void {
   const opened = statSync(file)
   return () => {
@@ -158,7 +164,7 @@ function createPlaceCheck(file: string): () => void {
   }
 }
 
-/** Bytes of a record of the database `run`, with which compression begins to pay. */
+/** Length in bytes from which on it pays to compress a record of the history log. */
 const COMPRESSED_FROM = 300
 const NEVER = 2 ** 31
 
@@ -174,10 +180,10 @@ function openTables(
     if (opened) return opened as Table<K>
     throw notAStore(file, `it lacks the database ${name}`)
   }
-  // What is compressed says so in its first byte, so that everybody reads both kinds of records. No dictionary: that of
-  // lmdb-js is of English and JSON, and loading it takes longer than compressing a record.
+  // The first byte of a record says whether it is compressed, so any process reads both kinds. There is no dictionary:
+  // that of lmdb-js is for English and JSON, and loading it takes longer than compressing a record.
   const compression = { threshold: compressHistory ? COMPRESSED_FROM : NEVER, dictionary: Buffer.alloc(0) }
-  // The layout is checked first: a store of another layout has other databases.
+  // The layout is checked first, because a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
   expectLayout(meta, file, create)
   return {
@@ -211,10 +217,10 @@ function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
   return openRecord(record, 0, () => 'the id of the store').readBigUInt64BE()
 }
 
-/** Space below which a failed write is taken for a full disk. */
+/** Free space below which a failed write is reported as a full disk. */
 const FULL_BELOW_BYTES = 2 ** 20
 
-/** Runs `work` on the store in a folder and turns what LMDB or the system throws into errors of the store. */
+/** Runs work on the store in a folder, and converts errors of LMDB or the system to errors of the store. */
 export function withStoreErrors<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -223,7 +229,7 @@ export function withStoreErrors<T>(path: string, work: () => T): T {
   }
 }
 
-/** `withStoreErrors` for work that waits. */
+/** Same as `withStoreErrors`, for work that waits. */
 export async function withStoreErrorsAsync<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -232,7 +238,7 @@ export async function withStoreErrorsAsync<T>(path: string, work: () => Promise<
   }
 }
 
-/** The error of the store in a folder that stands for what LMDB or the system threw. */
+/** Converts an error of LMDB or the system to an error of the store in a folder. */
 export function toStoreError(path: string, cause: unknown): unknown {
   if (isLedgerStateError(cause)) return cause
   const why = cause instanceof Error ? cause.message : String(cause)

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { type ReadMethods, reportDamage } from './damage-errors.js'
 
-/** Address space, not memory or disk: so large that no process has to map the file again as it grows. */
+/** Address space for the map, not memory or disk: so large that no process has to map the file again as it grows. */
 const DEFAULT_MAP_BYTES = 2 ** 40
 const PAGE_SIZE = 4_096
 
@@ -25,21 +25,22 @@ interface LmdbDatabaseClass {
   readonly prototype: LmdbDatabase & ReadMethods
 }
 
-/** The code of LMDB's errors where a mutex of its lock file was destroyed. */
+/** Code of LMDB's errors if a mutex of its lock file was destroyed. */
 const EINVAL = 22
-/** The waits between them take half a second in the mean. */
+/** Most attempts. The waits between them take half a second on average. */
 const MAX_ATTEMPTS = 20
 const MAX_WAIT_MS = 64
 
 /**
  * Opens a data file. All openers in a process, also those in its worker threads, share one environment of LMDB, which
- * has the flags of the first. A read-only environment would shut out a writer that comes later. So a reader, too, opens
- * the file for writing where it may, and merely begins no write transaction; and what a commit waits for is not a flag of
- * the environment, but of each transaction.
+ * has the flags of the first. A read-only environment would shut out a writer of the process that comes later. So a
+ * reader, too, opens the file for writing if it may, and merely begins no write transaction. For the same reason, the
+ * durability of a commit is not a flag of the environment, but of each transaction.
  *
- * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this moment
- * gets them destroyed (LMDB's ITS#10095, which lmdb-js has not mended). It closes the file and opens it again: whoever
- * opens it alone makes new ones. Processes that do so by turns would destroy them for each other, so the waits are random.
+ * The last process that closes a file destroys the mutexes of its lock file. A process that opens the file at this
+ * moment finds them destroyed (LMDB's ITS#10095, which lmdb-js has not fixed). It closes the file and opens it again,
+ * because a process that opens the file alone makes new ones. Two processes that do so in step would destroy them for
+ * each other, so the waits are random.
  */
 export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {
   for (let attempt = 1; ; attempt++) {
@@ -72,25 +73,28 @@ function openOnce(
     overlappingSync: false,
     noReadAhead: !readAhead,
   }
-  // A separate class for each call.
+  // Each call has a separate class.
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass
   const { prototype } = DatabaseClass
   const { transactionSync } = prototype
   reportDamage(prototype)
-  // The root database needs no write transaction, and only a read transaction that cannot begin is an error of lmdb-js.
+  // The root database needs no write transaction. lmdb-js reports only a read transaction that cannot begin.
   prototype.transactionSync = inReadTransaction
   try {
     const root = new DatabaseClass(null, { ...options, isRoot: true, create: !readOnly })
     if (!readOnly) prototype.transactionSync = transactionSync
     return root
   } catch (error) {
-    // An environment that is left open is handed to the next opener of the process, as it is.
+    // An environment that is left open would be handed to the next opener of the process as it is.
     Reflect.apply(prototype.close, { isRoot: true }, [])
     throw error
   }
 }
 
-/** lmdb-js opens databases in a write transaction unless the environment is read-only. Those that exist need only a read transaction. */
+/**
+ * Runs work in a read transaction. lmdb-js opens databases in a write transaction unless the environment is read-only;
+ * those that exist need only a read transaction.
+ */
 function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
   this.resetReadTxn()
   this.ensureReadTxn()

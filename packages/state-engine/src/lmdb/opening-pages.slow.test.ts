@@ -13,6 +13,6 @@ it(`damage in pages that opening reads ends no process by a signal (TEST_SEED=${
   const paths = Array.from({ length: COPIES }, () => stores.copy((file) => damagePages(file, pages, random)))
   const errors = openElsewhere(paths, 'use').flatMap(({ error }) => error ?? [])
   for (const error of errors) expect(error).toMatch(/^store_(corrupt|format): /)
-  // Much of a page is what nobody reads.
+  // Many bytes of a page are never read.
   expect(errors.length).toBeGreaterThan(COPIES / 8)
 })

@@ -3,18 +3,19 @@ import { PageSet } from './page-set.js'
 import { checkDatabaseList, checkFreeList, databaseTree, freeListTree } from './store-trees.js'
 import { checkTree, type Finding, type PagesInUse, readTreePageAt, type Tree } from './tree-check.js'
 
-// LMDB trusts the pages that it meets. A process that opens a store would be ended by a signal before it could say what is
-// damaged, so these pages are read before, without LMDB.
+// LMDB trusts the pages that it reads. A signal would end the process that opens a damaged store before it could report
+// the damage. So the pages that opening reads are checked first, without LMDB.
 
-/** 8 MiB. */
+/** Most pages of a store whose trees are read whole: 8 MiB. */
 const MOST_PAGES_READ_WHOLE = 2_048
-/** What opening a store reads records of. */
+/** Database whose records are read on opening. */
 const META_DATABASE = 'meta'
 
 /**
- * Checks the list of databases, the root page of each, and all of the database `meta`. For a writer also the list of free
- * pages, from which its first transaction takes pages: none of those that were read may be in it. In a small store a
- * writer reads all trees, so that no free page is in use. @throws `PageFault`
+ * Checks the pages that opening a store reads: the list of databases, the root page of each, and all of the database
+ * `meta`. For a writer it also checks the list of free pages, from which the first transaction takes pages: none of the
+ * pages that were read may be in it. In a small store of a writer it reads all trees, to check that no free page is in
+ * use.
  */
 export function expectSoundOpening(pages: DataPages, meta: Meta, isWriter: boolean): void {
   const place = { pages, meta, used: new PageSet(meta.lastPage) }
@@ -36,12 +37,12 @@ function pagesOf(roots: readonly DatabaseRoot[]): number {
   }, 0)
 }
 
-/** @throws `PageFault` for the first fault */
+/** Checks that there is no finding. @throws `PageFault` for the first */
 function expectNone(findings: Iterable<Finding>): void {
   for (const finding of findings) if (finding !== undefined) throw new PageFault(finding)
 }
 
-/** The root page of a tree, and where it leads to. */
+/** Checks the root page of a tree, and the references in it. */
 function expectSoundRoot(place: PagesInUse, { name, root, flags }: Tree): void {
   const { pages, meta, used } = place
   try {
@@ -55,7 +56,7 @@ function expectSoundRoot(place: PagesInUse, { name, root, flags }: Tree): void {
   }
 }
 
-/** Follows references to the pages below, and to the overflow pages of long data. */
+/** Follows references to the child pages, and to the overflow pages of long data. */
 function expectSoundReferences(
   { pages, meta, used }: PagesInUse,
   from: number,

@@ -1,6 +1,6 @@
 import { PageFault } from './data-pages.js'
 
-/** Pages of a data file that were met, each by one use. */
+/** Pages of a data file that were found, each in one use. */
 export class PageSet {
   readonly #bits: Uint8Array
 
@@ -8,7 +8,7 @@ export class PageSet {
     this.#bits = new Uint8Array(Math.floor(lastPage / 8) + 1)
   }
 
-  /** @throws `PageFault` for a page that was added before, with the text that says what this means */
+  /** Adds pages. @throws `PageFault` if one was added before; `twice` says what that means */
   add(first: number, count: number, twice = 'is used twice'): void {
     for (let page = first; page < first + count; page++) {
       const bit = 1 << (page & 7)

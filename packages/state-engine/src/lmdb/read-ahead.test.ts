@@ -17,7 +17,7 @@ afterEach(() => {
   rmSync(path, { recursive: true, force: true })
 })
 
-/** A map with the flag `rr` is read at random: nothing is read ahead. */
+/** Whether the system reads ahead: a map with the flag `rr` is read at random, without reading ahead. */
 function isReadAhead(): boolean {
   const [, map] = readFileSync(MAPS, 'utf8').split(join(path, STORE_FILE))
   const [, flags] = /^VmFlags: (.*)$/m.exec(map!)!

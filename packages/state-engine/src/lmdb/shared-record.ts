@@ -6,9 +6,9 @@ import { toDamage } from './damage-errors.js'
 import type { ReadOptions, Table } from './table.js'
 
 /**
- * A record in the buffer of lmdb-js that all reads of a thread share: it is overwritten by the next read, from any store.
- * Only the property `length` of that buffer says how long the record is, and most methods of the buffer ignore it; so
- * here it is read as plain bytes.
+ * A record in the buffer of lmdb-js that all reads of a thread share. The next read, from any store, overwrites it.
+ * Only the property `length` of that buffer says how long the record is, and most methods of the buffer ignore it, so
+ * this class reads it as plain bytes.
  */
 export class SharedRecord {
   bytes: Uint8Array = new Uint8Array(0)
@@ -16,7 +16,7 @@ export class SharedRecord {
   length = 0
   #source: Buffer | undefined
 
-  /** A record in a separate buffer, with room for a checksum. */
+  /** Makes a record in a separate buffer, with room for a checksum. */
   static over(bytes: Uint8Array): SharedRecord {
     const record = new SharedRecord()
     record.bytes = bytes
@@ -25,7 +25,7 @@ export class SharedRecord {
     return record
   }
 
-  /** Returns whether there is such a record. Overwrites the record loaded before. */
+  /** Loads a record, which overwrites the one loaded before. Returns whether there is such a record. */
   load<K>(table: Table<K>, key: K, options: ReadOptions): boolean {
     const source = readFast(table, key, options)
     if (source === undefined) return false
@@ -38,26 +38,26 @@ export class SharedRecord {
     return true
   }
 
-  /** The same record over a copy of its bytes, which no other read overwrites. */
+  /** Copies the record, so that no other read overwrites it. */
   detach(): SharedRecord {
     return SharedRecord.over(this.copy(0, this.length))
   }
 
-  /** @throws `store_corrupt` unless the record matches its checksum */
+  /** Compares the record with its checksum. @throws `store_corrupt` if they do not match */
   verify(seed: number): void {
     const end = this.length - CHECKSUM_LENGTH
     if (end >= 0 && this.view.getUint32(end) === checksum(this.bytes, 0, end, seed)) return
     throw storeCorrupt('a record does not match its checksum')
   }
 
-  /** Uses Node's pool of memory: a separate typed array costs ten times as much. */
+  /** Copies a part of the record into Node's pool of memory: a separate typed array costs ten times as much. */
   copy(start: number, end: number): Buffer {
     const copy = Buffer.allocUnsafe(end - start)
     copy.set(new Uint8Array(this.bytes.buffer, this.bytes.byteOffset + start, end - start))
     return copy
   }
 
-  /** Six bytes. */
+  /** Reads a number of six bytes. */
   u48(at: number): number {
     return this.view.getUint16(at) * 2 ** 32 + this.view.getUint32(at + 2)
   }

@@ -2,35 +2,41 @@ import type { Durability } from './durability.js'
 import { type LmdbStore, withStoreErrors } from './lmdb-store.js'
 import { runTransaction } from './write-transaction.js'
 
-/** The write transactions of the one writer of a store. */
+/** Runs the write transactions of the writer of a store. */
 export class StoreTransactions {
   readonly #store: LmdbStore
   readonly #onEnd: () => void
   #isTaken = false
   #waiting: (() => void)[] = []
 
-  /** @param onEnd called after each transaction, also one that failed: reads of this engine then see what it wrote */
+  /**
+   * Starts without transactions.
+   * @param onEnd called after each transaction, also one that failed, so that reads of this engine see what it wrote
+   */
   constructor(store: LmdbStore, onEnd: () => void) {
     this.#store = store
     this.#onEnd = onEnd
   }
 
-  /** Durability of transactions that write-ahead files depend on: what was merged of a file is on disk before it is removed. */
+  /**
+   * Durability of transactions that write-ahead files depend on: what was merged of a file must be on disk before the
+   * file is removed.
+   */
   get ofLog(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }
 
-  /** Durability of slices, of which the last is followed by a sync. */
+  /** Durability of slices. A sync follows the last of them. */
   get ofSlice(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'ordered'
   }
 
-  /** Called when others begin to wait for the work whose turn it is, and when its turn begins. */
+  /** Called when others begin to wait for the work that has the turn, and when the turn begins. */
   onWanted: (isWanted: boolean) => void = () => {}
 
   /**
-   * Runs work that has write transactions, perhaps in another thread, after that which was asked for before; at once if there is
-   * none. So nobody waits for LMDB's lock, which would stop the event loop.
+   * Runs work that has write transactions, perhaps in another thread, after all work that was asked for before; at once
+   * if there is none. So nothing waits for LMDB's lock, which would stop the event loop.
    */
   async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#isTaken) {
@@ -44,22 +50,22 @@ export class StoreTransactions {
       return await work()
     } finally {
       const next = this.#waiting.shift()
-      // It stays taken: nobody comes between.
+      // The turn passes directly to the next, so that no other work comes between.
       if (next) next()
       else this.#isTaken = false
     }
   }
 
   /**
-   * Runs work in a write transaction, in turn; what it throws undoes all of it. The work may be run again, and must then do the
-   * same.
+   * Runs work in a write transaction, in turn. An error of the work undoes all of it. The work may be run again, and
+   * must then do the same.
    * @throws `store_missing`, `store_full`, `store_failed`
    */
   run<T>(durability: Durability, work: () => T): Promise<T> {
     return this.inTurn(() => this.runNow(durability, work))
   }
 
-  /** Does what `run` does for who has the turn, or where none merges. */
+  /** Does what `run` does, for a caller that has the turn, or if no merge can be under way. */
   runNow<T>(durability: Durability, work: () => T): T {
     const { path, root } = this.#store
     this.#store.expectInPlace()

@@ -12,11 +12,13 @@ import { checkTree, type Finding, type PagesInUse, readTreePageAt, type Tree } f
 
 /** Flag of the list of free pages: its keys are numbers. */
 const NUMBERS_AS_KEYS = 0x08
-/** Kept with the flags of the list of free pages: one file and no folder, and how lmdb-js syncs. */
+/**
+ * Flags of the environment, kept with those of the list of free pages: a file without a folder, and how lmdb-js syncs.
+ */
 const ENVIRONMENT_FLAGS = 0x5000
 const NO_FLAGS = 0
 const NUMBER_LENGTH = 8
-/** LMDB gives all pages of a compact copy this transaction, and its meta page that of the original. */
+/** Transaction of all pages of a compact copy. Its meta page has that of the original. */
 const OF_COMPACT_COPY = 1n
 
 const FREE_LIST = 'the list of free pages'
@@ -26,7 +28,7 @@ export function freeListTree({ freeList }: Meta): Tree {
   return { name: FREE_LIST, root, flags: NUMBERS_AS_KEYS, compare: compareNumbers }
 }
 
-/** The pages of the list itself, and those that it names: none of them may be in use, or free twice. */
+/** Checks the list of free pages: no page of the list itself, or that it names, may be in use or free twice. */
 export function* checkFreeList(place: PagesInUse): Generator<Finding> {
   const lists: PageNode[] = []
   if (!(yield* checkTree(place, { ...freeListTree(place.meta), onEntry: (node) => lists.push(node) }))) return
@@ -41,7 +43,7 @@ export function* checkFreeList(place: PagesInUse): Generator<Finding> {
   }
 }
 
-/** The key of a list is the number of a transaction. @throws `PageFault` */
+/** Adds the pages of one list, whose key is the number of a transaction. @throws `PageFault` */
 function addFreePages({ pages, meta, used }: PagesInUse, { key, page, dataLength, data }: PageNode): void {
   const isTransaction = key.length === NUMBER_LENGTH && isBetween(key.readBigUInt64LE(), 1n, meta.transaction)
   if (!isTransaction) throw new PageFault(`${key.toString('hex')} is not the number of a transaction`)
@@ -58,8 +60,9 @@ function isBetween(value: bigint, least: bigint, most: bigint): boolean {
 }
 
 /**
- * The list of databases; `found` is called with each of them. Every transaction writes its root page anew: another one
- * there shows a meta page that is older than it says, or leads to a page of an older state.
+ * Checks the list of databases, and calls `found` with each of them. Every transaction writes its root page anew, so a
+ * root page of another transaction means that the meta page is older than it says, or leads to a page of an older
+ * state.
  */
 export function* checkDatabaseList(
   place: PagesInUse,
@@ -83,7 +86,7 @@ export function databaseTree(name: string, root: DatabaseRoot): Tree {
   return { name: `the database ${name}`, root, flags: NO_FLAGS }
 }
 
-/** Keys of the list of free pages: u64, little-endian. */
+/** Compares keys of the list of free pages: u64, little-endian. */
 function compareNumbers(a: Buffer, b: Buffer): number {
   if (a.length !== NUMBER_LENGTH || b.length !== NUMBER_LENGTH) return 1
   const [left, right] = [a.readBigUInt64LE(0), b.readBigUInt64LE(0)]

@@ -1,22 +1,23 @@
 import type { Buffer } from 'node:buffer'
 
-// The part of lmdb-js that the engine uses. Its own types lack other kinds of keys and some options.
+// The part of lmdb-js that the engine uses. The types of lmdb-js lack other kinds of keys and some options.
 
 export interface ReadTransaction {
   done(): void
 }
 
-/**
- * How a read is made: without a transaction it uses the write transaction of this thread, or else the newest commit.
- */
+/** Options of a read. Without a transaction it uses the write transaction of this thread, or else the newest commit. */
 export interface ReadOptions {
   readonly transaction?: ReadTransaction
 }
 
-/** Both ends are required, if only as undefined: lmdb-js replaces an omitted one by a key that it makes. */
+/**
+ * Range of a scan. Both ends are required, if only as undefined, because lmdb-js replaces an omitted one by a key that
+ * it makes.
+ */
 export interface RangeOptions<K> extends ReadOptions {
   readonly start: K | undefined
-  /** Exclusive. */
+  /** End of the range, exclusive. */
   readonly end: K | undefined
   readonly limit?: number
   readonly reverse?: boolean
@@ -32,19 +33,19 @@ export interface TableStats {
 
 /** A database of an environment. */
 export interface Table<K> {
-  /** A copy. */
+  /** Reads a value, as a copy. */
   getBinary(key: K, options?: ReadOptions): Buffer | undefined
-  /** See `SharedRecord`. */
+  /** Reads a value into the shared buffer: see `SharedRecord`. */
   getBinaryFast(key: K, options?: ReadOptions): Buffer | undefined
   getRange(options: RangeOptions<K>): Iterable<{ key: K; value: Buffer }>
   getKeys(options: RangeOptions<K>): Iterable<K>
-  /** Puts a value; with `append` the key is above all others: half the cost, and full pages. */
+  /** Puts a value. With `append`, the key must be above all others: that costs half, and fills pages. */
   putSync(key: K, value: Uint8Array, options?: { readonly append: boolean }): void
   removeSync(key: K): void
   clearSync(): void
   /**
-   * Resolves when the pages of values are in memory: another thread reads one after the other, in a read transaction of the
-   * newest commit that takes a slot of the table of readers. If none is left, the process is ended by a signal.
+   * Resolves when the pages of values are in memory. Another thread reads one after the other, in a read transaction of
+   * the newest commit, which takes a slot of the table of readers. If no slot is left, a signal ends the process.
    */
   prefetch(keys: readonly K[]): Promise<void>
   getStats(): TableStats
@@ -60,24 +61,24 @@ export interface RootStats extends TableStats {
 
 /** A data file that is open. */
 export interface LmdbEnvironment {
-  /** Runs work in a write transaction; what it throws undoes all of it. */
+  /** Runs work in a write transaction. An error of the work undoes all of it. */
   transactionSync<T>(work: () => T, flags?: number): T
   /**
-   * A transaction of the newest state, or of an older one that was read in the same turn of the event loop: see
-   * `resetReadTxn`.
+   * Begins a read transaction of the newest state, or of an older one that was read in the same turn of the event loop:
+   * see `resetReadTxn`.
    */
   useReadTransaction(): ReadTransaction
-  /** The next read transaction is one of the newest state. */
+  /** Has the next read transaction see the newest state. */
   resetReadTxn(): void
-  /** The number of the current write transaction. */
+  /** Number of the current write transaction. */
   getWriteTxnId(): number
   readonly env: {
     readonly path: string
-    /** `lastTxnId`: the number of the newest commit, as of the meta pages. */
+    /** Facts about the environment. `lastTxnId` is the number of the newest commit, as of the meta pages. */
     info(): { readonly lastTxnId: number }
   }
   getStats(): RootStats
-  /** Frees the slots of readers whose processes are gone. */
+  /** Frees the slots of readers whose processes have ended. */
   readerCheck(): number
   backup(path: string, compact: boolean): Promise<void>
   sync(done: (error?: Error | null) => void): void

@@ -1,12 +1,12 @@
-/** libuv's number of threads, where the environment does not say otherwise. */
+/** Number of threads of libuv, unless the environment sets another. */
 const DEFAULT_THREADS = 4
 const MOST_THREADS = 1_024
-/** Threads that stay free for files, hashes and names, in a large pool; half of a smaller one. */
+/** Threads of a large pool that stay free for files, hashes and names; of a smaller pool, half of the threads do. */
 const FREE_THREADS = 8
 
 /**
- * How many threads of the pool of this process may wait for the disk while others do what commits and requests need. The
- * size of the pool is that of `UV_THREADPOOL_SIZE` when the process started.
+ * Number of threads of the pool of this process that may wait for the disk, while others do what commits and requests
+ * need. The pool has the size that `UV_THREADPOOL_SIZE` had when the process started.
  */
 export function spareThreads(size = process.env.UV_THREADPOOL_SIZE): number {
   const given = Number.parseInt(size ?? '', 10)

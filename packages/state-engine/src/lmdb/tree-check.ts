@@ -7,7 +7,7 @@ type Compare = (a: Buffer, b: Buffer) => number
 /** A fault, or undefined after a page without one. */
 export type Finding = string | undefined
 
-/** The pages of one meta page, and those that trees were found to use. */
+/** Pages of the state of one meta page, and those that trees were found to use. */
 export interface PagesInUse {
   readonly pages: DataPages
   readonly meta: Meta
@@ -17,7 +17,7 @@ export interface PagesInUse {
 export interface Tree {
   readonly name: string
   readonly root: DatabaseRoot
-  /** Flags of the database, as its root must have them. */
+  /** Flags that the root of the database must have. */
   readonly flags: number
   readonly compare?: Compare
   /** Whether its entries may be roots of databases. */
@@ -25,14 +25,14 @@ export interface Tree {
   readonly onEntry?: (node: PageNode) => void
 }
 
-/** LMDB descends no further. */
+/** Most levels that LMDB descends. */
 const MOST_LEVELS = 32
-/** LMDB ends the process where a branch page has fewer. */
+/** Least children of a branch page: LMDB ends the process if there are fewer. */
 const LEAST_CHILDREN = 2
 
 /**
- * Checks every page of a tree: numbers, headers, nodes, the order of keys, references, and what its root counts. Returns
- * whether it is sound.
+ * Checks every page of a tree: numbers, headers, nodes, the order of keys, references, and the counts of its root.
+ * Returns whether the tree is sound.
  */
 export function checkTree(place: PagesInUse, tree: Tree): Generator<Finding, boolean> {
   return new TreeCheck(place, tree).run()
@@ -60,7 +60,7 @@ class TreeCheck {
       return false
     }
     if (root.root !== undefined) yield* this.#checkPage(root.root, root.depth, undefined)
-    // What is below a damaged page was not counted.
+    // The pages below a damaged page were not counted.
     if (!this.#isSound) return false
     for (const part of ['branchPages', 'leafPages', 'overflowPages', 'entries'] as const) {
       const [found, counted] = [this.#found[part], root[part]]
@@ -69,7 +69,7 @@ class TreeCheck {
     return this.#isSound
   }
 
-  /** The page, and those below it; no key is below `least`. */
+  /** Checks a page and those below it. No key may be below `least`. */
   *#checkPage(page: number, depth: number, least: Buffer | undefined): Generator<Finding> {
     const { pages, meta, used } = this.#place
     try {
@@ -117,7 +117,7 @@ class TreeCheck {
   }
 }
 
-/** A page of a tree, at a number of levels above its end: 1 is a leaf page. @throws `PageFault` */
+/** Reads a page of a tree at a height above its end: 1 is a leaf page. @throws `PageFault` */
 export function readTreePageAt(pages: DataPages, meta: Meta, page: number, depth: number) {
   const read = pages.readTreePage(meta, page)
   if (read.isBranch !== depth > 1) throw pages.faultOf(meta, page, 'is at a wrong depth of its tree')

@@ -6,7 +6,7 @@ import { runTransaction } from './write-transaction.js'
 const FAULT =
   'MDB_BAD_TXN: Transaction must abort, has a child, or is invalid: reserved freelist had a data entry with zero-size, last id 1'
 
-/** The real fault depends on memory that LMDB did not initialize: it cannot be provoked. */
+/** Fails like LMDB. The real fault depends on memory that LMDB did not initialize, so it cannot be provoked. */
 function failing(faults: number, message: string) {
   let tries = 0
   const root = {

@@ -4,14 +4,14 @@ import type { LmdbEnvironment } from './table.js'
 
 const MOST_TRIES = 4
 
-/** lmdb-js: what the work throws aborts the transaction, and the commit is synchronous. */
+/** Flags of lmdb-js: an error of the work aborts the transaction, and the commit is synchronous. */
 const SYNCHRONOUS = 0b11
-/** LMDB's MDB_NOMETASYNC and MDB_NOSYNC. */
+/** Flags of LMDB for each durability: MDB_NOMETASYNC and MDB_NOSYNC. */
 const DURABILITY_FLAGS: Readonly<Record<Durability, number>> = { full: 0, ordered: 0x4_0000, none: 0x1_0000 }
 
 /**
- * Runs work in a write transaction; what it throws undoes all of it. The work may be run again, and must then do the
- * same, for two defects of lmdb 3.5.6: see `last-transaction.ts`, and `isFreeListFault`.
+ * Runs work in a write transaction. An error of the work undoes all of it. The work may be run again, and must then do
+ * the same, because of two defects of lmdb 3.5.6: see `last-transaction.ts`, and `isFreeListFault`.
  */
 export function runTransaction<T>(root: LmdbEnvironment, durability: Durability, work: () => T): T {
   const whole = () => {
@@ -30,9 +30,9 @@ export function runTransaction<T>(root: LmdbEnvironment, durability: Durability,
 }
 
 /**
- * LMDB sometimes aborts a transaction for no reason: `mdb_freelist_save` looks at the length of a record of the free list
- * before it looks at whether that record was found. Seen once in some 700 transactions while another process reads. The
- * store is unchanged, and the next try reads the free list anew.
+ * Whether LMDB aborted a transaction for no reason: `mdb_freelist_save` reads the length of a record of the free list
+ * before it checks whether that record was found. It was seen once in some 700 transactions while another process read.
+ * The store is unchanged, and the next try reads the free list anew.
  */
 function isFreeListFault(error: unknown): boolean {
   return error instanceof Error && /reserved freelist had a data entry with zero-size/.test(error.message)

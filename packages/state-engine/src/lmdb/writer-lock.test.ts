@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 const folder = temporaryFolder()
 
 test('taking the lock warns of nothing, and leaves other warnings as they are', () => {
-  // As Node.js 22 warns when its SQLite is loaded.
+  // Node.js 22 warns when its SQLite is loaded.
   const program = `
     const { acquireWriterLock } = await import(${JSON.stringify(new URL('./writer-lock.ts', import.meta.url).href)})
     const { emitWarning, getBuiltinModule } = process

@@ -3,18 +3,14 @@ import { dirname } from 'node:path'
 import { storeLockedHere } from '@ledger-state/engine/authoring'
 import { nodeTooOld, storeLocked } from '../errors.js'
 
-/** The first Node.js whose `node:sqlite` needs no flag. */
+/** First Node.js whose `node:sqlite` needs no flag. */
 const FIRST_NODE_WITH_SQLITE = '22.13'
 
-/** Folders whose lock this thread holds. Of another lock nobody can say whose it is. */
+/** Folders whose lock this thread holds. For other locks, it cannot be found out which process holds them. */
 const HELD_HERE = new Set<string>()
 
 /**
- * Takes the writer lock of a store; the returned function releases it.
- *
- * Node has no file lock; SQLite's exclusive lock on an empty file is one. The kernel releases it however the
- * process ends, and it holds between containers that share the folder, where process ids do not. SQLite is loaded here, so
- * that readers run on a Node.js without it.
+ * Takes the writer lock of a store. Returns a function that releases it.
  * @throws `store_locked`; `store_failed` if Node.js has no SQLite
  */
 export function acquireWriterLock(file: string): () => void {
@@ -36,7 +32,9 @@ export function acquireWriterLock(file: string): () => void {
   }
 }
 
-/** Loads SQLite without the warning of Node.js 22 that it is experimental: of SQLite we use nothing but its file lock. */
+/**
+ * Loads SQLite without the warning of Node.js 22 that it is experimental: we use nothing of SQLite but its file lock.
+ */
 function loadSqlite(): typeof import('node:sqlite') | undefined {
   const { emitWarning } = process
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

@@ -3,9 +3,9 @@ import { grown } from './grown.js'
 
 const NUMBERS = 3
 
-/** The blocks that begin in a segment, ascending. */
+/** Blocks that begin in a segment, ascending. */
 export class BlockList {
-  /** Versions count from that of the first block. */
+  /** First version of the first block, from which versions are counted. */
   #first = 0n
   #versions = new Uint32Array(8)
   #numbers = new BigUint64Array(8 * NUMBERS)
@@ -36,12 +36,12 @@ export class BlockList {
     return count < this.#count ? this.at(count) : undefined
   }
 
-  /** How many begin above a version. */
+  /** Number of blocks that begin above a version. */
   countAbove(version: bigint): number {
     return this.#count - this.#countAtMost(version)
   }
 
-  /** How many begin at or below a version. */
+  /** Number of blocks that begin at or below a version. */
   #countAtMost(version: bigint): number {
     if (version < this.#first) return 0
     const relative = Number(version - this.#first)
@@ -64,12 +64,12 @@ export class BlockList {
     this.#numbers.set([block.height, block.epoch, block.timestampUsec], at * NUMBERS)
   }
 
-  /** Removes those that begin above a version. */
+  /** Removes the blocks that begin above a version. */
   cutAfter(version: bigint): void {
     this.#count = this.#countAtMost(version)
   }
 
-  /** Removes all but the first. */
+  /** Removes all blocks but the first `count`. */
   truncate(count: number): void {
     this.#count = count
   }

@@ -2,8 +2,8 @@
 const SAMPLED_FROM = 24
 
 /**
- * An integer of 32 bits that distinguishes most keys, for a fraction of the cost of their hash. Strangers can choose keys with
- * the same: it may only save work, never decide.
+ * Fingerprint of a key: an integer of 32 bits that distinguishes most keys, for a fraction of the cost of their hash.
+ * Anybody can choose keys with the same fingerprint, so it may only save work, and never decide.
  */
 export function fingerprintOf(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start

@@ -14,7 +14,7 @@ it('the hash of a key differs from process to process', () => {
   expect(new KeyHash().of(Buffer.from('a key'), 0, 5)).not.toBe(new KeyHash().of(Buffer.from('a key'), 0, 5))
 })
 
-/** The hash as the reference is written, with numbers of any length. */
+/** The hash as in the reference implementation, with numbers of any length. */
 function halfSipHash13(k0: number, k1: number, bytes: Buffer): number {
   const mask = 0xffff_ffffn
   const rotate = (x: bigint, by: bigint) => ((x << by) | (x >> (32n - by))) & mask

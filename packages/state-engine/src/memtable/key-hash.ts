@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 
 /**
- * HalfSipHash-1-3 with a separate key for each process: keys come from strangers, who must not be able to choose many
- * that share a place in the table. https://github.com/veorq/SipHash
+ * HalfSipHash-1-3 with a separate secret for each process: clients choose keys, and must not be able to choose many
+ * that share a slot of the hash table. https://github.com/veorq/SipHash
  */
 export class KeyHash {
   readonly #key0: number
@@ -10,13 +10,13 @@ export class KeyHash {
   #bytes = new Uint8Array(4_096)
   #words = new Int32Array(this.#bytes.buffer)
 
-  /** Takes a secret of 8 bytes. */
+  /** Makes a hash with a secret of 8 bytes. */
   constructor(secret: Buffer = randomBytes(8)) {
     this.#key0 = secret.readInt32LE(0)
     this.#key1 = secret.readInt32LE(4)
   }
 
-  /** The hash of a part of some bytes: an integer of 32 bits, with sign. */
+  /** Hashes a part of some bytes: a signed integer of 32 bits. */
   of(bytes: Uint8Array, start: number, end: number): number {
     const length = end - start
     const words = this.#load(bytes, start, end)
@@ -58,7 +58,10 @@ export class KeyHash {
     return v1 ^ v3
   }
 
-  /** Copies them to where they are read four at a time: half the time of reading them one by one, also for short keys. */
+  /**
+   * Copies bytes to memory that is read four bytes at a time: this takes half the time of reading them one by one, also
+   * for short keys.
+   */
   #load(bytes: Uint8Array, start: number, end: number): Int32Array {
     const length = end - start
     if (length >= this.#bytes.length) {

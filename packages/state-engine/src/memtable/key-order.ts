@@ -1,4 +1,4 @@
-/** Keys, by number, of which each is a part of the same bytes. */
+/** Keys by number. Each is a part of the same bytes. */
 export interface KeySource {
   readonly keyCount: number
   readonly bytes: Buffer
@@ -6,19 +6,22 @@ export interface KeySource {
   endOfKey(key: number): number
 }
 
-/** Keys that are sorted, or merged, in one step: some 3 ms of work. */
+/** Number of keys that are sorted, or merged, in one step: some 3 ms of work. */
 const STEP_KEYS = 8_192
 /** Ranges shorter than this are sorted by comparing. */
 const SHORT_RANGE = 16
-/** Depth from which on they count, too: many long keys with a common beginning. */
+/** Depth from which on ranges are sorted by comparing as well: many long keys with a common beginning get there. */
 const DEEP = 64
-/** Beyond these a common beginning is compared by the native function. */
+/** Number of bytes that are compared here; a longer common beginning is compared by the native function. */
 const COMPARED_HERE = 48
 
-/** The numbers of keys in the order of their bytes. Sorts what was added since the last time, and merges it in. */
+/**
+ * The numbers of keys in the order of their bytes. It sorts the keys that were added since the last time, and merges
+ * them in.
+ */
 export class KeyOrder {
   readonly #source: KeySource
-  /** Each is sorted. Except while a step is under way, each is longer than all that follow it together. */
+  /** Sorted runs. Except while a step is under way, each is longer than all that follow it together. */
   #runs: Int32Array[] = []
   #counted = 0
 
@@ -30,25 +33,25 @@ export class KeyOrder {
     return 4 * this.#counted
   }
 
-  /** How many keys are sorted, in part or as a whole. */
+  /** Number of keys that are sorted, in part or as a whole. */
   get sortedCount(): number {
     return this.#counted
   }
 
-  /** Forgets all keys but the first ones. */
+  /** Forgets all keys but the first `keyCount`. */
   cutTo(keyCount: number): void {
     if (keyCount >= this.#counted) return
     this.#runs = this.#runs.map((run) => run.filter((key) => key < keyCount)).filter(({ length }) => length > 0)
     this.#counted = keyCount
   }
 
-  /** All keys, in order; valid until there are more. */
+  /** All keys in order; valid until keys are added. */
   sorted(): Int32Array {
     for (const _ of this.steps());
     return this.#runs[0] ?? new Int32Array(0)
   }
 
-  /** The work of `sorted` in steps of some milliseconds. */
+  /** Does the work of `sorted` in steps of some milliseconds. */
   *steps(): Generator<void> {
     while (this.#counted < this.#source.keyCount) {
       const count = Math.min(STEP_KEYS, this.#source.keyCount - this.#counted)
@@ -70,7 +73,7 @@ export class KeyOrder {
     let fromLeft = 0
     let fromRight = 0
     for (let start = 0; start < merged.length; ) {
-      // A short run has few places in a long one: what lies between them is copied.
+      // A short run has few places in a long one: the keys between them are copied.
       const taken = this.#lengthBelow(left, fromLeft, right, fromRight)
       if (taken > 0) merged.set(left.subarray(fromLeft, fromLeft + taken), fromLeft + fromRight)
       fromLeft += taken
@@ -85,7 +88,10 @@ export class KeyOrder {
     this.#runs.splice(-2, 2, merged)
   }
 
-  /** How many of a run, from a place on, are below the next of another run: found by steps that double, then by halves. */
+  /**
+   * Number of keys of a run, from a place on, that are below the next key of another run. The search doubles its steps,
+   * then halves them.
+   */
   #lengthBelow(run: Int32Array, from: number, other: Int32Array, at: number): number {
     if (at === other.length) return run.length - from
     const key = other[at]!
@@ -104,7 +110,7 @@ export class KeyOrder {
     return least
   }
 
-  /** Sorts keys that agree in their first `depth` bytes by the next four, and then each group of the same four. */
+  /** Sorts keys that agree in their first `depth` bytes by the next four, and then each group that agrees in these. */
   #sortRange(run: Int32Array, start: number, end: number, depth: number): void {
     const count = end - start
     if (count < 2) return
@@ -112,7 +118,7 @@ export class KeyOrder {
       run.subarray(start, end).sort((a, b) => this.#compare(a, b))
       return
     }
-    // The word, and as a fraction the place that the key is in now.
+    // Each number is the word, with the present place of the key as its fraction.
     const places = new Float64Array(count)
     for (let at = 0; at < count; at++) places[at] = this.#word(run[start + at]!, depth) + at / STEP_KEYS
     places.sort()
@@ -129,7 +135,7 @@ export class KeyOrder {
     this.#sortRange(run, start + group, end, depth + 4)
   }
 
-  /** Four bytes of a key; zeros stand for those beyond its end. */
+  /** Four bytes of a key. Bytes beyond its end count as zeros. */
   #word(key: number, depth: number): number {
     const { bytes } = this.#source
     const at = this.#source.startOfKey(key) + depth

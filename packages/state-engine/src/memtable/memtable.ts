@@ -1,7 +1,7 @@
 import { KeyHash } from './key-hash.js'
 import type { CommitHead, Segment } from './segment.js'
 
-/** The commits that are not merged yet: a segment for each write-ahead file. */
+/** The commits that are not merged yet, in a segment for each write-ahead file. */
 export class Memtable {
   readonly hash: KeyHash
   #segments: readonly Segment[] = []
@@ -10,7 +10,7 @@ export class Memtable {
     this.hash = hash
   }
 
-  /** Oldest first. A new array whenever there are others. */
+  /** Segments, the oldest first. The array is a new one whenever the segments are others. */
   get segments(): readonly Segment[] {
     return this.#segments
   }

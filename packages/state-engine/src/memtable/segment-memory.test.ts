@@ -14,7 +14,7 @@ const SEED = testSeed()
 const folder = temporaryFolder()
 const KEYS = 40
 const VERSIONS_PER_COMMIT = 20n
-/** A commit fills about a third of a segment: rounds of a few commits use the memory of each segment again. */
+/** Size of the table: a commit fills about a third of a segment, so a few commits reuse the memory of each segment. */
 const TABLE_BYTES = 20_000
 const ROUNDS = isSlowRun ? 100 : 15
 
@@ -58,7 +58,7 @@ describe(`memory that segments hand over (TEST_SEED=${SEED})`, () => {
       while (isCommitting) {
         for (const { view, version, found, expected } of reads) {
           for (const [at, iterator] of found.entries()) {
-            // A clone has plain arrays in place of buffers.
+            // The clone has plain arrays in place of buffers.
             expect(structuredClone(iterator.next())).toEqual(structuredClone(expected[at]!.next()))
           }
           const read = key()

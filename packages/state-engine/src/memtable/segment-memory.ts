@@ -1,31 +1,31 @@
 import { Buffer } from 'node:buffer'
 
-/** Integers of an entry of the index. */
+/** Number of integers of an entry of the index. */
 export const ENTRY_FIELDS = 5
-/** Integers of a key of the index. */
+/** Number of integers of a key of the index. */
 export const KEY_FIELDS = 2
 
 const FIRST_BYTES = 4_096
 const FIRST_ENTRIES = 16
 const FIRST_SLOTS = 64
-/** Half of the slots are filled by keys with values of about 100 bytes. */
+/** Bytes of commits for each slot: keys with values of about 100 bytes then fill half of the slots. */
 const BYTES_PER_SLOT = 64
-/** 16 to 32 bits of the Bloom filter a key. */
+/** Slots for each word of the Bloom filter, which then has 16 to 32 bits for each key. */
 const SLOTS_PER_WORD = 4
 
-/** The hash table of a segment: open addressing. */
+/** The hash table of a segment, with open addressing. */
 export interface SlotMemory {
-  /** The number of the key in each slot. */
+  /** Number of the key in each slot. */
   readonly slots: Int32Array
-  /** Some bits of the hash of that key; 0 is an empty slot. */
+  /** Some bits of the hash of the key in each slot; 0 for an empty slot. */
   readonly tags: Uint8Array
   /** Bloom filter of the keys. */
   readonly filter: Int32Array
 }
 
 /**
- * The arena and the index of a segment. A segment hands its memory over to a later one: to allocate it for each segment
- * makes V8 collect the whole heap several times a second.
+ * Memory of the arena and the index of a segment. A segment passes its memory on to a later one: to allocate it anew
+ * each time makes V8 collect the whole heap several times a second.
  */
 export interface SegmentMemory extends SlotMemory {
   readonly bytes: Buffer
@@ -34,8 +34,8 @@ export interface SegmentMemory extends SlotMemory {
 }
 
 /**
- * Memory for a segment of this number of bytes and an ordinary number of keys in them: growing later copies all that there
- * is, in one turn. The system gives memory only to pages that are written.
+ * Allocates memory for a segment of this number of bytes with a usual number of keys: to grow it later copies
+ * everything in one turn. The system provides memory only for pages that are written.
  */
 export function allocateSegment(bytes = FIRST_BYTES): SegmentMemory {
   const count = Math.max(FIRST_SLOTS, 2 ** Math.floor(Math.log2(bytes / BYTES_PER_SLOT + 1)))

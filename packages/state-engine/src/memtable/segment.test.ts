@@ -15,7 +15,7 @@ import { allocateSegment } from './segment-memory.js'
 
 const RUNS = isSlowRun ? 300 : 25
 
-/** Keys that share beginnings, are parts of each other, and are empty. */
+/** Keys with common beginnings, keys that are parts of each other, and the empty key. */
 const KEY = fc.oneof(
   fc.uint8Array({ maxLength: 3 }),
   fc
@@ -26,16 +26,16 @@ const KEY = fc.oneof(
 const VALUE = fc.option(fc.uint8Array({ maxLength: 40 }), { freq: 3 })
 const WRITES = fc.array(fc.tuple(KEY, VALUE), { maxLength: 12 })
 const COMMITS = fc.array(fc.array(WRITES, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 20 })
-/** How many versions are cut off after a commit; none if it is negative. */
+/** Numbers of versions that are cut off after each commit; none if negative. */
 const CUTS = fc.array(fc.integer({ min: -3, max: 12 }), { minLength: 1, maxLength: 5 })
 const FIRST = fc.constantFrom(0n, 7n, 2n ** 32n - 3n, 2n ** 53n, 2n ** 64n - 200n)
 
 const text = (key: Uint8Array) => Buffer.from(key).toString('latin1')
 
-/** The writes of each key, oldest first. */
+/** Writes of each key, the oldest first. */
 type Oracle = Map<string, { version: bigint; value: Uint8Array | null }[]>
 
-/** Versions of which the oracle takes those writes that a commit keeps; none if one of them writes a key twice. */
+/** Applies versions to the oracle as a commit would: nothing if one of them writes a key twice. */
 function applyToOracle(oracle: Oracle, versions: readonly VersionWrites[]): boolean {
   const before = new Map([...oracle].map(([key, writes]) => [key, [...writes]]))
   for (const { version, writes } of versions) {
@@ -97,7 +97,7 @@ function truncateOracle(oracle: Oracle, version: bigint): void {
   }
 }
 
-/** Brings another segment up to date from what was appended to the arena of one. */
+/** Updates another segment with the bytes that were appended to the arena of the first. */
 function readAgain(table: Memtable, segment: Segment, again: Segment, number: number, start: number): void {
   again.reserve(segment.length - start)
   segment.bytes.copy(again.bytes, start, start, segment.length)

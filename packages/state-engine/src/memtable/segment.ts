@@ -10,16 +10,16 @@ import type { KeyHash } from './key-hash.js'
 import { KeyOrder } from './key-order.js'
 import { allocateSegment, allocateSlots, ENTRY_FIELDS, KEY_FIELDS, type SegmentMemory } from './segment-memory.js'
 
-/** No entry. */
+/** Number that stands for no entry. */
 export const NONE = -1
 
-/** Buffer into which a key that is looked for is copied, to be compared. */
+/** Buffer into which a key that is looked up is copied, to be compared. */
 const PROBE = new Uint8Array(MAX_KEY_LENGTH)
 const PROBE_VIEW = new DataView(PROBE.buffer)
 
-/** What the newest commit of a segment says besides its writes. */
+/** Facts that the newest commit of a segment gives besides its writes. */
 export interface CommitHead {
-  /** The number of the commit. */
+  /** Number of the commit. */
   readonly number: number
   readonly chainId: bigint
   readonly latestVersion: bigint
@@ -27,7 +27,7 @@ export interface CommitHead {
   readonly mark: Uint8Array | undefined
 }
 
-/** A state of a segment that it can return to. */
+/** A state of a segment to which it can return. */
 export interface Checkpoint {
   readonly length: number
   readonly entryCount: number
@@ -35,15 +35,15 @@ export interface Checkpoint {
   readonly versionCount: number
 }
 
-// An entry: where it begins in the arena · its version, counted from the first of the segment · the entry of the same key
-// before it · an older one to jump to · how many of the key there are before it. Jumps have the lengths of a skew binary
-// number, so that any older entry is a logarithmic number of steps away (Myers, 1983).
+// Fields of an entry: its offset in the arena · its version, counted from the first of the segment · the previous entry
+// of the same key · an older one to jump to · the number of entries of the key before it. Jumps have the lengths of a
+// skew binary number, so that any older entry is a logarithmic number of steps away (Myers, 1983).
 const START = 0
 const VERSION = 1
 const OLDER = 2
 const JUMP = 3
 const RANK = 4
-// A key: its newest entry · its hash.
+// Fields of a key: its newest entry · its hash.
 const NEWEST = 0
 const HASH = 1
 
@@ -51,20 +51,20 @@ const MAX_OFFSET = 0x7fff_ffff
 const NO_MEMORY = allocateSegment(0)
 
 /**
- * The commits of one write-ahead file in memory: its bytes as they are (the arena), and an index of its writes by key and
- * version. Entries are numbered in the order of the file, and so of versions.
+ * The commits of one write-ahead file in memory: the bytes of the file (the arena), and an index of its writes by key
+ * and version. Entries are numbered in the order of the file, and so of versions.
  */
 export class Segment {
   readonly fileNumber: number
   readonly blocks = new BlockList()
-  /** Head of the last commit; undefined while there is none. */
+  /** Head of the last commit; undefined if there is none. */
   head: CommitHead | undefined
-  /** Truncations in its file, the oldest first. */
+  /** Truncations in the file, the oldest first. */
   truncations: readonly Truncation[] = []
-  /** The arena: the file from its beginning. Replaced by a larger one as commits are added. */
+  /** The arena: the file from its beginning. A larger one replaces it as commits are added. */
   bytes: Buffer = NO_MEMORY.bytes
   view = new DataView(this.bytes.buffer)
-  /** How much of the arena is used. */
+  /** Number of bytes of the arena that are used. */
   length = 0
   readonly #hash: KeyHash
   #firstVersion = 0n
@@ -82,7 +82,11 @@ export class Segment {
   #heads = new Int32Array(0)
   #headsOf = 0
 
-  /** @param memory replaced by larger memory as commits are added */
+  /**
+   * Makes a segment without commits.
+   * @param memory larger memory replaces it as commits are added
+   * @param memory replaced by larger memory as commits are added
+   */
   constructor(fileNumber: number, hash: KeyHash, memory: SegmentMemory = allocateSegment()) {
     this.fileNumber = fileNumber
     this.#hash = hash
@@ -99,7 +103,7 @@ export class Segment {
     this.#filter = filter
   }
 
-  /** Takes the memory away, for another segment. Nothing may use this segment afterwards: it has no entries. */
+  /** Takes the memory away, for another segment. The segment then has no entries, and must not be used any more. */
   takeMemory(): SegmentMemory {
     const { bytes } = this
     const [entries, keys, slots] = [this.#entries, this.#keys, this.#slots]
@@ -128,7 +132,7 @@ export class Segment {
     return this.#versionCount
   }
 
-  /** Bytes in use, of the arena and of the index. */
+  /** Number of bytes in use, of the arena and of the index. */
   get byteSize(): number {
     const entries = 4 * ENTRY_FIELDS * this.#entryCount
     // Slots that were made ahead take no memory before they are written.
@@ -136,17 +140,20 @@ export class Segment {
     return this.length + entries + keys + this.blocks.byteSize + this.#order.byteSize + this.#heads.byteLength
   }
 
-  /** Whether it has an entry at or below a version, which is given in halves. */
+  /** Whether the segment has an entry at or below a version, given as halves. */
   reaches(high: number, low: number): boolean {
     return this.#entryCount > 0 && this.#offsetOf(high, low) >= 0
   }
 
-  /** Whether a key with this fingerprint may be in the segment. Bloom filter: a few percent false positives, no false negatives. */
+  /**
+   * Whether a key with this fingerprint may be in the segment. The Bloom filter has a few percent false positives, and
+   * no false negatives.
+   */
   mayHave(fingerprint: number): boolean {
     return (this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! & (1 << (fingerprint & 31))) !== 0
   }
 
-  /** The newest entry of a key at or below a version, which is given in halves. Takes the hash of the key. */
+  /** Newest entry of a key at or below a version, given as halves. `hash` is that of the key. */
   find(key: Uint8Array, hash: number, high: number, low: number): number {
     const newest = this.newest(key, hash)
     if (newest === NONE) return NONE
@@ -161,7 +168,7 @@ export class Segment {
     return entry
   }
 
-  /** The oldest entry of a key at or above a version, which is given in halves. Takes the hash of the key. */
+  /** Oldest entry of a key at or above a version, given as halves. `hash` is that of the key. */
   oldestAtLeast(key: Uint8Array, hash: number, high: number, low: number): number {
     const offset = this.#offsetOf(high, low)
     const entries = this.#entries
@@ -176,18 +183,18 @@ export class Segment {
     }
   }
 
-  /** Offset of a version; below 0 for versions before the first. */
+  /** Version counted from the first of the segment; below 0 for earlier versions. */
   #offsetOf(high: number, low: number): number {
     return (high - this.#firstHigh) * 2 ** 32 + (low - this.#firstLow)
   }
 
-  /** The newest entry of a key. */
+  /** Newest entry of a key. */
   newest(key: Uint8Array, hash: number): number {
     const slot = this.#slotOf(key, 0, key.length, hash)
     return slot === NONE ? NONE : this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST]!
   }
 
-  /** The entry of the same key before this one. */
+  /** Previous entry of the same key. */
   older(entry: number): number {
     return this.#entries[ENTRY_FIELDS * entry + OLDER]!
   }
@@ -222,14 +229,14 @@ export class Segment {
     return this.keyEnd(entry)
   }
 
-  /** The end of the value, which is its start if the entry is a deletion. */
+  /** Offset of the end of the value, which is its start if the entry is a deletion. */
   valueEnd(entry: number): number {
     const start = this.#startOf(entry)
     const length = this.view.getUint32(start + 4)
     return start + ENTRY_HEADER_LENGTH + this.view.getUint32(start) + (length === DELETION ? 0 : length)
   }
 
-  /** The first entry of a version or a later one; the number of entries if there is none. */
+  /** First entry of a version or a later one; the number of entries if there is none. */
   firstEntryFrom(version: bigint): number {
     const offset = version < this.#firstVersion ? 0 : Number(version - this.#firstVersion)
     let least = 0
@@ -242,12 +249,12 @@ export class Segment {
     return least
   }
 
-  /** The numbers of all keys in the order of their bytes; valid until there are more keys. */
+  /** Numbers of all keys in the order of their bytes; valid until keys are added. */
   sortedKeys(): Int32Array {
     return this.#order.sorted()
   }
 
-  /** The newest entry of each key, in the order of the keys' bytes; valid until there are more entries. */
+  /** Newest entry of each key, in the order of the keys' bytes; valid until entries are added. */
   sortedHeads(): Int32Array {
     if (this.#headsOf === this.#entryCount) return this.#heads
     this.#heads = this.sortedKeys().map((key) => this.#keys[KEY_FIELDS * key + NEWEST]!)
@@ -255,17 +262,17 @@ export class Segment {
     return this.#heads
   }
 
-  /** The share of the keys that is sorted. */
+  /** Share of the keys that is sorted. */
   get sortedShare(): number {
     return this.#order.sortedCount / this.#keyCount
   }
 
-  /** The work of `sortedHeads`, in steps of some milliseconds. */
+  /** Does the work of `sortedHeads` in steps of some milliseconds. */
   sortInSteps(): Generator<void> {
     return this.#order.steps()
   }
 
-  /** Keys are numbered in the order of their first entries. */
+  /** Offset of a key. Keys are numbered in the order of their first entries. */
   startOfKey(key: number): number {
     return this.keyStart(this.#keys[KEY_FIELDS * key + NEWEST]!)
   }
@@ -274,7 +281,7 @@ export class Segment {
     return this.keyEnd(this.#keys[KEY_FIELDS * key + NEWEST]!)
   }
 
-  /** Makes room for this number of bytes after those that are used. */
+  /** Makes room for `count` bytes after those that are used. */
   reserve(count: number): void {
     if (this.length + count <= this.bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(this.length + count, 2 * this.bytes.length))
@@ -283,7 +290,7 @@ export class Segment {
     this.view = new DataView(larger.buffer)
   }
 
-  /** Begins the next version, whose entries follow. */
+  /** Begins the next version. Its entries follow. */
   beginVersion(version: bigint, block: BlockInfo | undefined): void {
     if (this.#versionCount === 0) {
       this.#firstVersion = version
@@ -295,8 +302,8 @@ export class Segment {
   }
 
   /**
-   * Indexes an entry of the current version that was put into the arena. Returns false, and does nothing, if the version
-   * has an entry of that key already.
+   * Indexes an entry of the current version that was put into the arena. Returns false, and does nothing, if the
+   * version has an entry of that key already.
    */
   add(start: number, hash: number): boolean {
     const keyStart = start + ENTRY_HEADER_LENGTH
@@ -324,7 +331,7 @@ export class Segment {
     }
   }
 
-  /** Forgets all that was added since the checkpoint. */
+  /** Forgets everything that was added since the checkpoint. */
   rollBack({ length, entryCount, blockCount, versionCount }: Checkpoint): void {
     while (this.#entryCount > entryCount) this.#removeNewest()
     this.length = length
@@ -334,8 +341,8 @@ export class Segment {
   }
 
   /**
-   * Forgets all above a version, which is one of the segment or the one before its first. What the arena has of it stays
-   * there, for the arena is the file.
+   * Forgets all versions above one, which is in the segment or just before it. Their bytes stay in the arena, because
+   * the arena is the file.
    */
   cutAfter(version: bigint): void {
     if (this.#versionCount === 0) return
@@ -348,7 +355,7 @@ export class Segment {
     this.#forgetOrder()
   }
 
-  /** The keys that were removed may have been sorted. */
+  /** Forgets the order of keys: keys that were removed may have been sorted. */
   #forgetOrder(): void {
     this.#order.cutTo(this.#keyCount)
     this.#headsOf = NONE
@@ -363,7 +370,7 @@ export class Segment {
       this.#keys[KEY_FIELDS * this.#slots[slot]! + NEWEST] = older
       return
     }
-    // It is the last key that was added: none was put after it.
+    // This is the key that was added last: none was put after it.
     this.#keyCount--
     this.#tags[slot] = 0
   }
@@ -416,7 +423,7 @@ export class Segment {
     this.#filter[(fingerprint >>> 5) & (this.#filter.length - 1)]! |= 1 << (fingerprint & 31)
   }
 
-  /** The slot of a key: all of some bytes, or a part of the arena. */
+  /** Slot of a key, given as all of some bytes, or as a part of the arena. */
   #slotOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const tags = this.#tags
     const mask = tags.length - 1
@@ -453,7 +460,7 @@ export class Segment {
   }
 }
 
-/** Never 0. The lowest bits of the hash choose the slot. */
+/** Tag of a hash, never 0. The lowest bits of the hash choose the slot. */
 function tagOf(hash: number): number {
   return (hash >>> 25) + 1
 }

@@ -8,7 +8,7 @@ import { MOST_LISTED } from '../records/block-lists.js'
 
 const folder = temporaryFolder()
 
-/** Blocks of one to five versions; heights have gaps. */
+/** Makes versions in blocks of one to five. Heights have gaps. */
 function versionsOf(first: number, count: number): VersionWrites[] {
   return Array.from({ length: count }, (_, at) => {
     const version = first + at
@@ -25,7 +25,7 @@ function blocksOf(engine: StateEngineReader) {
     if (version % 11n === 0n) expect(engine.blockByHeight(block.block.height)).toEqual(block)
     found.push(block)
   }
-  // What the oldest version wrote cannot be distinguished from what it found.
+  // The writes of the oldest version cannot be distinguished from earlier ones.
   if (oldestVersion < latestVersion) {
     for (const { version, block } of engine.versions(oldestVersion + 1n, latestVersion)) found.push({ version, block })
   }

@@ -5,7 +5,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { type ListedBlocks, newestListAtMost, nextListAbove } from '../records/block-lists.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
-/** The block that a version of the window belongs to. */
+/** Finds the block that a version of the window belongs to. */
 export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: bigint): Block {
   const { latestVersion } = snapshot.ledger!
   const merged = snapshot.record!.ledger.latestVersion
@@ -17,24 +17,24 @@ export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: big
   let next = list && count < list.count ? list.versionAt(count) : undefined
   if (next === undefined && version < merged) next = nextListAbove(store, version, snapshot.options)
   next ??= nextInTable(snapshot, version)
-  // The table may be ahead of the snapshot, and so are blocks that a truncation has not removed yet.
+  // The table may be ahead of the snapshot, and may have blocks that a truncation has not removed yet.
   const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
   return { ...found, lastVersion }
 }
 
-/** Says which versions begin a block. Versions that are asked for in ascending order cost one read for each list. */
+/** Finds out which versions begin a block. Versions in ascending order cost one read for each list. */
 export class BlockStarts {
   readonly #store: LmdbStore
   #snapshot: ReadSnapshot | undefined
   #list: ListedBlocks | undefined
-  /** End below which no other list begins. */
+  /** Version before which no further list begins. */
   #end = 0n
 
   constructor(store: LmdbStore) {
     this.#store = store
   }
 
-  /** The block that begins with a version. */
+  /** The block that begins with a version; undefined if none does. */
   at(version: bigint, snapshot: ReadSnapshot): BlockInfo | undefined {
     if (version > snapshot.record!.ledger.latestVersion) {
       const inTable = newestInTable(snapshot, version)
@@ -68,7 +68,7 @@ function newestInTable({ table }: ReadSnapshot, version: bigint): BlockEntry | u
   return undefined
 }
 
-/** Version at which the first block above a version begins. */
+/** First version of the next block of the table above a version. */
 function nextInTable({ table }: ReadSnapshot, version: bigint): bigint | undefined {
   for (const { blocks } of table.segments) {
     const found = blocks.oldestAbove(version)

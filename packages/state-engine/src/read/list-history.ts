@@ -4,7 +4,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
 
-/** The writes of a key that the window of `ledger` sees. */
+/** Lists the writes of a key that the window of `ledger` sees. */
 export function* listHistory(
   store: LmdbStore,
   snapshot: () => ReadSnapshot,
@@ -31,7 +31,7 @@ export function* listHistory(
     const { version } = cursor
     if (version < first || version > highest) return
     told = version
-    // From the writes up to the oldest version, the window has only the newest, and no deletion.
+    // Of the writes up to the oldest version, the window sees only the newest, and no deletion.
     const stored = cursor.stored()
     if (stored) yield { version, ...storedToValue(stored) }
     else if (version > oldestVersion) yield { version, value: null }
@@ -40,7 +40,7 @@ export function* listHistory(
 
   function goToNewest(): boolean {
     const from = told === undefined ? highest : told - 1n
-    // If what is asked for ends below the window, it may have what the oldest version sees.
+    // If the range ends below the window, it may have the write that the oldest version sees.
     return cursor.newestAtMost(from > oldestVersion ? from : oldestVersion)
   }
 

@@ -10,19 +10,22 @@ import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
 import { keyPages } from './scan.js'
 
-/** Writes that are sorted in memory at a time. */
+/** Number of writes that are sorted in memory at a time. */
 const SLICE_WRITES = 100_000
-/** The range is divided into this number of equal parts; a slice is made of parts that together have few enough writes. */
+/**
+ * Number of equal parts into which the range is divided. A slice consists of parts that together have few enough
+ * writes.
+ */
 const PARTS = 4_096
 
 const EVERY_KEY = new Uint8Array(0)
 
-/** The keys that each version wrote, in ascending order of versions, without versions that wrote nothing. */
+/** Keys that each version wrote, in ascending order of versions, without versions that wrote nothing. */
 type KeysByVersion = Map<bigint, Uint8Array[]>
 
 /**
- * What versions wrote, in order. The table has its versions in their order: they cost what they wrote. Those that are
- * merged cost passes over all keys.
+ * Lists what versions wrote, in order. The table has its versions in their order, so they cost what they wrote. Merged
+ * versions cost passes over all keys.
  */
 export function* listVersions(
   store: LmdbStore,
@@ -51,7 +54,7 @@ function isIn({ firstVersion, versionCount }: Segment, version: bigint): boolean
   return version >= firstVersion && version < firstVersion + BigInt(versionCount)
 }
 
-/** Writes in the order of their keys. */
+/** Writes of a version, in the order of their keys. */
 function writesInTable(segment: Segment, version: bigint): Write[] {
   const { bytes } = segment
   const writes: Write[] = []
@@ -103,8 +106,8 @@ function mergedVersion(
 }
 
 /**
- * The store is ordered by key, so this takes one pass over all keys to count writes, and one more for each slice of
- * versions. Memory is bounded.
+ * Finds the keys that merged versions wrote. The store is ordered by key, so this takes one pass over all keys to count
+ * writes, and one more for each slice of versions. Memory is bounded.
  */
 function* keysByVersion(
   store: LmdbStore,

@@ -30,16 +30,16 @@ import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from 
 import { isTransposed, TransposedPair } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
-/** What a key held at a version. */
+/** Kinds of what a key holds at a version. */
 export const ABSENT = 0
 export const PRESENT = 1
 export const REMOVED = 2
 export type Found = typeof ABSENT | typeof PRESENT | typeof REMOVED
 
 /**
- * Looks up the newest write at or below a version: in the table in memory, then in the record of the key's newest merged
- * write, whose fences lead to the one chunk that has an older one. Uses gets only: a cursor would cost as much to set up as
- * all of them. Allocates nothing; keeps what it found until the next look-up.
+ * Looks up the newest write at or below a version: first in the table in memory, then in the record of the key's newest
+ * merged write, whose fences lead to the one chunk that has an older one. It uses only gets, because a cursor would
+ * cost as much to set up as all of them. It allocates nothing, and keeps what it found until the next look-up.
  */
 export class Lookup {
   #bytes: Uint8Array = new Uint8Array(0)
@@ -50,7 +50,7 @@ export class Lookup {
   #writtenLow = 0
   readonly #store: LmdbStore
   readonly #record = new SharedRecord()
-  /** lmdb-js decompresses records of the run into a separate buffer. */
+  /** Record of the history log: lmdb-js decompresses these into a separate buffer. */
   readonly #runRecord = new SharedRecord()
   readonly #transposed = new TransposedPair()
 
@@ -58,24 +58,24 @@ export class Lookup {
     this.#store = store
   }
 
-  /** The version that wrote what was found. */
+  /** Version that wrote the value that was found. */
   get writtenVersion(): bigint {
     return (BigInt(this.#writtenHigh) << 32n) | BigInt(this.#writtenLow)
   }
 
-  /** The value found, in place: valid until the next read of any engine in this thread. */
+  /** The value that was found, in place: valid until the next read of any engine in this thread. */
   peek(): Uint8Array {
     const end = storedValueEnd(this.#bytes, this.#start, this.#end)
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
   }
 
-  /** A copy of the annotation of the value found; undefined if it has none. */
+  /** Copy of the annotation of the value that was found; undefined if it has none. */
   annotation(): Uint8Array | undefined {
     const start = storedValueEnd(this.#bytes, this.#start, this.#end)
     return start < this.#end - 1 ? Buffer.from(this.#bytes.subarray(start, this.#end - 1)) : undefined
   }
 
-  /** A copy of the value found, in Node's pool of memory: a separate typed array costs ten times as much. */
+  /** Copy of the value that was found, in Node's pool of memory: a separate typed array costs ten times as much. */
   copy(): Uint8Array {
     const value = this.peek()
     if (this.#isOwn) return value
@@ -84,7 +84,7 @@ export class Lookup {
     return copy
   }
 
-  /** Takes the version in halves. @throws `store_corrupt` */
+  /** Looks up a key at a version, given as halves. @throws `store_corrupt` */
   find(key: Uint8Array, high: number, low: number, { table, options }: ReadSnapshot): Found {
     return table.segments.length > 0
       ? this.#findInTable(key, high, low, table, options)
@@ -94,9 +94,9 @@ export class Lookup {
   #findInTable(key: Uint8Array, high: number, low: number, table: Memtable, options: ReadOptions): Found {
     const { segments } = table
     let last = segments.length - 1
-    // Most reads of the past are below all of the table: the key need not be hashed.
+    // Most reads of the past are below the whole table, and then the key need not be hashed.
     while (last >= 0 && !segments[last]!.reaches(high, low)) last--
-    // Most keys are not in the table: they need not be hashed, either.
+    // Most keys are not in the table, and need not be hashed either.
     const fingerprint = last >= 0 ? fingerprintOf(key, 0, key.length) : 0
     let hash: number | undefined
     for (; last >= 0; last--) {
@@ -205,7 +205,9 @@ export class Lookup {
     this.#end = bytes.length
   }
 
-  /** Whether the record belongs to this long key. Loads the record again: the stored key overwrote the buffer. */
+  /**
+   * Whether the record belongs to this long key. Loads the record again, because the stored key overwrote the buffer.
+   */
   #isKey(key: Uint8Array, options: ReadOptions): boolean {
     const reference = largeReference(this.#record, latestTail(this.#record))
     const same = Buffer.compare(readLarge(this.#store, reference, options), key) === 0
@@ -217,5 +219,5 @@ function beginsAfterFence(): Error {
   return storeCorrupt('a chunk of the run begins after its fence')
 }
 
-/** A level is one byte. */
+/** Most levels: a level is one byte. */
 const MOST_LEVELS = 256

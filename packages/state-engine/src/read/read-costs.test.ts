@@ -12,7 +12,7 @@ import { openStateEngine } from '../open-state-engine.js'
 import { WalFollower } from '../wal/follower.js'
 import { StoreReads } from './store-reads.js'
 
-// What a read costs is counted, not timed: gets, ranges that are begun, and keys and records that ranges give.
+// Costs of reads are counted, not timed: gets, ranges that are begun, and keys and records that ranges return.
 let counts = { gets: 0, ranges: 0, items: 0 }
 
 function counting<K>(table: Table<K>): Table<K> {
@@ -44,7 +44,7 @@ function countingStore(store: LmdbStore): LmdbStore {
   }
 }
 
-/** The counts of a read. */
+/** Counts of a read. */
 function costOf(read: () => unknown): typeof counts {
   counts = { gets: 0, ranges: 0, items: 0 }
   read()
@@ -134,7 +134,8 @@ describe.each([
       const byTime = costOf(() => expect(reads.blockAtTime(block.timestampUsec)?.block).toEqual(block))
       most = Math.max(most, byHeight.ranges, byTime.ranges)
     }
-    // One or two ranges for each block that is looked at: the ends of the window, and one or two guesses with a neighbour.
+    // One or two ranges for each block that is looked at: the ends of the window, and one or two guesses with a
+    // neighbour.
     expect(most).toBeLessThanOrEqual(12)
   })
 

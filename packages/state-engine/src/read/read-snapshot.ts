@@ -14,13 +14,13 @@ import { writeAheadPath } from '../wal/append-file.js'
 /** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
 export interface ReadSnapshot {
   readonly options: { readonly transaction: ReadTransaction }
-  /** What is merged. */
+  /** Ledger record of what is merged. */
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerSummary | undefined
   readonly table: Memtable
 }
 
-/** What the table has is newer than what is merged; undefined if the newest commit is merged. */
+/** Head of the newest commit of the table; undefined if that commit is merged. */
 export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 'table'>): CommitHead | undefined {
   const { head } = table
   return head && record && head.number >= record.nextCommit ? head : undefined
@@ -33,14 +33,14 @@ export interface TableSource {
   follow(merged: MergedState): boolean
 }
 
-/** How long reads share a snapshot, and so how late they see commits of other processes. */
+/** Time for which reads share a snapshot, which is also the longest delay until they see commits of other processes. */
 const SHARED_MS = 20
-/** Reads after which the clock is checked: within one turn of the event loop no timer fires. */
+/** Number of reads after which the clock is checked: within one turn of the event loop no timer fires. */
 const READS_BETWEEN_CLOCKS = 4_096
 
 /**
- * Shares one snapshot among all reads of some milliseconds: taking one costs more than two look-ups. While a snapshot is
- * held, the pages that it sees cannot be reused, so an idle engine releases it.
+ * Shares one snapshot among all reads of some milliseconds: taking one costs more than two look-ups. While a snapshot
+ * is held, the pages that it sees cannot be reused, so an idle engine releases it.
  */
 export class ReadSnapshots {
   readonly #store: LmdbStore
@@ -53,7 +53,7 @@ export class ReadSnapshots {
   #idleTicks = 0
   #closed = false
   #seen: { readonly bytes: Buffer; readonly merged: MergedState } | undefined
-  /** The ledger of the last snapshot, and what it was made of: it is the same object until it changes. */
+  /** Ledger of the last snapshot, and what it was made of: the object stays the same until the ledger changes. */
   #ledger: { head: CommitHead | undefined; record: LedgerRecord; info: LedgerSummary } | undefined
 
   constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
@@ -62,13 +62,13 @@ export class ReadSnapshots {
     this.#atFailpoint = atFailpoint
   }
 
-  /** @throws `store_closed` */
+  /** The current snapshot. @throws `store_closed` */
   current(): ReadSnapshot {
     if (this.#current !== undefined && --this.#readsLeft > 0) return this.#current
     return this.#renew()
   }
 
-  /** Called after a commit of this engine, which changed the table only. */
+  /** Called after a commit of this engine, which changed only the table. */
   noticeCommit(): void {
     if (!this.#current) return
     const { options, record, table } = this.#current
@@ -88,7 +88,7 @@ export class ReadSnapshots {
     return this.#current
   }
 
-  /** LMDB comes first, then the files: docs/storage.md, "One state". */
+  /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
     for (let missing: number | undefined; ; ) {
       const transaction = this.#store.root.useReadTransaction()
@@ -141,7 +141,7 @@ export class ReadSnapshots {
     return this.#ledger!.info
   }
 
-  /** The next snapshot is of the newest state, even if another read of this turn still uses an older one. */
+  /** Has the next snapshot see the newest state, even if another read of this turn still uses an older one. */
   forget(): void {
     this.release()
     this.#store.root.resetReadTxn()

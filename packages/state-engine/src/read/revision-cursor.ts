@@ -15,7 +15,10 @@ import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, StoredFences } from './stored-history.js'
 
-/** Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the run are older. */
+/**
+ * Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the history log are
+ * older.
+ */
 type Place = TablePlace | RunPlace | typeof LATEST | undefined
 
 interface TablePlace {
@@ -33,13 +36,13 @@ interface RunPlace {
 
 const LATEST = { kind: 'latest' } as const
 
-/** A fence of a list of fences: the first list is in the latest record, each other one in a node. */
+/** A fence of a list of fences: the first list is in the latest record, each further one in a node. */
 interface Step {
   readonly fences: StoredFences
   readonly place: number
 }
 
-/** The record of the newest write of a key that is merged: a copy. */
+/** A copy of the record of the newest merged write of a key. */
 interface MergedRecord {
   readonly record: SharedRecord
   readonly version: bigint
@@ -50,8 +53,9 @@ interface MergedRecord {
 }
 
 /**
- * The revisions of a key in one snapshot, in order, whether they are in the table, in the latest record or in the run. A
- * step costs nothing within a chunk, or else one get; it reads no chunk that the window does not see.
+ * The revisions of a key in one snapshot, in order, whether they are in the table, in the latest record or in the
+ * history log. A step costs nothing within a chunk, or else one get. The cursor reads no chunk that the window does not
+ * see.
  */
 export class RevisionCursor {
   readonly #store: LmdbStore
@@ -62,14 +66,14 @@ export class RevisionCursor {
   #segments: readonly Segment[] = []
   #oldestVersion = 0n
   #merged: MergedRecord | undefined
-  /** Undefined: before the oldest revision. */
+  /** Position; undefined before the oldest revision. */
   #place: Place
 
   constructor(store: LmdbStore) {
     this.#store = store
   }
 
-  /** Turns to a key in a snapshot, and is before its oldest revision. The snapshot stays valid while the cursor is used. */
+  /** Moves before the oldest revision of a key in a snapshot. The snapshot must stay valid while the cursor is used. */
   open(key: Uint8Array, snapshot: ReadSnapshot): void {
     const { table, ledger } = snapshot
     this.#key = key
@@ -81,14 +85,14 @@ export class RevisionCursor {
     this.#place = undefined
   }
 
-  /** Version of the revision that the cursor is at. */
+  /** Version of the revision at the cursor. */
   get version(): bigint {
     const place = this.#place!
     if (place.kind === 'table') return this.#segments[place.segment]!.version(place.entry)
     return place.kind === 'latest' ? this.#merged!.version : place.chunk.versionAt(place.pair)
   }
 
-  /** A copy of the stored form of the value that the cursor is at; null for a deletion. */
+  /** Copy of the stored form of the value at the cursor; null for a deletion. */
   stored(): Uint8Array | null {
     const place = this.#place!
     if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
@@ -102,13 +106,13 @@ export class RevisionCursor {
     return this.#valueOf(record, flags, valueAt, record.length - CHECKSUM_LENGTH)
   }
 
-  /** Goes to the newest revision at or below a version, which is in the window. Returns whether there is one. */
+  /** Moves to the newest revision at or below a version, which must be in the window. Returns whether there is one. */
   newestAtMost(version: bigint): boolean {
     this.#place = this.#newestInTable(version) ?? this.#newestMerged(version)
     return this.#place !== undefined
   }
 
-  /** Goes to the revision before. Returns whether there is one that the window may see; else none is older. */
+  /** Moves to the previous revision. Returns whether there is one that the window may see; otherwise none is older. */
   older(): boolean {
     const place = this.#place
     if (place?.kind === 'table') this.#place = this.#olderInTable(place.segment, place.entry)
@@ -117,7 +121,7 @@ export class RevisionCursor {
     return this.#place !== undefined
   }
 
-  /** Goes to the revision after, at first to the oldest. Returns whether there is one. */
+  /** Moves to the next revision, at first to the oldest. Returns whether there is one. */
   newer(): boolean {
     const place = this.#place
     if (!place) this.#place = (this.#merged && this.#oldestOf(this.#merged.fences, [])) ?? this.#newestRecord()
@@ -156,7 +160,7 @@ export class RevisionCursor {
     return undefined
   }
 
-  /** The table also has what a merge that is under way has written already. */
+  /** Leaves out an entry of the table that a merge under way has written already. */
   #unlessMerged(segment: number, entry: number): Place {
     if (this.#merged && this.#segments[segment]!.version(entry) <= this.#merged.version) return undefined
     return { kind: 'table', segment, entry }
@@ -178,10 +182,10 @@ export class RevisionCursor {
     return this.#newestOf(this.#merged.fences, [], version)
   }
 
-  /** The newest revision to which a list of fences leads, at or below a version if one is given. */
+  /** The newest revision that a list of fences leads to; at or below a version, if one is given. */
   #newestOf(fences: StoredFences, above: readonly Step[], version?: bigint): Place {
     const place = (version === undefined ? fences.count : fences.countAtMost(version)) - 1
-    // Nobody sees what was superseded at or below the oldest version; it may have been pruned.
+    // No version sees what was superseded at or below the oldest version, and it may have been pruned.
     if (place < 0 || fences.endAt(place) <= this.#oldestVersion) return undefined
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
@@ -191,7 +195,7 @@ export class RevisionCursor {
     return { kind: 'run', path, chunk: below, pair }
   }
 
-  /** The oldest revision to which a list of fences leads, of those that the window may see. */
+  /** The oldest revision that a list of fences leads to, of those that the window may see. */
   #oldestOf(fences: StoredFences, above: readonly Step[]): Place {
     let place = 0
     while (place < fences.count && fences.endAt(place) <= this.#oldestVersion) place++
@@ -219,7 +223,7 @@ export class RevisionCursor {
     return this.#mergedPlace()
   }
 
-  /** The first revision to which a fence leads. */
+  /** The first revision that a fence leads to. */
   #enter(fences: StoredFences, place: number, above: readonly Step[]): Place {
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)

@@ -12,7 +12,7 @@ const SEED = testSeed()
 const folder = temporaryFolder()
 const ROUNDS = isSlowRun ? 60 : 20
 
-/** Short ones, and long ones that have their first 1,900 bytes in common. */
+/** Makes short keys, and long ones with the same first 1,900 bytes. */
 function randomKey(random: ReturnType<typeof createRandom>): Buffer {
   const short = Buffer.from(`${random.below(3)}/${random.below(4_000)}`)
   return random.below(4) === 0 ? Buffer.concat([Buffer.alloc(1_950, '1'), short]) : short
@@ -21,7 +21,7 @@ function randomKey(random: ReturnType<typeof createRandom>): Buffer {
 it(`a scan merges the keys of segments and of the data file, from any key on (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
   const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 700_000 })
-  /** The version that wrote each key first. */
+  /** Version that wrote each key first. */
   const known = new Map<string, bigint>()
   for (let version = 0n; version < 30n; version++) {
     const writes = new Map<string, Write>()

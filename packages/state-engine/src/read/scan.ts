@@ -9,21 +9,21 @@ import { readLarge } from '../records/large-values.js'
 import { LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
-/** Keys that a scan takes from one snapshot, at most and at least. */
+/** Most keys that a scan takes from one snapshot; `MIN_PAGE_KEYS` is the least. */
 const MAX_PAGE_KEYS = 256
 const MIN_PAGE_KEYS = 16
 
 /** Keys of one source, ascending. */
 interface SourceKeys {
   readonly keys: Uint8Array[]
-  /** Whether the source has no more. */
+  /** Whether the source has no further keys. */
   readonly isWhole: boolean
 }
 
 /**
- * The keys that have a record or an entry in the table, begin with a prefix and are at or above `first`, in the order of
- * their bytes and in pages. Each page comes from the snapshot that is current when it is asked for; `wanted` says how many
- * keys the caller still wants.
+ * Keys that have a record or an entry in the table, begin with a prefix and are at or above `first`, in the order of
+ * their bytes and in pages. Each page comes from the snapshot that is current when it is asked for; `wanted` says how
+ * many keys the caller still wants.
  */
 export function* keyPages(
   store: LmdbStore,
@@ -38,7 +38,7 @@ export function* keyPages(
     const { options, table } = snapshot()
     const merged = mergedKeys(store, prefix, begin, count, options)
     const sources = [merged]
-    // Takes as many of each segment as were read at once if those were many long keys, so that the page does not end early.
+    // If the records were many long keys, takes as many keys of each segment, so that the page does not end early.
     const most = Math.max(count, merged.keys.length)
     for (const segment of table.segments) sources.push(segmentKeys(segment, prefix, begin, most))
     const page = mergeSources(sources)
@@ -47,7 +47,7 @@ export function* keyPages(
   }
 }
 
-/** The keys of all sources in order, each once, as far as every source was read. */
+/** Merges the keys of all sources in order, each key once, up to where every source was read. */
 function mergeSources(sources: readonly SourceKeys[]): SourceKeys {
   const [one, ...others] = sources.filter(({ keys }) => keys.length > 0)
   if (!one) return { keys: [], isWhole: true }
@@ -106,13 +106,13 @@ function mergedKeys(
   const table = store.latestByStoredKey
   const end = prefixToStoredEnd(prefix)
   const found: Uint8Array[] = []
-  // Long keys that begin as `begin` does may all be below it: then the next ones are read.
+  // Long keys with the same beginning as `begin` may all be below it; then the next ones are read.
   for (let start: Uint8Array = prefixToStoredStart(begin); ; ) {
     const stored = rangeOfKeys(table, start, end, options, count)
     const last = stored.at(-1)
     let next: Uint8Array | undefined = last && stored.length === count ? keyAfter(last) : undefined
     if (last && next && !storedKeyToPrefix(last).isWhole) {
-      // Long keys with the same beginning are stored in the order of their hashes: all are read, to be sorted.
+      // Long keys with the same beginning are stored in the order of their hashes, so all are read, to be sorted.
       const afterLong = prefixToStoredEnd(storedKeyToPrefix(last).beginning)
       stored.push(...rangeOfKeys(table, next, afterLong, options))
       next = afterLong
@@ -135,7 +135,7 @@ function rangeOfKeys(
   return [...table.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })]
 }
 
-/** Keys in the order of their bytes. */
+/** Converts stored keys to keys, in the order of their bytes. */
 function storedKeysToKeys(store: LmdbStore, stored: readonly Uint8Array[], options: ReadOptions): Uint8Array[] {
   const keys: Uint8Array[] = []
   let long: Uint8Array[] = []

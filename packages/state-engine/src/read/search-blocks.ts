@@ -2,9 +2,9 @@ import type { BlockInfo } from '@ledger-state/core'
 import type { Block, LedgerSummary } from '@ledger-state/engine'
 
 /**
- * The newest block of the window whose measure (height or time) is at or below a target. Measures never fall from block to
- * block. If blocks are evenly spread it finds the block after a few reads; every second guess halves the span, so that
- * no spread needs more than two reads for each bit of a version.
+ * Finds the newest block of the window whose measure (height or time) is at or below a target. Measures never fall from
+ * block to block. If blocks are evenly spread, it finds the block after a few reads. Every second guess halves the
+ * span, so no spread needs more than two reads for each bit of a version.
  */
 export function newestBlockAtMost(
   { oldestVersion, latestVersion }: LedgerSummary,
@@ -35,7 +35,7 @@ export function newestBlockAtMost(
   return low
 }
 
-/** A share of the span, below it. */
+/** Part of the span in proportion to the target, below the whole span. */
 function interpolate(span: bigint, low: bigint, high: bigint, target: bigint): bigint {
   return (span * (target - low)) / (high - low)
 }

@@ -33,12 +33,12 @@ import { type ReadSnapshot, ReadSnapshots, type TableSource } from './read-snaps
 import { keyPages } from './scan.js'
 import { newestBlockAtMost } from './search-blocks.js'
 
-/** The reading half of an engine. */
+/** The reads of an engine. */
 export class StoreReads {
   readonly #store: LmdbStore
   readonly #snapshots: ReadSnapshots
   readonly #lookup: Lookup
-  /** The view of the newest version, shared until there is a newer one. */
+  /** View of the newest version, shared until there is a newer one. */
   #latest: StoreView | undefined
 
   constructor(store: LmdbStore, source: TableSource, atFailpoint: AtFailpoint) {
@@ -47,17 +47,17 @@ export class StoreReads {
     this.#lookup = new Lookup(store)
   }
 
-  /** What reads see now. @throws `store_closed` */
+  /** The snapshot that reads use now. @throws `store_closed` */
   snapshot(): ReadSnapshot {
     return this.#snapshots.current()
   }
 
-  /** Called after a commit of this engine, which changed the table only. */
+  /** Called after a commit of this engine, which changed only the table. */
   noticeCommit(): void {
     this.#snapshots.noticeCommit()
   }
 
-  /** The next read sees what was committed meanwhile. */
+  /** Has the next read see what was committed meanwhile. */
   forgetSnapshot(): void {
     this.#snapshots.forget()
   }

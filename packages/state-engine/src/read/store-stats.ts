@@ -3,31 +3,31 @@ import type { TableStats } from '../lmdb/table.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 
-/** What the data file keeps, and what is not merged into it. */
+/** Statistics of the data file, and of what is not merged into it. */
 export interface StoreStats {
-  /** Keys with a merged write, including those deleted inside the window. */
+  /** Number of keys with a merged write, including those deleted inside the window. */
   readonly keys: number
-  /** Merged values that were superseded. */
+  /** Number of merged values that were superseded. */
   readonly historyEntries: number
-  /** Blocks of the window, merged or not. */
+  /** Number of blocks of the window, merged or not. */
   readonly blocks: number
-  /** Bytes of the merged keys and values, without any overhead. */
+  /** Number of bytes of the merged keys and values, without any overhead. */
   readonly payloadBytes: number
-  /** Size of the data file. */
+  /** Size of the data file in bytes. */
   readonly fileBytes: number
-  /** The part of the file that is free and will be reused. */
+  /** Number of bytes of the file that are free and will be reused. */
   readonly freeBytes: number
   /** Size up to which the file can grow before every process has to map it again. */
   readonly mapBytes: number
-  /** Pages of each database, and its records. */
+  /** Size in bytes of each database, and the number of its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
-  /** Writes in the table in memory. Those that were merged leave it a moment after the merge. */
+  /** Number of writes in the table in memory. Those that were merged leave it a moment after the merge. */
   readonly tableEntries: number
-  /** Memory that the table takes in this process. */
+  /** Memory in bytes that the table takes in this process. */
   readonly tableBytes: number
-  /** Size of the write-ahead files that the table has. */
+  /** Size in bytes of the write-ahead files that the table has. */
   readonly writeAheadBytes: number
-  /** Slots of readers in use, and how many there are. */
+  /** Number of slots of readers in use, and of all slots. */
   readonly readers: { readonly used: number; readonly most: number }
 }
 

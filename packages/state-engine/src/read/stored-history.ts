@@ -11,19 +11,19 @@ import {
   runCount,
 } from '../records/history-log-record.js'
 
-/** Level above all others. */
+/** Level of the latest record, above those of all nodes. */
 const ROOT_LEVEL = 256
 
 /** The fences of a latest record or a node, in a copy of it. */
 export class StoredFences {
   readonly count: number
-  /** Level of the node; above all for the latest record. */
+  /** Level of the node; `ROOT_LEVEL` for the latest record. */
   readonly level: number
   readonly #record: SharedRecord
   readonly #at: number
   readonly #end: bigint
 
-  /** Takes where they begin in the record, and the version at which the last interval ends. */
+  /** Reads fences from offset `at` of a record. `end` is the version at which the last interval ends. */
   constructor(record: SharedRecord, at: number, end: bigint, level: number = ROOT_LEVEL) {
     this.count = runCount(record)
     this.level = level
@@ -45,12 +45,12 @@ export class StoredFences {
     return fenceLevel(this.#record, this.#at + FENCE_LENGTH * place)
   }
 
-  /** The number of the chunk or the node in the run. */
+  /** Number of the chunk or the node in the history log. */
   runAt(place: number): number {
     return fenceRun(this.#record, this.#at + FENCE_LENGTH * place)
   }
 
-  /** How many begin at or below a version. */
+  /** Number of fences that begin at or below a version. */
   countAtMost(version: bigint): number {
     return countFencesAtMost(this.#record.view, this.#at, this.count, highHalf(version), lowHalf(version))
   }

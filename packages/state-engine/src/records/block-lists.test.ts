@@ -46,7 +46,7 @@ function allBlocks(): BlockEntry[] {
   return lists().flatMap((list) => [...list])
 }
 
-/** Blocks as on a chain: one every few versions, a second apart, at heights without gaps. */
+/** Makes blocks as on a chain: one every few versions, a second apart, at heights without gaps. */
 function chainBlocks(count: number, first = 0): BlockEntry[] {
   return Array.from({ length: count }, (_, at) => {
     const height = BigInt(first + at)
@@ -175,7 +175,7 @@ describe('a damaged list', () => {
   })
 })
 
-/** What a block differs by from the one before, and what happens to the plain list of blocks. */
+/** Differences of a block from the one before, and what happens to the list of blocks. */
 const drawnBlock = fc.record({
   versions: fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.integer({ min: 1, max: 2 ** 33 })),
   heights: fc.oneof({ weight: 20, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 2 ** 50 })),
