@@ -152,7 +152,6 @@ const NOT_YET: readonly string[] = [
   'packages/replication/README.md',
   'packages/move-module/README.md',
   'apps/node/',
-  'apps/explorer/',
   'apps/bench/',
   'docs/',
   'packages/core/README.md',

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { defineConfig, type Plugin } from 'vite'
 
-/** Writes a brotli form of each file of text, which a node sends as it is. */
+/** Writes a brotli form of each text file, which a node sends as it is. */
 function precompressed(): Plugin {
   return {
     name: 'precompressed',
-    // Later than all that changes a file.
+    // This hook runs after all plugins that change files.
     writeBundle({ dir }, bundle) {
       for (const name of Object.keys(bundle)) {
         const file = join(dir!, name)
@@ -27,7 +27,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     rolldownOptions: { input: ['index.html', 'operators.html'] },
   },
-  // The worker is a module: it shares nothing with the page, and loads as the page does.
+  // The worker is a module. It shares nothing with the page, and loads as the page does.
   worker: { format: 'es' },
   server: { proxy: { '/v1': process.env.NODE_URL ?? 'http://127.0.0.1:8080' } },
 })

@@ -1,4 +1,4 @@
-// Writes `generated/open-api.ts`: the types of requests and answers, out of the OpenAPI document that a node serves.
+// Writes `generated/open-api.ts`: the types of requests and answers, from the OpenAPI document that a node serves.
 
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ async function readDocument(): Promise<OpenAPI3> {
 }
 
 const types = astToString(await openApiTypes(await readDocument(), { immutable: true, emptyObjectsUnknown: true }))
-// A build and a type check may run at the same time: each sees a whole file.
+// A build and a type check may run at the same time, and each must see a whole file.
 if (!existsSync(FILE) || readFileSync(FILE, 'utf8') !== types) {
   mkdirSync(dirname(FILE), { recursive: true })
   const draft = `${FILE}.${process.pid}`

@@ -48,7 +48,7 @@ export function App() {
   )
 }
 
-/** A view that cannot be drawn leaves search and time machine where they are. */
+/** A view that fails alone if it cannot be drawn, so that search and time machine stay. */
 function SoundView({ view }: { readonly view: View }) {
   const [error, reset] = useErrorBoundary()
   if (error === undefined) return <ViewOf view={view} />

@@ -11,7 +11,10 @@ export async function openBrowser(): Promise<Browser> {
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What axe finds of a page, each finding as a line. The policy of the page forbids scripts of others: it runs outside of it. */
+/**
+ * Findings of axe about a page, each as a line. The page's policy forbids foreign scripts, so axe runs outside of the
+ * policy.
+ */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   const session = await page.context().newCDPSession(page)
   const evaluate = async (expression: string): Promise<unknown> => {

@@ -1,6 +1,6 @@
 import type { components, operations } from '../../generated/open-api.ts'
 
-/** The JSON that an operation answers with. */
+/** JSON body of an operation's answer. */
 type AnswerOf<Id extends keyof operations> = operations[Id]['responses'] extends {
   readonly 200: { readonly content: { readonly 'application/json': infer Body } }
 }
@@ -11,9 +11,9 @@ type Schemas = components['schemas']
 
 export type Account = Schemas['Account']
 export type Block = Schemas['Block']
-/** How far validators signed the ledger; null if nothing vouches for it. */
+/** The versions of the ledger that validators signed; null if nothing vouches for the ledger. */
 export type Trust = AnswerOf<'trust'>
-/** What part of its ledger the store keeps. */
+/** The part of its ledger that the store keeps. */
 export type Slice = AnswerOf<'get_slice'>
 export type SliceMember = Slice['members'][number]
 export type ErrorBody = Partial<Schemas['Error']>
@@ -24,16 +24,19 @@ export type ModuleAbi = Schemas['ModuleAbi']
 export type AbiFunction = ModuleAbi['exposed_functions'][number]
 export type AbiStruct = ModuleAbi['structs'][number]
 
-/** What a resource or module of an account was and is; null if it is not there. */
+/** Old and new value of a resource or module of an account; null if it does not exist. */
 export type AccountChange = AnswerOf<'get_account_changes'>[number]
-/** A change of a balance; without a time where it was written before the window. With an error in place of a balance that cannot be read. */
+/**
+ * A change of a balance. It has no time if it was written before the window, and an error in place of a balance that
+ * cannot be read.
+ */
 export type BalanceChange = AnswerOf<'get_account_balance_history'>[number]
-/** A change of a resource; its value is null if it was deleted; where it cannot be read, an error stands in its place. */
+/** A change of a resource. Its value is null after a deletion; if it cannot be read, it has an error instead. */
 export type ResourceChange = AnswerOf<'get_account_resource_history'>[number]
 export type TableItemChange = AnswerOf<'get_table_item_history'>[number]
 export type ValueChange = ResourceChange | TableItemChange
 
-/** The transaction that made a change; nodes that keep transactions have it. */
+/** The transaction that made a change, on nodes that keep transactions. */
 export type KeptTransaction = Schemas['KeptTransaction']
 
 export type TablePage = AnswerOf<'get_table_items'>

@@ -15,16 +15,16 @@ export interface ApiAnswer {
 export type Result<T> = { readonly value: T; readonly answer: ApiAnswer } | { readonly failure: Failure }
 
 export interface ApiRequest {
-  /** Path below `/v1`, with its query, without the state. */
+  /** Path below `/v1`, with its query, but without the state. */
   readonly path: string
   /** A version, a time, or undefined for the latest. */
   readonly at?: string | undefined
   readonly body?: string | undefined
-  /** The media type of the answer; JSON where none is named. */
+  /** Media type of the answer; JSON by default. */
   readonly accept?: string | undefined
 }
 
-/** The path of a request as it is sent. */
+/** Path of a request as it is sent. */
 export function requestPath({ path, at }: ApiRequest): string {
   if (at === undefined) return `/v1${path}`
   const state = /^\d+$/.test(at) ? `ledger_version=${at}` : `ledger_timestamp=${encodeURIComponent(at)}`
@@ -36,7 +36,7 @@ export function readsLatest({ path, at }: ApiRequest): boolean {
   return at === undefined && !/^\/(?:blocks|spec)|[?&]to=/.test(path)
 }
 
-/** JSON of an answer; a number that JavaScript cannot hold is for `askText`. */
+/** JSON of an answer. If it may have a number that JavaScript cannot hold, use `askText`. */
 export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<Result<T>> {
   const result = await askText(request, signal)
   if ('failure' in result) return result
@@ -47,7 +47,7 @@ export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<
   }
 }
 
-/** A node that is gone without a word is lost after so long. */
+/** Time after which a node that does not answer counts as lost. */
 const LONGEST_WAIT_MS = 30_000
 
 export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
@@ -75,7 +75,7 @@ export async function askText(request: ApiRequest, signal: AbortSignal): Promise
   }
 }
 
-/** A header of whatever word the node uses: `x-svc-…`, `x-aptos-…`. */
+/** A header, whatever prefix the node uses: `x-svc-…`, `x-aptos-…`. */
 function header(headers: Headers, name: string): string | undefined {
   for (const [found, value] of headers) if (found.startsWith('x-') && found.endsWith(`-${name}`)) return value
   return undefined
@@ -95,7 +95,7 @@ function readHead(headers: Headers): StateHead | undefined {
   }
 }
 
-/** `block-height` must not be taken for `oldest-block-height`. */
+/** A header by its exact name after the prefix, so that `oldest-block-height` is not taken for `block-height`. */
 function exactHeader(headers: Headers, name: string): string | undefined {
   const pattern = new RegExp(`^x-[a-z0-9]+(?:-[a-z0-9]+)*?-${name}$`)
   for (const [found, value] of headers) {

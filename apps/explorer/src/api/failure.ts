@@ -2,13 +2,13 @@ import { parseRetryAfter } from '@ledger-state/core'
 import type { ErrorBody } from './answers.ts'
 import type { StateHead } from './state-head.ts'
 
-/** Why there is nothing to show. */
+/** Reason why there is nothing to show. */
 export interface Failure {
   readonly kind: 'absent' | 'pruned' | 'future' | 'invalid' | 'overloaded' | 'unreachable' | 'failed'
   readonly message: string
-  /** First version of the window, if it was asked for something before it. */
+  /** First version of the window, if an earlier one was asked for. */
   readonly oldestVersion?: string | undefined
-  /** A service that still has what was pruned here. */
+  /** A service that still has the data that was pruned here. */
   readonly archivalEndpoint?: string | undefined
   /** Milliseconds after which asking again may help. */
   readonly retryAfterMs?: number | undefined

@@ -7,7 +7,7 @@ interface OpenApiParameter {
   readonly required?: boolean
 }
 
-/** The parts of an OpenAPI document that a form is made of. */
+/** The parts of an OpenAPI document from which forms are made. */
 export interface OpenApiDocument {
   readonly paths: Readonly<
     Record<
@@ -52,7 +52,7 @@ export interface Operation {
     readonly description: string
     readonly isRequired: boolean
   }[]
-  /** A body with the members that are required, empty if there is none. */
+  /** A body with the required members; empty if the operation has none. */
   readonly bodyExample: string
 }
 
@@ -94,7 +94,7 @@ function exampleOf(schema: Schema, document: OpenApiDocument, depth: number): un
   return schema.type === 'integer' ? 0 : schema.type === 'boolean' ? false : ''
 }
 
-/** The request that a form says. */
+/** The request that a filled-in form describes. */
 export function toRequest(operation: Operation, written: Readonly<Record<string, string>>, body: string): ApiRequest {
   const query = new URLSearchParams()
   let { path } = operation

@@ -1,7 +1,7 @@
 import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import { type ApiRequest, requestPath } from './client.ts'
 
-/** A request as a line of a shell. */
+/** A request as a command for a shell. */
 export function toCurl(origin: string, request: ApiRequest): string {
   const url = quoted(origin + requestPath(request))
   const { body } = request
@@ -28,7 +28,7 @@ interface Parts {
   readonly view: ViewBody | undefined
 }
 
-/** What a program of the ts-sdk begins with. A node of any network is a custom one to it. */
+/** First lines of a program that uses the ts-sdk. To the SDK, a node of any network is a custom one. */
 export function sdkPreamble(origin: string): readonly string[] {
   return [
     `import { Aptos, AptosConfig, Network } from '@aptos-labs/ts-sdk'`,
@@ -36,14 +36,14 @@ export function sdkPreamble(origin: string): readonly string[] {
   ]
 }
 
-/** The address as AIP-40 has it, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. */
+/** The address in the form of AIP-40, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. */
 export function toStandardAddress(text: string): string {
   const address = parseAddress(text)
   const short = addressToShortHex(address)
   return short.length === 3 ? short : addressToLongHex(address)
 }
 
-/** The call of the ts-sdk that sends a request, where it has one: it reads at versions, and no histories. */
+/** The ts-sdk call that sends a request; undefined if there is none. The SDK reads at versions, and no histories. */
 export function toSdkLine(request: ApiRequest): string | undefined {
   const { path, at, body, view } = partsOf(request)
   if (at !== undefined && !/^\d+$/.test(at)) return undefined
@@ -76,7 +76,7 @@ export function toSdkLine(request: ApiRequest): string | undefined {
   return call('getBalance', `${account}, asset: ${text(asset)}`, '')
 }
 
-/** The command that reads the same from the folder of a store, where there is one. */
+/** The command that reads the same from the folder of a store; undefined if there is none. */
 export function toCommandLine(request: ApiRequest): string | undefined {
   const { path, at, body, query, view } = partsOf(request)
   const state = at === undefined ? '' : /^\d+$/.test(at) ? ` --version ${at}` : ` --at ${at}`

@@ -1,4 +1,4 @@
-/** What an answer says of the state that it was read at. */
+/** The state at which an answer was read, from the answer's headers. */
 export interface StateHead {
   readonly chainId: string
   readonly version: string

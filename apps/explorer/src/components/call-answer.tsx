@@ -11,11 +11,11 @@ import { ValueTree } from './value-tree.tsx'
 interface CallAnswerProps {
   readonly name: string
   readonly call: ViewCall
-  /** Types of the results, as the module writes them, where they are known. */
+  /** Types of the results, as the module writes them, if they are known. */
   readonly results: readonly string[]
 }
 
-/** What a view answers at the version of the page. */
+/** The answer of a view function at the version of the page. */
 export function CallAnswer({ name, call, results }: CallAnswerProps) {
   const answer = useAnswer<readonly unknown[]>({ path: '/view', at: route.value.at, body: callToBody(name, call) })
   const given = call.typeArguments.map(parseMoveType)

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 
-/** Copies a text; where the browser gives no clipboard, as without TLS, it says so. */
+/** A button that copies a text. If the browser gives no clipboard, as without TLS, it says so. */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const [state, setState] = useState<'new' | 'copied' | 'refused'>('new')
   const copy = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import { FailureNotice } from './failure-notice.tsx'
 
 const PAGE = 1_000
 
-/** Saves a whole history as CSV, page by page. */
+/** A button that saves a whole history as CSV, page by page. */
 export function CsvButton({ path, name }: { readonly path: string; readonly name: string }) {
   const [lines, setLines] = useState<number | undefined>(undefined)
   const [failure, setFailure] = useState<Failure | undefined>(undefined)
@@ -25,7 +25,7 @@ export function CsvButton({ path, name }: { readonly path: string; readonly name
         setFailure(page.failure)
         break
       }
-      // All pages speak of one state, and the first has the names of the columns.
+      // All pages are read at one state, and the first has the names of the columns.
       at ??= page.answer.head?.version
       texts.push(texts.length === 0 ? page.value : page.value.slice(page.value.indexOf('\r\n') + 2))
       start = page.answer.cursor

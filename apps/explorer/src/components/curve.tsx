@@ -5,9 +5,9 @@ import { timeTickText } from '../state/axis.ts'
 import 'uplot/dist/uPlot.min.css'
 
 export interface CurvePoint {
-  /** Seconds since 1970, or a version. */
+  /** Time in seconds since 1970, or a version. */
   readonly x: number
-  /** Null if it is not known until the next point: a gap of the curve. */
+  /** Value; null, a gap of the curve, if it is not known until the next point. */
   readonly y: number | null
 }
 
@@ -15,21 +15,21 @@ interface CurveProps {
   readonly points: readonly CurvePoint[]
   readonly isTime: boolean
   readonly label: string
-  /** The place of the point that is marked. */
+  /** Index of the marked point. */
   readonly chosen: number | undefined
-  /** Called with the place of the point that somebody chose. */
+  /** Called with the index of a point that the visitor chose. */
   readonly onChoose: (at: number) => void
-  /** Called with the places of the first and the last point of a part that somebody dragged over. */
+  /** Called with the indexes of the first and the last point of a range over which the visitor dragged. */
   readonly onZoom: (first: number, last: number) => void
 }
 
 const HEIGHT = 288
-/** Fewer points are marked, each. */
+/** A curve with fewer points than this marks each of them. */
 const FEW_POINTS = 100
-/** Shorter drags are clicks, in pixels. */
+/** Length in pixels below which a drag counts as a click. */
 const SHORT_DRAG = 8
 
-/** A value over versions or time, as steps; drag over a part to see it closer. */
+/** A value over versions or time, as steps. Dragging over a part zooms into it. */
 export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: CurveProps) {
   const place = useRef<HTMLDivElement>(null)
   const heard = useRef({ onChoose, onZoom, chosen })
@@ -47,7 +47,7 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
       stroke: color('--text-soft'),
       grid: { stroke: color('--line'), width: 1 },
     }
-    // The click that ends a drag chooses nothing.
+    // The click that ends a drag does not choose a point.
     let wasDragged = false
     const plot = new uPlot(
       {
@@ -108,7 +108,7 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
   return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
 }
 
-/** Short: the list beside the curve has every digit. */
+/** A short number; the list beside the curve has every digit. */
 function formatTick(value: number): string {
   return Math.abs(value) >= 1e6
     ? value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 3 })

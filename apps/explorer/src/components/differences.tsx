@@ -12,7 +12,7 @@ interface DifferencesProps {
   readonly amounts: Amounts | undefined
 }
 
-/** What differs between two states of a value, leaf by leaf. */
+/** The differences between two states of a value, leaf by leaf. */
 export function Differences({ before, after, amounts }: DifferencesProps) {
   const all = findDifferences(before, after)
   if (all.length === 0) return <p class="hint">The same value.</p>
@@ -62,7 +62,7 @@ function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
   )
 }
 
-/** The same in the units of the metadata, with what was added or taken. */
+/** A difference in the units of the metadata, with the amount that was added or taken. */
 function AmountDifference({ difference: { path, before, after }, amounts }: DifferenceRowProps) {
   if (!amounts) return null
   const [old, young] = [amountAt(amounts, path, before), amountAt(amounts, path, after)]
@@ -82,7 +82,7 @@ function AmountDifference({ difference: { path, before, after }, amounts }: Diff
   )
 }
 
-/** A path may continue in another line after its dots. */
+/** A path that may break after its dots. */
 function breakable(path: string) {
   return path.split('.').map((name, at) => (
     <Fragment key={at}>

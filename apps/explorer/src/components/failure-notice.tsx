@@ -13,7 +13,7 @@ const TITLES: Readonly<Record<Failure['kind'], string>> = {
   failed: 'The node failed',
 }
 
-/** A block is another view; all others are the same view of another state. */
+/** Route to another version. A block leads to another view, all others to the same view. */
 function routeAt(version: string): Route {
   const { view, at } = route.value
   return view.name === 'block' ? { view: { name: 'block', by: 'version', number: version }, at } : { view, at: version }

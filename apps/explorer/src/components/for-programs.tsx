@@ -2,7 +2,7 @@ import { type ApiRequest, requestPath } from '../api/client.ts'
 import { sdkPreamble, toCommandLine, toCurl, toSdkLine } from '../api/program-lines.ts'
 import { CopyButton } from './copy-button.tsx'
 
-/** The requests behind a view, for curl, ts-sdk and the command line, to copy. */
+/** The requests behind a view, to copy for curl, the ts-sdk and the command line. */
 export function ForPrograms({ requests }: { readonly requests: readonly ApiRequest[] }) {
   const { origin } = window.location
   const lines = (of: (request: ApiRequest) => string | undefined) => requests.flatMap((one) => of(one) ?? [])

@@ -1,4 +1,4 @@
-/** uPlot gives the language of the browser to `Intl` as it loads, and that refuses names of locales such as `en-US@posix`. */
+/** When uPlot loads, it passes the browser's language to `Intl`, which refuses locales such as `en-US@posix`. */
 try {
   Intl.getCanonicalLocales(navigator.language)
 } catch {

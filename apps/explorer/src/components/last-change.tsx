@@ -3,7 +3,7 @@ import { formatMicroseconds, groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-/** When a resource was last written, until the state that is looked at. `path` is that of its history. */
+/** The last write of a resource up to the present state. `path` is the path of its history. */
 export function LastChange({ path }: { readonly path: string }) {
   const { at } = route.value
   const to = at === undefined ? '' : `&to=${encodeURIComponent(at)}`

@@ -6,7 +6,7 @@ interface LinkProps {
   readonly view: View
   readonly children: ComponentChildren
   readonly title?: string
-  /** Whether it leads to what is seen. */
+  /** Whether the link leads to the view that is shown. */
   readonly isHere?: boolean
 }
 
@@ -19,7 +19,7 @@ export function Link({ view, children, title, isHere = false }: LinkProps) {
   )
 }
 
-/** An address, short, with the whole of it as its title. */
+/** A shortened address, with the whole address as its title. */
 export function AddressLink({ address }: { readonly address: string }) {
   return (
     <Link view={{ name: 'account', address, tab: 'balances' }} title={address}>

@@ -1,26 +1,26 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** Rows that enter and leave the document together. */
+/** Number of rows that enter and leave the document together. */
 const ROWS_OF_CHUNK = 25
-/** How far outside of what is seen rows are in the document. */
+/** Distance from the visible part up to which rows are in the document. */
 const MARGIN = '600px'
 
 interface LongListProps {
   readonly label: string
   readonly count: number
-  /** Height in pixels of a row that was not drawn yet. */
+  /** Height in pixels of a row that has not been drawn yet. */
   readonly rowHeight: number
-  /** Drawn anew whenever the row comes into sight: what somebody did in it must be kept outside. */
+  /** Draws a row, anew whenever it comes into sight. So what the visitor did in it must be kept outside. */
   readonly row: (at: number) => ComponentChildren
-  /** Asks for more; called when the end comes into sight. */
+  /** Called when the end comes into sight, to ask for more. */
   readonly onEnd?: (() => void) | undefined
-  /** Whether it scrolls in a separate box. */
+  /** Whether the list scrolls in a separate box. */
   readonly isBoxed?: boolean
   readonly class?: string
 }
 
-/** A list of any length, of which only the rows near those in sight are in the document. Rows may differ in height. */
+/** A list of any length. Only the rows near the visible ones are in the document. Rows may differ in height. */
 export function LongList({ label, count, rowHeight, row, onEnd, isBoxed = false, class: name = '' }: LongListProps) {
   const place = useRef<HTMLDivElement>(null)
   const { near, heights, isEndNear } = useNearChunks(place, Math.ceil(count / ROWS_OF_CHUNK), isBoxed)
@@ -61,7 +61,7 @@ export function LongList({ label, count, rowHeight, row, onEnd, isBoxed = false,
   )
 }
 
-/** The chunks near what is seen, the heights of those that were drawn, and whether the end of the list is near. */
+/** The chunks near the visible part, the heights of chunks that were drawn, and whether the end of the list is near. */
 function useNearChunks(place: { readonly current: HTMLElement | null }, chunks: number, isBoxed: boolean) {
   const heights = useRef(new Map<number, number>())
   const observer = useRef<IntersectionObserver | undefined>(undefined)

@@ -2,7 +2,7 @@ import type { Pages } from '../state/use-pages.ts'
 import { FailureNotice } from './failure-notice.tsx'
 import { Loading } from './loading.tsx'
 
-/** What follows a list: its next page, that it is loading, or why not. */
+/** End of a list: a button for its next page, a note that it is loading, or the reason of a failure. */
 export function MoreButton({ pages }: { readonly pages: Pages<unknown> }) {
   const { more, isLoading, failure } = pages
   if (failure) return <FailureNotice failure={failure} />

@@ -4,10 +4,10 @@ import { newest, oldestTimestampUsec } from '../state/ledger.ts'
 import { goTo, route } from '../state/location.ts'
 import { type Target, textToCandidates } from '../state/target.ts'
 
-/** While somebody types, nothing is asked for. */
+/** Pause in typing after which the node is asked. */
 const REST_MS = 150
 
-/** One field for whatever somebody has in hand; says while typing what there is, and what is not. */
+/** One search field for everything. While the visitor types, it shows what exists and what does not. */
 export function SearchField() {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -85,7 +85,7 @@ function hintFor(text: string, found: Found | undefined): string {
   return found?.missing.join(' ') ?? ''
 }
 
-/** What the node has of a text, once nobody types; the search before is aborted. */
+/** What the node has for a text, asked after a pause in typing. An earlier search is aborted. */
 function useFound(text: string, at: string | undefined) {
   const [answer, setAnswer] = useState<{ readonly of: string; readonly found: Found } | undefined>(undefined)
   const of = `${text.trim()} ${at ?? ''}`
@@ -94,7 +94,7 @@ function useFound(text: string, at: string | undefined) {
     if (!isSearched) return undefined
     const stop = new AbortController()
     const timer = setTimeout(async () => {
-      // Whoever never searches does not load it.
+      // Loaded with the first search.
       const { findTargets } = await import('../state/find-targets.ts')
       const context = { at, head: newest.value, oldestTimestampUsec: oldestTimestampUsec.value }
       const found = await findTargets(text, context, stop.signal).catch(() => undefined)

@@ -1,7 +1,7 @@
 import type { Trust } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
 
-/** How far validators signed the ledger, in the words of `ledger-state info`. */
+/** The versions of the ledger that validators signed, in the words of `ledger-state info`. */
 export function SignedFact({ trust }: { readonly trust: Trust }) {
   const { waypoint, signed_version: version, contradicted_version: contradicted } = trust
   return (

@@ -1,5 +1,5 @@
 interface SparklineProps {
-  /** The heights are null if they are not known until the next point: gaps of the curve. */
+  /** Points of the curve. A height is null, a gap of the curve, if it is not known until the next point. */
   readonly points: readonly { readonly x: number; readonly y: number | null }[]
   readonly label: string
 }
@@ -14,8 +14,8 @@ export function Sparkline({ points, label }: SparklineProps) {
 }
 
 /**
- * The points as a path in a square of 100. A segment where the value stands still ends only with it: joints on a line
- * would be drawn thicker.
+ * The points as a path in a square of 100. A segment is as long as the value stays the same, since joints within a line
+ * would look thicker.
  */
 export function stepsToPath(points: SparklineProps['points']): string {
   const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)]

@@ -2,7 +2,7 @@ import { chooseTheme, THEMES, theme } from '../state/theme.ts'
 
 const SIGNS = { system: '◐', light: '☀', dark: '☾' } as const
 
-/** Goes from the theme of the system to the light one, to the dark one, and back. */
+/** A button that changes from the theme of the system to the light one, to the dark one, and back. */
 export function ThemeButton() {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!
   const label = `Theme: ${theme.value}; change to ${next}`

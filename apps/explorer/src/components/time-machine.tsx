@@ -13,7 +13,7 @@ import { FailureNotice } from './failure-notice.tsx'
 
 const go = (at: string | undefined): void => goTo({ view: route.value.view, at })
 
-/** Says which state is looked at, and moves to another: the latest, a version, a time or a block. */
+/** Shows which state the page shows, and moves to another: the latest, a version, a time or a block. */
 export function TimeMachine() {
   const { at } = route.value
   const [dragged, setDragged] = useState<string | undefined>(undefined)
@@ -55,7 +55,7 @@ function LiveMoment() {
   )
 }
 
-/** Genesis has no time. */
+/** Text of the state's age. Genesis has no time. */
 function ageText({ timestampUsec }: StateHead): string {
   return timestampUsec === '0' ? 'genesis' : `${formatAge(ageSeconds.value)} ago`
 }
@@ -72,14 +72,14 @@ function PastMoment({ at }: { readonly at: string }) {
   )
 }
 
-/** The window as an axis. The thumb is moved with the arrow keys too. */
+/** The window as an axis, whose thumb moves with the pointer or the arrow keys. */
 function Slider({ onDrag }: { readonly onDrag: (version: string) => void }) {
   const head = newest.value
   const { at } = route.value
   if (!head) return null
   const [first, last] = [BigInt(head.oldestVersion), BigInt(head.version)]
   const span = last - first
-  // Positions are parts of the window: versions may be larger than a number holds.
+  // Positions are fractions of the window, because versions may be larger than a number holds.
   const steps = span < 10_000n ? Number(span) : 10_000
   const toVersion = (step: number): string => String(steps === 0 ? last : first + (span * BigInt(step)) / BigInt(steps))
   const value = at === undefined ? steps : Math.round(positionOf(at, head) * steps)

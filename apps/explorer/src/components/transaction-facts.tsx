@@ -3,7 +3,10 @@ import { transactionHref } from '../api/network-name.ts'
 import { newest } from '../state/ledger.ts'
 import { AddressLink, Link, shortAddress } from './link.tsx'
 
-/** The transaction that made a change, where the node knows it: its hash, who sent it, what it called, and whether it failed. */
+/**
+ * The transaction that made a change, if the node knows it: its hash, its sender, the function it called, and whether
+ * it failed.
+ */
 export function TransactionFacts({ transaction }: { readonly transaction: KeptTransaction | undefined }) {
   if (!transaction) return null
   const { hash, type, success, sender, function: called } = transaction
@@ -36,7 +39,7 @@ export function TransactionFacts({ transaction }: { readonly transaction: KeptTr
   )
 }
 
-/** A function, which leads to the module that declares it. */
+/** A function, with a link to the module that declares it. */
 function FunctionLink({ name }: { readonly name: string }) {
   const [address = '', module = '', called = ''] = name.split('::')
   return (

@@ -4,13 +4,13 @@ import { route } from '../state/location.ts'
 import { type MoveType, parseMoveType, withArguments } from '../state/move-type.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-/** What is written into the fields of a struct: a JSON value for each. */
+/** Values in the fields of a struct, each as JSON. */
 type Written = Readonly<Record<string, string>>
 
 interface FieldProps {
   readonly label: string
   readonly type: MoveType
-  /** Called with the value as JSON, undefined while what is written is none. */
+  /** Called with the value as JSON, or undefined while the text is not a value. */
   readonly onJson: (json: string | undefined) => void
 }
 
@@ -29,7 +29,7 @@ const large = (text: string): string | undefined => (/^-?\d{1,78}$/.test(text) ?
 const address = (text: string): string | undefined =>
   /^0x[0-9a-fA-F]{1,64}$/.test(text) ? JSON.stringify(text) : undefined
 
-/** Texts of types that one field holds, as JSON. */
+/** Types whose values one field holds; each turns a text into JSON. */
 const PLAIN: Readonly<Record<string, ((text: string) => string | undefined) | undefined>> = {
   u8: small,
   u16: small,
@@ -87,7 +87,9 @@ function JsonField({ label, type, onJson }: FieldProps) {
   )
 }
 
-/** The fields of a struct, which stand in the ABI of its module; variants of an enum do not, and are written as JSON. */
+/**
+ * The fields of a struct, which its module's ABI lists. The ABI lacks variants of enums, so an enum is written as JSON.
+ */
 function StructField({ label, type, onJson }: FieldProps) {
   const [account, module, name] = type.name.split('::') as [string, string, string]
   const path = `/accounts/${account}/module/${encodeURIComponent(module)}`

@@ -9,10 +9,10 @@ import { AddressLink, Link } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
 const ROW_HEIGHT = 41
-/** Longest line; the module itself has all of its declarations. */
+/** Longest shown line. The module's own view has all of its declarations. */
 const MOST_CHARACTERS = 300
 
-/** Uses of a type in all accounts. There is no index of them: the state is searched once somebody asks. */
+/** Uses of a type in all accounts. There is no index of them, so the state is searched when the visitor asks for it. */
 export function TypeSearch({ type }: { readonly type: string }) {
   const { at } = route.value
   const [isAsked, setAsked] = useState(false)

@@ -19,11 +19,11 @@ interface ValueHistoryProps {
   readonly request: ApiRequest
   /** Type of the values. */
   readonly type: string
-  /** The account of a resource. */
+  /** Account of a resource. */
   readonly holder: string | undefined
 }
 
-/** The changes of a resource or a table item, each with what it changed. */
+/** The changes of a resource or a table item, each with its differences from the one before. */
 export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
   const amounts = useAmounts(
@@ -32,7 +32,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
     pages.items.find(({ value }) => value !== null && value !== undefined)?.value,
   )
   const isWhole = !pages.more && !pages.isLoading && !pages.failure && pages.isComplete
-  /** Which changes somebody opened or closed. */
+  /** Changes that the visitor opened or closed. */
   const opened = useRef(new Map<string, boolean>())
   return (
     <section aria-label="History">
@@ -69,7 +69,7 @@ interface ChangeCardProps {
   readonly change: ValueChange
   readonly before: ValueChange | undefined
   readonly amounts: Amounts | undefined
-  /** Whether nothing was there before. */
+  /** Whether the value did not exist before. */
   readonly isFirst: boolean
   readonly isOpen: boolean
   readonly onToggle: (isOpen: boolean) => void

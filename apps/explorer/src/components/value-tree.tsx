@@ -3,27 +3,27 @@ import { type Amounts, amountAt } from '../state/use-amounts.ts'
 import { AddressLink, Link, shortAddress } from './link.tsx'
 import { LongList } from './long-list.tsx'
 
-/** An address as answers write it: without leading zeros, or whole. */
+/** An address as answers write it: without leading zeros, or with all digits. */
 const ADDRESS = /^0x(?:[1-9a-f][0-9a-f]{2,62}|[0-9a-f]{64})$/
-/** Longer texts are cut, with a button for the rest. */
+/** Length above which a text is cut, with a button for the rest. */
 const SHORT_TEXT = 200
-/** Members that are shown before somebody asks for all. */
+/** Members that are shown before the visitor asks for all. */
 const FIRST_MEMBERS = 50
 const ROW_HEIGHT = 26
-/** Members below this depth are shown once they are opened. */
+/** Depth down to which members are open from the start. */
 const OPEN_DEPTH = 3
 
 interface ValueTreeProps {
   readonly value: unknown
   readonly depth?: number
-  /** The account that holds the value: its tables are read with their types. */
+  /** Account that holds the value. Its tables are linked with this account, which shows their types. */
   readonly holder?: string | undefined
   readonly amounts?: Amounts | undefined
-  /** Path from the value that `amounts` speak of to this one. */
+  /** Path to this value from the value that `amounts` are about. */
   readonly path?: string
 }
 
-/** A value of the ledger as a tree. Whatever it holds is shown as text. */
+/** A value of the ledger as a tree. All contents are shown as text. */
 export function ValueTree({ value, depth = 0, holder, amounts, path = '' }: ValueTreeProps) {
   if (value === null) return <span class="value-null">null</span>
   if (typeof value === 'string') {
@@ -43,7 +43,7 @@ export function ValueTree({ value, depth = 0, holder, amounts, path = '' }: Valu
   return <Members entries={entries} isList={Array.isArray(value)} {...place} />
 }
 
-/** What members take from the value that they are of. */
+/** Properties that members inherit from their value. */
 type Place = Required<Omit<ValueTreeProps, 'value'>>
 
 interface MembersProps extends Place {

@@ -7,12 +7,12 @@ import { positionOf } from '../state/position.ts'
 import { useVersionsAt } from '../state/use-versions-at.ts'
 
 const MOST_TICKS = 6
-/** Nearer to an end of the axis, in parts of it, a label would stand out of it. */
+/** Distance from an end of the axis, as a part of it, below which a label would stick out. */
 const NEAR_END = 0.05
-/** Nearer to one another their labels would touch. */
+/** Distance between labels below which they would touch. */
 const LEAST_DISTANCE = 0.1
 
-/** The window of the node: as a part of all versions, and closer, on an axis of versions and one of time. */
+/** The window of the node: as a part of all versions, and enlarged, on an axis of versions and one of time. */
 export function WindowBar({ head }: { readonly head: StateHead }) {
   const [first, last] = [BigInt(head.oldestVersion), BigInt(head.version)]
   const { at } = route.value
@@ -37,9 +37,9 @@ export function WindowBar({ head }: { readonly head: StateHead }) {
   )
 }
 
-/** The part of all versions that is kept, and lines from it to the bar that shows it closer. */
+/** The part of all versions that is kept, with lines to the bar that enlarges it. */
 function WholeLedger({ first, last }: { readonly first: bigint; readonly last: bigint }) {
-  // In a very long ledger a window is a line.
+  // In a very long ledger the window would vanish; it is at least a line.
   const start = Math.min(99.5, Number((first * 10_000n) / last) / 100)
   return (
     <svg
@@ -62,7 +62,7 @@ interface Tick {
   readonly text: string
 }
 
-/** The ends say all of it to whoever does not see it. */
+/** An axis. Its ends have the whole text, for visitors who do not see it. */
 function Axis({ name, ticks }: { readonly name: 'versions' | 'times'; readonly ticks: readonly Tick[] }) {
   const align = (place: number) => (place < NEAR_END ? ' tick-first' : place > 1 - NEAR_END ? ' tick-last' : '')
   return (
@@ -76,7 +76,7 @@ function Axis({ name, ticks }: { readonly name: 'versions' | 'times'; readonly t
   )
 }
 
-/** Blocks are not made evenly: a time stands at the version that the ledger was at. */
+/** Axis of time. Blocks are not made evenly, so a tick stands at the version that the ledger had at its time. */
 function TimeAxis({ head }: { readonly head: StateHead }) {
   const oldest = oldestTimestampUsec.value ?? head.timestampUsec
   const { times, step } = timeTicks(BigInt(oldest), BigInt(head.timestampUsec), MOST_TICKS)

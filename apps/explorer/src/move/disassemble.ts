@@ -19,13 +19,13 @@ export interface FieldText {
 export interface TypeDeclaration {
   readonly kind: StructDefinition['kind']
   readonly name: string
-  /** `<T0: copy + drop, phantom T1>`. */
+  /** Type parameters such as `<T0: copy + drop, phantom T1>`. */
   readonly parameters: string
   readonly abilities: readonly string[]
   readonly isEvent: boolean
-  /** The group that stores it with others, if it is a resource of one. */
+  /** Group in which the resource is stored with others, if it is in one. */
   readonly group: string | undefined
-  /** Variants of an enum; a struct has one, without a name. */
+  /** Variants of an enum; a struct has one variant without a name. */
   readonly variants: readonly { readonly name: string | undefined; readonly fields: readonly FieldText[] }[]
 }
 
@@ -34,10 +34,10 @@ export interface FunctionDeclaration {
   readonly visibility: FunctionDefinition['visibility']
   readonly isEntry: boolean
   readonly isView: boolean
-  /** `public entry fun name<T0: store>(&signer, u64): bool`. */
+  /** Signature such as `public entry fun name<T0: store>(&signer, u64): bool`. */
   readonly signature: string
   readonly typeParameterCount: number
-  /** Types as a module writes them, its own type parameters as `T0`, `T1` and so on. */
+  /** Types as the module writes them; its own type parameters are `T0`, `T1` and so on. */
   readonly parameters: readonly string[]
   readonly results: readonly string[]
 }
@@ -47,13 +47,13 @@ export interface Disassembly {
   readonly formatVersion: number
   readonly friends: readonly string[]
   readonly types: readonly TypeDeclaration[]
-  /** Those that nobody else can call, too. */
+  /** All functions, also private ones. */
   readonly functions: readonly FunctionDeclaration[]
 }
 
 /**
- * What the binary of a module declares: variants of enums and private functions, which its ABI does not have.
- * @param bytecode in hex
+ * The declarations in a module's binary. It has variants of enums and private functions, which the ABI lacks.
+ * @param bytecode binary of the module, in hex
  * @throws `invalid_module`
  */
 export function disassemble(bytecode: string): Disassembly {

@@ -4,7 +4,8 @@ export interface SourceToken {
   readonly text: string
 }
 
-// Line comments, block comments without nesting, byte and hex strings, addresses and numbers, words; each alternative is linear.
+// Pattern of line comments, block comments without nesting, byte and hex strings, addresses and numbers, and words.
+// Each alternative takes linear time.
 const TOKEN = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[bx]"(?:[^"\\\n]|\\.)*"|@?0x[0-9a-fA-F_]+\w*|\d[\d_]*\w*|[A-Za-z_]\w*/g
 
 const KEYWORDS = new Set(
@@ -14,7 +15,7 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
-/** Splits Move source into pieces that together are the text, for colours; it need not be a program. */
+/** Splits Move source into pieces for colours. The pieces together are the text, even if it is not a program. */
 export function highlightMove(source: string): readonly SourceToken[] {
   const tokens: SourceToken[] = []
   let plain = ''

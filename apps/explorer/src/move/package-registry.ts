@@ -2,15 +2,15 @@ import type { Resource } from '../api/answers.ts'
 import { type ApiRequest, ask, type Result } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 
-/** What the account that published a module says of its package. */
+/** What the publisher of a module says about its package. */
 export interface ModulePackage {
   readonly name: string
-  /** Who may publish it again, in words. */
+  /** Rule for publishing the package again, in words. */
   readonly upgradePolicy: string
-  /** How often it was published again. */
+  /** Number of times that the package was published again. */
   readonly upgradeNumber: string
   readonly dependencies: readonly { readonly address: string; readonly name: string }[]
-  /** The source of the module, gzip in hex; undefined if it was published without. */
+  /** Source of the module as gzip in hex; undefined if it was published without source. */
   readonly packedSource: string | undefined
 }
 
@@ -30,7 +30,9 @@ const POLICIES: Readonly<Record<number, string>> = {
   1: 'compatible: changes that keep stored values and callers working',
   2: 'immutable: it never changes',
 }
-/** Sources of the framework have up to 250 kB. Whatever is longer once unpacked may have been made to fill memory. */
+/**
+ * Longest source that is unpacked. Sources of the framework have up to 250 kB; a longer one may be made to fill memory.
+ */
 const MOST_SOURCE_BYTES = 4 * 2 ** 20
 const NO_SOURCE = /^(?:0x)?$/
 
@@ -39,7 +41,7 @@ export function registryRequest(address: string, at: string | undefined): ApiReq
   return { path: `/accounts/${encodeURIComponent(address)}/resource/0x1::code::PackageRegistry`, at }
 }
 
-/** The package of a module; undefined if its account has no registry, or the registry no such module. */
+/** The package of a module; undefined if its account has no registry, or the registry does not have the module. */
 export async function loadPackage(
   address: string,
   module: string,
@@ -52,7 +54,7 @@ export async function loadPackage(
   return found && { value: found, answer: result.answer }
 }
 
-/** The package that lists a module, as people read it. */
+/** The package that lists a module, in words for people. */
 export function findPackage({ packages }: PackageRegistry, module: string): ModulePackage | undefined {
   for (const { name, upgrade_policy: policy, upgrade_number: upgradeNumber, modules, deps } of packages) {
     const listed = modules.find((one) => one.name === module)
@@ -68,7 +70,7 @@ export function findPackage({ packages }: PackageRegistry, module: string): Modu
   return undefined
 }
 
-/** The text of a packed source, or why there is none. */
+/** The text of a packed source, or the reason why there is none. */
 export async function unpackSource(packed: string): Promise<{ readonly text: string } | { readonly failure: Failure }> {
   const failed = (message: string) => ({ failure: { kind: 'failed', message } as const })
   const bytes = hexToBytes(packed)

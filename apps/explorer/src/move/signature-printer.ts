@@ -1,10 +1,13 @@
 import { addressToShortHex } from '@ledger-state/core'
 import type { SignatureToken } from '@ledger-state/move-module'
 
-/** Characters of all types of a module. A hostile module may name a type of 64 KB in a byte or two, again and again. */
+/**
+ * Most characters of all printed types of a module. A hostile module may name a type of 64 KB again and again, in a
+ * byte or two each.
+ */
 const MOST_CHARACTERS = 1_000_000
 
-/** Prints types as a module writes them; `…` once they are too long together. */
+/** Prints types as a module writes them; prints `…` once their limit in all is reached. */
 export class SignaturePrinter {
   #left = MOST_CHARACTERS
 

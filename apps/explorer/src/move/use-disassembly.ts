@@ -8,7 +8,10 @@ const LOST: Failure = { kind: 'unreachable', message: 'the reader of modules cou
 const UNREADABLE: Failure = { kind: 'failed', message: 'its bytes are not a module that this page can read' }
 const RETRY_MS = 2_000
 
-/** What a module in hex declares; undefined while the reader of modules is loaded, which the first module asks for. */
+/**
+ * The declarations of a module in hex. Undefined while the reader of modules is loaded, which happens with the first
+ * module.
+ */
 export function useDisassembly(bytecode: string | undefined): DisassemblyResult | undefined {
   const [known, setKnown] = useState<{ readonly of: string; readonly result: DisassemblyResult } | undefined>(undefined)
   useEffect(() => {

@@ -20,7 +20,7 @@ interface NodeHistory {
 const REFRESH_MS = 5_000
 const LONGEST_WAIT_MS = 10_000
 
-/** A node during the last hour, for its operator. */
+/** Page for the operator of a node: the node during the last hour. */
 export function OperatorsPage() {
   const [history, setHistory] = useState<NodeHistory | undefined>(undefined)
   const [isLost, setLost] = useState(false)

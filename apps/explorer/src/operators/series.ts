@@ -1,7 +1,7 @@
 import { formatAge, groupDigits } from '../state/amount.ts'
 
 export interface Sample {
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly time: number
   readonly values: Readonly<Record<string, number>>
 }
@@ -11,14 +11,14 @@ export interface Point {
   readonly y: number
 }
 
-/** What is measured, and how to write it. */
+/** A measured value, and the way to write it. */
 export interface Series {
   readonly title: string
   readonly points: readonly Point[]
   readonly format: (value: number) => string
 }
 
-/** What an operator watches. Counters are drawn as their growth in a second. */
+/** The measures of a node. A counter becomes its growth in a second. */
 export function seriesOf(samples: readonly Sample[]): readonly Series[] {
   const value = (name: string) => pointsOf(samples, (values) => values[`ledger_state_${name}`])
   const rate = (name: string) => rateOf(value(name))
@@ -56,7 +56,7 @@ function pointsOf(
   })
 }
 
-/** How fast a number grew, for each second between two samples. */
+/** Growth of a number in a second, between each two samples. */
 function rateOf(points: readonly Point[]): readonly Point[] {
   return points.slice(1).map(({ x, y }, at) => {
     const before = points[at]!
@@ -64,13 +64,13 @@ function rateOf(points: readonly Point[]): readonly Point[] {
   })
 }
 
-/** Part of what the caches of all readers take at most. */
+/** Heap of the caches of all readers, as a part of their capacity. */
 function cacheUse(values: Sample['values']): number | undefined {
   const { ledger_state_cache_bytes: bytes, ledger_state_cache_capacity_bytes: capacity } = values
   return bytes === undefined || !capacity ? undefined : bytes / capacity
 }
 
-/** Mean between each two samples; no value where nothing was answered. */
+/** Mean time of an answer between each two samples; no value if nothing was answered. */
 function meanAnswerSeconds(samples: readonly Sample[]): readonly Point[] {
   const name = 'ledger_state_http_request_duration_seconds'
   return samples.slice(1).flatMap(({ time, values }, at) => {

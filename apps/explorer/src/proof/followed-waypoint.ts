@@ -1,19 +1,19 @@
 import { isWaypoint } from './trusted-waypoint.ts'
 
 const STORED_AS = 'followed-waypoints'
-/** Waypoints that this browser follows from, at most: one for each chain that somebody looks at. */
+/** Most waypoints that this browser keeps. It needs one for each chain that the visitor looks at. */
 const MOST_KEPT = 16
 
 /**
- * The waypoint to continue from: the newest end of an epoch that this browser verified from a trusted waypoint, if it comes before the version
- * whose signers are asked for; else the trusted waypoint itself.
+ * The waypoint to continue from: the newest end of an epoch that this browser verified from a trusted waypoint, if it
+ * is older than `version`; else the trusted waypoint itself.
  */
 export function followedFrom(trusted: string, version: string): string {
   const kept = parseFollowed(read()).get(trusted)
   return kept !== undefined && versionOf(kept) <= BigInt(version) ? kept : trusted
 }
 
-/** Keeps an end of an epoch that was verified from a trusted waypoint, if it is the newest one. */
+/** Keeps an end of an epoch that was verified from a trusted waypoint, if it is the newest. */
 export function keepFollowed(trusted: string, reached: string): void {
   const kept = parseFollowed(read())
   const before = kept.get(trusted)
@@ -23,11 +23,11 @@ export function keepFollowed(trusted: string, reached: string): void {
   try {
     localStorage.setItem(STORED_AS, JSON.stringify(Object.fromEntries([...others, [trusted, reached]])))
   } catch {
-    // A browser that keeps nothing follows from the trusted waypoint each time.
+    // A browser that keeps nothing begins at the trusted waypoint each time.
   }
 }
 
-/** What was stored; whatever is not a waypoint is left out. */
+/** Reads what was stored, and leaves out what is not a waypoint. */
 export function parseFollowed(text: string | null): Map<string, string> {
   try {
     const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)

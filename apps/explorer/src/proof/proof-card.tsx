@@ -13,12 +13,12 @@ import { type ProofOutcome, type ProofRequest, useProof } from './use-proof.ts'
 interface ProvenValue {
   readonly question: ReadQuestion
   readonly request: ApiRequest
-  /** The value that is shown, as JSON; null if none is. */
+  /** The shown value as JSON; null if there is none. */
   readonly shown: string | null
   readonly place: ProofPlace
 }
 
-/** Who signed the value, and whom the visitor trusts for that. */
+/** A card that says who signed a value, and whom the visitor trusts for that. */
 export function ProofCard(value: ProvenValue) {
   const trusted = trustedAt(value.place)
   if (!trusted) return null
@@ -30,7 +30,7 @@ export function ProofCard(value: ProvenValue) {
   )
 }
 
-/** What of a list is proven, and whom the visitor trusts for that. */
+/** A card that says what of a list is proven, and whom the visitor trusts for that. */
 export function ProvenListCard({ place, what }: { readonly place: ProofPlace; readonly what: string }) {
   const trusted = trustedAt(place)
   if (!trusted) return null
@@ -42,7 +42,10 @@ export function ProvenListCard({ place, what }: { readonly place: ProofPlace; re
   )
 }
 
-/** Who signed an entry of a list. The first ones that come into sight are verified, others when somebody asks. */
+/**
+ * A card that says who signed an entry of a list. The first entries that come into sight are verified, others when the
+ * visitor asks.
+ */
 export function EntryCard({ proofs, ...value }: ProvenValue & { readonly proofs: ProofsOfList }) {
   const [, askedFor] = useState(false)
   const trusted = trustedAt(value.place)
@@ -75,7 +78,7 @@ function trustedAt({ chainId, trust, version }: ProofPlace): TrustedWaypoint | u
 }
 
 function requestOf({ question, request, place }: ProvenValue, { waypoint }: TrustedWaypoint): ProofRequest {
-  // The answer that a view of a module reads has no proof; the state value behind it has.
+  // The answer that the view of a module reads has no proof. The state value with the module has one.
   const provable = question.kind === 'module' ? moduleRequest(question) : request
   return { question, request: provable, version: place.version, waypoint, hashSalt: place.trust.hash_salt }
 }
@@ -83,7 +86,7 @@ function requestOf({ question, request, place }: ProvenValue, { waypoint }: Trus
 interface VerifiedProps {
   readonly asked: ProofRequest
   readonly shown: string | null
-  /** The list that keeps the outcome, and its name there, for when the value comes into sight again. */
+  /** The list that keeps the outcome, and the entry's name in it, for the next time that the entry comes into sight. */
   readonly known?: readonly [ProofsOfList | undefined, string]
 }
 
@@ -152,7 +155,7 @@ const SAID_BY: Readonly<Record<TrustedWaypoint['saidBy'], (network: string) => s
   node: () => 'The node itself says it: this page trusts the node for who the validators are.',
 }
 
-/** The waypoint that proofs begin at, and a form for another one. */
+/** The waypoint at which proofs begin, and a form to choose another. */
 function TrustedFacts({ trusted, chainId }: { readonly trusted: TrustedWaypoint; readonly chainId: string }) {
   const [given, setGiven] = useState('')
   const id = useId()

@@ -6,13 +6,13 @@ import { useLoaded } from './use-loaded.ts'
 
 interface ProofNoteProps {
   readonly question: ReadQuestion
-  /** The read that is shown, as it was asked. */
+  /** The request of the shown value. */
   readonly request: ApiRequest
-  /** Its answer. */
+  /** Answer to the request. */
   readonly answer: Result<unknown> | undefined
 }
 
-/** Who signed a value that is shown, verified in the browser. Nothing is drawn where the node gives no proofs. */
+/** A note that says who signed a shown value, verified in the browser. Draws nothing if the node gives no proofs. */
 export function ProofNote({ question, request, answer }: ProofNoteProps) {
   const place = useProofPlace(answer && shownVersion(request.at, answer))
   const shown = answer && shownJson(question, answer)

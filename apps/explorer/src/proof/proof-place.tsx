@@ -5,7 +5,7 @@ import { goTo, route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { nearestVersion } from './shown.ts'
 
-/** A version that has proofs, and what the node says of who signs them. */
+/** A version that has proofs, and what the node says about their signers. */
 export interface ProofPlace {
   readonly version: string
   readonly chainId: string
@@ -13,8 +13,8 @@ export interface ProofPlace {
 }
 
 /**
- * Whether a version that is shown has proofs, or else the nearest one that does. Undefined if the node gives no proofs, and
- * until it said so.
+ * Whether a shown version has proofs, or else the nearest one that does. Undefined if the node gives no proofs, and
+ * until it has answered.
  */
 export function useProofPlace(shown: string | undefined): ProofPlace | { readonly nearest: string } | undefined {
   const asked = useAnswer<Trust>({ path: '/-/trust' })
@@ -25,7 +25,7 @@ export function useProofPlace(shown: string | undefined): ProofPlace | { readonl
   return { version: nearest, chainId: asked.answer.head?.chainId ?? '', trust: asked.value }
 }
 
-/** Leads to the nearest version that has proofs. */
+/** A link to the nearest version that has proofs. */
 export function ProvenElsewhere({
   nearest,
   children,

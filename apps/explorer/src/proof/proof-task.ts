@@ -1,31 +1,31 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 
-/** An answer with its proof, and what it has to hold against. */
+/** An answer with its proof, and what it is verified against. */
 export interface ProofTask {
   /** Body of the answer as JSON. */
   readonly answer: string
   readonly question: ReadQuestion
   readonly version: string
   readonly waypoint: string
-  /** The word before the name of each hash; null if the node says none. */
+  /** The word before the name of each hash; null if the node does not give it. */
   readonly hashSalt: string | null
-  /** The API of the node, ending in `/v1`. */
+  /** URL of the node's API, ending in `/v1`. */
   readonly url: string
 }
 
-/** What a proof shows. */
+/** Result of a verified proof. */
 export interface Believed {
-  /** The proven value as JSON; null if the state has none. */
+  /** The proven value as JSON; null if it is proven to be absent. */
   readonly json: string | null
   readonly epoch: string
-  /** How many validators signed, of all; null if the waypoint itself vouches. */
+  /** Number of validators that signed, and of all; null if the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | null
   readonly timestampUsec: string
 }
 
 export type ProofResult = { readonly believed: Believed } | { readonly refused: string }
 
-/** An epoch whose validators are verified, of those up to the one that signed. */
+/** Progress: the epoch whose validators are verified, and the epoch of the signers. */
 export interface Reached {
   readonly epoch: string
   readonly lastEpoch: string

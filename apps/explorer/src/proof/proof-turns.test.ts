@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ProofTurns } from './proof-turns.ts'
 
-it('runs one after the other, also after one that failed, and does not begin what nobody waits for', async () => {
+it('proof turns run one task after the other, even after one that failed, and do not begin an aborted one', async () => {
   const turns = new ProofTurns()
   const seen: string[] = []
   const never = new AbortController().signal

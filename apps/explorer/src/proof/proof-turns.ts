@@ -1,8 +1,11 @@
-/** Runs one thing after the other: proofs share a processor with the page, and a node with other visitors. */
+/** Runs one task after the other, as proofs share a processor with the page, and the node with other visitors. */
 export class ProofTurns {
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Runs something after all that were to run before it; what nobody waits for any more is not begun. @throws as what runs */
+  /**
+   * Runs a task after all earlier ones. A task that is aborted before its turn is not begun.
+   * @throws the errors of the task
+   */
   take<T>(run: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const mine = this.#last.then(() => {
       signal.throwIfAborted()

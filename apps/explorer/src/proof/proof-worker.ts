@@ -1,8 +1,8 @@
-// Verifies answers, outside of the thread that draws: each end of an epoch takes some 30 ms.
+// Verifies answers in another thread than the one that draws, because each end of an epoch takes some 30 ms.
 import { type ReadProof, readEndingsFrom, readProofFrom, verifyRead } from '@ledger-state/light-client'
 import type { ProofMessage, ProofResult, ProofTask } from './proof-task.ts'
 
-/** Modules that are remembered with their proofs: the entries of a list mostly need the same few. */
+/** Most modules that are remembered with their proofs. The entries of a list mostly need the same few. */
 const MOST_MODULES = 64
 
 const modules = new Map<string, Promise<unknown>>()
@@ -42,7 +42,7 @@ async function check({ answer, question, version, waypoint, hashSalt, url }: Pro
   }
 }
 
-/** Remembers what was read; it is verified each time. What failed is asked for again. */
+/** Remembers the data of proofs, which are verified each time. Failed requests are repeated. */
 function remembering(read: ReadProof): ReadProof {
   return (stateKey, version) => {
     const name = `${version} ${stateKey}`

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ProofsOfList } from './proofs-of-list.ts'
 
-it('verifies the first twenty entries that come into sight, and others that somebody asks for', () => {
+it('a list verifies the first twenty entries that come into sight, and others that the visitor asks for', () => {
   const proofs = new ProofsOfList()
   const admitted = Array.from({ length: 25 }, (_, at) => proofs.admits(String(at)))
   expect(admitted).toEqual(Array.from({ length: 25 }, (_, at) => at < 20))
@@ -10,7 +10,7 @@ it('verifies the first twenty entries that come into sight, and others that some
   expect([proofs.admits('23'), proofs.admits('24')]).toEqual([true, false])
 })
 
-it('keeps what came of an entry', () => {
+it('a list keeps the outcome of an entry', () => {
   const proofs = new ProofsOfList()
   expect(proofs.outcomeOf('a')).toBe(undefined)
   proofs.keep('a', { refused: 'no' })

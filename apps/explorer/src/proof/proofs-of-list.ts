@@ -1,6 +1,6 @@
 import type { ProofOutcome } from './use-proof.ts'
 
-/** Entries that are verified without being asked; each takes a request or some, and 50 ms and more. */
+/** Number of entries that are verified without being asked for. Each takes at least one request and 50 ms. */
 const MOST_UNASKED = 20
 
 /** What is known of the proofs of one list, while it is shown. */
@@ -8,7 +8,9 @@ export class ProofsOfList {
   readonly #asked = new Set<string>()
   readonly #outcomes = new Map<string, ProofOutcome>()
 
-  /** Whether an entry that came into sight is verified now; those beyond the first ones wait until somebody asks. */
+  /**
+   * Whether an entry that came into sight is verified now. Entries beyond the first ones wait until the visitor asks.
+   */
   admits(name: string): boolean {
     if (this.#asked.size < MOST_UNASKED) this.#asked.add(name)
     return this.#asked.has(name)

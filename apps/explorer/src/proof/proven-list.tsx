@@ -6,7 +6,7 @@ import { ProofsOfList } from './proofs-of-list.ts'
 import { shownVersion } from './shown.ts'
 import { useLoaded } from './use-loaded.ts'
 
-/** What the entries of a list are proven with. */
+/** What is needed to prove the entries of a list. */
 export interface ProvenList {
   readonly place: ProofPlace | { readonly nearest: string } | undefined
   readonly proofs: ProofsOfList
@@ -14,7 +14,7 @@ export interface ProvenList {
 
 /**
  * Whether the entries of a list have proofs.
- * @param answer the first page, whose version all pages have; undefined until it is there
+ * @param answer the first page, whose version all pages have; undefined until it has come
  */
 export function useProvenList(at: string | undefined, answer: ApiAnswer | undefined): ProvenList {
   const found = useProofPlace(answer && shownVersion(at, { value: undefined, answer }))
@@ -27,11 +27,11 @@ export function useProvenList(at: string | undefined, answer: ApiAnswer | undefi
 
 interface ListNoteProps {
   readonly list: ProvenList
-  /** What is verified, and when: the beginning of a sentence. */
+  /** Beginning of a sentence that says what is verified, and when. */
   readonly what: string
 }
 
-/** Says above a list what of it is proven, and what is not. Nothing is drawn where the node gives no proofs. */
+/** A note above a list that says what of it is proven and what is not. Draws nothing if the node gives no proofs. */
 export function ProvenListNote({ list: { place }, what }: ListNoteProps) {
   if (!place) return null
   if ('nearest' in place) return <ProvenElsewhere nearest={place.nearest} />
@@ -46,19 +46,22 @@ function LazyListNote(props: Parameters<typeof import('./proof-card.tsx').Proven
 interface EntryProofProps {
   readonly list: ProvenList
   readonly question: ReadQuestion
-  /** The read of the entry alone. */
+  /** The request for the entry alone. */
   readonly request: ApiRequest
-  /** The value that the list shows. */
+  /** The value of the entry in the list. */
   readonly value: unknown
 }
 
-/** Who signed an entry of a list; nothing if its version has no proofs, which the note above the list says. */
+/**
+ * A note that says who signed an entry of a list. Draws nothing if the entry's version has no proofs, which the note
+ * above the list says.
+ */
 export function EntryProof({ list: { place, proofs }, question, request, value }: EntryProofProps) {
   if (!place || 'nearest' in place) return null
   return <LazyEntry {...{ place, proofs, question, request, shown: JSON.stringify(value) }} />
 }
 
-/** Says of an entry why it is not verified; nothing if the note above the list says it. */
+/** A note that says why an entry is not verified. Draws nothing if the note above the list says it. */
 export function EntryUnproven({ list: { place }, why }: { readonly list: ProvenList; readonly why: string }) {
   return place && 'version' in place ? <p class="proof hint">Not verified: {why}</p> : null
 }

@@ -1,7 +1,9 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 import type { Result } from '../api/client.ts'
 
-/** The value that a view shows, as compact JSON; null if it shows that there is none, undefined if it shows no value. */
+/**
+ * The value that a view shows, as compact JSON. Null if it shows that there is none, undefined if it shows no value.
+ */
 export function shownJson({ kind }: ReadQuestion, answer: Result<unknown>): string | null | undefined {
   if ('failure' in answer) return answer.failure.kind === 'absent' ? null : undefined
   const { value } = answer
@@ -13,14 +15,14 @@ function provablePart(kind: ReadQuestion['kind'], value: unknown): unknown {
   return kind === 'module' ? (value as { readonly bytecode?: unknown }).bytecode : value
 }
 
-/** The version that is shown; undefined if the answer does not say it. */
+/** The version that is shown; undefined if the answer does not have it. */
 export function shownVersion(at: string | undefined, answer: Result<unknown>): string | undefined {
   if (at !== undefined && /^\d+$/.test(at)) return at
   if ('failure' in answer) return undefined
   return at === undefined ? answer.answer.head?.version : answer.answer.readVersion
 }
 
-/** The one of some versions that is nearest to another one; the first where that is not known. */
+/** The version of a list that is nearest to another one; the first if that other is not known. */
 export function nearestVersion(versions: readonly string[], to: string | undefined): string | undefined {
   if (to === undefined) return versions[0]
   const distance = (one: string): bigint => {
@@ -33,8 +35,8 @@ export function nearestVersion(versions: readonly string[], to: string | undefin
 }
 
 /**
- * Whether a view shows what is proven. Both are JSON of one value, in whichever spacing. On chains that store nothing for a new
- * account, one that is proven to be absent is shown as an account that never sent anything.
+ * Whether a view shows what is proven. Both are JSON of one value, with any spacing. On chains that store nothing for a
+ * new account, an account that is proven to be absent is shown as one that never sent anything.
  */
 export function isSameJson(shown: string | null, proven: string | null, { kind }: Pick<ReadQuestion, 'kind'>): boolean {
   if (kind === 'account' && shown !== null && proven === null) {

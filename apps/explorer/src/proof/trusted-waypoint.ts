@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { readStored, writeStored } from '../state/stored-text.ts'
 import { KNOWN_WAYPOINTS } from './known-waypoints.ts'
 
-/** The point of the ledger that validators of proofs follow from, and who says it. */
+/** The point of the ledger from which the validators of proofs follow, and its origin. */
 export interface TrustedWaypoint {
   readonly waypoint: string
   readonly saidBy: 'visitor' | 'network' | 'node'
@@ -10,14 +10,14 @@ export interface TrustedWaypoint {
 
 const STORED_AS = 'trusted-waypoints'
 
-/** The waypoints that the visitor chose, by the id of the chain; this browser keeps them. */
+/** The waypoints that the visitor chose, by chain id. This browser keeps them. */
 const chosen = signal<Readonly<Record<string, string>>>(parseChosen(readStored(STORED_AS)))
 
 export function isWaypoint(text: string): boolean {
   return /^\d{1,20}:[0-9a-f]{64}$/.test(text)
 }
 
-/** What was stored; whatever is not a waypoint is left out. */
+/** Reads what was stored, and leaves out what is not a waypoint. */
 export function parseChosen(text: string | null): Readonly<Record<string, string>> {
   try {
     const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)
@@ -28,8 +28,8 @@ export function parseChosen(text: string | null): Readonly<Record<string, string
 }
 
 /**
- * The visitor's choice; else the newest waypoint of the network at or before a version, that of the node where it is one of the
- * network; else that of the node.
+ * The waypoint to trust: the visitor's choice; else the node's own if the network publishes it; else the newest
+ * waypoint that the network publishes at or before a version; else the node's own.
  */
 export function trustedWaypoint(chainId: string, ofNode: string | null, version: string): TrustedWaypoint | undefined {
   const ofVisitor = chosen.value[chainId]
@@ -41,7 +41,10 @@ export function trustedWaypoint(chainId: string, ofNode: string | null, version:
   return ofNode === null ? undefined : { waypoint: ofNode, saidBy: 'node' }
 }
 
-/** @param waypoint undefined for the one that holds where nothing is chosen */
+/**
+ * Chooses the trusted waypoint of a chain.
+ * @param waypoint undefined for the default
+ */
 export function chooseWaypoint(chainId: string, waypoint: string | undefined): void {
   const { [chainId]: _, ...others } = chosen.value
   chosen.value = waypoint === undefined ? others : { ...others, [chainId]: waypoint }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** A part of the page that is loaded where there is something to verify; undefined until it is there. */
+/** A part of the page that is loaded when it is needed; undefined until it is loaded. */
 export function useLoaded<T>(load: () => Promise<T>): T | undefined {
   const [loaded, setLoaded] = useState<{ readonly part: T } | undefined>(undefined)
   useEffect(() => {

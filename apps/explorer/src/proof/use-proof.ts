@@ -4,13 +4,13 @@ import { followedFrom, keepFollowed } from './followed-waypoint.ts'
 import type { ProofMessage, ProofResult, ProofTask, Reached } from './proof-task.ts'
 import { ProofTurns } from './proof-turns.ts'
 
-/** What came of a proof; the node may have none from a waypoint that it does not know. */
+/** Result of a proof. The node may have none for a waypoint that it does not know. */
 export type ProofOutcome = ProofResult | { readonly unavailable: string }
 
-/** A read whose answer is to be proven. The waypoint is none of the address that is read. */
+/** A read whose answer is to be proven. The path of the read has no waypoint in it. */
 export type ProofRequest = Omit<ProofTask, 'answer' | 'url'> & { readonly request: ApiRequest }
 
-/** What is known of a proof: what came of it, or how far the epochs are followed. */
+/** State of a proof: its result, or how far the epochs are followed. */
 export interface ProofState {
   readonly outcome?: ProofOutcome
   readonly reached?: Reached
@@ -21,7 +21,7 @@ const TURNS = new ProofTurns()
 
 /**
  * Asks for a value with its proof, and verifies it here, one proof after the other.
- * @param known what came of the same proof before
+ * @param known earlier result of the same proof
  */
 export function useProof(asked: ProofRequest, known?: ProofOutcome): ProofState {
   const [state, setState] = useState<ProofState & { readonly of: string }>({ of: '' })

@@ -17,7 +17,7 @@ it.each([
   expect(memberAt(value, fields.paths[0]!)).toBe('7')
 })
 
-it('only types that name an asset have an amount: other types have none, nor has a store that names no asset', () => {
+it('neither other types nor a store without an asset have an amount', () => {
   expect(amountFieldsOf('0x1::account::Account', '0xabc', { balance: '7' })).toBeUndefined()
   expect(amountFieldsOf('0x2::coin::CoinStore<0x2::m::C>', '0xabc', { coin: { value: '7' } })).toBeUndefined()
   expect(amountFieldsOf('0x1::fungible_asset::FungibleStore', '0xabc', { balance: '7' })).toBeUndefined()

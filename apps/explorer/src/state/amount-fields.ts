@@ -1,6 +1,6 @@
 /** The members of a value that are amounts of one asset. */
 export interface AmountFields {
-  /** A coin type or the address of metadata; undefined if the fungible store of the same account names it. */
+  /** Coin type or metadata address; undefined if the fungible store of the same account names it. */
   readonly asset: string | undefined
   /** Paths from the value to each member, as differences name them. */
   readonly paths: readonly string[]
@@ -13,7 +13,10 @@ const COIN_PATHS: Readonly<Record<string, readonly string[]>> = {
   CoinInfo: ['supply.vec.0.integer.vec.0.value'],
 }
 
-/** @param holder the account of a resource */
+/**
+ * The amounts in a value of a type.
+ * @param holder the account of a resource
+ */
 export function amountFieldsOf(type: string, holder: string | undefined, value: unknown): AmountFields | undefined {
   const [, struct, coin] = OF_COIN.exec(type) ?? []
   if (struct !== undefined && coin !== undefined) return { asset: coin, paths: COIN_PATHS[struct]! }

@@ -1,4 +1,4 @@
-/** A whole number of the smallest units as a decimal number of the unit, to the last digit. */
+/** A number of smallest units as a decimal number of units, with every digit. */
 export function formatAmount(units: string, decimals: number): string {
   const negative = units.startsWith('-')
   const digits = (negative ? units.slice(1) : units).padStart(decimals + 1, '0')
@@ -7,12 +7,12 @@ export function formatAmount(units: string, decimals: number): string {
   return `${negative ? '−' : ''}${whole}${fraction && `.${fraction}`}`
 }
 
-/** Thin spaces between thousands. */
+/** Groups digits by thousands, with thin spaces. */
 export function groupDigits(digits: string): string {
   return digits.replace(/\B(?=(\d{3})+$)/g, '\u2009')
 }
 
-/** The largest that `Date` holds: the year 275,760. A ledger may say more. */
+/** The largest time that `Date` holds, in the year 275,760. A ledger may have a larger one. */
 export const LAST_MICROSECOND = 8_640_000_000_000_000_000n
 
 /** Microseconds since 1970 as a time in UTC; genesis has none. */

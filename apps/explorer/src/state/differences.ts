@@ -1,14 +1,14 @@
-/** A leaf of a value that differs between two of its states; undefined if it is not there. */
+/** A leaf of a value that differs between two states; its old or new value is undefined if it is absent there. */
 export interface Difference {
   readonly path: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** More are not looked for. */
+/** Number of differences at which the search ends. */
 export const MOST_DIFFERENCES = 1_000
 
-/** The first leaves in which two values of JSON differ, in the order of the first value and then of the second. */
+/** The first leaves in which two JSON values differ, in the order of the first value and then of the second. */
 export function findDifferences(before: unknown, after: unknown): readonly Difference[] {
   const found: Difference[] = []
   const open: [path: string, before: unknown, after: unknown][] = [['', before ?? undefined, after ?? undefined]]
@@ -21,7 +21,7 @@ export function findDifferences(before: unknown, after: unknown): readonly Diffe
       if (difference.before !== difference.after) found.push(difference)
       continue
     }
-    // A leaf in place of members, or the other way round, is listed with them.
+    // If a leaf takes the place of members, or members of a leaf, the leaf is listed together with them.
     if (oldMembers.size === 0 && old !== undefined) found.push({ path, before: leafToText(old), after: undefined })
     if (youngMembers.size === 0 && young !== undefined)
       found.push({ path, before: undefined, after: leafToText(young) })

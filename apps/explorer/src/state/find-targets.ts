@@ -6,28 +6,29 @@ import { groupDigits } from './amount.ts'
 import { loadLedgerNames } from './ledger-names.ts'
 import { type Candidate, type Target, textToCandidates } from './target.ts'
 
-/** What is known of the ledger before a search asks it. */
+/** Known facts of the ledger, before a search asks the node. */
 export interface SearchContext {
-  /** The state that is looked at; undefined for the latest. */
+  /** The state that the page shows; undefined for the latest. */
   readonly at: string | undefined
   readonly head: StateHead | undefined
-  /** Microseconds; undefined if the oldest block has no time. */
+  /** Time in microseconds; undefined if the oldest block has none. */
   readonly oldestTimestampUsec: string | undefined
 }
 
-/** What a search found. */
+/** Result of a search. */
 export interface Found {
   readonly targets: readonly Target[]
-  /** What was looked for and is not there, in words for people. */
+  /** What was looked for and does not exist, in words for people. */
   readonly missing: readonly string[]
 }
 
 const NOTHING: Found = { targets: [], missing: [] }
-/** Targets of one name: whoever wants others writes more of it. */
+/** Most targets of one name. A longer text finds the others. */
 const MOST_NAMED = 8
 
 /**
- * Looks up what a text may name: at most seven small requests for an address, 22 for a word, fewer for the rest.
+ * Looks up what a text may name. It takes at most seven small requests for an address, 22 for a word, and fewer for
+ * others.
  * @throws only if it was aborted
  */
 export async function findTargets(text: string, context: SearchContext, signal: AbortSignal): Promise<Found> {
@@ -191,7 +192,7 @@ function missing(text: string): Found {
   return { ...NOTHING, missing: [text] }
 }
 
-/** `value`, or the end of the range that is next to it; all are decimal. */
+/** `value`, or the nearest end of the range; all are decimal. */
 function nearest(value: string, least: string, most: string): string {
   return BigInt(value) < BigInt(least) ? least : BigInt(value) > BigInt(most) ? most : value
 }

@@ -16,7 +16,7 @@ const head = (version: number) => ({
 })
 
 let fresh: Fresh
-/** How each load ends, in turn; each takes 100 ms. */
+/** Outcomes of the next loads, in turn. Each load takes 100 ms. */
 let ends: (Failure | undefined)[]
 let loads: number
 let isLive: boolean

@@ -1,13 +1,13 @@
 import type { Failure } from '../api/failure.ts'
 import { newest } from './ledger.ts'
 
-/** A page that stays open costs a node at most a tenth of one core. */
+/** Rest after a load, in multiples of its duration: an open page costs a node at most a tenth of one core. */
 const REST_FACTOR = 10
 
 export interface Loader {
-  /** Loads once. Resolves with the failure, if there was one; rejects only when it was stopped. */
+  /** Loads once. Resolves with the failure, if there was one; rejects only if it was stopped. */
   load(signal: AbortSignal): Promise<Failure | undefined>
-  /** Whether what was loaded is another after the ledger grew. */
+  /** Whether the loaded data changes when the ledger grows. */
   isLive(): boolean
 }
 
@@ -17,7 +17,7 @@ export interface Fresh {
   stop(): void
 }
 
-/** Loads at once, after a failure that may pass, and after the ledger grew; one load at a time. */
+/** Loads at once, again after a failure that may pass, and again after the ledger grew. One load runs at a time. */
 export function keepFresh({ load, isLive }: Loader): Fresh {
   const stop = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -2,9 +2,9 @@ import type { Resource, TypeUsesPage } from '../api/answers.ts'
 import { assetFactsPath, KNOWN_ASSETS, resourceToAssetFacts } from '../api/asset.ts'
 import { ask } from '../api/client.ts'
 
-/** An asset of the ledger, with what its issuer wrote. */
+/** An asset of the ledger, with the name and symbol that its issuer wrote. */
 export interface NamedAsset {
-  /** A coin type, or the address of a fungible asset. */
+  /** Coin type, or address of a fungible asset. */
   readonly asset: string
   readonly name: string
   readonly symbol: string
@@ -16,7 +16,7 @@ export interface NamedAsset {
 /** Names that people may search for. */
 export interface LedgerNames {
   readonly assets: readonly NamedAsset[]
-  /** Resources of the framework and of the issuers of those assets. */
+  /** Resources of the framework and of the issuers of the assets. */
   readonly resources: readonly { readonly address: string; readonly type: string }[]
 }
 
@@ -25,18 +25,21 @@ interface Place {
   readonly chainId: string | undefined
 }
 
-/** Id of the chain that `KNOWN_ASSETS` are on. */
+/** Id of the chain with `KNOWN_ASSETS`. */
 const MAINNET = '1'
 const FRAMEWORK = '0x1'
 const COIN_INFO = /^0x1::coin::CoinInfo<(.+)>$/
-/** A ledger may have thousands; the first in the order of their addresses are enough to begin with. */
+/**
+ * Most assets that are loaded, in the order of their addresses. A ledger may have thousands; these are enough to begin
+ * with.
+ */
 const MOST_ASSETS = 12
 const MOST_ISSUERS = 6
 const MOST_RESOURCES = 200
 
 /**
- * Loads the names of assets that one page of each search for their facts finds, and the types of resources near them. On a large
- * ledger these are some of all. At most 22 requests, each bounded by the node.
+ * Loads names of assets, from the first page of each search for their facts, and types of resources at the same
+ * accounts. On a large ledger these are only some. It takes at most 22 requests, each bounded by the node.
  * @throws only if it was aborted
  */
 export async function loadLedgerNames(place: Place, signal: AbortSignal): Promise<LedgerNames> {
@@ -46,7 +49,10 @@ export async function loadLedgerNames(place: Place, signal: AbortSignal): Promis
   return { assets, resources: resources.flat() }
 }
 
-/** The assets that are found without a search of the whole ledger. @throws only if it was aborted */
+/**
+ * Assets that are found without a search of the whole ledger.
+ * @throws only if it was aborted
+ */
 export async function loadAssets({ at, chainId }: Place, signal: AbortSignal): Promise<readonly NamedAsset[]> {
   const holders = async (type: string) => {
     const result = await ask<TypeUsesPage>({ path: `/types/${type}/uses?limit=50`, at }, signal)

@@ -3,9 +3,9 @@ import { ask, askText } from '../api/client.ts'
 import type { StateHead } from '../api/state-head.ts'
 import { loadAssets, type NamedAsset } from './ledger-names.ts'
 
-/** What there is to look at on this ledger, as far as a few requests show it. */
+/** Places of interest on this ledger, as far as a few requests show them. */
 export interface LedgerSights {
-  /** Those that changed most lately come first. */
+  /** Accounts; those that changed last come first. */
   readonly accounts: readonly SightedAccount[]
   readonly tables: readonly SightedTable[]
   readonly assets: readonly SightedAsset[]
@@ -13,25 +13,25 @@ export interface LedgerSights {
 
 export interface SightedAccount {
   readonly address: string
-  /** Resources and modules of the account that differ from those of some versions ago. */
+  /** Number of resources and modules of the account that changed within the recent versions. */
   readonly changes: number
-  /** Transactions that it has sent. */
+  /** Number of transactions that the account has sent. */
   readonly sent: string
 }
 
 export interface SightedTable {
   readonly handle: string
   readonly holder: string
-  /** The member of a resource that holds the table, such as `0x2::shop::Shop.prices`. */
+  /** Member of a resource that holds the table, such as `0x2::shop::Shop.prices`. */
   readonly member: string
 }
 
 export interface SightedAsset extends NamedAsset {
-  /** Supply in the smallest unit; undefined if the ledger does not say. */
+  /** Supply in the smallest unit; undefined if the ledger does not have it. */
   readonly supply: string | undefined
 }
 
-/** Lately: at most this number of versions ago. */
+/** Number of versions that count as recent. */
 export const RECENT_VERSIONS = 1_000n
 const MOST_ACCOUNTS = 8
 const MOST_HOLDERS = 4
@@ -39,8 +39,8 @@ const MOST_TABLES = 6
 const MOST_CHANGES = 50
 
 /**
- * Asks for accounts, tables and assets of the newest state: at most 60 small requests, each bounded by the node. On a large ledger
- * they are some of all, in the order of their addresses.
+ * Asks for accounts, tables and assets of the newest state, with at most 60 small requests, each bounded by the node.
+ * On a large ledger these are only some, in the order of their addresses.
  * @throws only if it was aborted
  */
 export async function loadSights(head: StateHead, signal: AbortSignal): Promise<LedgerSights> {
@@ -88,7 +88,7 @@ async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]>
     if (!('declarations' in use) || use.declarations === undefined) return []
     return use.declarations.map((name) => ({ address: use.address, type: `${use.address}::${use.module}::${name}` }))
   })
-  // The framework's tables are there on every ledger; those of others are worth more to a visitor.
+  // The framework's tables exist on every ledger. Other tables interest a visitor more, so they come first.
   const ordered = places.toSorted((a, b) => Number(a.address === '0x1') - Number(b.address === '0x1'))
   const found = await Promise.all(
     ordered.slice(0, MOST_HOLDERS).map(async ({ address, type }) => {
@@ -110,7 +110,7 @@ async function loadTables(signal: AbortSignal): Promise<readonly SightedTable[]>
   return tables.filter((_, at) => isFilled[at])
 }
 
-/** The members that are tables: objects with a handle. Exported for its test. */
+/** The tables among the members of a resource: objects with a handle. Exported for its test. */
 export function handlesIn(
   value: unknown,
   path: readonly string[] = [],
@@ -126,7 +126,7 @@ async function loadSuppliedAssets(head: StateHead, signal: AbortSignal): Promise
   return await Promise.all(assets.map(async (asset) => ({ ...asset, supply: await loadSupply(asset, signal) })))
 }
 
-/** What the resources of an asset say; a coin may count in a table item, which is not looked up. */
+/** The supply in the resources of an asset. A coin may count it in a table item, which is not looked up. */
 async function loadSupply({ asset, issuer }: NamedAsset, signal: AbortSignal): Promise<string | undefined> {
   const read = async (type: string): Promise<unknown> => {
     const path = `/accounts/${issuer}/resource/${encodeURIComponent(type)}`

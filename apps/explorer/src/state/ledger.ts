@@ -4,18 +4,18 @@ import { ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import type { StateHead } from '../api/state-head.ts'
 
-/** How often the newest version is asked for while the page is seen. */
+/** Time between requests for the newest version while the page is visible. */
 const LIVE_MS = 2_000
 
-/** The newest state of the node, live. */
+/** The newest state of the node, kept up to date. */
 export const newest = signal<StateHead | undefined>(undefined)
-/** Why it is not known. */
+/** The reason why the newest state is not known. */
 export const newestFailure = signal<Failure | undefined>(undefined)
-/** The time of the oldest block of the window that has one; genesis has none. */
+/** Time of the oldest block of the window that has one; genesis has none. */
 export const oldestTimestampUsec = signal<string | undefined>(undefined)
 
 const now = signal(Date.now())
-/** How long ago the newest block was made. */
+/** Age of the newest block. */
 export const ageSeconds = computed(() => {
   const made = Number(BigInt(newest.value?.timestampUsec ?? '0') / 1_000n)
   return Math.max(0, Math.round((now.value - made) / 1_000))

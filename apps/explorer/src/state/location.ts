@@ -3,14 +3,17 @@ import { parseRoute, type Route, routeToHref } from './route.ts'
 
 const here = () => parseRoute(window.location.pathname, window.location.search)
 
-/** What the address of the page says. */
+/** The route in the address of the page. */
 export const route = signal<Route>(here())
 
 window.addEventListener('popstate', () => {
   route.value = here()
 })
 
-/** @param scroll whether the page is seen from its top, or from where it is */
+/**
+ * Goes to a route.
+ * @param scroll whether to show the page from its top, or to stay where it is
+ */
 export function goTo(next: Route, scroll: 'top' | 'stay' = 'top'): void {
   const isSameView = viewOf(next) === viewOf(route.value)
   window.history.pushState(null, '', routeToHref(next))
@@ -18,7 +21,7 @@ export function goTo(next: Route, scroll: 'top' | 'stay' = 'top'): void {
   if (scroll === 'top' && !isSameView) window.scrollTo(0, 0)
 }
 
-/** The time machine leaves the page where it is. */
+/** The view of a route as a text. Moving through time does not change it. */
 function viewOf(one: Route): string {
   return routeToHref({ ...one, at: undefined })
 }

@@ -1,12 +1,12 @@
 import { textToTime } from './target.ts'
 
-/** What somebody wrote to say a state: a version, a time, or the state after a block. */
+/** A state that a text names: a version, a time, or the state after a block. */
 export type MomentText = { readonly at: string } | { readonly height: string }
 
 const VERSION = /^\d{1,20}$/
 const BLOCK = /^(?:block\s*|#)(\d{1,20})$/i
 
-/** Undefined if the text says none. */
+/** Reads a state from a text; undefined if the text does not name one. */
 export function textToMoment(text: string): MomentText | undefined {
   const trimmed = text.trim()
   const block = BLOCK.exec(trimmed)

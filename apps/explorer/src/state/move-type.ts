@@ -1,4 +1,4 @@
-/** A Move type as its text says it: what stands before the `<`, and the types between the angles. */
+/** A Move type, split into the text before the `<` and its type arguments. */
 export interface MoveType {
   readonly text: string
   readonly name: string
@@ -13,7 +13,7 @@ export function parseMoveType(text: string): MoveType {
   return { text: trimmed, name: trimmed.slice(0, open), parameters: splitParameters(inner).map(parseMoveType) }
 }
 
-/** Splits at the commas outside of angles. */
+/** Splits a text at the commas outside of angle brackets. */
 function splitParameters(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0
@@ -30,7 +30,7 @@ function splitParameters(text: string): readonly string[] {
   return [...parts, text.slice(start)]
 }
 
-/** A type of a field with the type arguments of its struct in place of `T0`, `T1`, … */
+/** The type of a field, with the type arguments of its struct in place of `T0`, `T1`, … */
 export function withArguments(field: string, parameters: readonly MoveType[]): string {
   return field.replace(/\bT(\d+)\b/g, (all, at: string) => parameters[Number(at)]?.text ?? all)
 }

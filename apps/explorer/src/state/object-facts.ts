@@ -4,18 +4,18 @@ import { ask } from '../api/client.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
 import { formatAmount } from './amount.ts'
 
-/** A line of what an object is. */
+/** One fact about an object, as a line. */
 export interface ObjectFact {
   readonly name: string
-  /** Text of whoever made the object, or an amount. */
+  /** Text by the maker of the object, or an amount. */
   readonly text?: string
   readonly address?: string
 }
 
-/** What the resources at an address say that it is. */
+/** Facts about an object from the resources at its address. */
 export interface ObjectFacts {
   readonly kind: 'fungible asset' | 'collection' | 'token' | 'object'
-  /** What its maker called it; undefined if it has no name. */
+  /** Name that its maker gave it; undefined if it has none. */
   readonly title: string | undefined
   readonly facts: readonly ObjectFact[]
   /** Decimals of a fungible asset, else 0. */
@@ -24,11 +24,11 @@ export interface ObjectFacts {
 
 type Data = Readonly<Record<string, unknown>>
 
-/** Texts are what issuers wrote: shown as text, and cut. */
+/** Length at which texts are cut. They are what issuers wrote, and are shown as text. */
 const LONGEST_TEXT = 300
 
 /**
- * Asks for the resources that make an address an asset, a collection or a token: ten small requests.
+ * Asks for the resources that make an address an asset, a collection or a token, with ten small requests.
  * @returns undefined if it is not an object
  * @throws only if it was aborted
  */
@@ -102,14 +102,14 @@ export async function loadObjectFacts(
   return core && { kind: 'object', title: undefined, facts: ofCore, decimals: 0 }
 }
 
-/** Who holds an asset, in one store. */
+/** A store that holds an asset, with its owner. */
 export interface Holding {
   readonly store: string
   readonly owner: string
   readonly balance: string
 }
 
-/** Holders that one page of a search of all accounts has; `cursor` is where the next page begins. */
+/** Holders found by one page of a search of all accounts. `cursor` is the start of the next page. */
 export interface HoldingsPage {
   readonly holdings: readonly Holding[]
   readonly cursor: string | undefined
@@ -118,7 +118,8 @@ export interface HoldingsPage {
 const STORES_A_PAGE = 25
 
 /**
- * Looks at the next stores of fungible assets, in the order of their addresses, and keeps those of one asset: at most 76 requests.
+ * Looks at the next stores of fungible assets, in the order of their addresses, and keeps those of one asset. It takes
+ * at most 76 requests.
  * @throws only if it was aborted
  */
 export async function loadHoldings(

@@ -1,7 +1,7 @@
 import type { StateHead } from '../api/state-head.ts'
 import { oldestTimestampUsec } from './ledger.ts'
 
-/** Position of a state in the window, from 0 to 1; for a time, about that. */
+/** Position of a state in the window, from 0 to 1; approximate for a time. */
 export function positionOf(at: string, head: StateHead): number {
   const part = (value: number, from: number, to: number) =>
     to === from ? 1 : Math.min(1, Math.max(0, (value - from) / (to - from)))

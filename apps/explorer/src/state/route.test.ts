@@ -45,7 +45,7 @@ describe('a route', () => {
     fc.assert(
       fc.property(views, fc.option(word, { nil: undefined }), (view, at) => {
         const url = new URL(routeToHref({ view, at }), 'http://node')
-        // A browser resolves `.` and `..` in a path.
+        // A browser would resolve `.` and `..` in a path.
         fc.pre(!url.pathname.split('/').some((part) => part === '.' || part === '..'))
         const dots = JSON.stringify(view).match(/"\.{1,2}"/)
         fc.pre(!dots)

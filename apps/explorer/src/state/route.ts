@@ -1,4 +1,4 @@
-/** The part of the ledger that the page shows. All of it is in the address of the page. */
+/** The part of the ledger that the page shows. The address of the page has all of it. */
 export type View =
   | { readonly name: 'home' }
   | { readonly name: 'account'; readonly address: string; readonly tab: AccountTab }
@@ -15,14 +15,14 @@ export type View =
 export const ACCOUNT_TABS = ['balances', 'resources', 'modules', 'changes'] as const
 export type AccountTab = (typeof ACCOUNT_TABS)[number]
 
-/** What a view function is called with. */
+/** Arguments of a call of a view function. */
 export interface ViewCall {
   readonly typeArguments: readonly string[]
-  /** A JSON array. */
+  /** Arguments as a JSON array. */
   readonly arguments: string
 }
 
-/** The visible part of a curve, all of it unless a range of versions is named, and the chosen point. */
+/** The visible range of a curve, which is all of it if no range is named, and the chosen point. */
 export interface CurveView {
   readonly by?: 'version' | undefined
   readonly from?: string | undefined
@@ -30,7 +30,7 @@ export interface CurveView {
   readonly point?: string | undefined
 }
 
-/** Source of the types of a table: the account that holds it, or whoever looks. */
+/** Source of the types of a table: the account that holds it, or the visitor. */
 export interface TableTypes {
   readonly holder?: string | undefined
   readonly keyType?: string | undefined
@@ -39,7 +39,7 @@ export interface TableTypes {
 
 export interface Route {
   readonly view: View
-  /** A version in decimal, or a time as RFC 3339; undefined for the latest. */
+  /** State as a version in decimal or a time as RFC 3339; undefined for the latest. */
   readonly at: string | undefined
 }
 
@@ -77,7 +77,7 @@ function parseView(path: string, parameters: URLSearchParams): View {
   return { name, handle: first, types, key: parameters.get('key') ?? undefined }
 }
 
-/** The call in the address; without arguments the function is looked at, and not called. */
+/** The call in the address. Without arguments, the function is shown and not called. */
 function parseCall(parameters: URLSearchParams): ViewCall | undefined {
   const given = parameters.get('arguments')
   return given === null ? undefined : { typeArguments: parameters.getAll('type'), arguments: given }

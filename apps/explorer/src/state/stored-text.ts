@@ -1,4 +1,4 @@
-/** The text that this browser keeps under a name; null if it keeps none, or nothing at all. */
+/** The text that this browser keeps under a name; null if it keeps none. */
 export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(name)
@@ -7,11 +7,11 @@ export function readStored(name: string): string | null {
   }
 }
 
-/** Has this browser keep a text under a name. It may refuse to: then what was chosen lasts as long as the page. */
+/** Keeps a text under a name in this browser. The browser may refuse; then a choice lasts as long as the page. */
 export function writeStored(name: string, text: string): void {
   try {
     localStorage.setItem(name, text)
   } catch {
-    // As above.
+    // The browser refuses to keep texts.
   }
 }

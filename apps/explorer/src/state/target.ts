@@ -1,14 +1,14 @@
 import type { View } from './route.ts'
 
-/** Something to open, and what to call it. */
+/** Something to open, with its title. */
 export interface Target {
   readonly label: string
-  /** Undefined for a state, which moves the time machine. */
+  /** View to open; undefined for a state, which the time machine moves to. */
   readonly view?: View
   readonly at?: string
 }
 
-/** What a text may name; whether the ledger has it is another question. */
+/** Something that a text may name, whether or not the ledger has it. */
 export type Candidate =
   | { readonly kind: 'address'; readonly address: string }
   | { readonly kind: 'version'; readonly version: string }
@@ -16,13 +16,13 @@ export type Candidate =
   | { readonly kind: 'time'; readonly time: string }
   | { readonly kind: 'module'; readonly address: string; readonly module: string }
   | { readonly kind: 'type'; readonly address: string; readonly module: string; readonly type: string }
-  /** A part of the name of an asset or of a type. */
+  /** Part of the name of an asset or of a type. */
   | { readonly kind: 'word'; readonly word: string }
 
 const ADDRESS = /^0x[0-9a-f]{1,64}$/i
-/** An address without `0x`; a shorter one would be a number. */
+/** An address without `0x`. A shorter text would be a number. */
 const BARE_ADDRESS = /^[0-9a-f]{64}$/i
-/** Digits, or groups of three, as people write large numbers. */
+/** Digits, or digits in groups of three, as people write large numbers. */
 const NUMBER = /^(?:\d{1,20}|\d{1,3}(?:[ ,_.'’\u00a0\u202f]\d{3}){1,6})$/
 const BLOCK = /^(?:block|height)\s*#?\s*(.+)$|^#\s*(.+)$/i
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:Z|UTC|GMT|[+-]\d{2}:\d{2})?)?$/i
@@ -30,7 +30,7 @@ const MODULE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)$/i
 const TYPE = /^(0x[0-9a-f]{1,64})::([a-z_]\w*)::[a-z_]\w*(?:<.*>)?$/i
 const WORD = /^[a-z_][\w:. -]{1,40}$/i
 
-/** Everything that a text may name, the likeliest first. A number is a version and a height. */
+/** Everything that a text may name, the likeliest first. A number may be a version and a height. */
 export function textToCandidates(text: string): readonly Candidate[] {
   const trimmed = text.trim()
   if (ADDRESS.test(trimmed)) return [{ kind: 'address', address: trimmed }]
@@ -62,7 +62,7 @@ function textToNumber(text: string): string | undefined {
   return NUMBER.test(text) ? String(BigInt(text.replaceAll(/\D/g, ''))) : undefined
 }
 
-/** RFC 3339 in UTC; a date alone is its beginning. Undefined if there is no such time. */
+/** A time as RFC 3339 in UTC; a date alone is its first moment. Undefined if there is no such time. */
 export function textToTime(text: string): string | undefined {
   const plain = text
     .trim()

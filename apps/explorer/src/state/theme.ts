@@ -6,10 +6,10 @@ export type Theme = (typeof THEMES)[number]
 
 const STORED_AS = 'theme'
 
-/** The theme that the visitor chose; the browser keeps it. */
+/** The theme that the visitor chose, which the browser keeps. */
 export const theme = signal<Theme>(readTheme())
 
-/** Every colour of the page is a `light-dark()`, which follows the colour scheme of the document. */
+/** Applies the theme. Every colour of the page is a `light-dark()`, which follows the colour scheme of the document. */
 export function applyTheme(): void {
   document.documentElement.style.colorScheme = theme.value === 'system' ? 'light dark' : theme.value
 }

@@ -14,7 +14,7 @@ export interface Amounts {
 
 const WHOLE_NUMBER = /^\d+$/
 
-/** Undefined while the metadata are not known, and where the type has no amounts. */
+/** The amounts of a value. Undefined while the metadata are not known, and if the type has no amounts. */
 export function useAmounts(type: string | undefined, holder: string | undefined, value: unknown): Amounts | undefined {
   const fields = type === undefined ? undefined : amountFieldsOf(type, holder, value)
   const besideIt = fields && fields.asset === undefined ? holder : undefined
@@ -28,7 +28,7 @@ export function useAmounts(type: string | undefined, holder: string | undefined,
   return fields && facts && { paths: fields.paths, facts }
 }
 
-/** The decimal amount of a member, undefined if it is none. */
+/** The decimal amount of a member; undefined if the member is not an amount. */
 export function amountAt(amounts: Amounts | undefined, path: string, units: string | undefined): string | undefined {
   if (!amounts?.paths.includes(path) || units === undefined || !WHOLE_NUMBER.test(units)) return undefined
   return formatAmount(units, amounts.facts.decimals)

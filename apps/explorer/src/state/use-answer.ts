@@ -2,12 +2,15 @@ import { useEffect, useState } from 'preact/hooks'
 import { type ApiRequest, ask, askText, type Result, readsLatest, requestPath } from '../api/client.ts'
 import { keepFresh } from './keep-fresh.ts'
 
-/** Undefined while it is asked for; asked again after the ledger grew, while the last answer is kept. */
+/**
+ * The answer to a request; undefined until it has come. It is asked for again after the ledger grew, and the last
+ * answer is kept meanwhile.
+ */
 export function useAnswer<T>(request: ApiRequest | undefined): Result<T> | undefined {
   return useAsked(request, ask<T>)
 }
 
-/** The answer as text, where a number may be larger than JavaScript can hold. */
+/** The answer as text, for numbers that may be larger than JavaScript can hold. */
 export function useText(request: ApiRequest | undefined): Result<string> | undefined {
   return useAsked(request, askText)
 }
@@ -25,7 +28,7 @@ function useAsked<T>(
       async load(signal) {
         const result = await send(request, signal)
         const failure = 'failure' in result ? result.failure : undefined
-        // The time machine says that the node is lost; what was read of it still holds.
+        // The time machine says that the node is lost. What was read before is still true.
         const isPassing = failure?.retryAfterMs !== undefined
         if (!(isPassing && last && 'value' in last)) {
           last = result

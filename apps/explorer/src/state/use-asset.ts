@@ -2,7 +2,7 @@ import { type AssetFacts, assetFactsPath, resourceToAssetFacts } from '../api/as
 import { route } from './location.ts'
 import { useAnswer } from './use-answer.ts'
 
-/** Undefined while the facts of an asset are not known, or where it has none. */
+/** The facts of an asset. Undefined while they are not known, and if it has none. */
 export function useAsset(asset: string | undefined): AssetFacts | undefined {
   const request = asset === undefined ? undefined : { path: assetFactsPath(asset), at: route.value.at }
   const facts = useAnswer<{ readonly data: Partial<AssetFacts> }>(request)

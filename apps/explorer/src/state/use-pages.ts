@@ -5,12 +5,12 @@ import { keepFresh } from './keep-fresh.ts'
 
 export interface Pages<T> {
   readonly items: readonly T[]
-  /** Asks for the next page; undefined while one is loading, and after the last. */
+  /** Asks for the next page; undefined while a page is loading, and after the last. */
   readonly more: (() => void) | undefined
   readonly isLoading: boolean
   readonly isComplete: boolean
   readonly failure: Failure | undefined
-  /** The first page, of whose state all pages speak; undefined until it is there. */
+  /** The first page, whose state all pages have; undefined until it has come. */
   readonly first: ApiAnswer | undefined
 }
 
@@ -31,8 +31,8 @@ interface Shown<T> {
 const NOTHING: Loaded<never> = { items: [], cursor: undefined, isComplete: true, first: undefined }
 
 /**
- * The pages of a list, all of one state; at once where they are taken eagerly. A node that is lost or busy is asked again. After
- * the ledger grew the list is asked for again, unless somebody has asked for later pages.
+ * The pages of a list, all of one state. With `isEager`, all are loaded one after the other at once. A node that is lost or busy is asked
+ * again. After the ledger grew, the list is loaded again, unless the visitor has asked for later pages.
  */
 export function usePages<Page, T>(
   request: ApiRequest,
@@ -47,7 +47,10 @@ export function usePages<Page, T>(
     let wasContinued = false
     const show = (isLoading: boolean, failure?: Failure): void =>
       setShown({ of: name, loaded: known ?? NOTHING, isLoading, ...(failure && { failure }) })
-    /** @throws only when it was stopped */
+    /**
+     * Loads a page.
+     * @throws only if it was stopped
+     */
     const loadPage = async (before: Loaded<T>, signal: AbortSignal): Promise<Loaded<T> | Failure> => {
       const { cursor } = before
       const path = cursor === undefined ? request.path : withParameter(request.path, 'start', cursor)
@@ -63,7 +66,7 @@ export function usePages<Page, T>(
     }
     const fresh = keepFresh({
       async load(signal) {
-        // A page that failed is asked for again; a list that is whole is asked for from its start.
+        // A page that failed is asked for again; a complete list is loaded again from its start.
         const isNext = wasContinued && known?.cursor !== undefined
         if (!known) show(true)
         let loaded: Loaded<T> | Failure = isNext ? await loadPage(known!, signal) : await loadPage(NOTHING, signal)

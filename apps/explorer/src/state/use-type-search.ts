@@ -4,18 +4,18 @@ import { type ApiRequest, ask } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 import { cursorToAddressPart } from './address-part.ts'
 
-/** Uses of one page of the search. */
+/** Most uses on one page of the search. */
 const PAGE = 1_000
-/** The search pauses each time that it has found this many more uses; the user decides whether it continues. */
+/** Uses after which the search pauses each time; the visitor decides whether it continues. */
 const USES_AT_ONCE = 1_000
 
 interface Progress {
   readonly uses: readonly TypeUse[]
-  /** State keys that were looked at. */
+  /** Number of state keys that were looked at. */
   readonly keys: number
-  /** Cursor of the next step of the search; undefined before it began and once it has ended. */
+  /** Cursor of the next step of the search; undefined before it began and after it ended. */
   readonly cursor: string | undefined
-  /** The state that all pages speak of. */
+  /** The state at which all pages are read. */
   readonly at: string | undefined
   readonly isEnded: boolean
 }
@@ -23,7 +23,7 @@ interface Progress {
 export interface TypeSearchState extends Omit<Progress, 'cursor' | 'at'> {
   readonly isRunning: boolean
   readonly failure: Failure | undefined
-  /** The part of all addresses that was searched, from 0 to 1. */
+  /** Part of all addresses that was searched, from 0 to 1. */
   readonly part: number
   start(): void
   stop(): void
@@ -34,7 +34,7 @@ export function typeUsesRequest(type: string, at: string | undefined): ApiReques
   return { path: `/types/${encodeURIComponent(type)}/uses?limit=${PAGE}`, at }
 }
 
-/** A search of all accounts for uses of a type, page after page, once it is started. */
+/** A search of all accounts for uses of a type, page after page, which the visitor starts. */
 export function useTypeSearch(type: string, at: string | undefined): TypeSearchState {
   const [progress, setProgress] = useState<Progress>({ uses: [], keys: 0, cursor: undefined, at, isEnded: false })
   const [isRunning, setRunning] = useState(false)
@@ -75,7 +75,10 @@ export function useTypeSearch(type: string, at: string | undefined): TypeSearchS
   }
 }
 
-/** @throws only when it was stopped */
+/**
+ * Loads a page of the search.
+ * @throws only if it was stopped
+ */
 async function loadPage(
   type: string,
   before: Progress,
@@ -95,7 +98,10 @@ async function loadPage(
   }
 }
 
-/** @throws if it was stopped meanwhile */
+/**
+ * Waits.
+ * @throws if it was stopped meanwhile
+ */
 function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds)

@@ -4,7 +4,7 @@ import { ask } from '../api/client.ts'
 /** A read that every ledger answers at every time of its window. */
 const ANY_READ = '/accounts/0x1/balance/0xa'
 
-/** The versions that the ledger was at, by times as RFC 3339. What is known of a time does not change. */
+/** The versions that the ledger had at times as RFC 3339. Known answers do not change. */
 export function useVersionsAt(times: readonly string[]): ReadonlyMap<string, string> {
   const [known, setKnown] = useState<ReadonlyMap<string, string>>(new Map())
   useEffect(() => {

@@ -3,12 +3,15 @@ import type { ViewCall } from './route.ts'
 
 const PAGE = 250
 
-/** The body of `/view` and `/view/history`. The arguments are sent as they were written: a number may be larger than JavaScript holds. */
+/**
+ * Body of `/view` and `/view/history`. Arguments are sent as they were written, because a number may be larger than
+ * JavaScript holds.
+ */
 export function callToBody(name: string, { typeArguments, arguments: values }: ViewCall): string {
   return `{"function":${JSON.stringify(name)},"type_arguments":${JSON.stringify(typeArguments)},"arguments":${values}}`
 }
 
-/** The changes of what a call answers, the newest first. */
+/** Request for the changes of a call's answer, the newest first. */
 export function viewHistoryRequest(body: string): ApiRequest {
   return { path: `/view/history?limit=${PAGE}`, body }
 }

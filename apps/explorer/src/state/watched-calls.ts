@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { ViewCall } from './route.ts'
 import { readStored, writeStored } from './stored-text.ts'
 
-/** A call that somebody keeps an eye on. */
+/** A call that the visitor watches. */
 export interface WatchedCall {
   readonly function: string
   readonly call: ViewCall
@@ -11,10 +11,10 @@ export interface WatchedCall {
 const STORAGE_KEY = 'watched-calls'
 const MOST = 50
 
-/** Watched calls in the order in which they were added; kept in this browser. */
+/** Watched calls in the order in which they were added. This browser keeps them. */
 export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(readStored(STORAGE_KEY)))
 
-/** What was stored by this or an earlier page; whatever is not a call is left out. */
+/** Reads what this or an earlier version of the page stored, and leaves out what is not a call. */
 export function parseWatchedCalls(text: string | null): readonly WatchedCall[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]')

@@ -18,13 +18,13 @@ import { useAsset } from '../state/use-asset.ts'
 import { usePages } from '../state/use-pages.ts'
 
 const COIN_STORE = /^0x1::coin::CoinStore<(.+)>$/
-/** The chain's own asset; most accounts have no coin store of it. A balance counts both. */
+/** The chain's own asset. Most accounts have no coin store of it; a balance counts coin store and primary store. */
 const NATIVE_COIN = '0x1::aptos_coin::AptosCoin'
-/** Id of the chain that `KNOWN_ASSETS` are on. */
+/** Id of the chain with `KNOWN_ASSETS`. */
 const MAINNET = '1'
 const SPARKLINE_POINTS = 160
 const ROW_HEIGHT = 64
-/** Fewer coins than this fit into sight: whoever wants to look for more among the other resources says so. */
+/** Number of coins above which the visitor has to ask for more coins among the other resources. */
 const COINS_IN_SIGHT = 25
 
 export function AccountBalances({ address }: { readonly address: string }) {
@@ -121,7 +121,7 @@ function BalanceRow({ address, asset, isHiddenAtZero }: BalanceRowProps) {
   )
 }
 
-/** A balance is a sum that the node makes. */
+/** A note: a balance is a sum that the node computes, so no proof covers it. */
 function BalancesUnproven({ address }: { readonly address: string }) {
   return (
     <NotProven>

@@ -32,7 +32,7 @@ interface ChangesToProps {
   readonly oldest: string
 }
 
-/** The end of the range stays where it was when the view was opened, though the ledger grows. */
+/** Differences up to an end of the range that stays where it was when the view was opened, though the ledger grows. */
 function ChangesTo({ address, at, latest, oldest }: ChangesToProps) {
   const [to] = useState(at ?? latest)
   const [from, setFrom] = useState(() => {

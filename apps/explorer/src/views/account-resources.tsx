@@ -21,7 +21,7 @@ export function AccountResources({ address }: { readonly address: string }) {
   const pages = usePages<readonly Resource[], Resource>(request, (page) => page)
   const list = useProvenList(request.at, pages.first)
   const [filter, setFilter] = useState('')
-  /** Which resources somebody opened or closed. */
+  /** Resources that the visitor opened or closed. */
   const opened = useRef(new Map<string, boolean>())
   const shown = pages.items.filter(({ type }) => type.toLowerCase().includes(filter.toLowerCase()))
   return (
@@ -42,7 +42,7 @@ export function AccountResources({ address }: { readonly address: string }) {
         label="Resources of the account"
         count={shown.length}
         rowHeight={ROW_HEIGHT}
-        // A filter may leave nothing of each page: it must not ask for all of them.
+        // A filter may hide everything on each page, and must not load all pages.
         onEnd={filter === '' ? pages.more : undefined}
         row={(at) => {
           const resource = shown[at]!

@@ -61,7 +61,7 @@ export function AccountView({ address, tab }: { readonly address: string; readon
   )
 }
 
-/** Loaded after the first paint: most addresses are accounts and nothing else. */
+/** Facts of an object, loaded after the first paint. Most addresses are accounts and nothing else. */
 function LazyObjectFacts(props: { readonly address: string; readonly at: string | undefined }) {
   const [loaded, setLoaded] = useState<typeof import('./object-facts.tsx') | undefined>(undefined)
   useEffect(() => {
@@ -70,7 +70,7 @@ function LazyObjectFacts(props: { readonly address: string; readonly at: string 
   return loaded ? <loaded.ObjectFactsCard {...props} /> : null
 }
 
-/** An address without an account: an object, or the owner of assets, or nothing at all. */
+/** Contents of an address without an account: an object, the owner of assets, or nothing. */
 function WhatIsThere({ address }: { readonly address: string }) {
   const { at } = route.value
   const path = `/accounts/${encodeURIComponent(address)}`

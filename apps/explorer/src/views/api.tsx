@@ -57,7 +57,7 @@ interface Sent {
   readonly text: string
 }
 
-/** Longer answers are cut: they are for programs. */
+/** Length at which answers are cut. Longer ones are for programs. */
 const SHOWN_CHARACTERS = 20_000
 
 function OperationForm({ operation }: { readonly operation: Operation }) {

@@ -9,18 +9,21 @@ interface BalancePointProps {
   readonly address: string
   readonly asset: string
   readonly decimals: number
-  /** What the curve shows, the oldest first. */
+  /** Changes that the curve shows, the oldest first. */
   readonly changes: readonly BalanceChange[]
   readonly point: string | undefined
   readonly onChoose: (version: string) => void
   readonly onZoom: (from: string, to: string) => void
 }
 
-/** The point of a curve that was chosen, exactly; and all that the pointer does with the curve, for the keyboard. */
+/**
+ * The chosen point of a curve, with every digit. It has controls for all that the pointer does with the curve, for the
+ * keyboard.
+ */
 export function BalancePoint(props: BalancePointProps) {
   const { address, asset, decimals, changes, point, onChoose, onZoom } = props
   const path = `${balanceHistoryPath(address, asset)}?to=${point}&limit=2`
-  // The curve may leave out the change before this one.
+  // The change before this one, which the curve may leave out.
   const found = useAnswer<readonly BalanceChange[]>(point === undefined ? undefined : { path })
   const [change, before] = found && 'value' in found ? found.value : []
   const at =

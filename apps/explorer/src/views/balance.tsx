@@ -25,7 +25,7 @@ interface BalanceViewProps {
   readonly curve: CurveView
 }
 
-/** Changes of a curve: some two for each pixel. */
+/** Most changes of a curve, some two for each pixel. */
 const POINTS = 4_000
 const PAGE = 1_000
 const ROW_HEIGHT = 56
@@ -126,7 +126,10 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
   )
 }
 
-/** What the curve shows. Until a part is loaded that somebody asked to see closer, that part of what was seen before. */
+/**
+ * Changes that the curve shows. While a part that the visitor zooms into is loading, the changes of that part that were
+ * known before.
+ */
 function useSeenChanges(pages: Pages<BalanceChange>, { from, to }: CurveView): readonly BalanceChange[] {
   const before = useRef<readonly BalanceChange[]>([])
   const seen = useMemo(() => {
@@ -139,12 +142,15 @@ function useSeenChanges(pages: Pages<BalanceChange>, { from, to }: CurveView): r
   return seen
 }
 
-/** Index of the last change at or before a version; -1 where all are later. */
+/** Index of the last change at or before a version; -1 if all are later. */
 function lastIndexAt(changes: readonly BalanceChange[], version: string): number {
   return changes.findLastIndex((change) => BigInt(change.version) <= BigInt(version))
 }
 
-/** The curve is drawn in numbers of 53 bits; the list below it has every digit. It has a gap where the balance cannot be read. */
+/**
+ * A change as a point of the curve, which has numbers of 53 bits; the list below has every digit. The curve has a gap
+ * if the balance cannot be read.
+ */
 function toPoint({ version, timestamp, balance }: BalanceChange, isTime: boolean, decimals: number) {
   const y = balance === undefined ? null : Number(balance) / 10 ** decimals
   return { x: isTime ? Number(timestamp) / 1e6 : Number(version), y }
@@ -160,7 +166,7 @@ function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
   const path = `${balanceHistoryPath(address, asset)}?limit=${PAGE}`
   const pages = usePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
   const changes = pages.items
-  // The curve beside it says whether it is loading, empty or fails.
+  // The curve beside it shows whether it is loading, empty or has failed.
   if (changes.length === 0) return null
   return (
     <section aria-label="Changes">

@@ -64,7 +64,7 @@ export function HomeView() {
   )
 }
 
-/** The sights of the ledger, which are loaded once the rest of the view is there. */
+/** The sights of the ledger, loaded once the rest of the view is drawn. */
 function LazySights({ head }: { readonly head: StateHead }) {
   const [loaded, setLoaded] = useState<{ readonly Sights: ComponentType<{ head: StateHead }> } | undefined>(undefined)
   useEffect(() => {
@@ -73,7 +73,7 @@ function LazySights({ head }: { readonly head: StateHead }) {
   return loaded ? <loaded.Sights head={head} /> : null
 }
 
-/** The members of a slice; most stores keep everything. */
+/** The members of a slice, loaded if the store keeps one; most stores keep everything. */
 function LazyMembers(props: { readonly head: StateHead; readonly slice: Slice }) {
   const [loaded, setLoaded] = useState<{ readonly SliceMembers: ComponentType<typeof props> } | undefined>(undefined)
   useEffect(() => {

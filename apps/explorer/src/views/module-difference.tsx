@@ -15,7 +15,7 @@ interface ModuleDifferenceProps {
   readonly at: string | undefined
 }
 
-/** A module as it was at one state. */
+/** Texts of a module at one state. */
 interface ModuleTexts {
   readonly bytecode: string
   readonly declarations: string
@@ -30,10 +30,10 @@ interface Compared {
 
 /** Lines around a change that are shown with it. */
 const CONTEXT_LINES = 3
-/** Most changed lines: a comparison of more would take seconds, and the texts are called different instead. */
+/** Most changed lines. Comparing more would take seconds, so the texts are then only called different. */
 const MOST_EDITS = 5_000
 
-/** Compares a module with itself at another version or time: its declarations, and its source where both have one. */
+/** Compares a module at two versions or times: its declarations and, if both have one, its source. */
 export function ModuleDifference({ address, module, at }: ModuleDifferenceProps) {
   const [text, setText] = useState('')
   const [result, setResult] = useState<Compared | { readonly failure: Failure } | undefined>(undefined)
@@ -127,7 +127,7 @@ function Difference({ before, after }: { readonly before: string; readonly after
   )
 }
 
-/** The lines of an unchanged part next to a change before or after it. */
+/** The lines of an unchanged part that are next to a change. */
 function shortened(text: string, followsChange: boolean, precedesChange: boolean): string {
   const lines = text.split('\n').slice(0, -1)
   const first = followsChange ? CONTEXT_LINES : 0

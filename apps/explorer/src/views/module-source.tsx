@@ -72,7 +72,7 @@ export function ModuleSource({ address, module, at }: ModuleSourceProps) {
   )
 }
 
-/** The publisher's own text: nobody has compared it with the bytecode. */
+/** The publisher's text. No one has compared it with the bytecode. */
 function Source({ text }: { readonly text: string }) {
   return (
     <>

@@ -123,14 +123,14 @@ interface OpenedProps {
   readonly load: () => Promise<ComponentType<ModulePart>>
 }
 
-/** A part of the view that is loaded once somebody opens it. */
+/** A part of the view that is loaded when the visitor opens it. */
 function Opened({ title, of, load }: OpenedProps) {
   const [Part, setPart] = useState<ComponentType<ModulePart> | undefined>(undefined)
   const [isOpen, setOpen] = useState(false)
   const onToggle = (event: { readonly currentTarget: HTMLDetailsElement }): void => {
     const { open } = event.currentTarget
     setOpen(open)
-    // A function is kept as it is only inside of another one.
+    // The component is wrapped, because a state setter would call a function that it is given.
     if (open && !Part)
       load().then(
         (part) => setPart(() => part),
@@ -145,7 +145,7 @@ function Opened({ title, of, load }: OpenedProps) {
   )
 }
 
-/** Modules, as `0x1::coin`. */
+/** Friends of the module, such as `0x1::coin`. */
 function Friends({ names }: { readonly names: readonly string[] }) {
   return names.map((name, at) => {
     const [address = '', module = ''] = name.split('::')
@@ -213,7 +213,7 @@ function Fields({ fields }: { readonly fields: readonly FieldText[] }) {
 }
 
 interface FunctionListProps {
-  /** The module, as `0x1::coin`. */
+  /** Module such as `0x1::coin`. */
   readonly of: string
   readonly functions: readonly FunctionDeclaration[]
 }

@@ -8,7 +8,10 @@ interface ObjectFactsProps {
   readonly at: string | undefined
 }
 
-/** What an address is besides an account: a fungible asset, a collection, a token or another object; nothing if it is none. */
+/**
+ * What an address is besides an account: a fungible asset, a collection, a token or another object. Draws nothing if it
+ * is none of these.
+ */
 export function ObjectFactsCard({ address, at }: ObjectFactsProps) {
   const [known, setKnown] = useState<ObjectFacts | undefined>(undefined)
   useEffect(() => {
@@ -49,7 +52,7 @@ interface Search {
   readonly isEnded: boolean
 }
 
-/** There is no index of the holders of an asset: each click looks at more stores. */
+/** Holders of an asset. There is no index of them: each click looks at more stores. */
 function Holders({ asset, at, decimals }: HoldersProps) {
   const [search, setSearch] = useState<Search | undefined>(undefined)
   const [isRunning, setRunning] = useState(false)

@@ -4,7 +4,7 @@ import { Link, shortAddress } from '../components/link.tsx'
 import { formatAmount, groupDigits } from '../state/amount.ts'
 import { type LedgerSights, loadSights, RECENT_VERSIONS } from '../state/ledger-sights.ts'
 
-/** Accounts, tables and assets of this ledger, as far as a few requests find them; parts that are empty are left out. */
+/** Accounts, tables and assets of this ledger, as far as a few requests find them. Empty parts are left out. */
 export function Sights({ head }: { readonly head: StateHead }) {
   const [sights, setSights] = useState<LedgerSights | undefined>(undefined)
   useEffect(() => {

@@ -18,7 +18,7 @@ const REASONS = {
   type: 'it has a resource of a kept type',
 } as const
 
-/** Who belongs to the slice that the store keeps, and what lies outside. */
+/** The members of the slice that the store keeps, and what is outside of it. */
 export function SliceMembers({ head, slice }: { readonly head: StateHead; readonly slice: Slice }) {
   const [isLate, setLate] = useState(false)
   const since = isLate ? `&joined_since=${BigInt(head.oldestVersion) + 1n}` : ''

@@ -50,13 +50,16 @@ export function TableItem({ handle, types, keyType, valueType, itemKey }: TableI
   )
 }
 
-/** How one item is asked for. @param itemKey as JSON */
+/**
+ * Request for one item.
+ * @param itemKey key as JSON
+ */
 export function itemRequest(handle: string, keyType: string, valueType: string, itemKey: string) {
   const body = `{"key_type":${JSON.stringify(keyType)},"value_type":${JSON.stringify(valueType)},"key":${itemKey}}`
   return { path: `/tables/${encodeURIComponent(handle)}/item`, body }
 }
 
-/** A key that is not JSON is refused by the node; nothing is shown of it. */
+/** Parses a key. The node refuses a key that is not JSON, so nothing is shown for it. */
 function parseKey(json: string): unknown {
   try {
     return JSON.parse(json)

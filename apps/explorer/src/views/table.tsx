@@ -33,7 +33,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   if (types.valueType) parameters.set('value_type', types.valueType)
   if (types.holder) parameters.set('holder', types.holder)
   const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
-  // The types come with each page, also where it has no items.
+  // Each page has the types, even a page without items.
   const pages = usePages<TablePage, { readonly page: TablePage; readonly item: ListedItem | undefined }>(
     request,
     (page) => [{ page, item: undefined }, ...page.items.map((item) => ({ page, item }))],
@@ -135,7 +135,7 @@ function ItemProof({ handle, types, item, list }: Omit<ItemCardProps, 'amounts'>
   return <EntryProof list={list} question={question} request={request} value={item.raw_value} />
 }
 
-/** The types of a table stand in the account that holds it, or are named by whoever looks. */
+/** A form for the types of a table: the account that holds it, or the types themselves. */
 function TypesForm({ handle, types }: { readonly handle: string; readonly types: TableTypes }) {
   const [holder, setHolder] = useState(types.holder ?? '')
   const { at } = route.value

@@ -3,7 +3,7 @@ import { Link } from '../components/link.tsx'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-/** A module, and one of its structs or functions in whose declaration types stand. */
+/** A module, with a struct or function of it whose declaration names types. */
 interface Declaration {
   readonly module: string
   readonly name: string
@@ -51,7 +51,7 @@ export function TypeUses({ type, uses }: { readonly type: string; readonly uses:
   )
 }
 
-/** `0x1::a::B` does not stand in `0x1::a::Bc`. */
+/** Whether a text names a type: `0x1::a::B` is not in `0x1::a::Bc`. */
 function includesType(text: string, type: string): boolean {
   for (let at = text.indexOf(type); at >= 0; at = text.indexOf(type, at + 1)) {
     if (!/\w/.test(text[at + type.length] ?? '') && !/\w/.test(text[at - 1] ?? '')) return true

@@ -25,7 +25,7 @@ interface ViewFunctionProps {
   readonly call: ViewCall | undefined
 }
 
-/** A view function: a form made from what it takes, and what it answers at the version of the page. */
+/** A view function: a form for its arguments, and its answer at the version of the page. */
 export function ViewFunctionView({ name, call }: ViewFunctionProps) {
   const [address = '', module = '', called = ''] = name.split('::')
   const path = `/accounts/${encodeURIComponent(address)}/module/${encodeURIComponent(module)}`
@@ -74,7 +74,7 @@ interface CallFormProps extends ViewFunctionProps {
   readonly declared: FunctionDeclaration
 }
 
-/** What is written into the form: a text for each type argument, JSON for each argument. */
+/** Texts in the form: one for each type argument, and JSON for each argument. */
 type Written = readonly (string | undefined)[]
 
 function CallForm({ name, declared, call }: CallFormProps) {
@@ -127,7 +127,7 @@ function CallForm({ name, declared, call }: CallFormProps) {
   )
 }
 
-/** A view gets no signer from a request. */
+/** Whether a parameter is a signer, which a request cannot give to a view. */
 function isSigner(type: string): boolean {
   return type === 'signer' || type === '&signer'
 }

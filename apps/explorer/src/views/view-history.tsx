@@ -23,7 +23,7 @@ interface ViewHistoryProps {
 const ROW_HEIGHT = 56
 const MOST_DECIMALS = 38
 
-/** Each change of what a call answers: a curve of one of its numbers, and a list. */
+/** Each change of a call's answer: a curve of one of its numbers, and a list. */
 export function ViewHistory({ name, call, results }: ViewHistoryProps) {
   const pages = usePages<readonly ViewChange[], ViewChange>(viewHistoryRequest(callToBody(name, call)), (page) => page)
   const known = useAsset(assetOfCall(call))
@@ -91,7 +91,7 @@ interface CallCurveProps {
   readonly decimals: number
 }
 
-/** A click looks at the version of a change. */
+/** A curve in which a click goes to the version of a change. */
 function CallCurve({ changes, result, decimals }: CallCurveProps) {
   const shown = useMemo(() => changes.filter(({ timestamp }) => timestamp !== null).toReversed(), [changes])
   const points = useMemo(
@@ -111,7 +111,7 @@ function CallCurve({ changes, result, decimals }: CallCurveProps) {
   )
 }
 
-/** A result as a number of 53 bits: the list has every digit. Null, a gap, where the call fails. */
+/** A result as a number of 53 bits; the list has every digit. Null, a gap, if the call fails. */
 function numberOf({ values }: ViewChange, result: number, decimals: number): number | null {
   return values ? Number(values[result]) / 10 ** decimals : null
 }

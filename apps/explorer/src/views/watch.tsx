@@ -2,7 +2,7 @@ import { CallAnswer } from '../components/call-answer.tsx'
 import { Link } from '../components/link.tsx'
 import { unwatch, type WatchedCall, watchedCalls } from '../state/watched-calls.ts'
 
-/** The calls that somebody watches, side by side, all at the version of the page. */
+/** The calls that the visitor watches, side by side, all at the version of the page. */
 export function WatchView() {
   const calls = watchedCalls.value
   return (
