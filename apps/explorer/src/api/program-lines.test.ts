@@ -3,7 +3,7 @@ import { toCommandLine, toCurl, toSdkLine, toStandardAddress } from './program-l
 
 const COIN = encodeURIComponent('0x1::coin::CoinStore<0x2::b::Bean>')
 
-it('the page says a read of an account for curl, ts-sdk and the command line', () => {
+it('the page writes a read of an account for curl, ts-sdk and the command line', () => {
   const request = { path: `/accounts/0xa/resource/${COIN}`, at: '15' }
   expect(toCurl('http://node:80', request)).toBe(
     `curl 'http://node:80/v1/accounts/0xa/resource/${COIN}?ledger_version=15'`,
@@ -16,13 +16,13 @@ it('the page says a read of an account for curl, ts-sdk and the command line', (
   )
 })
 
-it('the page says how to ask for the ledger itself', () => {
+it('the page writes the request for the ledger itself', () => {
   expect(toCurl('http://n', { path: '' })).toBe('curl http://n/v1')
   expect(toSdkLine({ path: '' })).toBe('await aptos.getLedgerInfo()')
   expect(toCommandLine({ path: '' })).toBe('ledger-state info --data-dir DIR')
 })
 
-it('the page says a call of a view for curl, ts-sdk and the command line', () => {
+it('the page writes a call of a view for curl, ts-sdk and the command line', () => {
   const body = JSON.stringify({ function: '0x1::coin::balance', type_arguments: ['0x2::b::Bean'], arguments: ['0xa'] })
   const request = { path: '/view', at: '15', body }
   expect(toCurl('http://n', request)).toContain(`'http://n/v1/view?ledger_version=15'`)
@@ -43,7 +43,7 @@ it('the page quotes what a shell would read otherwise', () => {
   )
 })
 
-it('the page says nothing where there is no such call or command', () => {
+it('the page writes nothing if there is no such call or command', () => {
   expect(toSdkLine({ path: '/accounts/0xa/balance/0xa/history?limit=5' })).toBeUndefined()
   expect(toSdkLine({ path: '/accounts/0xa/resources', at: '2025-01-01T00:00:00Z' })).toBeUndefined()
   expect(toCommandLine({ path: '/accounts/0xa/resources' })).toBeUndefined()
