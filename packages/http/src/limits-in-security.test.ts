@@ -9,6 +9,7 @@ import { MOST_SMALL_CHUNKS, SMALL_CHUNK_BYTES } from './admission/read-body.js'
 import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS } from './admission/turn-queue.js'
 import { LARGE_ANSWER_BYTES, STALLED_MS } from './admission/unread-answers.js'
 import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
+import { MAX_PAGE_BYTES } from './operations/paging.js'
 import { PLACES } from './operations/view-places.js'
 import { MAX_MESSAGE_LENGTH, MAX_MISSING_ITEM_MESSAGE_LENGTH } from './protocol/error-reply.js'
 import { BATCH_LIMITS, READ_LIMITS } from './protocol/json-body.js'
@@ -35,6 +36,7 @@ function describeRate({ burstBytes, bytesPerMs }: PaceRate): string {
 
 it.each([
   ['reads in a batch, length of its answer', `${withCommas(MAX_BATCH_READS)}; ${mebibytes(MAX_BATCH_ANSWER_BYTES)}`],
+  ['items of one page', mebibytes(MAX_PAGE_BYTES)],
   ['chunks of a body', `${withCommas(MOST_SMALL_CHUNKS)} of less than ${SMALL_CHUNK_BYTES} bytes on average`],
   ['what large bodies bring in together', describeRate(BODY_RATE)],
   ['the same, bodies above 1 MiB, and after answers', describeRate(LONG_BODY_RATE)],

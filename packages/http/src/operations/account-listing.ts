@@ -9,7 +9,7 @@ import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing,
 import { parseAskedState } from './request-parts.js'
 
 /** State keys: a resource group is one, however many members it has. */
-const MAX_ACCOUNT_PAGE = 9_999
+export const MAX_ACCOUNT_PAGE = 9_999
 
 /** What is particular to a listing of an account. */
 export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description'> {

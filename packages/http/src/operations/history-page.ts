@@ -33,10 +33,10 @@ export const TO_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-const LEAST_POINTS = 4
-const MOST_POINTS = 10_000
+export const LEAST_POINTS = 4
+export const MOST_POINTS = 10_000
 /** Changes that are read for one answer of a few points: some 100 ms of work, in turns. */
-const MOST_SAMPLED_CHANGES = 100_000
+export const MOST_SAMPLED_CHANGES = 100_000
 
 export const POINTS_PARAMETER: Parameter = {
   name: 'points',

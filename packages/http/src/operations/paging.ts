@@ -6,7 +6,7 @@ import type { OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
-const U16_MAX = 0xffff
+export const U16_MAX = 0xffff
 
 /** Bytes of the items of one page: what it may hold in memory. A page ends with the item that reaches it. */
 export const MAX_PAGE_BYTES = 16 * 1024 * 1024

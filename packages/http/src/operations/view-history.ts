@@ -35,12 +35,12 @@ import { parseViewCall } from './view-request.js'
 import { ViewAllowance } from './view-rules.js'
 
 /** Runs of one page. */
-const MOST_RUNS = 2_000
+export const MOST_RUNS = 2_000
 /** All runs of one page together may use the budgets of this number of views; the last run is not counted. */
-const BUDGETS_OF_PAGE = 4
+export const BUDGETS_OF_PAGE = 4
 /** Keys that the header names. */
 const MOST_STEP_KEYS = 8
-const MOST_SAMPLES = 10_000
+export const MOST_SAMPLES = 10_000
 
 const SAMPLE_PARAMETERS: readonly Parameter[] = [
   {

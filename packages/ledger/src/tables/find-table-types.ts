@@ -21,9 +21,9 @@ export interface FoundTableTypes {
 export type TableTypesSearch = Generator<void, FoundTableTypes | undefined>
 
 /** Most state keys of resources and table items that one search looks at. */
-const MOST_KEYS = 5_000
+export const MOST_KEYS = 5_000
 /** Most bytes of the values that one search looks at. */
-const MOST_BYTES = 64 << 20
+export const MOST_BYTES = 64 << 20
 
 interface Table {
   readonly handle: Uint8Array

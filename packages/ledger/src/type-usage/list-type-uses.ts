@@ -26,7 +26,7 @@ export interface TypeUses extends Listing<TypeUse> {
 }
 
 /** Most state keys that one page looks at, in some milliseconds. Most of a state does not use a given type. */
-const MOST_SCANNED_KEYS = 1_000
+export const MOST_SCANNED_KEYS = 1_000
 /** Most bytes of the values that one page looks at. */
 const MOST_SCANNED_BYTES = 8 << 20
 /** Cost of parsing a value, in multiples of the cost of searching it for the type's bytes. */

@@ -1,13 +1,13 @@
-/** The most that a run may use. A run that needs more ends in a fault. No limit is a time. */
+/** The most that a run may use, `DEFAULT_BUDGET` by default. A run that needs more ends in a fault. No limit is a time. */
 export interface ViewBudget {
-  /** Instructions; natives count as many as their work takes. By default 5,000,000. */
+  /** Instructions; natives count as many as their work takes. */
   readonly instructions: number
-  /** Bytes copied, compared, hashed, serialised, and of new values. By default 64 MiB. */
+  /** Bytes copied, compared, hashed, serialised, and of new values. */
   readonly bytes: number
-  /** Distinct keys read, and bytes of their values, modules not counted. By default 2,000 and 16 MiB. */
+  /** Distinct keys read, and bytes of their values, modules not counted. */
   readonly reads: number
   readonly readBytes: number
-  /** Distinct modules used, and their bytes. By default 768 and 8 MiB. */
+  /** Distinct modules used, and their bytes. */
   readonly modules: number
   readonly moduleBytes: number
 }

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { MAX_ACCOUNT_PAGE } from './operations/account-listing.js'
+import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
+import { DEFAULT_PAGE, LEAST_POINTS, MAX_PAGE, MOST_POINTS, MOST_SAMPLED_CHANGES } from './operations/history-page.js'
+import { MAX_PAGE_BYTES, U16_MAX } from './operations/paging.js'
+import { BUDGETS_OF_PAGE, MOST_RUNS, MOST_SAMPLES } from './operations/view-history.js'
+
+function readDocument(name: string): string {
+  return readFileSync(new URL(`../../../docs/${name}`, import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
+}
+
+const API = readDocument('api.md')
+
+/** `16,384`. */
+function withCommas(count: number): string {
+  return count.toLocaleString('en-US')
+}
+
+function mebibytes(bytes: number): string {
+  return `${bytes / 1_048_576} MiB`
+}
+
+it.each([
+  `Resources and modules: ${withCommas(MAX_ACCOUNT_PAGE)}, and no more.`,
+  `All others: ${DEFAULT_PAGE} when omitted, at most ${withCommas(MAX_PAGE)}.`,
+  `above ${withCommas(U16_MAX)} it is 400`,
+  `A page of large items ends sooner, with a cursor: after ${mebibytes(MAX_PAGE_BYTES)}.`,
+  `the most changes of a curve (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,
+  `One answer reads ${withCommas(MOST_SAMPLED_CHANGES)} changes`,
+  `evenly spaced by version over the range (2 to ${withCommas(MOST_SAMPLES)})`,
+  `A page ends early, with a cursor, after ${withCommas(MOST_RUNS)} runs`,
+  `up to ${withCommas(MAX_BATCH_READS)} reads of one state`,
+  `up to ${withCommas(MAX_BATCH_READS)} of any operations`,
+  `does up to ${withCommas(MAX_BATCH_READS)} operations at one state`,
+  `All results together have at most ${mebibytes(MAX_BATCH_ANSWER_BYTES)} (400).`,
+])('docs/api.md has the limit that the code applies: %s', (sentence) => {
+  expect(API).toContain(sentence)
+})
+
+it('docs/views.md has the limits of a page of a history that the code applies', () => {
+  expect(BUDGETS_OF_PAGE).toBe(4)
+  const sentence = `A page ends after ${withCommas(MOST_RUNS)} runs, or four times that budget.`
+  expect(readDocument('views.md')).toContain(sentence)
+})
