@@ -145,7 +145,7 @@ const EXEMPT = /(?:^|\/)(?:node_modules|dist|generated|data|docs\/lab|CHANGELOG\
 /** Folders whose comments were written before the new rules, and do not keep all of them yet. */
 const NOT_YET: readonly string[] = [
   'packages/http/',
-  'packages/state-engine/',
+  'packages/state-engine/README.md',
   'packages/postgres-engine/README.md',
   'packages/engine/README.md',
   'packages/bcs/README.md',

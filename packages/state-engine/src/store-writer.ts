@@ -23,22 +23,22 @@ import { PruneWriter } from './write/prune-writer.js'
 import type { WriterParts, WriterReads } from './write/writer-parts.js'
 
 export interface StoreWriterOptions {
-  /** The most that a segment may have. */
+  /** Most bytes of a segment. */
   readonly segmentBytes: number
   /** Called after each change. */
   readonly onChange: () => void
   readonly atFailpoint: AtFailpoint
 }
 
-/** The writing half of an engine: has commits and truncations take turns, and opens and closes their files. */
+/** Writes of an engine. It runs commits and truncations in turn, and opens and closes their files. */
 export class StoreWriter {
   readonly #parts: WriterParts
   readonly #commits: CommitWriter
   readonly #truncations: TruncationWriter
   readonly #prunes: PruneWriter
-  /** Commits and what else must not mix with them run in turn; undefined while none does. */
+  /** End of the commits and of other work that runs in turn; undefined if there is none. */
   #turn: Promise<unknown> | undefined
-  /** Commits whose turn has not come; undefined while none waits, or something else waits after them. */
+  /** Commits whose turn has not come; undefined if none waits, or if other work waits after them. */
   #waiting: WaitingCommit[] | undefined
   #isClosed = false
 
@@ -49,7 +49,7 @@ export class StoreWriter {
       builder: new RecordBuilder(),
       reads,
       log,
-      // What was written is visible at once to reads of this engine.
+      // Reads of this engine see at once what was written.
       transactions: new StoreTransactions(store, () => reads.forgetSnapshot()),
       atFailpoint,
       onChange,
@@ -71,7 +71,7 @@ export class StoreWriter {
     })
   }
 
-  /** Takes along the commits that come before its turn does. */
+  /** Makes these commits in turn, together with those that are added before the turn comes. */
   #commitInTurn(waiting: WaitingCommit[]): void {
     const letNoneJoin = () => {
       if (this.#waiting === waiting) this.#waiting = undefined
@@ -136,7 +136,7 @@ export class StoreWriter {
     }
   }
 
-  /** Writes down where the files end: the next opener then notices what is missing there. */
+  /** Records where the write-ahead files end, so that the next opener notices missing commits. */
   async #confirmEnd(end: LogFilePosition): Promise<void> {
     const { store, builder, reads, transactions } = this.#parts
     try {
@@ -144,17 +144,17 @@ export class StoreWriter {
       if (!record || isSameEnd(record.logEnd, end)) return
       await transactions.run(transactions.ofLog, () => putLogEnd(store, builder, end))
     } catch (error) {
-      // Nothing is lost: the store is as a killed writer leaves it.
+      // Nothing is lost: the store is like that of a killed writer.
       if (!isLedgerStateError(error)) throw error
     }
   }
 
-  /** Removes what was cut off while other work of the process has its turn. What fails is tried again by the next commit. */
+  /** Removes from LMDB what was cut off, in the background. If that fails, the next commit tries again. */
   #revertInTurn(): void {
     if (this.#truncations.isReverting) void this.#inTurn(() => this.#truncations.revert()).catch(() => {})
   }
 
-  /** Runs work at once if nothing else is under way, or else when all before it is done. */
+  /** Runs work at once if nothing else is under way, or else after all earlier work. */
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#waiting = undefined
     const ofOpenStore = async () => {

@@ -21,7 +21,7 @@ function exampleLines(): string[] {
   return example!.replace('(24 zeros)', '00'.repeat(24)).split('\n')
 }
 
-/** Each record as the example writes it: name of the database, key, value. */
+/** Each record in the notation of the example: name of the database, key, value. */
 function recordsOf(store: LmdbStore): string[] {
   const key = Buffer.alloc(64)
   const numbered = (one: NumberedKey) => key.subarray(0, NUMBERED_KEY_ENCODER.writeKey(one, key, 0))
@@ -60,13 +60,13 @@ it('a store has the bytes that docs/storage.md shows', async () => {
 
   const lines = exampleLines().map((line) => line.replaceAll(' ', ''))
   const file = readFileSync(join(path, 'write-ahead-1')).subarray(FILE_HEADER_LENGTH)
-  // The store id is random, and so are the checksums.
+  // The store id and the checksums are random.
   expect(lines).toContainEqual(expect.stringContaining(file.subarray(0, RECORD_HEADER_LENGTH - 12).toString('hex')))
-  // Two spaces before what is said about the bytes.
+  // In the example, two spaces separate the bytes from their description.
   const payload = exampleLines().map((line) => /^([0-9a-f ]+?) {2}/.exec(line)?.[1]?.replaceAll(' ', '') ?? '')
   expect(payload.join('')).toContain(file.subarray(RECORD_HEADER_LENGTH).toString('hex'))
 
-  // A commit without versions that is merged at once merges what is in the table before.
+  // A commit without versions that is merged at once merges the table as well.
   const merger = openStateEngine({ path, durability: 'none', memoryTableBytes: 0 })
   await merger.commit([{ version: 3n, writes: [] }], CHAIN)
   await merger.close()

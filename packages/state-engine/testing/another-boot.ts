@@ -10,10 +10,10 @@ import {
   syncMarkOffset,
 } from '../src/wal/file-header.js'
 
-/** No machine has it. */
+/** A boot id that no machine has. */
 const OTHER_BOOT = 1n
 
-/** A copy of a write-ahead file as it is after the machine was started anew. */
+/** Copies a write-ahead file as it would be after the machine was restarted. */
 export function inAnotherBoot(file: Buffer): Buffer {
   const header = decodeFileHeader(file.subarray(0, FILE_HEADER_LENGTH))
   if (!header) return file
@@ -25,7 +25,7 @@ export function inAnotherBoot(file: Buffer): Buffer {
   return copy
 }
 
-/** Makes the store in a folder one that was written before the machine was started anew. */
+/** Changes the store in a folder as if it was written before the machine was restarted. */
 export function moveToAnotherBoot(folder: string): void {
   for (const number of listWriteAheadFiles(folder)) {
     const path = writeAheadPath(folder, number)

@@ -21,7 +21,7 @@ process.send!('ready')
 const problems: string[] = []
 let newest = 0n
 let oldest = 0n
-// The listener is called for what was committed last, however late.
+// The listener is called for the last commit, however late.
 while ((running || reads === 0 || seen === 0) && problems.length === 0) {
   const { latestVersion, oldestVersion } = reader.ledger!
   if (latestVersion < newest || oldestVersion < oldest) problems.push(`${latestVersion}, ${oldestVersion} went back`)

@@ -1,6 +1,6 @@
-// Argument: a folder. Opens the store for writing whenever nobody else has it open, commits some versions of the known ledger,
-// closes it and begins again, until it is killed. Prints `locked` each time that another writer has the store, and each
-// version that was acknowledged.
+// Argument: a folder. Opens the store for writing whenever no other writer has it open, commits some versions of the
+// known ledger, closes it and begins again, until it is killed. Prints `locked` each time that another writer has the
+// store, and each version that was acknowledged.
 import { writeSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'

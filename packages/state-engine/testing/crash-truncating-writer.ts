@@ -1,13 +1,13 @@
 // Commits, truncates and prunes until it is killed, or reaches a failpoint for the nth time and kills itself.
 import { runSteps } from './truncated-ledger.ts'
 
-/** Far more than it takes to come to any failpoint eight times. */
+/** Most steps: far more than it takes to reach any failpoint eight times. */
 const MOST_STEPS = 900
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
 let left = Number(times ?? 0)
 
-// Time runs fast, so that what is done in slices takes many.
+// The clock runs fast, so that work in slices takes many of them.
 let now = 0
 performance.now = () => {
   now += 5

@@ -6,7 +6,7 @@ import type { Failpoint } from '../src/failpoints/failpoints.js'
 import { openWithFailpoints } from '../src/open-state-engine.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
-/** Far more than it takes to come to any failpoint eight times. */
+/** Most versions: far more than it takes to reach any failpoint eight times. */
 const MOST_VERSIONS = 3_000n
 
 const [path, killAt, times] = process.argv.slice(2) as [string, string?, string?]
@@ -15,13 +15,13 @@ function atFailpoint(point: Failpoint): void {
   if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
 }
 
-// Time runs fast, so that a merge of a few keys takes many slices.
+// The clock runs fast, so that a merge of a few keys takes many slices.
 let now = 0
 performance.now = () => {
   now += 5
   return now
 }
-// Small, so that there are many rotations, merges and bulk commits.
+// The table is small, so that there are many rotations, merges and bulk commits.
 const engine = openWithFailpoints({ path, memoryTableBytes: 60_000, compressHistory: true }, atFailpoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -35,7 +35,7 @@ if (killAt?.startsWith('import')) {
 } else {
   const first = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
   for (let version = first; version < first + MOST_VERSIONS; ) {
-    // Some are larger than a segment.
+    // Some batches are larger than a segment.
     const length = version % 80n === 0n ? 40 : 10
     const batch = Array.from({ length }, () => knownVersion(version++))
     await engine.commit(batch, KNOWN_CHAIN)

@@ -11,7 +11,7 @@ import type { Opened } from './open-stores.ts'
 
 const SCRIPT = await bundledScript(new URL('open-stores.ts', import.meta.url))
 
-/** A store with records of all kinds, and damaged copies of it; made before the tests of a file. */
+/** Makes a store with records of all kinds before the tests of a file, and damaged copies of it. */
 export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
   const root = mkdtempSync(join(tmpdir(), 'engine-damaged-'))
   const sound = join(root, 'sound')
@@ -27,7 +27,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
       )
     }
     if (isPruned) await engine.prune(1_200n)
-    // Closing frees pages, which are the last ones of the file then.
+    // Closing frees pages, which are then the last ones of the file.
     cpSync(written, sound, { recursive: true })
     await engine.close()
   })
@@ -39,7 +39,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
     get file() {
       return join(sound, STORE_FILE)
     },
-    /** Returns the folder of a copy whose file was damaged. */
+    /** Makes a copy with a damaged file. Returns its folder. */
     copy(damage: (file: string) => void): string {
       const path = join(root, `copy ${++copies}`)
       cpSync(sound, path, { recursive: true })
@@ -52,7 +52,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
   }
 }
 
-/** Opens stores in another process, which no signal may end, and checks, uses or reads them. */
+/** Opens stores in another process, which a signal may end, and checks, uses or reads them. */
 export function openElsewhere(paths: readonly string[], task: 'check' | 'use' | 'read' = 'check'): Opened[] {
   const { signal, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, task, ...paths], {
     encoding: 'utf8',

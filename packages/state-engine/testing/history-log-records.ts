@@ -19,7 +19,10 @@ const EMPTY: LedgerRecord = {
   ...NOTHING_MERGED,
 }
 
-/** Calls back, in a transaction, with a store whose run is empty, and what appends to it from a number on. */
+/**
+ * Calls `work` in a transaction with a store whose history log is empty, and a writer that appends to it from a number
+ * on.
+ */
 export function withRun(
   { path, compressHistory = false }: { readonly path: string; readonly compressHistory?: boolean },
   nextRun: number,

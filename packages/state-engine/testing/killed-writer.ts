@@ -10,9 +10,9 @@ const SCRIPT = await bundledScript(new URL('crash-writer.ts', import.meta.url))
 const TRUNCATING_SCRIPT = await bundledScript(new URL('crash-truncating-writer.ts', import.meta.url))
 
 export type Kill =
-  /** So long after the first commit was acknowledged. */
+  /** Kills the writer this long after the first commit was acknowledged. */
   | { readonly afterMs: number }
-  /** Ends by itself, when it comes to a failpoint for the nth time. */
+  /** The writer kills itself when it reaches a failpoint for the nth time. */
   | { readonly at: Failpoint; readonly nth: number }
 
 /** Runs a writer of the known ledger until SIGKILL ends it. Returns the last version that it acknowledged. */
@@ -26,7 +26,7 @@ export async function runKilledTruncatingWriter(path: string, kill: Kill): Promi
   return Number((await runKilled(TRUNCATING_SCRIPT, path, kill)) ?? -1)
 }
 
-/** Returns the last line that the program has printed. */
+/** Runs a program until it is killed. Returns the last line that it printed. */
 async function runKilled(script: string, path: string, kill: Kill): Promise<string | undefined> {
   const args = 'at' in kill ? [kill.at, String(kill.nth)] : []
   const child = spawn(process.execPath, [script, path, ...args], {
@@ -43,8 +43,8 @@ async function runKilled(script: string, path: string, kill: Kill): Promise<stri
 }
 
 /**
- * The store holds whole batches only, every acknowledged one of them, with all writes of its window, and right values when
- * they are looked up, and passes `check`.
+ * Checks that the store holds only whole batches, among them every acknowledged one, that its look-ups and all writes
+ * of its window are right, and that it passes `check`.
  */
 export async function expectSoundStore(
   path: string,

@@ -1,4 +1,4 @@
-// A ledger whose values at every version are computed, not stored: for tests with several processes.
+// A ledger whose values at every version are computed, not stored, for tests with several processes.
 
 import type { HistoryOptions, Revision } from '@ledger-state/engine'
 
@@ -23,12 +23,12 @@ export function knownKeys(): readonly Uint8Array[] {
 }
 
 function value(version: bigint): Uint8Array {
-  // Some are long enough to be kept in pieces.
+  // Some values are long enough to be kept in pieces.
   const length = version % 11n === 0n ? 6_000 : version % 5n === 0n ? 1_500 : 10
   return bytes(`${version} `.padEnd(length, '.'))
 }
 
-/** Every version writes the hot key and one other; every third of these is a deletion. */
+/** Makes a version, which writes the hot key and another one. Every third write of the other keys is a deletion. */
 export function knownVersion(version: bigint) {
   const block =
     version % BLOCK_VERSIONS === 0n
@@ -57,7 +57,7 @@ class KnownRevision implements Revision {
   }
 }
 
-/** The writes of each key, ascending: listed once, up to the highest version that was asked for. */
+/** Writes of each key, ascending: listed once, up to the highest version that was asked for. */
 const WRITES = new Map(knownKeys().map((key) => [nameOf(key), [] as KnownRevision[]]))
 let listedVersions = 0n
 
@@ -70,23 +70,23 @@ function writesOf(key: Uint8Array, last: bigint): readonly KnownRevision[] {
     for (const [written, value] of knownVersion(listedVersions).writes) {
       const writes = WRITES.get(nameOf(written))!
       const before = writes.at(-1)
-      // A deletion of what is not there is no write.
+      // A deletion of a key that does not exist is not a write.
       if (value !== null || before?.isDeletion === false) writes.push(new KnownRevision(listedVersions, value === null))
     }
   }
   return WRITES.get(nameOf(key))!
 }
 
-/** The value of a key at a version, if the ledger begins with version 0. */
+/** Value of a key at a version, if the ledger begins with version 0. */
 export function knownValue(key: Uint8Array, version: bigint): Uint8Array | undefined {
   return writesOf(key, version).findLast((write) => write.version <= version)?.value ?? undefined
 }
 
-/** What the history of a key lists in a window, if the ledger begins with version 0. */
+/** History of a key in a window, if the ledger begins with version 0. */
 function knownHistory(key: Uint8Array, oldest: bigint, latest: bigint): Revision[] {
   const writes = writesOf(key, latest).filter(({ version }) => version <= latest)
   const first = writes.findLastIndex(({ version }) => version <= oldest)
-  // Of what was written up to the oldest version, the window sees the newest only, and no deletion.
+  // Of the writes up to the oldest version, the window sees only the newest, and no deletion.
   return writes.filter(({ version, isDeletion }, at) => version > oldest || (at === first && !isDeletion))
 }
 
@@ -94,7 +94,7 @@ function isSame(found: Uint8Array | null | undefined, expected: Uint8Array | nul
   return found && expected ? Buffer.compare(found, expected) === 0 : found === expected
 }
 
-/** One line for each key whose value in a view is wrong. */
+/** Lists the keys whose values in a view are wrong, one a line. */
 export function differences(view: {
   readonly version: bigint
   get(key: Uint8Array): Uint8Array | undefined
@@ -106,7 +106,7 @@ export function differences(view: {
   })
 }
 
-/** One line for each key whose history is wrong. */
+/** Lists the keys whose histories are wrong, one a line. */
 export function historyDifferences(
   engine: { history(key: Uint8Array, options: HistoryOptions): Iterable<Revision> },
   { oldestVersion, latestVersion }: { readonly oldestVersion: bigint; readonly latestVersion: bigint },

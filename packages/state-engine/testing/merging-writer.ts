@@ -1,10 +1,10 @@
-// Commits the known ledger with a memtable whose segments are merged by a thread, until it ends as its second argument says,
-// which it does while merges are under way. Prints the latest version after each acknowledged commit.
+// Commits the known ledger with a memtable whose segments a thread merges, until it ends in the way that its second
+// argument says, while merges are under way. Prints the latest version after each acknowledged commit.
 import { openStateEngine } from '../src/open-state-engine.js'
 import { KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
 const VERSIONS_PER_COMMIT = 30
-/** Bytes of keys and values that are written when the first segment is nearly full. */
+/** Number of bytes of keys and values after which the first segment is nearly full. */
 const FIRST_MERGE_BYTES = 2_700_000
 
 export type WriterEnd = 'exit' | 'throw' | 'kill' | 'close'

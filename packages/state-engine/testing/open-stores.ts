@@ -1,6 +1,6 @@
-// Opens stores in a separate process, as a reader and as the writer, and prints what came of it: one line of JSON for each
-// store. Damaged stores may end the process by a signal, which must not end the tests. The first argument says what is done
-// with an open store: `check`; `use`, which reads of it what `info` and `get` do, and commits; or `read`, which reads the
+// Opens stores in a separate process, as a reader and as the writer, and prints the result of each as a line of JSON. A
+// signal may end a process that opens a damaged store, and must not end the tests. The first argument is the task for
+// an open store: `check`; `use`, which reads what `info` and `get` read, and commits; or `read`, which reads the
 // histories of all keys as a reader.
 import { isLedgerStateError } from '@ledger-state/core'
 import { type LmdbEngineReader, openStateEngine, openStateEngineReader } from '../src/index.js'
@@ -8,9 +8,9 @@ import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.js'
 
 export interface Opened {
   readonly path: string
-  /** The code and message of what was thrown. */
+  /** Code and message of an error. */
   readonly error?: string
-  /** What `check` found. */
+  /** Faults that `check` found. */
   readonly problems?: readonly string[]
 }
 

@@ -30,7 +30,7 @@ export function damagePages(file: string, pages: readonly number[], random: Rand
   }
 }
 
-/** The page at the root of each database. */
+/** Root page of each database. */
 export function rootPages(file: string): Map<string, number> {
   return withPages(file, (pages, meta) => {
     const { nodes } = pages.readTreePage(meta, meta.main.root!)
@@ -41,12 +41,14 @@ export function rootPages(file: string): Map<string, number> {
   })
 }
 
-/** The pages below the root of a database with two levels. */
+/** Pages below the root of a database with two levels. */
 export function pagesBelowRoot(file: string, root: number): number[] {
   return withPages(file, (pages, meta) => pages.readTreePage(meta, root).nodes.map(({ page }) => page!))
 }
 
-/** What opening a store reads: both meta pages, the list of databases, their roots, and the list of free pages. */
+/**
+ * Pages that opening a store reads: both meta pages, the list of databases, their roots, and the list of free pages.
+ */
 export function openingPages(file: string): number[] {
   const roots = rootPages(file).values()
   return withPages(file, (pages, meta) => [0, 1, meta.main.root!, ...roots, ...freeListPages(pages, meta)])

@@ -5,7 +5,7 @@ import { payloadLength, putCommit } from '../src/wal/put-payload.ts'
 
 const HASH = new KeyHash()
 
-/** A segment of one commit. Deletions of keys that it does not have are kept. */
+/** Makes a segment of one commit. Deletions of keys that it does not have are kept. */
 export function segmentOf(versions: readonly VersionWrites[], number = 1, blockBefore = versions[0]!.block): Segment {
   const segment = new Segment(number, HASH)
   const content = { number, chainId: 7n, versions, mark: undefined, blockBefore }

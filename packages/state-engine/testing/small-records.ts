@@ -6,7 +6,7 @@ export function bytes(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text))
 }
 
-/** A version that begins a block if a height is given. */
+/** Makes a version, which begins a block if a height is given. */
 export function record(version: number | bigint, writes: readonly Write[], height?: number): VersionWrites {
   const block =
     height === undefined

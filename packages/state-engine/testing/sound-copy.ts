@@ -4,10 +4,10 @@ import { expect } from 'vitest'
 import { openStateEngine } from '../src/open-state-engine.ts'
 import { differences, KNOWN_CHAIN, knownVersion } from './known-ledger.ts'
 
-/** Commits, rotates, merges and prunes all the time. */
+/** Program that commits, rotates, merges and prunes all the time. */
 export const BUSY_WRITER = fileURLToPath(new URL('./crash-writer.ts', import.meta.url))
 
-/** The copy has a state that the store had since it had the ledger `before`, and can be continued. */
+/** Checks that a copy has a state that the store had at or after the ledger `before`, and that it can be continued. */
 export async function expectSoundCopy(path: string, before: LedgerSummary): Promise<void> {
   const copy = openStateEngine({ path })
   const { oldestVersion, latestVersion } = copy.ledger!

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 
-/** An empty folder for each test of the file; `path` is that of the current test. */
+/** Makes an empty folder for each test of the file. `path` is that of the current test. */
 export function temporaryFolder(): { readonly path: string } {
   let path = ''
   beforeEach(() => {

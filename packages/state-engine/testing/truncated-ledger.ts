@@ -1,4 +1,4 @@
-// A ledger that is committed and truncated in turn, in an order that is computed: for tests whose writer is killed.
+// A ledger that is committed and truncated in turn, in a computed order, for tests whose writer is killed.
 
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
@@ -16,11 +16,14 @@ import {
 } from '../src/open-state-engine.ts'
 import { KNOWN_CHAIN, knownKeys, knownVersion } from './known-ledger.ts'
 
-/** Versions that the window keeps: more than all that is cut off between two prunes. */
+/** Number of versions that the window keeps: more than all that is cut off between two prunes. */
 const RETAINED = 260n
-/** Cuts off what is in the newest file, in the middle of a batch. */
+/**
+ * Number of versions that a shallow truncation cuts off: they are in the newest file, and the cut is in the middle of a
+ * batch.
+ */
 const SHALLOW = 7n
-/** Cuts off what is merged. */
+/** Number of versions that a deep truncation cuts off: some of them are merged. */
 const DEEP = 95n
 
 function truncates(step: number): bigint | undefined {
@@ -28,9 +31,9 @@ function truncates(step: number): bigint | undefined {
   return step % 12 === 11 ? SHALLOW : undefined
 }
 
-/** The versions of a step, whose values name the step. The same versions of another step write other keys. */
+/** Makes the versions of a step, whose values name the step. Other steps write other keys in the same versions. */
 function stepVersions(step: number, first: bigint): VersionWrites[] {
-  // Some are larger than a segment.
+  // Some steps are larger than a segment.
   const count = step % 17 === 5 ? 40 : 10
   return Array.from({ length: count }, (_, at) => {
     const { writes, ...version } = knownVersion(first + BigInt(at))
@@ -58,7 +61,7 @@ export function lastStep({
   return ledger ? Number(Buffer.from(mark!).toString()) : -1
 }
 
-/** Takes a step: its mark shows that it was taken. */
+/** Takes a step. Its mark shows that it was taken. */
 export async function takeStep(engine: StateWriter, step: number): Promise<void> {
   const cut = truncates(step)
   const latest = engine.ledger?.latestVersion ?? -1n
@@ -70,7 +73,7 @@ export function prunesAfter(step: number): boolean {
   return step % 6 === 5
 }
 
-/** Takes `count` steps from where the store is, and prints each when it is acknowledged. */
+/** Takes `count` steps from the present state of the store, and prints each when it is acknowledged. */
 export async function runSteps(
   options: WriterOptions,
   count: number,
@@ -91,7 +94,7 @@ export async function runSteps(
   await engine.close()
 }
 
-/** What a store holds after a step. */
+/** Expected content of a store after a step. */
 interface Expected {
   readonly ledger: LedgerSummary | undefined
   /** Value of each key at each version. */
@@ -100,7 +103,7 @@ interface Expected {
 
 const EMPTY: Expected = { ledger: undefined, values: [] }
 const ORACLE = createMemoryEngine()
-/** States after each step: computed once, up to the last that was asked for. */
+/** Expected content after each step: computed once, up to the last that was asked for. */
 const AFTER_STEPS: Expected[] = []
 
 async function expectedAfter(step: number): Promise<Expected> {
@@ -118,8 +121,8 @@ async function expectedAfter(step: number): Promise<Expected> {
 }
 
 /**
- * The store is as after one of its steps, whole, at least the one that was acknowledged; and takes further steps, unless it
- * is only looked at.
+ * Checks that the store has the whole content after one of its steps, and not before the one that was acknowledged.
+ * Then takes further steps, unless the store is only to be read.
  */
 export async function expectStore(
   path: string,
@@ -144,7 +147,7 @@ export async function expectStore(
   }
 }
 
-/** A reader sees the same before a writer has opened the store and mended it. */
+/** Checks that a reader sees the same before a writer has opened and repaired the store. */
 async function expectReadable(path: string): Promise<void> {
   if (!existsSync(join(path, STORE_FILE))) return
   const reader = openStateEngineReader({ path })

@@ -1,5 +1,6 @@
-// Holds views in a separate process beside a writer that truncates. Every version writes the same text, which no other
-// version of any branch writes, to all keys: a view that mixes branches, or changes, is found. Reports when it has seen enough.
+// Holds views in a separate process beside a writer that truncates. Every version writes one text to all keys, which no
+// other version of any branch writes, so a view that mixes branches, or changes, is found. Reports when it has seen
+// enough.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { branchOf, type EngineView } from '@ledger-state/engine'
@@ -29,7 +30,7 @@ process.on('message', () => {
 })
 process.send!('ready')
 
-/** The one text of all keys. */
+/** The text that all keys have in a view. */
 function textOf(view: EngineView): string {
   const texts = new Set(view.getMany(keys).map((value) => (value ? Buffer.from(value).toString() : 'nothing')))
   const scanned = new Set([...view.scan(Buffer.from('key '))].map(({ value }) => Buffer.from(value).toString()))
@@ -38,7 +39,7 @@ function textOf(view: EngineView): string {
   return all[0]!
 }
 
-/** Undefined if the view is no more. */
+/** Result of the work; undefined if the version of the view was cut off or pruned. */
 function attempt<T>(work: () => T): T | undefined {
   try {
     return work()

@@ -7,32 +7,37 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { addBlock } from './ledger-record.js'
 
-// The database `block-lists` has blocks that follow each other in one record:
+// The database `block-lists` has successive blocks in one record:
 //   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
 //     | u64 height | u64 epoch | u64 time of the first | for each other: version, height, epoch, time | u32 CRC
 // The numbers of the other blocks are stored less those of the first, and heights also less the place in the list. So all have the same length,
 // and a version is found by bisection.
 
-/** Most blocks of a list: with more, the numbers of a chain take more bytes, and a read more time for the checksum. */
+/**
+ * Most blocks of a list. With more, the numbers of a chain take more bytes, and a read takes more time for the
+ * checksum.
+ */
 export const MOST_LISTED = 64
-/** Another list begins where a number is below that of the first block, or needs more bytes. */
+/**
+ * Most bytes of a stored number. Another list begins if a number is below that of the first block, or needs more bytes.
+ */
 const WIDEST = 6
 const TOO_FAR = 2 ** (8 * WIDEST)
 const COLUMNS = 4
 const FIRST_AT = 1 + COLUMNS
 const OTHERS_AT = FIRST_AT + 3 * 8
 
-/** Merged blocks that follow each other: a record of the database. */
+/** A record of the database: successive merged blocks. */
 export class ListedBlocks {
   readonly key: NumberedKey
   readonly count: number
-  /** The version that the first begins with. */
+  /** First version of the first block. */
   readonly firstVersion: bigint
   readonly #content: Buffer
-  /** Bytes of each block but the first. */
+  /** Number of bytes of each block but the first. */
   readonly #stride: number
 
-  /** @throws `store_corrupt` */
+  /** Reads a record. @throws `store_corrupt` */
   constructor(key: NumberedKey, record: Buffer) {
     const content = openRecord(record, numberedKeySeed(key), () => 'a list of blocks')
     if (content.length < OTHERS_AT) throw storeCorrupt(`a list of blocks has ${content.length} bytes`)
@@ -73,12 +78,12 @@ export class ListedBlocks {
     }
   }
 
-  /** The version that a block begins with. */
+  /** First version of a block. */
   versionAt(place: number): bigint {
     return this.firstVersion + BigInt(this.#offset(place))
   }
 
-  /** How many begin at or below a version. */
+  /** Number of blocks that begin at or below a version. */
   countAtMost(version: bigint): number {
     if (version < this.firstVersion) return 0
     const offset = Number(version - this.firstVersion)
@@ -105,7 +110,7 @@ export class ListedBlocks {
   }
 }
 
-/** The list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
+/** Finds the list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
 export function newestListAtMost(
   { blockLists }: LmdbStore,
   version: bigint,
@@ -116,13 +121,13 @@ export function newestListAtMost(
   return found && new ListedBlocks(found.key, found.value)
 }
 
-/** The version that the first list above a version begins with. */
+/** First version of the first list above a version. */
 export function nextListAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): bigint | undefined {
   const [next] = blockLists.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
   return next && numberedKeyVersion(next)
 }
 
-/** Adds blocks, which follow all that are there. Returns how many. @throws `store_corrupt` */
+/** Appends blocks, which must follow all blocks that are stored. Returns their number. @throws `store_corrupt` */
 export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: Iterable<BlockEntry>): number {
   let writer: ListWriter | undefined
   let count = 0
@@ -135,7 +140,10 @@ export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: I
   return count
 }
 
-/** The newest list is put again, with more blocks. If it were removed before, LMDB would leave pages less full. */
+/**
+ * Makes a writer that begins with the blocks of the newest list, and puts that list again with more blocks. If the list
+ * were removed first, LMDB would leave pages less full.
+ */
 function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
   const newest = newestListAtMost(store, U64_MAX, {})
   const writer = new ListWriter(store, builder, newest ? newest.firstVersion : -1n)
@@ -147,11 +155,11 @@ function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
 
 export interface RemovedBlocks {
   readonly blocks: number
-  /** Whether there are no more to remove. */
+  /** Whether there is nothing more to remove. */
   readonly done: boolean
 }
 
-/** Removes blocks that begin below a version, from at most this number of lists. @throws `store_corrupt` */
+/** Removes blocks that begin below a version, from a limited number of lists. @throws `store_corrupt` */
 export function removeBlocksBelow(
   store: LmdbStore,
   builder: RecordBuilder,
@@ -170,7 +178,7 @@ export function removeBlocksBelow(
   return { blocks, done: found.length < mostLists }
 }
 
-/** Removes blocks that begin above a version, from at most this number of lists. @throws `store_corrupt` */
+/** Removes blocks that begin above a version, from a limited number of lists. @throws `store_corrupt` */
 export function removeBlocksAbove(
   store: LmdbStore,
   builder: RecordBuilder,
@@ -197,18 +205,18 @@ function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, s
   writer.end()
 }
 
-/** Puts blocks into lists, each as long as may be. */
+/** Puts blocks into lists, each as long as possible. */
 class ListWriter {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #newest: bigint
   #first: BlockEntry | undefined
-  /** Numbers of the blocks after the first: version, height, epoch, time, as they are stored. */
+  /** Numbers of the blocks after the first, as they are stored: version, height, epoch, time. */
   #numbers: number[] = []
-  /** The largest of each. */
+  /** Largest version, height, epoch and time among these. */
   #largest = [0, 0, 0, 0]
 
-  /** Takes the version of the newest list there is: what begins above it is appended. */
+  /** Makes a writer. `newest` is the version of the newest list: lists that begin above it are appended. */
   constructor(store: LmdbStore, builder: RecordBuilder, newest: bigint) {
     this.#store = store
     this.#builder = builder
@@ -229,7 +237,7 @@ class ListWriter {
     }
   }
 
-  /** Puts what was added. */
+  /** Puts the list with the blocks that were added. */
   end(): void {
     if (!this.#first) return
     const { firstVersion, block } = this.#first
@@ -248,7 +256,7 @@ class ListWriter {
     this.#largest = [0, 0, 0, 0]
   }
 
-  /** A block after the first; undefined if it has to begin another list. */
+  /** Numbers of a block after the first; undefined if the block has to begin another list. */
   #toNumbers(first: BlockEntry, { firstVersion, block }: BlockEntry): readonly number[] | undefined {
     const place = 1 + this.#numbers.length / COLUMNS
     if (place === MOST_LISTED) return undefined

@@ -9,9 +9,7 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { PAGE_PIECE_LENGTH } from './large-values.js'
 
-// A bundle is a large value in which frames follow each other:
-//   u8 0, as they are, or 1, deflated | u32 length of the values | u32 length of what is stored of them | that
-// Superseded values follow each other in a frame, also of several keys.
+// A bundle is a large value that consists of frames:   u8 0, as they are, or 1, deflated | u32 length of the values | u32 length as stored | the values as stored A frame consists of superseded values, also of several keys.
 
 /** A value in a frame of a bundle. */
 export interface PackedBytes {
@@ -25,17 +23,17 @@ export interface PackedBytes {
   readonly length: number
 }
 
-/** u48 id | u32 length | u32 frame | u16 start */
+/** Length of a reference to a value in a bundle: u48 id | u32 length | u32 frame | u16 start. */
 export const PACKED_REFERENCE_LENGTH = 16
 export const FRAME_HEADER_LENGTH = 9
-/** A frame has more than this only if it has a single value. */
+/** Length that only a frame with a single value exceeds. */
 export const MAX_FRAME_LENGTH = 2 ** 14
 export const PLAIN = 0
 export const DEFLATED = 1
 
 type Bundles = Pick<LmdbStore, 'large' | 'verifyReads'>
 
-/** @throws `store_corrupt` */
+/** Reads a value of a bundle. @throws `store_corrupt` */
 export function readPacked(
   store: Bundles,
   { id, frame, start, length }: PackedBytes,
@@ -44,11 +42,14 @@ export function readPacked(
   const header = readFrameHeader(store, id, frame, options)
   if (start + length > header.length) throw storeCorrupt(`a frame of the bundle ${id} is too short`)
   if (!header.isDeflated) return readPart(store, id, frame + FRAME_HEADER_LENGTH + start, length, options)
-  // A copy: the value may be kept, and its frame need not be.
+  // A copy, so that the frame is not kept as long as the value.
   return Buffer.from(inflateFrame(store, id, frame, header, options).subarray(start, start + length))
 }
 
-/** Reads all of a frame. Returns the length of its values, and where it ends in the bundle. @throws `store_corrupt` */
+/**
+ * Reads a whole frame. Returns the length of its values, and the offset of its end in the bundle.
+ * @throws `store_corrupt`
+ */
 export function checkFrame(store: Bundles, id: number, frame: number, options: ReadOptions) {
   const header = readFrameHeader(store, id, frame, options)
   if (header.isDeflated) inflateFrame(store, id, frame, header, options)
@@ -96,7 +97,7 @@ function frameDamaged(id: number, cause?: unknown): Error {
   return storeCorrupt(`a frame of the bundle ${id} does not parse`, cause)
 }
 
-/** Reads from the pieces of a bundle. */
+/** Reads a part of a bundle from its pieces. */
 function readPart(
   { large, verifyReads }: Bundles,
   id: number,

@@ -17,7 +17,7 @@ const folder = temporaryFolder()
 const SEED = testSeed()
 const PAGE = 4_068
 
-/** Length of a value. One in several is a separate large value, put while a bundle is being filled. */
+/** Length of a value. One in several is stored as a separate large value while a bundle is being filled. */
 const LENGTH = fc.oneof(
   fc.integer({ min: 1, max: 5_000 }),
   fc.constantFrom(990, 991, PAGE - 1, PAGE, PAGE + 1, 2 * PAGE, MAX_FRAME_LENGTH, MAX_FRAME_LENGTH + 1),
@@ -92,7 +92,7 @@ it.each([true, false])(
 )
 
 describe('a bundle', () => {
-  /** Calls back, in a transaction, with a store, a writer of bundle 7, and values that differ little. */
+  /** Calls `work` in a transaction with a store, a writer of bundle 7, and values that differ little. */
   function withBundle(
     compressHistory: boolean,
     work: (store: LmdbStore, writer: BundleWriter, values: readonly Buffer[]) => void,

@@ -6,18 +6,24 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { DEFLATED, FRAME_HEADER_LENGTH, MAX_FRAME_LENGTH, type PackedBytes, PLAIN } from './bundle-reader.js'
 import { type LargeBytes, MAX_PIECE_LENGTH, PAGE_PIECE_LENGTH } from './large-values.js'
 
-/** A bundle ends once it has this number of pieces: a little more than a mebibyte. */
+/** Number of pieces after which a bundle ends: a little more than a mebibyte. */
 const MOST_PIECES = 256
 const ZEROS = Buffer.alloc(PAGE_PIECE_LENGTH)
-/** Level 6 takes two to three times as long, for 6 per cent less of what a validator set writes in each block. */
+/**
+ * Options of the compression. Level 6 takes two to three times as long, for 6 per cent less of what a validator set
+ * writes in each block.
+ */
 const DEFLATE_OPTIONS = { level: 3 }
-/** What is compressed to more than this share is stored as it is, and a look-up reads only the value that it asks for. */
+/**
+ * Share above which compression is not worthwhile. The values are then stored as they are, and a look-up reads only the
+ * value that it asks for.
+ */
 const WORTHWHILE_SHARE = 0.9
 
 /**
- * Packs values into bundles: large values whose pieces fill a page each. The last piece is filled with zeros, or takes at
- * most a quarter of a page; so where a frame begins does not depend on how long its bundle becomes. Values of one key come one
- * after the other and differ little, so that a frame of them compresses well.
+ * Packs values into bundles: large values whose pieces fill a page each. The last piece is filled with zeros, or takes
+ * at most a quarter of a page, so the place of a frame does not depend on the final length of its bundle. Values of one
+ * key are successive and differ little, so a frame of them compresses well.
  */
 export class BundleWriter {
   readonly #store: LmdbStore
@@ -30,14 +36,14 @@ export class BundleWriter {
   #id: number | undefined
   #pieces = 0
 
-  /** Takes what gives a bundle its id, and what is called with each bundle that has ended. */
+  /** Makes a writer. `takeId` gives a bundle its id, and `onEnd` is called with each bundle that has ended. */
   constructor(store: LmdbStore, takeId: () => number, onEnd: (bundle: LargeBytes) => void) {
     this.#store = store
     this.#takeId = takeId
     this.#onEnd = onEnd
   }
 
-  /** Puts a value, which is a part of some bytes. */
+  /** Adds a value, which is a part of some bytes. */
   add(source: Uint8Array, start: number, end: number): PackedBytes {
     if (this.#frame.length + end - start > MAX_FRAME_LENGTH) this.#endFrame()
     if (this.#pieces >= MOST_PIECES && this.#frame.length === 0) this.end()
@@ -47,7 +53,7 @@ export class BundleWriter {
     return packed
   }
 
-  /** Ends the bundle, if there is one. */
+  /** Ends the current bundle, if there is one. */
   end(): void {
     if (this.#id === undefined) return
     this.#endFrame()
@@ -60,7 +66,7 @@ export class BundleWriter {
     this.#pieces = 0
   }
 
-  /** Puts the frame behind those before. */
+  /** Puts the current frame after the previous ones. */
   #endFrame(): void {
     const values = this.#frame.content
     if (values.length === 0) return
@@ -91,7 +97,7 @@ export class BundleWriter {
 
   #putPiece(): void {
     const key = numberedKey(this.#id!, this.#pieces++)
-    // Not appended: large values with higher ids may have been put since the bundle began.
+    // Not appended, because large values with higher ids may have been put since the bundle began.
     this.#store.large.putSync(key, this.#piece.seal(numberedKeySeed(key)))
     this.#piece.begin()
   }

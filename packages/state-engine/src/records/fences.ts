@@ -1,9 +1,9 @@
 import type { RecordBuilder } from '../bytes/record.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
 
-// A fence says where superseded values of a key are: u64 first version | u8 level | u48 run number of a chunk (level 0) or
-// of a node, which has fences of the level below. Fences of a key ascend by first version and descend by level; the
-// interval of one ends where the next begins.
+// A fence leads to superseded values of a key: u64 first version | u8 level | u48 number in the history log of a chunk
+// (level 0) or of a node, which has fences of the level below. Fences of a key ascend by first version and descend by
+// level; the interval of one ends where the next begins.
 
 export interface Fence {
   readonly firstVersion: bigint
@@ -19,7 +19,7 @@ export function addFence(builder: RecordBuilder, { firstVersion, level, run }: F
   return builder.u64(firstVersion).u8(level).u48(run)
 }
 
-/** How many of `count` fences, from `at` on, begin at or below a version, which is given in halves. */
+/** Number of fences, of `count` from `at` on, that begin at or below a version, given as halves. */
 export function countFencesAtMost(view: DataView, at: number, count: number, high: number, low: number): number {
   let least = 0
   let most = count
@@ -41,7 +41,7 @@ export function fenceRun(record: SharedRecord, at: number): number {
   return record.u48(at + RUN_AT)
 }
 
-/** Decodes `count` fences, from `at` on. */
+/** Decodes `count` fences from `at` on. */
 export function readFences({ view }: { readonly view: DataView }, at: number, count: number): Fence[] {
   return Array.from({ length: count }, (_, place) => {
     const fenceAt = at + FENCE_LENGTH * place

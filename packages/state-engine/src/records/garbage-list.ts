@@ -5,7 +5,7 @@ import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, RecordBuilder } from '../bytes/reco
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { LargeBytes } from './large-values.js'
 
-// The database `retired` has what else goes with a generation:
+// The garbage list, database `retired`, has what else is dropped with a generation:
 //   (u64 generation, u48 n) → entries | u32 CRC
 //     entry: u8 1 | u64 version | u16 length | stored form of a key that the version deleted
 //          | u8 2 | u48 id | u32 length of a large value that was superseded
@@ -16,21 +16,21 @@ const DELETION_HEADER_LENGTH = 11
 const LARGE_LENGTH = 11
 const APPEND = { append: true }
 
-/** Collects entries and appends them to the records of a generation. */
+/** Collects entries of the garbage list, and appends them to the records of a generation. */
 export class RetiredWriter {
   readonly #store: LmdbStore
   readonly #generation: number
   readonly #builder = new RecordBuilder().begin()
   #count: number
 
-  /** Takes how many records the generation has. */
+  /** Makes a writer. `count` is the number of records that the generation has. */
   constructor(store: LmdbStore, generation: number, count: number) {
     this.#store = store
     this.#generation = generation
     this.#count = count
   }
 
-  /** Records of the generation, without the entries that are not flushed. */
+  /** Number of records of the generation, without the entries that are not flushed. */
   get count(): number {
     return this.#count
   }
@@ -61,7 +61,7 @@ export type RetiredEntry =
   | { readonly kind: 'deletion'; readonly version: bigint; readonly storedKey: Buffer; readonly end: number }
   | { readonly kind: 'large'; readonly large: LargeBytes; readonly end: number }
 
-/** The entries of a record, whose content is given; each with the offset after it. @throws `store_corrupt` */
+/** Decodes the entries of a record from its content, each with the offset of its end. @throws `store_corrupt` */
 export function* decodeRetired(content: Buffer): Generator<RetiredEntry> {
   for (let at = 0; at < content.length; ) {
     const kind = content[at]

@@ -6,23 +6,28 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-// The database `generations` has a record for each merge, which is pruned as a whole:
-//   u48 number → u64 up to | u48 first run number | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
+// The database `generations` has a record for each merge, whose output is pruned as a whole:   u48 number → u64 up to | u48 first number in the history log | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
 // The merge that is under way has the same record in the database `meta`, under `merging`.
 
-/** What a merge wrote besides the `latest` records. */
+/** The output of a merge other than the records of `latest`. */
 export interface Generation {
-  /** The newest version that was merged: nothing of the generation is seen once it is the oldest. 0 under way. */
+  /**
+   * Newest version that was merged; 0 while the merge is under way. When it is the oldest version, nothing of the
+   * generation is seen any more.
+   */
   readonly upTo: bigint
-  /** The number of its first record in the database `run`, or the first one left by a prune. */
+  /** Number of the first record in the history log, or of the first one that a prune left. */
   readonly firstRun: number
-  /** The number after that of its last record. */
+  /** Number after that of the last record in the history log. */
   readonly endRun: number
-  /** Its records in the database `retired`. */
+  /** Number of records in the garbage list. */
   readonly retired: number
-  /** Superseded values in its chunks. While a generation is being dropped, about this number is left. */
+  /**
+   * Number of superseded values in the chunks. While the generation is being dropped, it is an estimate of what is
+   * left.
+   */
   readonly pairs: number
-  /** Bytes of those values, in the same way. */
+  /** Number of bytes of the superseded values; an estimate, too, while the generation is being dropped. */
   readonly payloadBytes: number
 }
 
@@ -60,12 +65,12 @@ export function putGeneration(
   generations.putSync(number, encode(builder, generation, counterSeed(number)))
 }
 
-/** @throws `store_corrupt` */
+/** Decodes a record. @throws `store_corrupt` */
 export function decodeGeneration(number: number, record: Buffer): Generation {
   return decode(record, counterSeed(number), () => `generation ${number}`)
 }
 
-/** The generations that are left, oldest first. @throws `store_corrupt` */
+/** Iterates over the generations that are left, the oldest first. @throws `store_corrupt` */
 export function* listGenerations(
   { generations }: LmdbStore,
   options: ReadOptions = {},
@@ -75,7 +80,7 @@ export function* listGenerations(
   }
 }
 
-/** The generations below a number, the newest first. @throws `store_corrupt` */
+/** Iterates over the generations below a number, the newest first. @throws `store_corrupt` */
 export function* listGenerationsBack(
   { generations }: LmdbStore,
   below: number,
@@ -90,7 +95,7 @@ export function putMerging({ meta }: LmdbStore, builder: RecordBuilder, generati
   else meta.removeSync(MERGING_KEY)
 }
 
-/** What a merge that is not finished wrote so far. @throws `store_corrupt` */
+/** The output so far of a merge that is not finished; undefined if there is none. @throws `store_corrupt` */
 export function getMerging({ meta }: LmdbStore, options: ReadOptions = {}): Generation | undefined {
   const record = meta.getBinary(MERGING_KEY, options)
   return record && decode(record, MERGING_SEED, () => 'the record of a merge under way')

@@ -7,24 +7,23 @@ import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH } from './large-values.js'
 import { DELETED, LARGE, type LatestValue, largeReference } from './latest-record.js'
 
-// A record of the database `run`, which is only appended to, under its number:
-//   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
-//     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | kind
-//     pairs of one key, ascending; each value was superseded by the next pair's version
-//     the same transposed: `transposed-chunk.ts`
-//   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
+// A record of the history log, the database `run`, to which records are only appended, by number: a chunk: u8 0 | u8 m
+// | u64 version of the first pair | m × pair | values | u32 CRC pair: u32 version less that of the first | u16 end of
+// its value, counted from the first value, << 2 | kind pairs of one key, ascending; each value was superseded by the
+// next pair's version the same transposed: `transposed-chunk.ts` a node: u8 level above 0 | u8 m | m × fence of the
+// level below | u32 CRC
 
 export const CHUNK_LEVEL = 0
-/** Stands in the place of the level of a chunk. */
+/** Stands in the place of the level for a transposed chunk. */
 export const TRANSPOSED = 128
 export const PAIRS_AT = 10
 export const PAIR_LENGTH = 6
 export const NODE_FENCES_AT = 2
-/** Two records of this length fill a page of LMDB. */
+/** Length of a record of which two fill a page of LMDB. */
 export const RUN_RECORD_TARGET = 1_900
 export const MAX_PAIRS = 255
 export const MAX_NODE_FENCES = 126
-/** Longer superseded values are packed into bundles, which fill pages better. */
+/** Longest superseded value in a chunk. Longer ones are packed into bundles, which fill pages better. */
 export const MAX_RUN_VALUE_LENGTH = 1_400
 
 const U32 = 2 ** 32
@@ -39,15 +38,15 @@ export function runLevel({ bytes }: SharedRecord): number {
   return first === TRANSPOSED ? CHUNK_LEVEL : first
 }
 
-/** Count of pairs in a chunk, or of fences in a node. */
+/** Number of pairs in a chunk, or of fences in a node. */
 export function runCount({ bytes }: SharedRecord): number {
   return bytes[1]!
 }
 
-/** How many pairs of a chunk are at or below a version, which is given in halves. */
+/** Number of pairs of a chunk that are at or below a version, given as halves. */
 export function countPairsAtMost(record: SharedRecord, high: number, low: number): number {
   const { view } = record
-  // Versions relative to the first pair's: exact in a float, for pairs of a chunk are less than 2^32 apart.
+  // Versions relative to the first pair's: exact in a float, because pairs of a chunk are less than 2^32 apart.
   const limit = (high - view.getUint32(2)) * U32 + (low - view.getUint32(6))
   let least = 0
   let most = runCount(record)
@@ -68,10 +67,13 @@ export function pairVersionLow({ view }: SharedRecord, pair: number): number {
   return (view.getUint32(6) + view.getUint32(PAIRS_AT + PAIR_LENGTH * pair)) >>> 0
 }
 
-/** A pair is a deletion (`DELETED`), has a reference to a large value (`LARGE`) or to a part of a bundle, or the value. */
+/**
+ * Kind of a pair with a reference to a part of a bundle. Other pairs are a deletion (`DELETED`), have a reference to a
+ * large value (`LARGE`), or have the value itself.
+ */
 export const PACKED = 3
 
-/** `DELETED`, `LARGE`, `PACKED` or 0. */
+/** Kind of a pair: `DELETED`, `LARGE`, `PACKED` or 0. */
 export function pairKind({ view }: SharedRecord, pair: number): number {
   return view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) & 3
 }
@@ -87,7 +89,7 @@ export function pairEnd(record: SharedRecord, pair: number): number {
   return PAIRS_AT + PAIR_LENGTH * runCount(record) + end
 }
 
-/** Bytes of payload in a pair: its value, wherever that is. */
+/** Number of bytes of payload of a pair: the length of its value, wherever that is. */
 export function pairPayload(record: SharedRecord, pair: number): number {
   const start = pairStart(record, pair)
   return pairKind(record, pair) >= LARGE ? record.view.getUint32(start + 6) : pairEnd(record, pair) - start
@@ -95,7 +97,7 @@ export function pairPayload(record: SharedRecord, pair: number): number {
 
 export interface Pair {
   readonly version: bigint
-  /** A copy. */
+  /** The value, as a copy. */
   readonly value: LatestValue | PackedBytes
 }
 

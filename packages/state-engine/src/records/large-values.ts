@@ -6,22 +6,28 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-/** Bytes too long for one record, kept in pieces in the database `large`: (id, piece number) → bytes | u32 CRC. */
+/**
+ * Reference to bytes that are too long for one record. They are kept in pieces in the database `large`: (id, piece
+ * number) → bytes | u32 CRC.
+ */
 export interface LargeBytes {
   readonly id: number
   readonly length: number
 }
 
-/** u48 id | u32 length */
+/** Length of an encoded reference: u48 id | u32 length. */
 export const LARGE_REFERENCE_LENGTH = 10
 
-/** A piece that fills a page alone. */
+/** Length of a piece that fills a page. */
 export const PAGE_PIECE_LENGTH = MAX_RECORD_LENGTH - CHECKSUM_LENGTH
-/** What is left is divided into equal pieces of at most a quarter of a page, so that pages are filled. */
+/**
+ * Longest of the pieces, all equal, into which the rest is divided: at most a quarter of a page, so that pages are
+ * filled.
+ */
 export const MAX_PIECE_LENGTH = 990
 
 interface Pieces {
-  /** Bytes in pieces that fill a page each. */
+  /** Number of bytes in pieces that fill a page each. */
   readonly paged: number
   /** Length of each further piece; the last may be shorter. */
   readonly pieceLength: number
@@ -48,7 +54,7 @@ export function putLarge({ large }: LmdbStore, builder: RecordBuilder, id: numbe
   }
 }
 
-/** @throws `store_corrupt` */
+/** Reads a large value. @throws `store_corrupt` */
 export function readLarge(
   { large, verifyReads }: Pick<LmdbStore, 'large' | 'verifyReads'>,
   { id, length }: LargeBytes,
@@ -70,7 +76,7 @@ export function readLarge(
   return bytes
 }
 
-/** Returns how many pieces that were. */
+/** Drops a large value. Returns the number of its pieces. */
 export function dropLarge({ large }: LmdbStore, { id, length }: LargeBytes): number {
   const pieces = piecesOf(length)
   let piece = 0

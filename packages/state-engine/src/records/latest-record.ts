@@ -10,15 +10,15 @@ import { LARGE_REFERENCE_LENGTH, type LargeBytes } from './large-values.js'
 //   | if LONG_KEY: reference to the key | if LARGE: reference to the value, unless DELETED: value | u32 CRC
 
 export const DELETED = 1
-/** The value is in the database `large`. */
+/** Flag: the value is in the database `large`. */
 export const LARGE = 2
-/** The key is in the database `large`; its stored form has only its beginning and hash. */
+/** Flag: the key is in the database `large`. The stored form of the key has only its beginning and hash. */
 export const LONG_KEY = 4
 
 export const FENCES_AT = 10
 /** Most fences of a record; more are moved into nodes. */
 export const MAX_FENCES = 24
-/** Up to this length a value stays in the record, which then fits into one page: reading it takes one get. */
+/** Longest value that stays in the record. The record then fits into one page, so reading it takes one get. */
 export const MAX_INLINE_VALUE_LENGTH = 3_680
 
 export type LatestValue = Uint8Array | LargeBytes | null
@@ -27,7 +27,7 @@ export interface LatestRecord {
   readonly version: bigint
   readonly fences: readonly Fence[]
   readonly longKey: LargeBytes | undefined
-  /** A copy. */
+  /** The value, as a copy. */
   readonly value: LatestValue
 }
 

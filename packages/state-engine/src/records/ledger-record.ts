@@ -5,30 +5,30 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { type LogFilePosition, NO_POSITION } from './log-position.js'
 
-/** What is merged: one record, so that a reader sees all of it from one transaction. */
+/** Describes what is merged, in one record, so that a reader sees all of it in one transaction. */
 export interface LedgerRecord {
-  /** Its latest version is the newest that is merged; its oldest version may be above that. */
+  /** The ledger. Its latest version is the newest that is merged; its oldest version may be above that. */
   readonly ledger: LedgerSummary
   readonly base: StoreBase
-  /** The number of the first write-ahead file that is not wholly merged. */
+  /** Number of the first write-ahead file that is not merged completely. */
   readonly walFile: number
-  /** The number of the first commit that is not merged. */
+  /** Number of the first commit that is not merged. */
   readonly nextCommit: number
-  /** The next number of a record of the database `run`. */
+  /** Number of the next record of the history log. */
   readonly nextRun: number
-  /** The next id of a large value to assign. */
+  /** Id of the next large value. */
   readonly nextLargeId: number
-  /** The next number of a generation. */
+  /** Number of the next generation. */
   readonly nextGeneration: number
-  /** Blocks in the lists of the database `block-lists`. */
+  /** Number of blocks in the lists of the database `block-lists`. */
   readonly blocks: number
-  /** Records of the database `retired`. */
+  /** Number of records of the garbage list. */
   readonly retired: number
-  /** Superseded values in chunks. */
+  /** Number of superseded values in chunks. */
   readonly supersededEntries: number
-  /** Bytes of those values, and of all keys with their newest values. */
+  /** Number of bytes of those values, and of all keys with their newest values. */
   readonly payloadBytes: number
-  /** Up to where the newest write-ahead file had been synced when a writer closed the store last. */
+  /** Position up to which the newest write-ahead file was synced when a writer last closed the store. */
   readonly logEnd: LogFilePosition
 }
 
@@ -65,7 +65,7 @@ export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord)
   return builder.u8(base.complete ? 1 : 0).seal(0)
 }
 
-/** @throws `store_corrupt` */
+/** Decodes a ledger record. @throws `store_corrupt` */
 export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   const content = openRecord(record, 0, () => 'the ledger record')
   if (content.length !== LENGTH) throw storeCorrupt(`the ledger record has ${content.length} bytes`)
@@ -98,7 +98,7 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
   }
 }
 
-/** u64 height | u64 epoch | u64 time */
+/** Appends a block: u64 height | u64 epoch | u64 time. */
 export function addBlock(builder: RecordBuilder, { height, epoch, timestampUsec }: BlockInfo): RecordBuilder {
   return builder.u64(height).u64(epoch).u64(timestampUsec)
 }

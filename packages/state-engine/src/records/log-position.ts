@@ -1,17 +1,17 @@
 /** The end of a record of a write-ahead file, or of its header. */
 export interface LogPosition {
-  /** Bytes of the file up to there. */
+  /** Number of bytes of the file up to the position. */
   readonly length: number
-  /** The number of the commit that follows. */
+  /** Number of the commit that follows. */
   readonly nextCommit: number
-  /** The running checksum of the file up to there. */
+  /** Running checksum of the file up to the position. */
   readonly checksum: number
 }
 
-/** A position in the write-ahead file with a number; 0 if there is none. */
+/** A position in the write-ahead file with the given number; number 0 if there is no file. */
 export interface LogFilePosition extends LogPosition {
   readonly fileNumber: number
 }
 
-/** A position in no file. */
+/** Position that stands for none. */
 export const NO_POSITION: LogPosition = { length: 0, nextCommit: 0, checksum: 0 }

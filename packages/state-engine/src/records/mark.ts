@@ -4,7 +4,7 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-/** The mark of the newest commit, in the database `meta`: bytes | u32 CRC. */
+/** Key of the mark of the newest commit in the database `meta`: bytes | u32 CRC. */
 const MARK_KEY = Buffer.from('mark')
 const MARK_SEED = crc32(MARK_KEY)
 
@@ -13,7 +13,7 @@ export function putMark({ meta }: LmdbStore, builder: RecordBuilder, mark: Uint8
   else meta.removeSync(MARK_KEY)
 }
 
-/** @throws `store_corrupt` */
+/** Reads the mark of the newest merged commit. @throws `store_corrupt` */
 export function getMark({ meta }: LmdbStore, options: ReadOptions): Uint8Array | undefined {
   const record = meta.getBinary(MARK_KEY, options)
   return record && decodeMark(record)

@@ -5,6 +5,6 @@ import type { LedgerRecord } from './ledger-record.js'
 export interface MergedState {
   readonly record: LedgerRecord
   readonly truncations: readonly Truncation[]
-  /** Whether a truncation is under way: then no commit follows in a write-ahead file. */
+  /** Whether a truncation is under way. Then no commit follows in a write-ahead file. */
   readonly isReverting: boolean
 }

@@ -42,7 +42,7 @@ it('the codec lays a chunk out as docs/storage.md shows', () => {
 })
 
 const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 100_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
-/** Values of a few lengths, which change now and then. */
+/** Lists of values of a few lengths, which change now and then. */
 const VALUES = fc
   .array(
     fc.record({
@@ -148,7 +148,7 @@ it('a transposed chunk stores columns once that are equal, unless saying so take
     return hex
   }
   const head = (count: string) => `80${count}0000000000000000`
-  // Of two rows, three columns that are equal are worth a stretch, and two are not.
+  // With two rows, three equal columns are worth a stretch, and two are not.
   expect(hexOf(['a___b', 'c___d'])).toBe(
     `${head('02')}0009 0001 0301 0301 000000 5f5f5f 0001 6163 6264`.replaceAll(' ', ''),
   )
@@ -159,7 +159,7 @@ it('a transposed chunk stores columns once that are equal, unless saying so take
   expect(hexOf(['a_b', 'c_d', 'e_f'])).toBe(
     `${head('03')}0007 0001 0303 000000 000101 616365 5f5f5f 626466`.replaceAll(' ', ''),
   )
-  // A stretch has 255 columns of each kind at most.
+  // A stretch has at most 255 columns of each kind.
   const equal = '_'.repeat(300)
   expect(hexOf([`a${equal}`, `c${equal}`])).toBe(
     `${head('02')}0131 0001 0301 ff00 2d00 000000 ${'5f'.repeat(300)} 0001 6163`.replaceAll(' ', ''),
@@ -189,7 +189,7 @@ it('a transposed chunk is refused as damaged unless its parts take all of it', (
     '80 02 0000000000000001 0003 0003 0000 0000 0001 00000000',
     '80 02 0000000000000001 0000 00000000',
     '80 02 0000000000000001 00 00000000',
-    // A row of 65,535 columns would be made of a few bytes.
+    // A few bytes would make a row of 65,535 columns.
     `80 ff 0000000000000001 ffff ${'ff00'.repeat(257)} ${'00'.repeat(65_535)} 00000000`,
   ]
   for (const hex of damaged) {

@@ -3,19 +3,18 @@ import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './history-log-record.js'
 
-// A chunk of the database `run` whose values have one length, in the form that takes least:
-//   u8 128 | u8 m | u64 version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
-//     a row: u32 version less that of the pair before, 0 for the first | value
-//     a column: the bytes of the m rows at one place; equal where all of them are
-//     a stretch: u8 columns that are equal | u8 columns after them that are stored whole; as many as all columns take
-// A write changes few bytes of a value: most columns are equal.
+// A chunk of the history log whose values have one length, in the form that takes least space: u8 128 | u8 m | u64
+// version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
+// a row: u32 version less that of the pair before, 0 for the first | value a column: the bytes of the m rows at one
+// place; it is equal if all of these bytes are a stretch: u8 columns that are equal | u8 columns after them that are
+// stored whole; as many as all columns take A write changes few bytes of a value: most columns are equal.
 
 const COLUMNS_AT = 10
 const STRETCHES_AT = 12
 const STRETCH_LENGTH = 2
 const LONGEST_STRETCH = 255
 const VERSION_LENGTH = 4
-/** Rows of this length, if no columns are equal, fill a page alone. */
+/** Length of rows that fill a page alone if no columns are equal. */
 const MOST_ROWS_LENGTH = 3_986
 const U32 = 2 ** 32
 
@@ -23,7 +22,7 @@ export function isTransposed({ bytes }: SharedRecord): boolean {
   return bytes[0] === TRANSPOSED
 }
 
-/** How many pairs with values of a length a transposed chunk has at most. */
+/** Most pairs with values of this length in a transposed chunk. */
 export function mostTransposedPairs(valueLength: number): number {
   return Math.floor(MOST_ROWS_LENGTH / (VERSION_LENGTH + valueLength))
 }
@@ -54,7 +53,7 @@ export function beginTransposed(
   }
 }
 
-/** The columns at which stretches that are stored whole begin and end, by turns; the last ends with the row. */
+/** Columns at which stretches that are stored whole begin and end, alternately. The last ends with the row. */
 function stretchesOf(rows: Uint8Array, count: number): number[] {
   const columns = rows.length / count
   const stretches: number[] = []
@@ -64,7 +63,7 @@ function stretchesOf(rows: Uint8Array, count: number): number[] {
     if (!isLast && isEqualColumn(rows, column, columns)) continue
     const next = isLast ? column : column + 1
     const saved = (column - end) * (count - 1)
-    // Columns that are equal are not worth a stretch where it takes as much as they save.
+    // Equal columns are not worth a stretch if the stretch takes as much as they save.
     if (stretches.length > 0 && saved <= STRETCH_LENGTH) stretches[stretches.length - 1] = next
     else stretches.push(column, next)
     end = next
@@ -93,7 +92,10 @@ export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord,
   for (let at = wholeAt; at < record.length - CHECKSUM_LENGTH; at += count) builder.part(record.bytes, at, at + left)
 }
 
-/** The same chunk in the form of `history-log-record.ts`: the record itself, or a copy that has no checksum. @throws `store_corrupt` */
+/**
+ * Converts a chunk to the form of `history-log-record.ts`: returns the record itself, or a copy that has no checksum.
+ * @throws `store_corrupt`
+ */
 export function toPlainChunk(record: SharedRecord): SharedRecord {
   if (!isTransposed(record)) return record
   const count = runCount(record)
@@ -118,13 +120,13 @@ export function toPlainChunk(record: SharedRecord): SharedRecord {
   return plain
 }
 
-/** A pair of a transposed chunk. Reused: allocates nothing. */
+/** Finds pairs of transposed chunks. The object is reused, and allocates nothing. */
 export class TransposedPair {
   versionHigh = 0
   versionLow = 0
   readonly #row = new TransposedRow()
 
-  /** The value is there from `valueStart` to `valueEnd`. */
+  /** Bytes that have the value, from `valueStart` to `valueEnd`. */
   get bytes(): Uint8Array {
     return this.#row.bytes
   }
@@ -137,7 +139,10 @@ export class TransposedPair {
     return this.#row.end
   }
 
-  /** Finds the newest pair at or below a version, in halves. Returns whether there is one. @throws `store_corrupt` */
+  /**
+   * Finds the newest pair at or below a version, given as halves. Returns whether there is one.
+   * @throws `store_corrupt`
+   */
   find(record: SharedRecord, high: number, low: number): boolean {
     const { view } = record
     const row = this.#row
@@ -161,18 +166,18 @@ export class TransposedPair {
   }
 }
 
-/** Takes one row after the other from a chunk. */
+/** Reads the rows of a chunk, one after the other. */
 class TransposedRow {
-  /** The row that was taken, and what is left there of longer ones. */
+  /** Memory for the current row, followed by what is left of earlier, longer ones. */
   bytes = new Uint8Array(256)
-  /** The place after the row. */
+  /** Offset of the end of the row. */
   end = 0
   readonly #parts = new ChunkParts()
-  // Of each byte of a version: where that of the first row is, and how far that of the next one is from there.
+  // For each byte of a version: the offset of that of the first row, and the distance to that of the next row.
   readonly #versionAt = new Int32Array(VERSION_LENGTH)
   readonly #versionStep = new Int32Array(VERSION_LENGTH)
 
-  /** Call it before the others. @throws `store_corrupt` */
+  /** Begins with a chunk. Call it before the other methods. @throws `store_corrupt` */
   begin(record: SharedRecord): void {
     const { columns, equalAt, wholeAt } = this.#parts.find(record)
     this.end = columns
@@ -197,7 +202,7 @@ class TransposedRow {
     this.#versionStep[column] = step
   }
 
-  /** The version of a row, less that of the one before. */
+  /** Version of a row, less that of the previous row. */
   step({ bytes }: SharedRecord, row: number): number {
     const at = this.#versionAt
     const step = this.#versionStep
@@ -223,13 +228,13 @@ class TransposedRow {
   }
 }
 
-/** Finds the places of the parts of a chunk. */
+/** Finds the offsets of the parts of a chunk. */
 class ChunkParts {
   columns = 0
   equalAt = 0
   wholeAt = 0
 
-  /** @throws `store_corrupt` */
+  /** Finds the parts of a chunk. @throws `store_corrupt` */
   find(record: SharedRecord): this {
     const { bytes, view } = record
     const end = record.length - CHECKSUM_LENGTH

@@ -6,8 +6,7 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-// The database `meta` has, of a store that was truncated:
-//   truncations → those that the ledger record knows: each u64 number | u64 version; | u32 CRC
+// For a store that was truncated, the database `meta` has:   truncations → the truncations of the ledger record: each u64 number | u64 version; | u32 CRC
 //   reverting → while merged versions are being cut off: u64 newest version that was merged | u32 CRC
 
 const TRUNCATIONS_KEY = Buffer.from('truncations')
@@ -24,7 +23,7 @@ export function putTruncations({ meta }: LmdbStore, builder: RecordBuilder, list
   meta.putSync(TRUNCATIONS_KEY, builder.seal(TRUNCATIONS_SEED))
 }
 
-/** @throws `store_corrupt` */
+/** Reads the truncations of the ledger record. @throws `store_corrupt` */
 export function getTruncations({ meta }: LmdbStore, options: ReadOptions = {}): readonly Truncation[] {
   const record = meta.getBinary(TRUNCATIONS_KEY, options)
   if (!record) return NO_TRUNCATIONS
@@ -37,13 +36,18 @@ export function getTruncations({ meta }: LmdbStore, options: ReadOptions = {}): 
   })
 }
 
-/** Takes undefined once nothing of what was cut off is left. */
+/**
+ * Puts the newest version that was merged before a truncation; undefined once everything that was cut off is removed.
+ */
 export function putReverting({ meta }: LmdbStore, builder: RecordBuilder, mergedVersion: bigint | undefined): void {
   if (mergedVersion === undefined) meta.removeSync(REVERTING_KEY)
   else meta.putSync(REVERTING_KEY, builder.begin().u64(mergedVersion).seal(REVERTING_SEED))
 }
 
-/** The newest version that records may be of, if what was cut off is not all removed yet. @throws `store_corrupt` */
+/**
+ * Newest version that records may have, if not everything that was cut off is removed yet; otherwise undefined.
+ * @throws `store_corrupt`
+ */
 export function getReverting({ meta }: Pick<LmdbStore, 'meta'>, options: ReadOptions = {}): bigint | undefined {
   const record = meta.getBinary(REVERTING_KEY, options)
   if (!record) return undefined

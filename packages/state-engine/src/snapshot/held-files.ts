@@ -4,7 +4,7 @@ import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
 
 const COPIED_AT_ONCE = 2 ** 20
 
-/** Write-ahead files that are kept open: they can be read after the writer has merged and removed them. */
+/** Keeps write-ahead files open, so that they can be read after the writer has merged and removed them. */
 export class HeldFiles {
   readonly #folder: string
   readonly #descriptors = new Map<number, number>()
@@ -13,12 +13,12 @@ export class HeldFiles {
     this.#folder = folder
   }
 
-  /** Opens the files that are in the folder now, and are not held yet. */
+  /** Opens the files that are in the folder now, unless they are open already. */
   holdPresent(): void {
     for (const number of listWriteAheadFiles(this.#folder)) if (!this.#holdsPresent(number)) this.#open(number)
   }
 
-  /** The numbers of the files that are held, ascending. */
+  /** Numbers of the open files, ascending. */
   get numbers(): number[] {
     return [...this.#descriptors.keys()].sort((a, b) => a - b)
   }
@@ -27,12 +27,12 @@ export class HeldFiles {
     return this.#descriptors.has(fileNumber)
   }
 
-  /** The bytes that a file that is held has now. */
+  /** Present size of an open file in bytes. */
   sizeOf(fileNumber: number): number {
     return fstatSync(this.#descriptors.get(fileNumber)!).size
   }
 
-  /** Copies a file that is held, as long as it is now. */
+  /** Copies an open file up to its present end. */
   copy(fileNumber: number, path: string): void {
     const from = this.#descriptors.get(fileNumber)!
     const to = openSync(path, 'w')
@@ -54,7 +54,10 @@ export class HeldFiles {
     this.#descriptors.clear()
   }
 
-  /** False, too, if another file has the name now: a file that could not be used is created again. */
+  /**
+   * Whether the file with this number is open. False also if another file has the name now: a file that could not be
+   * used is created again.
+   */
   #holdsPresent(number: number): boolean {
     const descriptor = this.#descriptors.get(number)
     if (descriptor === undefined) return false

@@ -18,7 +18,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
   const path = () => join(folder.path, 'store')
   const copyPath = () => join(folder.path, 'copy')
 
-  /** Nothing else of this process runs meanwhile. */
+  /** Runs a writer. Nothing else of this process runs meanwhile. */
   function runWriter(): void {
     const { signal } = spawnSync(process.execPath, [...SOURCE_OPTIONS, BUSY_WRITER, path(), 'commit: done', '12'])
     expect(signal).toBe('SIGKILL')
@@ -26,7 +26,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
 
   type Backup = LmdbStore['root']['backup']
 
-  /** Takes what is done in place of the copy of the data file, with that copy. */
+  /** Takes a snapshot. `around` gets the copy of the data file, and returns what is done in its place. */
   async function copyWith(around: (backup: Backup) => Backup): Promise<LedgerSummary> {
     runWriter()
     const reader = openStateEngineReader({ path: path() })
@@ -43,7 +43,10 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     return before
   }
 
-  /** The writer runs before the copy, and after it has begun, before anybody can see that: its files come and go. */
+  /**
+   * Runs the writer before the copy, and after the copy has begun, before that can be noticed, so that files are
+   * created and removed unseen.
+   */
   const runUnseen =
     (backup: Backup): Backup =>
     (file, compact) => {
@@ -54,7 +57,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
       return copied
     }
 
-  /** Nothing else of this process runs meanwhile. */
+  /** Waits until the copy has begun. Nothing else of this process runs meanwhile. */
   function waitUntilBegun(file: string): void {
     const nothing = new Int32Array(new SharedArrayBuffer(4))
     while (!statSync(file, { throwIfNoEntry: false })?.size) Atomics.wait(nothing, 0, 0, 1)
@@ -71,7 +74,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
   it('has the window of the data file, although it was opened before and the files were merged after', async () => {
     let copies = 0
     const before = await copyWith((backup) => async (file, compact) => {
-      // A copy that is over before its files were opened is taken again.
+      // A copy that ended before its files were opened is taken again.
       if (copies++ > 0) return backup(file, compact)
       runWriter()
       await backup(file, compact)

@@ -43,7 +43,7 @@ it.each([false, true])('a store copies itself while it is written (compact: %s)'
   await engine.close()
 })
 
-// What a busy writer may do at each step of a snapshot: take-snapshot.slow.test.ts.
+// take-snapshot.slow.test.ts runs a busy writer at each step of a snapshot.
 it.runIf(isSlowRun)(
   'a snapshot copies a store that a writer in another process commits to, merges and prunes',
   async () => {

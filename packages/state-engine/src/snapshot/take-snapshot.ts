@@ -25,13 +25,13 @@ import { WalReader } from '../wal/reader.js'
 import { HeldFiles } from './held-files.js'
 
 const MOST_TRIES = 3
-/** How often the folder is looked at until the copy of the data file has begun. */
+/** Interval in milliseconds at which the folder is read until the copy of the data file has begun. */
 const POLL_MS = 1
 
 /**
- * Copies the store into a folder: the data file, and the write-ahead files that were there when its copy began, with what
- * was appended to them meanwhile. They are held open, because they may be merged and removed before they are copied. The
- * data file gets its name once the copy is complete.
+ * Copies the store into a folder: the data file, and the write-ahead files that existed when its copy began, with what
+ * was appended to them meanwhile. The write-ahead files are kept open, because they may be merged and removed before
+ * they are copied. The data file gets its name once the copy is complete.
  */
 export async function takeSnapshot(
   store: LmdbStore,
@@ -55,13 +55,13 @@ export async function takeSnapshot(
     expectFirstFile(store)
     throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
-    // Only now: the error above says that the disk was full if there was no free space, and removing the copy frees some.
+    // Not earlier: the error above reports a full disk if there was no free space, and removing the copy frees some.
     removeUnfinished(path, unfinished)
     throw error
   }
 }
 
-/** @throws `store_corrupt` unless the first file that is not merged is there */
+/** Checks that the first write-ahead file that is not merged exists. @throws `store_corrupt` if it does not */
 function expectFirstFile({ root, meta, path }: LmdbStore): void {
   root.resetReadTxn()
   const bytes = meta.getBinary(LEDGER_KEY)
@@ -73,13 +73,16 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
 interface CopyParts {
   readonly store: LmdbStore
   readonly path: string
-  /** The copy of the data file, before it gets its name. */
+  /** Path of the copy of the data file before it gets its name. */
   readonly unfinished: string
   readonly compact: boolean
   readonly atFailpoint: AtFailpoint
 }
 
-/** Returns false if a file that the copy needs was created, merged and removed before it could be opened. */
+/**
+ * Copies everything. Returns false if a file that the copy needs was created, merged and removed before it could be
+ * opened.
+ */
 async function copyAll(parts: CopyParts): Promise<boolean> {
   const { store, path, unfinished, atFailpoint } = parts
   const held = new HeldFiles(store.path)
@@ -96,7 +99,7 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
   }
 }
 
-/** Copies the data file, and holds the write-ahead files from before the copy began until after it had begun. */
+/** Copies the data file, and opens write-ahead files from before the copy begins until after it has begun. */
 async function copyDataFile(
   { store, unfinished: file, compact, atFailpoint }: CopyParts,
   held: HeldFiles,
@@ -127,9 +130,9 @@ async function copyDataFile(
 }
 
 /**
- * Copies the write-ahead files from the first that is not merged on, as far as they are held and complete: they have what
- * was committed before the copy of the data file began, and perhaps more. Returns false if the first is not held, or they end
- * below the oldest version of the data file.
+ * Copies the write-ahead files, beginning with the first that is not merged, as far as they are open and complete. They
+ * have what was committed before the copy of the data file began, and perhaps more. Returns false if the first is not
+ * open, or if they end below the oldest version of the data file.
  */
 async function copyWriteAhead(
   { store: { storeId, path: from }, path, atFailpoint }: CopyParts,
@@ -137,7 +140,7 @@ async function copyWriteAhead(
   held: HeldFiles,
 ): Promise<boolean> {
   const numbers = held.numbers.filter((number) => number >= record.walFile)
-  // The newest one first: of two files that are copied, the older is then complete if the newer has commits.
+  // The newest file first: if a copied file has commits, the older one, which is copied later, is then complete.
   for (const number of numbers.toReversed()) {
     held.copy(number, writeAheadPath(path, number))
     atFailpoint('snapshot: file copied')
@@ -147,14 +150,15 @@ async function copyWriteAhead(
   let before: LogPosition | undefined
   let { latestVersion } = record.ledger
   const hasOldest = () => latestVersion >= record.ledger.oldestVersion
-  /** Files that nothing in the copy leads to. */
+  /** Removes files that nothing in the copy leads to. */
   const removeAfter = (last: number) => {
     for (const number of numbers) if (number > last) rmSync(writeAheadPath(path, number))
   }
   for (let fileNumber = record.walFile; ; fileNumber++) {
     const file = writeAheadPath(path, fileNumber)
-    // The header of a file is written before the file before is sealed, which was copied later. A copy that is shorter than the
-    // file is now met the file while it was created, without commits; one that is as short as the file is of a damaged store.
+    // The header of a file is written before the previous file is sealed, which was copied later. If the copy is
+    // shorter than the file is now, it was made while the file was created, without commits. If it is as short as the
+    // file, the store is damaged.
     const wasCreated = () => statSync(file).size < FILE_HEADER_LENGTH && held.sizeOf(fileNumber) >= FILE_HEADER_LENGTH
     if (!held.has(fileNumber) || wasCreated()) {
       if (!before) return false
@@ -193,7 +197,7 @@ async function copyWriteAhead(
   }
 }
 
-/** Cuts off what is not complete, and marks that all of the rest is on disk. */
+/** Cuts off an incomplete end, and marks that everything else is on disk. */
 async function finishCopy(path: string, { segment, end, marks: [marked] }: WalReader, seed: number): Promise<void> {
   const file = AppendFile.open(path, segment.length, true)
   try {
@@ -217,7 +221,7 @@ interface CopiedState {
   readonly isReverting: boolean
 }
 
-/** Reads a data file that nobody else uses. */
+/** Reads a data file that no other process uses. */
 function readMerged(file: string): CopiedState | undefined {
   const root = openEnvironment(file, { readOnly: true, readAhead: false })
   try {

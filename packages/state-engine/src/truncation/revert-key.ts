@@ -30,29 +30,30 @@ import { beginCutTransposed, isTransposed, toPlainChunk } from '../records/trans
 /** What is left of the history of a key. */
 interface Kept {
   readonly fences: readonly Fence[]
-  /** The newest write that is left. */
+  /** Newest write that is left. */
   readonly newest: Pair | undefined
 }
 
 export interface KeyRevertParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
-  /** Output of the generation of the truncation. */
+  /** Output for the generation of the truncation. */
   readonly output: GenerationWriter
   readonly generations: GenerationList
-  /** The newest version that is left. */
+  /** Newest version that is left. */
   readonly version: bigint
   readonly oldestVersion: bigint
 }
 
 /**
- * Cuts merged writes above a version off, in the write transaction of the caller: the newest write that is left comes back
- * from its chunk into the `latest` record. Chunks and nodes are cut in place, so that they stay in their generations.
+ * Cuts off merged writes above a version, in the write transaction of the caller. The newest write that is left moves
+ * from its chunk into the record of `latest`. Chunks and nodes are cut in place, so that they stay in their
+ * generations.
  */
 export class KeyRevert {
-  /** Bytes of payload that the store has more than before. */
+  /** Number of bytes of payload by which the store has grown. */
   payloadBytes = 0
-  /** Superseded values that were taken out of chunks. */
+  /** Number of superseded values that were taken out of chunks. */
   takenPairs = 0
   readonly #parts: KeyRevertParts
   readonly #record = new SharedRecord()
@@ -61,7 +62,10 @@ export class KeyRevert {
     this.#parts = parts
   }
 
-  /** Returns false, and does nothing, if the newest write of the key is left. @throws `store_corrupt` */
+  /**
+   * Cuts the history of a key. Returns false, and does nothing, if the newest write of the key is left.
+   * @throws `store_corrupt`
+   */
   revert(storedKey: Uint8Array): boolean {
     const { store, version } = this.#parts
     const record = this.#record
@@ -99,7 +103,10 @@ export class KeyRevert {
     store.latestByStoredKey.putSync(storedKey, record)
   }
 
-  /** A large value is copied: its generation still retires the one that there is. */
+  /**
+   * Converts a value to its stored form. A large value is copied, because the garbage list of its generation still
+   * names the original.
+   */
   #toStored(value: Pair['value']): LatestValue {
     const { store, output } = this.#parts
     if (value === null || value instanceof Uint8Array) return value
@@ -107,7 +114,10 @@ export class KeyRevert {
     return output.putLarge(readLarge(store, value, {}))
   }
 
-  /** Cuts what a list of fences leads to. The last fence that is left may lead to some that are above the version. */
+  /**
+   * Cuts the records that a list of fences leads to. The last fence that is left may lead to some writes above the
+   * version.
+   */
   #cutList(fences: readonly Fence[]): Kept {
     const count = fences.findLastIndex(({ firstVersion }) => firstVersion <= this.#parts.version)
     for (const fence of fences.slice(count + 1)) this.#drop(fence)
@@ -130,7 +140,7 @@ export class KeyRevert {
     return { isEmpty: fences.length === 0, newest }
   }
 
-  /** The newest pair that is left becomes the `latest` record, so that it goes, too. */
+  /** Cuts a chunk. Its newest pair that is left is removed, too, because it becomes the record in `latest`. */
   #cutChunk(run: number): { isEmpty: boolean; newest: Pair } {
     const { version } = this.#parts
     const record = this.#load(run)
@@ -152,8 +162,8 @@ export class KeyRevert {
   }
 
   /**
-   * Leaves the first pairs of a chunk, which is given as it is stored and as a plain one. Values and bundles that the others refer
-   * to stay until their generation goes.
+   * Keeps the first pairs of a chunk, which is given as it is stored and as a plain one. Values and bundles that the
+   * other pairs refer to stay until their generation is dropped.
    */
   #cutPairs(run: number, record: SharedRecord, chunk: SharedRecord, left: number): void {
     const { store, builder, generations } = this.#parts
@@ -172,7 +182,7 @@ export class KeyRevert {
     store.run.putSync(run, builder.seal(runSeed(run)))
   }
 
-  /** A copy. */
+  /** Reads a record of the history log, as a copy. */
   #load(run: number): SharedRecord {
     const record = this.#record
     if (!record.load(this.#parts.store.run, run, {})) throw storeCorrupt(`record ${run} of the run is missing`)

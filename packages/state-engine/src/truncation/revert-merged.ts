@@ -10,7 +10,7 @@ import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../re
 import { putReverting } from '../records/truncations.js'
 import { KeyRevert } from './revert-key.js'
 
-/** Keys that are listed at a time. */
+/** Number of keys that are listed at a time. */
 const PAGE_KEYS = 256
 const MOST_LISTS = 2_000
 const NO_BLOCKS: RemovedBlocks = { blocks: 0, done: false }
@@ -19,14 +19,15 @@ const FIRST = prefixToStoredStart(NO_KEY)
 const END = prefixToStoredEnd(NO_KEY)
 
 /**
- * Removes merged versions that are above the latest of the ledger record, in slices: each in a write transaction of the
- * caller. Reads do not see them anyway, but commits do not begin before they are gone. Nothing says which keys they wrote,
- * so all keys are looked at. A process that is killed between slices costs nothing but another look at them.
+ * Removes merged versions above the latest of the ledger record, in slices, each in a write transaction of the caller.
+ * Reads do not see these versions anyway, but commits wait until they are removed. There is no list of the keys that
+ * they wrote, so all keys are looked at. After a crash between slices, the keys are looked at again, and no other work
+ * is lost.
  */
 export class MergedRevert {
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
-  /** The first key to look at, after the last transaction that was committed; undefined once all were. */
+  /** First key to look at, as of the last transaction that was committed; undefined once all keys were looked at. */
   #committed: Uint8Array | undefined = FIRST
   #next = this.#committed
 
@@ -36,8 +37,8 @@ export class MergedRevert {
   }
 
   /**
-   * Removes records for about `budgetMs` milliseconds, in the transaction of the caller. Returns whether none is left: then
-   * `finish` is next. A transaction that is run again calls it again.
+   * Removes records for about `budgetMs` milliseconds, in the transaction of the caller. Returns whether none is left;
+   * then `finish` follows. If the transaction is run again, call it again.
    * @throws `store_corrupt`
    */
   slice(budgetMs: number): boolean {
@@ -68,8 +69,8 @@ export class MergedRevert {
   }
 
   /**
-   * Ends the truncation, in the transaction of the caller, when no record is left to remove. Commits go to another file from
-   * now on, so that nobody reads them together with the records that were removed.
+   * Ends the truncation in the transaction of the caller, when no record is left to remove. From then on, commits go to
+   * another file, so that no process reads them together with the records that were removed.
    */
   finish({ walFile, nextCommit }: Pick<LedgerRecord, 'walFile' | 'nextCommit'>): void {
     const store = this.#store
@@ -86,7 +87,7 @@ export class MergedRevert {
     this.#putLedger({ ...before, walFile, nextCommit, nextGeneration: nextGeneration + (isKept ? 1 : 0) })
   }
 
-  /** Call it when the transaction of a slice was committed. */
+  /** Records that the transaction of a slice was committed. Call it after each. */
   sliceCommitted(): void {
     this.#committed = this.#next
   }

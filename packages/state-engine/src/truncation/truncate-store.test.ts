@@ -32,7 +32,7 @@ async function expectSound(engine: StateEngine): Promise<void> {
   expect((await engine.check()).problems).toEqual([])
 }
 
-/** Each look at the clock is a second after the one before, so that each slice has one key. */
+/** Makes each reading of the clock a second later than the previous one, so that each slice has one key. */
 function withFastClock(): void {
   let now = performance.now()
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
@@ -42,7 +42,7 @@ function withFastClock(): void {
   onTestFinished(() => clock.mockRestore())
 }
 
-/** Not by `expect.poll`, which looks at the clock. */
+/** Waits until a reader sees a version. `expect.poll` would read the clock. */
 async function untilSeen(reader: StateEngineReader, latestVersion: bigint): Promise<void> {
   for (let tries = 0; reader.ledger?.latestVersion !== latestVersion; tries++) {
     expect(tries).toBeLessThan(3_000)
@@ -98,7 +98,8 @@ describe('a truncation', () => {
         CHAIN,
       )
     const rotations = () => reached.filter((point) => point === 'rotation: sealed').length
-    // The machine decides how many commits a merge takes: a rotation whose file is merged too soon is followed by another.
+    // The speed of the machine decides how many commits a merge takes. If a file was merged too soon after a rotation,
+    // another rotation follows.
     do {
       const before = Math.max(2, rotations())
       while (rotations() <= before) await commit()

@@ -11,14 +11,14 @@ export interface MergedTruncation {
   readonly truncation: Truncation
   readonly latestBlock: BlockInfo
   readonly mark: Uint8Array | undefined
-  /** The file that commits go to from now on. */
+  /** Number of the file to which commits go from then on. */
   readonly walFile: number
   readonly nextCommit: number
 }
 
 /**
- * Cuts merged versions off, within the transaction of the caller: from then on nobody sees them, nor what the write-ahead
- * files before have. `MergedRevert` removes them.
+ * Cuts off merged versions, within the transaction of the caller. From then on no read sees them, nor the commits of
+ * the previous write-ahead files. `MergedRevert` removes their records.
  */
 export function truncateMerged(store: LmdbStore, builder: RecordBuilder, content: MergedTruncation): void {
   const { truncation, latestBlock, mark, walFile, nextCommit } = content

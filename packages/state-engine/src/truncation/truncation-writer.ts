@@ -9,7 +9,7 @@ import type { WriterParts } from '../write/writer-parts.js'
 import { MergedRevert } from './revert-merged.js'
 import { type MergedTruncation, truncateMerged } from './truncate-store.js'
 
-/** Cuts versions off the newest end of a store, and then removes from LMDB what they wrote. */
+/** Cuts off the newest versions of a store, and then removes from LMDB what they wrote. */
 export class TruncationWriter {
   readonly #parts: WriterParts
   readonly #merges: MergeScheduler
@@ -18,23 +18,23 @@ export class TruncationWriter {
   constructor(parts: WriterParts, merges: MergeScheduler) {
     this.#parts = parts
     this.#merges = merges
-    // A writer before was killed before it had removed them.
+    // The previous writer was killed before it had removed them.
     this.#isReverting = getReverting(parts.store) !== undefined
   }
 
-  /** Whether LMDB has versions that were cut off: no commit begins until they are removed. */
+  /** Whether LMDB has versions that were cut off. No commit begins until they are removed. */
   get isReverting(): boolean {
     return this.#isReverting
   }
 
-  /** @throws as `StateWriter.truncateTo` */
+  /** Cuts off all versions above one. @throws as `StateWriter.truncateTo` */
   async truncateTo(version: bigint, options: TruncateOptions): Promise<void> {
     const { store, reads, log, expectOpen, onChange } = this.#parts
     validateTruncation(options)
     this.#expectKept(version)
     await this.revert()
     const { segment } = log
-    // What is below the newest segment is cut in LMDB.
+    // Versions below the newest segment are cut off in LMDB.
     const isInSegment = segment && segment.versionCount > 0 && version >= segment.firstVersion - 1n
     if (!isInSegment && log.table.segments.length > 1) await this.#merges.settled()
     expectOpen()
@@ -51,7 +51,10 @@ export class TruncationWriter {
     onChange()
   }
 
-  /** Removes from LMDB what was cut off, in slices between which other work has its turn. Does nothing where none is left. */
+  /**
+   * Removes from LMDB what was cut off, in slices, between which other work takes place. Does nothing if there is
+   * nothing to remove.
+   */
   async revert(): Promise<void> {
     if (!this.#isReverting) return
     const { store, builder, log, transactions, atFailpoint, expectOpen } = this.#parts
@@ -83,7 +86,7 @@ export class TruncationWriter {
     return isClean
   }
 
-  /** Returns the state that has the version. */
+  /** Checks that a version is kept, and returns the state that has it. */
   #expectKept(version: bigint): { readonly ledger: LedgerSummary; readonly record: LedgerRecord } {
     const { ledger, record } = this.#parts.reads.snapshot()
     if (!ledger || !record) throw noLedger()

@@ -24,26 +24,26 @@ export function writeAheadPath(folder: string, fileNumber: number): string {
   return join(folder, `write-ahead-${fileNumber}`)
 }
 
-/** The numbers of the write-ahead files in a folder, ascending. */
+/** Numbers of the write-ahead files in a folder, ascending. */
 export function listWriteAheadFiles(folder: string): number[] {
   const numbers = readdirSync(folder).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? [])
   return numbers.sort((a, b) => a - b)
 }
 
-// Calls on descriptors: a file handle that is not closed would be closed by the garbage collection.
+// Calls on descriptors, because the garbage collection closes a file handle that nobody closed.
 const openAsync = promisify(open)
 const writeAsync = promisify(write)
 const syncAsync = promisify(fdatasync)
 const truncateAsync = promisify(ftruncate)
 
-/** How far a write came, and what stopped it. */
+/** Result of a write: how far it came, and the error that stopped it. */
 export interface Written {
   readonly end: number
-  /** Undefined if all was written. */
+  /** Error of the system; undefined if everything was written. */
   readonly failure: unknown
 }
 
-/** A write-ahead file that is appended to, off the event loop. Throws what the system says. */
+/** A write-ahead file to which records are appended, off the event loop. It throws the errors of the system. */
 export class AppendFile {
   readonly path: string
   readonly #descriptor: number
@@ -55,7 +55,9 @@ export class AppendFile {
     this.#opened = fstatSync(descriptor)
   }
 
-  /** Creates a file that has its header and no records. If it is durable, so are both the header and its name. */
+  /**
+   * Creates a file with its header and no records. If `isDurable`, both the header and the name are durable on return.
+   */
   static async create(folder: string, fileNumber: number, header: Uint8Array, isDurable: boolean): Promise<AppendFile> {
     const path = writeAheadPath(folder, fileNumber)
     const file = new AppendFile(path, await openAsync(path, 'w'))
@@ -74,7 +76,7 @@ export class AppendFile {
     }
   }
 
-  /** Opens a file that exists, and cuts off what is beyond its length. If it is durable, so is what is left, on return. */
+  /** Opens an existing file, and cuts off what is beyond `length`. If `isDurable`, the rest is durable on return. */
   static open(path: string, length: number, isDurable: boolean): AppendFile {
     const file = new AppendFile(path, openSync(path, 'r+'))
     try {
@@ -87,14 +89,17 @@ export class AppendFile {
     }
   }
 
-  /** @throws `store_missing` unless the file still has its name: nobody would find what is appended */
+  /**
+   * Checks that the file still has its name: otherwise no later reader would find what is appended.
+   * @throws `store_missing` if it does not
+   */
   expectInPlace(): void {
     const found = statSync(this.path, { throwIfNoEntry: false })
     if (found?.ino === this.#opened.ino && found.dev === this.#opened.dev) return
     throw storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
-  /** Writes a part of an image of the file to its place. Does not throw: what was written before a failure is there. */
+  /** Writes a part of an image of the file to its place. It does not throw: what was written before a failure stays. */
   async write(image: Uint8Array, start: number, end: number): Promise<Written> {
     for (let at = start; ; ) {
       if (at === end) return { end, failure: undefined }

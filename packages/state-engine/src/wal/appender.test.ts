@@ -33,7 +33,7 @@ describe('a commit that fails', () => {
     'for a full disk (here a limit on file sizes) leaves no trace, in any step',
     () => {
       const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
-      // The data file reaches the limit while it is merged into, the write-ahead files while they are appended to.
+      // The data file reaches the limit during a merge, the write-ahead files during an append.
       const write = `
       const { openStateEngine } = await import(${url('../index.ts')})
       const { KNOWN_CHAIN, knownVersion } = await import(${url('../../testing/known-ledger.ts')})
@@ -154,7 +154,7 @@ describe('commits that are not awaited', () => {
     const settled = Promise.allSettled(late)
     await engine.close()
     const results = (await settled).map((result) => (result.status === 'fulfilled' ? 'made' : result.reason.code))
-    // Those that were made are the first.
+    // The commits that succeeded are the first ones.
     expect(results).toEqual([...results].sort((a, b) => (a === b ? 0 : a === 'made' ? -1 : 1)))
     const again = openStateEngine({ path: folder.path })
     expect(again.ledger?.latestVersion).toBe(next - 1n - BigInt(results.filter((result) => result !== 'made').length))
@@ -169,7 +169,7 @@ describe('commits that are not awaited', () => {
     })
     await engine.commit([version(0)], CHAIN)
     await Promise.all(Array.from({ length: 50 }, (_, at) => engine.commit([version(at + 1)], CHAIN)))
-    // The first may begin at once, and the others wait for it.
+    // The first sync may begin at once, and the other commits wait for it.
     expect(syncs).toBeLessThanOrEqual(2)
     expect(engine.ledger?.latestVersion).toBe(50n)
     await engine.close()

@@ -29,58 +29,61 @@ import {
 } from './put-payload.js'
 import { putRecordHeader, RECORD_HEADER_LENGTH } from './record.js'
 
-/** The memory of a segment is used again if its arena has at most this many times the bytes that a segment is to have. */
+/** Most times the usual bytes of a segment that an arena may have for its memory to be used again. */
 const MOST_REUSED = 2
 
-/** The file that commits are appended to. */
+/** File to which commits are appended. */
 export interface ActiveFile {
   readonly file: AppendFile
   readonly segment: Segment
-  /** The end of its commits. */
+  /** End of its commits. */
   end: LogPosition
-  /** Up to where it is synced. */
+  /** Position up to which it is synced. */
   synced: LogPosition
-  /** The newest mark in the file; undefined if there is none that can be read. */
+  /** The newest mark in the file; undefined if none can be read. */
   marked: SyncMark | undefined
-  /** The place of the next mark. */
+  /** Place of the next mark. */
   nextMark: number
 }
 
 export interface RecoveredWal {
   readonly table: Memtable
-  /** Its segment is the last of the table. Undefined in a store without commits. */
+  /** The active file. Its segment is the last of the table. Undefined in a store without commits. */
   readonly active: ActiveFile | undefined
   readonly nextCommit: number
 }
 
-/** The next write-ahead file, opened by a change of the data file that bypasses the files: the ledger record names it. */
+/**
+ * The next write-ahead file, opened by a change of the data file that bypasses the write-ahead log. The ledger record
+ * names it.
+ */
 export interface FollowingFile {
   readonly walFile: number
-  /** The number of its first commit. */
+  /** Number of its first commit. */
   readonly nextCommit: number
 }
 
 /** A record in the arena that is not in the file yet. */
 interface PlacedRecord {
-  /** The segment without it. */
+  /** State of the segment without the record. */
   readonly before: Checkpoint
-  /** Position at which it ends. */
+  /** Position of the end of the record. */
   readonly end: LogPosition
-  /** The head of the segment once it counts. */
+  /** Head of the segment once the record is written. */
   readonly head: CommitHead
-  /** What else it does to the segment then. */
+  /** Further change of the segment once the record is written. */
   readonly apply: (() => void) | undefined
 }
 
-/** How many of the placed records count, from the first on, and why the others do not. */
+/** Number of placed records that were written, from the first on, and the error of the others. */
 export interface WrittenRecords {
   readonly count: number
   readonly failure: unknown
 }
 
 /**
- * The write-ahead files of a writer, and the table of their commits. Files are written and synced off the event loop; what
- * waits for that is called by turns, one after the other.
+ * Appends to the write-ahead files of a writer, and maintains the table of their commits. Files are written and synced
+ * off the event loop. Callers make such calls one after the other.
  */
 export class WalAppender {
   readonly table: Memtable
@@ -93,10 +96,14 @@ export class WalAppender {
   #merged: Segment | undefined
   #nextCommit: number
   #placed: PlacedRecord[] = []
-  /** Why nothing can be written any more. */
+  /** Error after which nothing can be written any more. */
   #failure: unknown
 
-  /** @param segmentBytes the most that a segment is to have */
+  /**
+   * Makes an appender.
+   * @param segmentBytes most bytes of a segment
+   * @param segmentBytes the most that a segment is to have
+   */
   constructor(
     store: LmdbStore,
     { table, active, nextCommit }: RecoveredWal,
@@ -112,26 +119,26 @@ export class WalAppender {
     active?.segment.reserve(Math.max(0, segmentBytes - active.segment.length))
   }
 
-  /** The segment that commits go to; undefined in a store without commits. */
+  /** Segment to which commits go; undefined in a store without commits. */
   get segment(): Segment | undefined {
     return this.#active?.segment
   }
 
-  /** The head that the newest segment has once all is written that was placed; undefined if nothing is placed. */
+  /** Head that the newest segment will have once all placed records are written; undefined if nothing is placed. */
   get placedHead(): CommitHead | undefined {
     return this.#placed.at(-1)?.head
   }
 
-  /** Bytes that are placed and not written. */
+  /** Number of bytes that are placed and not written. */
   get placedBytes(): number {
     const [first] = this.#placed
     return first ? this.#active!.segment.length - first.before.length : 0
   }
 
   /**
-   * Places a commit after the last one, in steps of a fraction of a millisecond. It is in the arena and in the index then, and no
-   * read comes to it, because its versions are above the head, until `write` makes it the head.
-   * @throws `duplicate_key`, `store_missing`, `store_failed`; then it is not placed
+   * Places a commit after the last one, in steps of a fraction of a millisecond. It is then in the arena and in the
+   * index, and no read finds it, because its versions are above the head, until `write` makes it the head.
+   * @throws `duplicate_key`, `store_missing`, `store_failed`; the commit is then not placed
    */
   *placeCommit(content: Omit<CommitContent, 'number'>, hasValue: HasValue): Generator<void> {
     const number = this.#nextNumber
@@ -146,7 +153,7 @@ export class WalAppender {
   }
 
   /**
-   * Places a truncation to a version that the newest segment has or begins after; `write` cuts the segment.
+   * Places a truncation to a version that is in the newest segment, or just before it; `write` cuts the segment.
    * @throws `store_missing`, `store_failed`
    */
   placeTruncation(content: Omit<TruncationContent, 'number'>): void {
@@ -157,7 +164,7 @@ export class WalAppender {
     this.#placed.push({ before, end: this.#endRecord(before.length), head, apply })
   }
 
-  /** Makes room for a record with a payload of at most this length. Returns the segment, and what it was before. */
+  /** Makes room for a record with a payload of up to `length` bytes. Returns the segment, and its state before. */
   #beginRecord(length: number): { readonly segment: Segment; readonly before: Checkpoint } {
     this.#expectWhole()
     const { file, segment } = this.#active!
@@ -169,8 +176,8 @@ export class WalAppender {
   }
 
   /**
-   * Writes what was placed, and waits as the durability says: one write and one sync for all of it. Then the table has it. Of
-   * several records, those before a failure are made.
+   * Writes the placed records, with one write and one sync for all of them, and waits as the durability says. Then the
+   * table has them. If it fails, the records before the failure are kept.
    */
   async write(kind: 'commit' | 'truncation'): Promise<WrittenRecords> {
     const placed = this.#placed
@@ -180,7 +187,7 @@ export class WalAppender {
     const start = placed[0]!.before.length
     try {
       const { end, failure } = await this.#write(start)
-      // A reader may have taken a record that is whole: it stays.
+      // A reader may have read a whole record already, so it stays.
       const whole = placed.filter((record) => record.end.length <= end)
       const torn = placed[whole.length]
       if (torn) {
@@ -195,7 +202,7 @@ export class WalAppender {
     }
   }
 
-  /** Waits until records that are written are as durable as they should be, and has the table take them. */
+  /** Waits until written records are as durable as they should be, and adds them to the table. */
   async #finish(kind: 'commit' | 'truncation', written: readonly PlacedRecord[]): Promise<void> {
     const active = this.#active!
     const { end, head } = written.at(-1)!
@@ -215,7 +222,7 @@ export class WalAppender {
   async rotate(): Promise<void> {
     this.#expectWhole()
     const { file, segment } = this.#active!
-    // The header of the next file, and the sealing record, then say that all before it is on disk.
+    // The header of the next file, and the sealing record, then say that everything before them is on disk.
     if (this.#isDurable) await this.#sync()
     const next = await this.#create(segment.fileNumber + 1, this.#nextCommit, this.#active)
     const start = segment.length
@@ -231,7 +238,7 @@ export class WalAppender {
     } catch (error) {
       segment.length = start
       const failure = await this.#undo(start, error)
-      // If the seal may be on disk, so must be the file that it leads to.
+      // If the seal may be on disk, the file that it leads to must be, too.
       if (this.#failure) next.file.close()
       else remove(next)
       throw failure
@@ -242,11 +249,11 @@ export class WalAppender {
   }
 
   /**
-   * Runs work that changes the data file without these files. Its last transaction makes the ledger record name the next
-   * file, to which commits go from then on; the files before are not needed any more.
-   * @param commits how many commits the work counts as
+   * Runs work that changes the data file and bypasses these files. The last transaction of the work makes the ledger
+   * record name the next file, to which commits go from then on. The previous files are not needed any more.
+   * @param commits number of commits that the work counts as
    * @param committed reached when the work is done
-   * @throws what the work throws: then the next file is removed
+   * @throws the error of the work; the next file is then removed
    */
   async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => void): Promise<void> {
     this.#expectWhole()
@@ -262,7 +269,7 @@ export class WalAppender {
     try {
       this.#atFailpoint(committed)
     } finally {
-      // The ledger record names that file: the next one must not take its number.
+      // The ledger record names that file, so the next one must not take its number.
       this.#follow(active, walFile, nextCommit)
     }
     await this.#removeBelow(walFile)
@@ -279,7 +286,7 @@ export class WalAppender {
 
   /**
    * Forgets the files below a number, which are merged, and removes them. Resolves when they are removed.
-   * @param forgetReads ends the reads under way: the next segment overwrites the memory of what they found
+   * @param forgetReads ends the reads under way, because the next segment overwrites the memory that they use
    */
   async dropBelow(fileNumber: number, forgetReads: () => void): Promise<void> {
     const merged = this.table.segments.findLast((segment) => segment.fileNumber < fileNumber)
@@ -304,7 +311,8 @@ export class WalAppender {
   }
 
   /**
-   * Resolves to the end of the newest file, once all of it is on disk; undefined in a store without commits, or after a failure.
+   * Resolves to the end of the newest file, once all of it is on disk; to undefined in a store without commits, or
+   * after a failure.
    * @throws `store_failed`
    */
   async syncEnd(): Promise<LogFilePosition | undefined> {
@@ -318,7 +326,7 @@ export class WalAppender {
     this.#active = undefined
   }
 
-  /** The memory of the segment that was merged last, or new memory. */
+  /** Memory of the segment that was merged last, or new memory. */
   #takeMemory(): SegmentMemory {
     const merged = this.#merged
     this.#merged = undefined
@@ -365,7 +373,8 @@ export class WalAppender {
     const { file, segment, synced, marked } = this.#active!
     const { path } = this.#store
     try {
-      // Before any record: one that is whole cannot be cut off any more, as a reader may have taken it. The next sync takes the mark along.
+      // Before any record, because a whole record cannot be cut off any more, as a reader may have read it. The next
+      // sync covers the mark.
       if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
     } catch (failure) {
       return { end: start, failure: toStoreError(path, failure) }
@@ -374,7 +383,10 @@ export class WalAppender {
     return { end, failure: failure === undefined ? undefined : toStoreError(path, failure) }
   }
 
-  /** Says in the file up to where it is synced. Between two marks the file is synced, so one of them can always be read. */
+  /**
+   * Writes a mark of the position up to which the file is synced. The file is synced between two marks, so one of them
+   * can always be read.
+   */
   async #mark(position: LogPosition): Promise<void> {
     const active = this.#active!
     const seed = recordSeed(this.#store.storeId, active.segment.fileNumber)
@@ -396,14 +408,14 @@ export class WalAppender {
     try {
       await this.#active!.file.sync()
     } catch (failure) {
-      // What is on the disk now is not known, and a second sync would not show it.
+      // It is not known what is on disk now, and a second sync would not show it.
       throw this.#break(failure)
     }
   }
 
   /**
-   * Cuts off what was written of records that failed. Returns why they did: if nobody knows what the disk has, that it is not
-   * known.
+   * Cuts off what was written of records that failed. Returns their error, or, if the content of the disk is unknown,
+   * an error that says so.
    */
   async #undo(start: number, cause: unknown): Promise<unknown> {
     if (this.#failure) return this.#failure

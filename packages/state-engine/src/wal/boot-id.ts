@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 
-/** Linux makes it anew at random whenever the machine starts. */
+/** File with the boot id, which Linux chooses at random whenever the machine starts. */
 const BOOT_ID_FILE = '/proc/sys/kernel/random/boot_id'
 
 /**
- * A number of the present run of the machine. Within one run no power was lost, so a file has all that was written to it,
- * synced or not. Undefined if the system does not say.
+ * Number of the present run of the machine; undefined if the system does not provide it. Within one run no power was
+ * lost, so a file has all that was written to it, synced or not.
  */
 export function readBootId(): bigint | undefined {
   try {

@@ -23,7 +23,9 @@ const random = createRandom(SEED)
 const folder = temporaryFolder()
 const KEYS = ['a', 'b', 'c'].map(bytes)
 
-/** A closed store with commits in one write-ahead file, or in two of which the first is sealed and not merged. */
+/**
+ * Makes a closed store with commits in one write-ahead file, or in two, of which the first is sealed and not merged.
+ */
 async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise<string> {
   const path = join(folder.path, 'store')
   const stop = new Error('no merge')
@@ -50,7 +52,7 @@ async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise
   return path
 }
 
-/** Everything that a reader of the store can ask. */
+/** All answers of a reader of the store. */
 function answersOf(engine: LmdbEngineReader): string {
   const answers = [engine.ledger, engine.mark && Buffer.from(engine.mark).toString('hex')]
   const list = KEYS.map((key) => [...engine.history(key)])
@@ -63,7 +65,7 @@ function isRefused(error: unknown): boolean {
   throw error
 }
 
-/** What a reader answers, or `refused`. */
+/** Answers of a reader, or `refused`. */
 async function readAnswers(path: string): Promise<string> {
   try {
     const reader = openStateEngineReader({ path })
@@ -88,7 +90,7 @@ async function isFoundByCheck(path: string): Promise<boolean> {
   }
 }
 
-/** What a snapshot of the store answers, or `refused`. */
+/** Answers of a snapshot of the store, or `refused`. */
 async function snapshotAnswers(path: string, target: string): Promise<string> {
   const reader = openStateEngineReader({ path })
   try {
@@ -103,7 +105,7 @@ async function snapshotAnswers(path: string, target: string): Promise<string> {
   }
 }
 
-/** What the writer of a copy of the store answers, or `refused`. */
+/** Answers of the writer of a copy of the store, or `refused`. */
 async function writerAnswers(path: string, copy: string): Promise<string> {
   cpSync(path, copy, { recursive: true })
   try {
@@ -155,11 +157,11 @@ const DAMAGES: Readonly<Record<string, Damage>> = {
 
 interface DamagedStore {
   readonly path: string
-  /** What a reader answered before the damage. */
+  /** Answers of a reader before the damage. */
   readonly answers: string
 }
 
-/** Damages one file of a store for readers; what they answer must be what they answered before, or an error. */
+/** Damages one file of a store for readers. They must answer as before the damage, or throw an error. */
 async function withDamage(
   { path, answers }: DamagedStore,
   damage: Damage,
@@ -177,7 +179,7 @@ async function withDamage(
   writeFileSync(file, content)
 }
 
-/** Check, snapshots and the writer say the same as readers. */
+/** Checks that `check`, snapshots and the writer notice what readers notice. */
 async function expectNoticed(store: DamagedStore, damage: Damage, name: string): Promise<void> {
   const { path } = store
   await withDamage(store, damage, name, async (read, where) => {
@@ -217,7 +219,7 @@ describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`
       for (let at = 0; at < length; at++) {
         const bit = random.below(8)
         const name = `bit ${bit} of byte ${at}`
-        // Check, snapshot and writer use the same code, and take many times as long.
+        // Check, snapshot and writer use the same code as readers, and take many times as long.
         if (at % 4 === 0) await expectNoticed(store, flipBit(at, bit), name)
         else await withDamage(store, flipBit(at, bit), name, async () => {})
       }

@@ -5,18 +5,18 @@ import type { LogPosition } from '../records/log-position.js'
 
 // A write-ahead file is a header, two places for marks, and records (record.ts). Numbers are big-endian.
 //   header: 8 bytes magic | u64 store id | u64 file number | u64 number of its first commit
-//           | position: the end of the file before, which is synced to there; zeros if it is not followed | u32 CRC of all before
+//           | position: the end of the previous file, which is synced up to there; zeros if this file does not continue it | u32 CRC of all before
 //   position: u64 length of the file | u64 number of the next commit | u32 running checksum
 //   mark: position up to which the file is synced | u64 boot id, 0 if unknown | u32 CRC of all before
 // The CRCs of marks and records begin with a seed made of the store id, which is random, and the file number.
 //
-// The places for marks are sectors of their own and are written in turn, one between two syncs: a mark that the loss of
-// power tears leaves the other one, and the header, as they were.
+// Each place for a mark is a separate sector. They are written in turn, one between two syncs, so if a loss of power
+// tears a mark, the other one and the header stay as they were.
 
 const FILE_MAGIC = Buffer.from('LSWAL\0\0\x05', 'latin1')
 const SECTOR = 512
 const MARK_PLACES = 2
-/** All before the first record. */
+/** Length of everything before the first record. */
 export const FILE_HEADER_LENGTH = (1 + MARK_PLACES) * SECTOR
 const POSITION_LENGTH = 20
 const HEADER_CHECKED_LENGTH = 8 + 3 * 8 + POSITION_LENGTH
@@ -33,13 +33,13 @@ export interface FileHeader {
   readonly storeId: bigint
   readonly fileNumber: number
   readonly firstCommit: number
-  /** The end of the file before, which is sealed there; a length of 0 if the data file has what that file had. */
+  /** End of the previous file, which is sealed there; its length is 0 if the data file has everything of that file. */
   readonly before: LogPosition
 }
 
 export type ExpectedHeader = Omit<FileHeader, 'before'>
 
-/** A file without records: its header, and one mark. */
+/** Encodes a file without records: its header, and one mark. */
 export function encodeEmptyFile(header: FileHeader, bootId: bigint | undefined): Buffer {
   const bytes = encodeFileHeader(header)
   const mark = { ...startPosition(bytes, header.firstCommit), bootId }
@@ -58,7 +58,7 @@ export function encodeFileHeader({ storeId, fileNumber, firstCommit, before }: F
   return header
 }
 
-/** Undefined if the bytes do not begin with a header that is whole. */
+/** Decodes a header. Undefined if the bytes do not begin with a whole header. */
 export function decodeFileHeader(bytes: Buffer): FileHeader | undefined {
   if (bytes.length < FILE_HEADER_LENGTH || bytes.compare(FILE_MAGIC, 0, 8, 0, 8) !== 0) return undefined
   if (bytes.readUInt32BE(HEADER_CHECKED_LENGTH) !== checksum(bytes, 0, HEADER_CHECKED_LENGTH, 0)) return undefined
@@ -70,7 +70,7 @@ export function decodeFileHeader(bytes: Buffer): FileHeader | undefined {
   }
 }
 
-/** @throws `store_corrupt` unless the file has the header that it should have */
+/** Checks that a file has the expected header. @throws `store_corrupt` if it does not */
 export function expectFileHeader(bytes: Buffer, file: string, expected: ExpectedHeader): FileHeader {
   const found = decodeFileHeader(bytes)
   if (!found) throw writeAheadDamaged(file, 0, 'its header is damaged')
@@ -82,12 +82,12 @@ export function expectFileHeader(bytes: Buffer, file: string, expected: Expected
   return found
 }
 
-/** The position at the beginning of the records of a file. */
+/** Position at the beginning of the records of a file. */
 export function startPosition(header: Buffer, firstCommit: number): LogPosition {
   return { length: FILE_HEADER_LENGTH, nextCommit: firstCommit, checksum: header.readUInt32BE(HEADER_CHECKED_LENGTH) }
 }
 
-/** What the CRCs of the marks and records of a file begin with. */
+/** Seed of the CRCs of the marks and records of a file. */
 export function recordSeed(storeId: bigint, fileNumber: number): number {
   return (Number(storeId & 0xffff_ffffn) ^ Math.imul(fileNumber, 0x9e37_79b1)) >>> 0
 }
@@ -104,12 +104,12 @@ export function encodeSyncMark(mark: SyncMark, seed: number): Buffer {
   return bytes
 }
 
-/** A mark that can be read, and its place. */
+/** A readable mark, and its place. */
 export interface PlacedSyncMark extends SyncMark {
   readonly place: number
 }
 
-/** The marks in a header that can be read; the one with the greatest length comes first. */
+/** Reads the readable marks in a header. The one with the greatest length comes first. */
 export function readSyncMarks(header: Buffer, seed: number): PlacedSyncMark[] {
   const marks: PlacedSyncMark[] = []
   for (let place = 0; place < MARK_PLACES; place++) {

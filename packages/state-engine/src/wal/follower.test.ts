@@ -29,7 +29,7 @@ describe('a reader of a write-ahead file', () => {
     for (let at = before; at < whole.length; at++) {
       expect(reader.ledger?.latestVersion).toBe(2n)
       appendFileSync(join(path, FILE), whole.subarray(at, at + 1))
-      // As if the next read took a separate snapshot.
+      // Stands for a next read that takes a separate snapshot.
       const other = openStateEngineReader({ path })
       expect(other.ledger?.latestVersion).toBe(at + 1 < whole.length ? 2n : 3n)
       await other.close()
@@ -56,7 +56,7 @@ describe('a reader of a write-ahead file', () => {
     expect(() => later.at(0n).get(bytes('key'))).toThrow(CORRUPT)
     expect((await later.check()).problems).not.toEqual([])
     await expect(later.snapshot(join(folder.path, 'copy'))).rejects.toEqual(CORRUPT)
-    // The writer, and readers that had read the file before, have what it had.
+    // The writer has what the file had, and so have readers that had read the file earlier.
     expect(earlier.ledger?.latestVersion).toBe(3n)
     let version = 4
     for (; isFirstFileThere(path); version++) await commit(engine, version, `value ${version}`.padEnd(1_000))

@@ -6,13 +6,13 @@ import type { LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { WalReader } from './reader.js'
 
-/** The table of a reader, which follows the write-ahead files of a writer in another process, or in this one. */
+/** The table of a reader. It follows the write-ahead files of a writer in another process, or in this one. */
 export class WalFollower {
   readonly table = new Memtable()
   readonly #store: LmdbStore
   readonly #atFailpoint: AtFailpoint
   #files: WalReader[] = []
-  /** The memory of the segment that was dropped last. */
+  /** Memory of the segment that was dropped last. */
   #spare: SegmentMemory | undefined
 
   constructor(store: LmdbStore, atFailpoint: AtFailpoint) {
@@ -21,8 +21,8 @@ export class WalFollower {
   }
 
   /**
-   * Takes what was appended to the files that are not merged, according to the ledger record, which was read before. Returns
-   * false if one of them was removed meanwhile: then there is a newer ledger record.
+   * Reads what was appended to the files that are not merged according to the ledger record, which was read earlier.
+   * Returns false if one of them was removed meanwhile; then there is a newer ledger record.
    * @throws `store_corrupt`
    */
   follow({ record, isReverting }: MergedState): boolean {

@@ -7,9 +7,9 @@ import { BLOCK_LENGTH, COMMIT_HEADER_LENGTH, MARK_HEADER_LENGTH } from './payloa
 import { applyTruncation } from './put-payload.js'
 
 /**
- * Indexes the payload of a commit that lies in the arena from `start` to `end`, where the arena is used up to `end`.
- * Returns its head, which the caller makes that of the segment. Takes the newest block before the commit.
- * @throws `store_corrupt` if it does not parse or does not follow the commit before
+ * Indexes the payload of a commit, which lies in the arena from `start` to `end`; the arena is used up to `end`.
+ * Returns its head, which the caller makes that of the segment. `blockBefore` is the newest block before the commit.
+ * @throws `store_corrupt` if it cannot be parsed or does not follow the previous commit
  */
 export function indexCommit(
   segment: Segment,
@@ -55,7 +55,7 @@ function indexTruncation(segment: Segment, reader: PayloadReader, version: bigin
   return latestBlock
 }
 
-/** A reader of numbers that never leaves the payload. */
+/** Reads the numbers of a payload, and nothing outside of it. */
 class PayloadReader {
   at: number
   readonly #segment: Segment
@@ -97,7 +97,7 @@ class PayloadReader {
     return new Uint8Array(this.#segment.bytes.subarray(at, at + length))
   }
 
-  /** Returns where the key ends. */
+  /** Moves past an entry. Returns the offset of the end of its key. */
   skipEntry(): number {
     const at = this.#take(ENTRY_HEADER_LENGTH)
     const { view } = this.#segment

@@ -7,7 +7,7 @@ export interface NextFile extends FileHeader {
   readonly hasCommits: boolean
 }
 
-/** The file that a writer created after another one; undefined if there is none, or its header is not whole. */
+/** Reads the file that a writer created after another one. Undefined if there is none, or its header is not whole. */
 export function readNextFile({
   folder,
   storeId,

@@ -13,16 +13,16 @@ import {
   VERSION_HEADER_LENGTH,
 } from './payload-layout.js'
 
-/** Bytes that an entry takes in the index of a segment, if it is the first of its key. */
+/** Number of bytes of an entry in the index of a segment, if it is the first of its key. */
 const INDEX_LENGTH = 40
 
-/** A batch that was validated; it has at least one version. */
+/** A batch that was validated. It has at least one version. */
 export interface CommitContent {
   readonly number: number
   readonly chainId: bigint
   readonly versions: readonly VersionWrites[]
   readonly mark: Uint8Array | undefined
-  /** The newest block before the commit. */
+  /** Newest block before the commit. */
   readonly blockBefore: BlockInfo | undefined
 }
 
@@ -32,14 +32,14 @@ export interface TruncationContent {
   readonly chainId: bigint
   readonly mark: Uint8Array | undefined
   readonly truncation: Truncation
-  /** That of the newest version that is left. */
+  /** Block of the newest version that is left. */
   readonly latestBlock: BlockInfo
 }
 
 /** Whether a key that the segment does not have has a value before the commit. */
 export type HasValue = (key: Uint8Array, hash: number) => boolean
 
-/** The most bytes that the payload of the commit may have: deletions of keys that do not exist are left out of it. */
+/** Most bytes of the payload of a commit: deletions of keys that do not exist are left out later. */
 export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions' | 'mark'>): number {
   let length = COMMIT_HEADER_LENGTH + (mark ? MARK_HEADER_LENGTH + mark.length : 0)
   for (const { block, writes } of versions) {
@@ -53,16 +53,16 @@ export function payloadLength({ versions, mark }: Pick<CommitContent, 'versions'
   return length
 }
 
-/** The bytes of memory that the commit takes in a segment, about. */
+/** Estimated bytes of memory of a commit in a segment. */
 export function commitSize(content: Pick<CommitContent, 'versions' | 'mark'>): number {
   const entries = content.versions.reduce((sum, { writes }) => sum + writes.length, 0)
   return payloadLength(content) + INDEX_LENGTH * entries
 }
 
-/** Writes that are put between two steps, about: a fraction of a millisecond of work. */
+/** Approximate number of writes that are put between two steps: a fraction of a millisecond of work. */
 const STEP_WRITES = 64
 
-/** `putCommitInSteps` in one step. */
+/** Same as `putCommitInSteps`, in one step. */
 export function putCommit(segment: Segment, hash: KeyHash, content: CommitContent, hasValue: HasValue): CommitHead {
   for (const steps = putCommitInSteps(segment, hash, content, hasValue); ; ) {
     const { done, value } = steps.next()
@@ -71,9 +71,9 @@ export function putCommit(segment: Segment, hash: KeyHash, content: CommitConten
 }
 
 /**
- * Puts the payload of a commit at the end of the arena, which has room for it, and indexes it. Returns its head, which the
- * caller makes that of the segment.
- * @throws `duplicate_key`; the caller then rolls the segment back
+ * Puts the payload of a commit at the end of the arena, which must have room for it, and indexes it. Returns its head,
+ * which the caller makes that of the segment.
+ * @throws `duplicate_key`; the caller must then roll the segment back
  */
 export function* putCommitInSteps(
   segment: Segment,
@@ -110,8 +110,8 @@ export function truncationLength({ mark }: Pick<TruncationContent, 'mark'>): num
 }
 
 /**
- * Puts the payload of a truncation at the end of the arena, which has room for it. Returns the head of the segment after it
- * is applied by `applyTruncation`.
+ * Puts the payload of a truncation at the end of the arena, which must have room for it. Returns the head that the
+ * segment will have after `applyTruncation`.
  */
 export function putTruncation(segment: Segment, content: TruncationContent): CommitHead {
   const { number, chainId, mark, truncation, latestBlock } = content
@@ -123,7 +123,7 @@ export function putTruncation(segment: Segment, content: TruncationContent): Com
   return { number, chainId, latestVersion, latestBlock, mark: mark && new Uint8Array(mark) }
 }
 
-/** Cuts a segment off, and keeps in mind that it was. */
+/** Cuts a segment, and adds the truncation to its list. */
 export function applyTruncation(segment: Segment, truncation: Truncation): void {
   segment.cutAfter(truncation.version)
   segment.truncations = addTruncation(segment.truncations, truncation)
@@ -155,7 +155,7 @@ interface VersionPart {
   readonly record: VersionWrites
   readonly countAt: number
   readonly entriesBefore: number
-  /** Keys whose deletion was left out, as text: the version must not write them again. */
+  /** Keys whose deletion was left out, as texts: the version must not write them again. */
   leftOut: Set<string> | undefined
 }
 
@@ -171,10 +171,10 @@ function beginVersion(segment: Segment, record: VersionWrites): VersionPart {
   return { record, countAt, entriesBefore: segment.entryCount, leftOut: undefined }
 }
 
-/** Puts the next writes of a version, from one place among them to another. */
+/** Puts the writes of a version from one index to another. */
 function putWrites(segment: Segment, hash: KeyHash, part: VersionPart, from: number, to: number, has: HasValue): void {
   const { version, writes } = part.record
-  // By index: taking a tuple of two members apart into three names costs a tenth of a write.
+  // By index: destructuring a tuple costs a tenth of a write.
   for (let at = from; at < to; at++) {
     const write = writes[at]!
     const key = write[0]
@@ -197,7 +197,10 @@ function putBlock(segment: Segment, { height, epoch, timestampUsec }: BlockInfo)
   segment.length = length + BLOCK_LENGTH
 }
 
-/** True, too, if the current version wrote the key already: the entry is then refused as a duplicate. */
+/**
+ * Whether a key has a value before the commit. True also if the current version wrote the key already: the entry is
+ * then refused as a duplicate.
+ */
 function hasValueBefore(segment: Segment, key: Uint8Array, hash: number, first: number, has: HasValue): boolean {
   const newest = segment.newest(key, hash)
   if (newest === NONE) return has(key, hash)

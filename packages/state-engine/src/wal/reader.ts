@@ -25,36 +25,36 @@ import {
   readRecordHeader,
 } from './record.js'
 
-/** More than a writer ever writes: 2 GiB. */
+/** Longest file: 2 GiB, more than a writer ever writes. */
 const MAX_FILE_LENGTH = 2 ** 31
 
 export interface WalReaderOptions {
   readonly folder: string
   readonly storeId: bigint
   readonly fileNumber: number
-  /** The number that the first commit of the file should have. */
+  /** Number that the first commit of the file should have. */
   readonly firstCommit: number
-  /** The newest block before it. */
+  /** Newest block before that commit. */
   readonly blockBefore: BlockInfo | undefined
-  /** What the ledger record says of the end of the newest file. */
+  /** End of the newest file according to the ledger record. */
   readonly logEnd: LogFilePosition
-  /** The end of the file with the number before; undefined if that file is merged. */
+  /** End of the previous file; undefined if that file is merged. */
   readonly before?: LogPosition | undefined
-  /** The file that errors name, if this one is a copy of it. */
+  /** File that errors name, if this one is a copy of it. */
   readonly copyOf?: string | undefined
 }
 
-/** Why the records of a file must not end where they do. */
+/** Reason why the records of a file must not end where they do. */
 interface MissingCommits {
-  /** The number of the first commit beyond the missing ones. */
+  /** Number of the first commit after the missing ones. */
   readonly until: number
-  /** How it is known that they were there. */
+  /** How it is known that they existed. */
   readonly because: string
 }
 
-/** Reads a write-ahead file into a segment, and what is appended to it later. */
+/** Reads a write-ahead file into a segment, and later what was appended to it. */
 export class WalReader {
-  /** Path as errors name it. */
+  /** Path of the file for errors. */
   readonly path: string
   readonly segment: Segment
   readonly #hash: KeyHash
@@ -62,16 +62,16 @@ export class WalReader {
   readonly #descriptor: number
   readonly #seed: number
   #end: LogPosition
-  /** Positions that were said to be in the file, beyond what was read. */
+  /** Positions that the file must have, beyond what was read. */
   #expected: LogPosition[] = []
   #marks: readonly PlacedSyncMark[] = []
-  /** What was read of the file, and its size, when its end was last examined. */
+  /** Length that was read, and size of the file, when its end was last examined. */
   #examined = { length: 0, size: 0 }
   #damage: Error | undefined
   #isSealed = false
 
   /**
-   * Reads nothing but the header.
+   * Opens a file, and reads its header alone. @param memory memory for the segment
    * @param memory what the segment uses
    * @throws `store_corrupt`, or what the system says, such as ENOENT
    */
@@ -101,22 +101,22 @@ export class WalReader {
     }
   }
 
-  /** Whether the file is complete. */
+  /** Whether the file is sealed. */
   get isSealed(): boolean {
     return this.#isSealed
   }
 
-  /** The number of the commit after those that were read. */
+  /** Number of the commit after those that were read. */
   get nextCommit(): number {
     return this.#end.nextCommit
   }
 
-  /** The end of what was read. If the file is sealed, it is before the record that seals it. */
+  /** End of what was read. If the file is sealed, it is before the record that seals it. */
   get end(): LogPosition {
     return this.#end
   }
 
-  /** The marks of the file that can be read. */
+  /** Readable marks of the file. */
   get marks(): readonly PlacedSyncMark[] {
     return this.#marks
   }
@@ -126,8 +126,8 @@ export class WalReader {
   }
 
   /**
-   * Indexes the commits that were appended, as far as they are complete. What follows them is what a writer is appending
-   * now, or was appending when it was killed.
+   * Indexes the commits that were appended, as far as they are complete. A writer may be appending the bytes after them
+   * now, or may have been killed while it did.
    * @throws `store_corrupt` if commits are missing there, or anywhere before
    */
   read(): void {
@@ -136,7 +136,7 @@ export class WalReader {
     try {
       this.#readToEnd()
     } catch (error) {
-      // Reading all of it again would find the same, until the file is merged and dropped.
+      // Reading everything again would find the same fault, until the file is merged and dropped.
       this.#damage = error as Error
       throw error
     }
@@ -147,7 +147,7 @@ export class WalReader {
       const { length } = this.segment
       const size = this.#readRecords()
       if (this.#isSealed || this.#isExamined(size)) return
-      // What reveals that commits are missing may have been written after the records were read. The second time it is not.
+      // The evidence of missing commits may have been written after the records were read. The second time it was not.
       if (missing && length === this.segment.length) throw this.#missing(missing)
       missing = this.#findMissing(size)
       if (!missing) {
@@ -157,7 +157,7 @@ export class WalReader {
     }
   }
 
-  /** Returns the size of the file up to which it was read. */
+  /** Reads the records. Returns the size of the file up to which it read. */
   #readRecords(): number {
     const { size } = this
     if (size <= this.segment.length) return size
@@ -168,7 +168,7 @@ export class WalReader {
     return end
   }
 
-  /** Whether the end is where an examined file was appended to, or is the same as it was. */
+  /** Whether the end was examined already: the file is the same as then, or was appended to. */
   #isExamined(size: number): boolean {
     const { length } = this.segment
     const examined = this.#examined
@@ -189,21 +189,21 @@ export class WalReader {
         because: 'the file had more when it was synced',
       }
     }
-    // This file is sealed before the next one, which says where it ends, has commits.
+    // A file is sealed before the next one, which says where it ends, has commits.
     if (next?.hasCommits && next.before.length > 0) {
       return { until: next.firstCommit, because: 'the next file has commits' }
     }
     return this.#findLater(size)
   }
 
-  /** A record that follows what cannot be read. */
+  /** Finds a record that follows an unreadable one. */
   #findLater(size: number): MissingCommits | undefined {
     const { bytes, length: at } = this.segment
     const header = readRecordHeader(bytes, at, size, this.#seed)
     // A record that is longer than the file is being written.
     if (header && at + RECORD_HEADER_LENGTH + header.payloadLength > size) return undefined
     const later = findLaterRecord(bytes, at, size, this.nextCommit, this.#seed)
-    // Without a sync between them, a loss of power may leave the later of two records without the earlier one.
+    // If there was no sync between them, a loss of power may leave the later of two records without the earlier one.
     if (!later || (later.synced <= at && !this.#isOfThisBoot())) return undefined
     return { until: later.number, because: 'later ones follow' }
   }
@@ -219,8 +219,9 @@ export class WalReader {
   }
 
   /**
-   * No commit is made before a merged truncation is finished, and then another file is begun.
-   * @throws `store_corrupt` unless the file has none, as far as it was read
+   * Checks that the file has no commits, as far as it was read: no commit is made before a merged truncation is
+   * finished, and then another file is begun.
+   * @throws `store_corrupt` if it has some
    */
   expectNoCommits(): void {
     if (this.segment.length <= FILE_HEADER_LENGTH) return
@@ -240,12 +241,12 @@ export class WalReader {
     if (logEnd.fileNumber === fileNumber) this.#expect(logEnd)
   }
 
-  /** A position that the records must come to. */
+  /** Notes a position that the records must reach. */
   #expect(position: LogPosition): void {
     if (position.length > this.segment.length) this.#expected.push(position)
   }
 
-  /** Reads the file up to an offset into the arena, after what is used of it. Returns how far it came. */
+  /** Reads the file up to an offset into the arena, after its used part. Returns how far it read. */
   #load(end: number): number {
     const { segment } = this
     if (end > MAX_FILE_LENGTH) throw writeAheadDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
@@ -257,7 +258,10 @@ export class WalReader {
     }
   }
 
-  /** Undefined if the next record is not there, not complete, or does not follow the one before. */
+  /**
+   * Header of the next record. Undefined if the record does not exist, is incomplete, or does not follow the previous
+   * one.
+   */
   #nextRecord(end: number): RecordHeader | undefined {
     const { bytes, length } = this.segment
     const header = readRecordHeader(bytes, length, end, this.#seed)
@@ -282,7 +286,7 @@ export class WalReader {
     this.#confirm()
   }
 
-  /** @throws `store_corrupt` if the records are others than those that were synced */
+  /** Checks that the records are those that were synced. @throws `store_corrupt` if they are others */
   #confirm(): void {
     if (this.#expected.length === 0) return
     const { length, checksum } = this.#end

@@ -17,7 +17,7 @@ const BEFORE = { length: 70_000, nextCommit: 2 ** 40 + 7, checksum: 0x89ab_cdef 
 const HEADER = { storeId: 0xfedc_ba98_7654_3210n, fileNumber: 5, firstCommit: 2 ** 40 + 7, before: BEFORE }
 const SEED = recordSeed(HEADER.storeId, HEADER.fileNumber)
 
-/** Records one after another; each says that the file is synced up to its own beginning. */
+/** Makes successive records, each of which says that the file is synced up to its own beginning. */
 function records(payloads: readonly Uint8Array[], firstNumber = 10) {
   const starts: number[] = []
   let bytes = Buffer.alloc(0)
@@ -109,9 +109,9 @@ describe('a record of a write-ahead file', () => {
     expect(find(first, 10)).toMatchObject({ number: 11, synced: second })
     expect(find(second, 11)).toMatchObject({ number: 12, synced: third })
     expect(find(third, 12)).toBeUndefined()
-    // The header of the last record was not written as a whole.
+    // The header of the last record was not written completely.
     expect(find(second, 11, third + 5)).toBeUndefined()
-    // Records that were there before, with lower numbers.
+    // Older records with lower numbers.
     expect(find(second, 20)).toBeUndefined()
     expect(findLaterRecord(bytes, second, bytes.length, 11, SEED ^ 1)).toBeUndefined()
   })

@@ -4,9 +4,8 @@ import { checksum } from '../bytes/checksum.js'
 // A record of a write-ahead file. Numbers are big-endian.
 //   u32 magic | u32 length of the payload | u64 number of the commit | u32 synced | u32 running checksum before
 //   | u32 CRC of all before | u32 CRC of the payload, begun with the CRC before | payload: payload-layout.ts
-// `synced` is the offset up to which the file was synced when the record was written. The running checksum is the last CRC
-// of the record before, or of the header: as each record has that of the one before, it covers the whole file. The CRCs of
-// records begin with the seed of the file (file-header.ts): nobody can put a record into a value. A record without a
+// `synced` is the offset up to which the file was synced when the record was written. The running checksum is the last CRC of the previous record, or of the header. Each record has that of the previous one, so it covers the whole file. The CRCs of
+// records begin with the seed of the file (file-header.ts): so nobody can put a record into a value. A record without a
 // payload seals the file: it has the number of the first commit of the next file.
 
 const RECORD_MAGIC = 0x4c53_5752
@@ -17,14 +16,15 @@ export interface RecordHeader {
   readonly number: number
   readonly payloadLength: number
   readonly synced: number
-  /** The running checksum before the record. */
+  /** Running checksum before the record. */
   readonly before: number
-  /** The running checksum after it. */
+  /** Running checksum after the record. */
   readonly payloadChecksum: number
 }
 
 /**
- * Puts the header of a record at `start`, before its payload, which ends at `end`. Returns the running checksum after it.
+ * Puts the header of a record at `start`, before its payload, which ends at `end`. Returns the running checksum after
+ * it.
  */
 export function putRecordHeader(
   bytes: Buffer,
@@ -47,7 +47,7 @@ export function putRecordHeader(
   return payloadChecksum
 }
 
-/** Undefined unless there is the header of a record that is whole. */
+/** Reads the header of a record. Undefined if it is not whole. */
 export function readRecordHeader(bytes: Buffer, at: number, end: number, seed: number): RecordHeader | undefined {
   if (at + RECORD_HEADER_LENGTH > end || bytes.readUInt32BE(at) !== RECORD_MAGIC) return undefined
   const checkedEnd = at + RECORD_CHECKED_LENGTH
@@ -61,7 +61,7 @@ export function readRecordHeader(bytes: Buffer, at: number, end: number, seed: n
   }
 }
 
-/** Whether the payload of a record, whose header is at `at`, is there and whole. */
+/** Whether the payload of a record, whose header is at `at`, is complete and undamaged. */
 export function hasWholePayload(bytes: Buffer, at: number, end: number, header: RecordHeader): boolean {
   const start = at + RECORD_HEADER_LENGTH
   const payloadEnd = start + header.payloadLength
@@ -69,7 +69,10 @@ export function hasWholePayload(bytes: Buffer, at: number, end: number, header: 
   return header.payloadChecksum === checksum(bytes, start, payloadEnd, bytes.readUInt32BE(at + RECORD_CHECKED_LENGTH))
 }
 
-/** The header of the first record beyond `at` that is whole and of a later commit than `number`, which should be at `at`. */
+/**
+ * Finds the first whole record beyond `at` that is of a later commit than `number`, which should be at `at`. Returns
+ * its header.
+ */
 export function findLaterRecord(
   bytes: Buffer,
   at: number,

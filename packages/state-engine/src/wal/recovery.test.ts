@@ -11,13 +11,13 @@ import { RECORD_HEADER_LENGTH } from './record.js'
 
 const folder = temporaryFolder()
 const KEY = bytes('key')
-/** A damaged store is made for each byte; the slow run leaves out none. */
+/** Distance between the bytes that are damaged, each in a new store. The slow run leaves out none. */
 const STRIDE = isSlowRun ? 1 : 11
 let copies = 0
 
 /**
- * A store with versions 0 to `latest`, of which all but the first are in a write-ahead file, and where each ends. It was
- * closed, or is as a process leaves it that is killed.
+ * Makes a store with versions 0 to `latest`, all but the first of which are in a write-ahead file. Returns the end of
+ * each. The store was closed, or is like that of a killed process.
  */
 async function makeStore(
   latest: number,
@@ -48,7 +48,7 @@ const flip = (file: string, at: number, bit: number) => (path: string) => {
   writeFileSync(join(path, file), content)
 }
 
-/** Opens the store, as a reader and as the writer, and continues with it. */
+/** Opens the store as a reader and as the writer, and continues with it. */
 async function expectLatest(path: string, latest: number): Promise<void> {
   const reader = openStateEngineReader({ path })
   expect(Number(reader.ledger!.latestVersion)).toBe(latest)
@@ -74,7 +74,7 @@ function expectRefused(path: string, message: RegExp): void {
   expect(() => openStateEngine({ path })).toThrow(
     expect.objectContaining({ code: 'store_corrupt', message: expect.stringMatching(message) }),
   )
-  // Nothing is cut or removed; the writer lock was released.
+  // Nothing is cut or removed, and the writer lock was released.
   expect(snapshotOf(path)).toEqual(before)
   expect(() => openStateEngine({ path })).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
 }
@@ -243,7 +243,7 @@ describe('a write-ahead file that is damaged', () => {
 })
 
 describe('a rotation of write-ahead files', () => {
-  /** Two files, of which the first is sealed and not merged. */
+  /** Makes two files, the first of which is sealed and not merged. */
   async function makeFiles(latest: number, durability: 'full' | 'ordered' = 'full') {
     const path = join(folder.path, 'store')
     const stop = new Error('no merge')
@@ -315,7 +315,7 @@ describe('a rotation of write-ahead files', () => {
     await engine.commit([record(latest + 1, [[KEY, bytes(`value ${latest + 1}`)]], latest + 1)], CHAIN)
     await engine.close()
     expect(files()).toHaveLength(1)
-    // As a process leaves it that is killed before it removes the file.
+    // The store is like that of a process that was killed before it removed the file.
     cpSync(join(path, files()[0]!), join(path, 'write-ahead-1'))
     await expectLatest(path, latest + 1)
     expect(files()).toHaveLength(1)

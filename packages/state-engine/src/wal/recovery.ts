@@ -12,14 +12,14 @@ import { FILE_HEADER_LENGTH } from './file-header.js'
 import { WalReader } from './reader.js'
 
 /**
- * Reads the write-ahead files from the first that is not wholly merged, cuts a torn end off the last, and removes those
- * that are not needed.
+ * Reads the write-ahead files, beginning with the first that is not merged completely, cuts a torn end off the last,
+ * and removes those that are not needed.
  * @throws `store_corrupt`
  */
 export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): RecoveredWal {
   return withStoreErrors(store.path, () => {
-    // A writer before may have been killed with transactions that were not synced, such as the last one of a merge. Before a
-    // file is removed or appended to because of them, they are on disk.
+    // The previous writer may have been killed with transactions that were not synced, such as the last one of a merge.
+    // They are synced before a file is removed or appended to because of them.
     if (store.durability !== 'none') syncFile(join(store.path, STORE_FILE))
     const numbers = listWriteAheadFiles(store.path)
     if (record) return recoverFiles(store, record, numbers)
@@ -70,7 +70,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
   }
 }
 
-/** Cuts a torn end off the last file. What is left of it is on disk before anything is appended. */
+/** Cuts a torn end off the last file. The rest is on disk before anything is appended. */
 function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
   const { segment, end, marks } = file
   const active = AppendFile.open(file.path, segment.length, durability !== 'none')
@@ -79,7 +79,7 @@ function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
   return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
 }
 
-/** A file that was created, and not used yet. @throws `store_corrupt` if it has commits */
+/** Removes a file that was created and not used yet. @throws `store_corrupt` if it has commits */
 function removeWithoutCommits({ path }: LmdbStore, number: number): void {
   const file = writeAheadPath(path, number)
   const { size } = statSync(file)

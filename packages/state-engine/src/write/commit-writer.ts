@@ -14,12 +14,12 @@ import type { WriterParts } from './writer-parts.js'
 
 type NewCommit = Omit<CommitContent, 'number'>
 
-/** Commits are placed for this long before other work of the process has its turn. */
+/** Time for which commits are placed before other work of the process takes place. */
 const PLACING_MS = 1
-/** Commits share a write and a sync until they have this many bytes: the first is not to wait for all the others. */
+/** Bytes up to which commits share a write and a sync, so that the first does not wait for too many others. */
 const SHARED_BYTES = 2 ** 20
 
-/** A commit that somebody waits for. */
+/** A commit with the promise that its caller awaits. */
 export interface WaitingCommit {
   readonly versions: readonly VersionWrites[]
   readonly options: CommitOptions
@@ -33,10 +33,14 @@ export class CommitWriter {
   readonly #parts: WriterParts
   readonly #segmentBytes: number
   readonly #latest = new SharedRecord()
-  /** Those that are placed in the write-ahead file and not written to it. */
+  /** Commits that are placed in the write-ahead file and not written to it. */
   #placed: WaitingCommit[] = []
 
-  /** @param segmentBytes the most that a segment may have */
+  /**
+   * Makes a writer.
+   * @param segmentBytes most bytes of a segment
+   * @param segmentBytes the most that a segment may have
+   */
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
     this.#segmentBytes = segmentBytes
@@ -57,7 +61,10 @@ export class CommitWriter {
     })
   }
 
-  /** Makes commits in their order. Those that go to the memtable share a write and a sync. Each is settled by itself. */
+  /**
+   * Makes commits in their order. Those that go to the memtable share a write and a sync. Each succeeds or fails by
+   * itself.
+   */
   async commit(waiting: readonly WaitingCommit[]): Promise<void> {
     for (const one of waiting) {
       try {
@@ -102,7 +109,7 @@ export class CommitWriter {
     waiting.resolve()
   }
 
-  /** What the ledger is once all is written that is placed. */
+  /** The ledger after all placed commits. */
   #placedLedger(): LedgerSummary | undefined {
     const { log, reads } = this.#parts
     const { ledger } = reads.snapshot()
@@ -128,8 +135,8 @@ export class CommitWriter {
   }
 
   /**
-   * Writes the commits that are placed, and settles them.
-   * @throws why some of them were not made: then a commit that was to follow them cannot be made, either
+   * Writes the placed commits, and settles them.
+   * @throws the error of those that were not made: a commit that was to follow them cannot be made either
    */
   async #write(): Promise<void> {
     const placed = this.#placed
@@ -155,7 +162,7 @@ export class CommitWriter {
     onChange()
   }
 
-  /** Merges a commit at once: the first of a store, and one that is larger than a segment. */
+  /** Merges a commit at once: the first of a store, or one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerSummary | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
     if (log.segment) await this.mergeAll()
@@ -175,7 +182,7 @@ export class CommitWriter {
     await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
   }
 
-  /** One sealed segment at most waits to be merged. */
+  /** Begins the next segment. At most one sealed segment waits to be merged. */
   async #rotate(): Promise<void> {
     await this.merges.settled()
     this.#parts.expectOpen()
@@ -225,5 +232,5 @@ export class CommitWriter {
   }
 }
 
-/** Those who wait for a commit get its error. */
+/** Ignores an error that the callers of the commits get. */
 function ignore(): void {}

@@ -25,7 +25,7 @@ import { decodeMark, encodeMark, putMark } from '../records/mark.js'
 import type { FollowingFile } from '../wal/appender.js'
 import type { WriterParts } from './writer-parts.js'
 
-/** Records of the database `meta` during an import. */
+/** Keys of records of the database `meta` during an import. */
 const IMPORTING_KEY = Buffer.from('importing')
 const IMPORTING_SEED = crc32(IMPORTING_KEY)
 const IMPORT_MARK_KEY = Buffer.from('import-mark')
@@ -58,7 +58,7 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
 }
 
-/** The import that was begun and not finished. */
+/** Finds the import that was begun and not finished. */
 export function unfinishedImport({ store, expectOpen }: WriterParts): UnfinishedImport | undefined {
   expectOpen()
   const left = readUnfinished(store)
@@ -149,7 +149,7 @@ class LmdbImport implements StateImport {
     onChange()
   }
 
-  /** Another import, or a commit, may have discarded this one. */
+  /** Checks that no other import, and no commit, has discarded this one. */
   #expectCurrent(): void {
     const left = readUnfinished(this.#parts.store)
     if (left?.version === this.version && left.counts.entries === this.#counts.entries) return

@@ -7,7 +7,7 @@ import { openStateEngine, type StateEngine } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
-/** Merges after every commit, so that all there is to prune is in the files. */
+/** Opens an engine that merges after every commit, so that everything to prune is in the files. */
 function open(): StateEngine {
   return openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
 }

@@ -13,14 +13,14 @@ import { DELETED, decodeLatest } from '../records/latest-record.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 
 export interface PruneStep {
-  /** Superseded values and deletions. */
+  /** Number of superseded values and deletions that were dropped. */
   readonly dropped: number
   readonly done: boolean
 }
 
 /**
- * Raises the oldest version, within the transaction of the caller: it begins a block, and may be above what is merged. From
- * then on readers refuse what is below it.
+ * Raises the oldest version, within the transaction of the caller. It must begin a block, and may be above what is
+ * merged. From then on readers refuse versions below it.
  */
 export function raiseOldest(
   store: LmdbStore,
@@ -34,7 +34,7 @@ export function raiseOldest(
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, ledger }))
 }
 
-/** Drops, within the transaction of the caller, a bounded part of what no version of the window can see. */
+/** Drops a bounded part of what no version of the window can see, within the transaction of the caller. */
 export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const { oldestVersion } = record.ledger
@@ -61,7 +61,7 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   }
 }
 
-/** Those that no version of the window sees, from the front, as many as a step may drop. */
+/** Generations of which no version of the window sees anything, the oldest first, as many as a step may drop. */
 function endedGenerations(store: LmdbStore, oldestVersion: bigint) {
   const ended: { number: number; generation: Generation }[] = []
   for (const found of listGenerations(store)) {
@@ -71,17 +71,17 @@ function endedGenerations(store: LmdbStore, oldestVersion: bigint) {
   return ended
 }
 
-/** Drops generations, from the front, until it did a step's work. */
+/** Drops generations, the oldest first, until a step's work is done. */
 class GenerationDropper {
-  /** Records and entries dropped. */
+  /** Number of records and entries that were dropped. */
   steps = 0
-  /** Superseded values dropped. */
+  /** Number of superseded values that were dropped. */
   pairs = 0
-  /** Keys that were deleted and are now forgotten. */
+  /** Number of deleted keys that were forgotten. */
   deletions = 0
-  /** Records of `retired` dropped. */
+  /** Number of records of the garbage list that were dropped. */
   retired = 0
-  /** Bytes of payload dropped. */
+  /** Number of bytes of payload that were dropped. */
   payloadBytes = 0
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
@@ -104,7 +104,10 @@ class GenerationDropper {
     else this.#store.generations.removeSync(number)
   }
 
-  /** Records are not read, which would double the cost: of the values, those that are left count by their share. */
+  /**
+   * Drops records of the history log without reading them, which would double the cost. The numbers of values and bytes
+   * that are left are estimated from the share of the records.
+   */
   #dropRun(generation: Generation): Generation {
     const count = generation.endRun - generation.firstRun
     let { firstRun } = generation
@@ -131,7 +134,10 @@ class GenerationDropper {
     return { ...generation, retired }
   }
 
-  /** Drops what a record retired, from its beginning on. Returns whether that is all; otherwise the record keeps the rest. */
+  /**
+   * Drops what a record of the garbage list names, from its beginning on. Returns whether that is everything; otherwise
+   * the record keeps the rest.
+   */
   #dropEntries(key: NumberedKey, record: Buffer, { upTo }: Generation): boolean {
     const content = openRecord(record, numberedKeySeed(key), () => 'a record of the database retired')
     let start = 0
@@ -152,14 +158,15 @@ class GenerationDropper {
   #dropEntry(entry: RetiredEntry, upTo: bigint): void {
     if (entry.kind === 'deletion') {
       this.steps++
-      // What a truncation cut off is above the generation: another version may have deleted the key under that number.
+      // Entries above the generation's versions were cut off by a truncation: another version may have deleted the key
+      // under that number.
       if (entry.version <= upTo) this.#forget(entry.storedKey, entry.version)
     } else {
       this.steps += dropLarge(this.#store, entry.large)
     }
   }
 
-  /** Forgets a key unless it was written again after it was deleted. */
+  /** Forgets a key, unless it was written again after it was deleted. */
   #forget(storedKey: Uint8Array, version: bigint): void {
     const record = this.#latestRecord
     if (!record.load(this.#store.latestByStoredKey, storedKey, {})) return

@@ -12,7 +12,7 @@ export class PruneWriter {
     this.#parts = parts
   }
 
-  /** @throws as `StateWriter.prune` */
+  /** Prunes a store. @throws as `StateWriter.prune` */
   async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
     const { store, builder, reads, transactions, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
     expectObject('the options of the prune', options)

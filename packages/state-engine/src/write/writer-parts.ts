@@ -7,7 +7,7 @@ import type { ReadOptions } from '../lmdb/table.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { WalAppender } from '../wal/appender.js'
 
-/** What a writer needs of the reading half of its engine. */
+/** Methods of the reads of an engine that its writer needs. */
 export interface WriterReads {
   snapshot(): {
     readonly options: ReadOptions
@@ -15,13 +15,13 @@ export interface WriterReads {
     readonly ledger: LedgerSummary | undefined
   }
   blockAt(version: bigint): Block
-  /** Shows the newest commit of the memtable to reads. */
+  /** Makes the newest commit of the memtable visible to reads. */
   noticeCommit(): void
-  /** Has the next read take the newest state of LMDB. */
+  /** Has the next read see the newest state of LMDB. */
   forgetSnapshot(): void
 }
 
-/** What the writers of commits, imports, prunes and truncations share. */
+/** Parts that the writers of commits, imports, prunes and truncations share. */
 export interface WriterParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
@@ -29,10 +29,10 @@ export interface WriterParts {
   readonly log: WalAppender
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
-  /** Runs work after all other work on commits and on their files that was asked for before. */
+  /** Runs work after all earlier work on commits and on their files. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
   /** Called after each change that readers see. */
   readonly onChange: () => void
-  /** @throws `store_closed` */
+  /** Checks that the engine is open. @throws `store_closed` if it is not */
   expectOpen(): void
 }

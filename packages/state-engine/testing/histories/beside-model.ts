@@ -6,7 +6,7 @@ import { neverFail } from '../../src/failpoints/failpoints.ts'
 import { openStateEngineReader, openWithFailpoints } from '../../src/open-state-engine.ts'
 import { runHistories } from './run-histories.ts'
 
-/** Folder in memory where there is such a file system: what is tested is not the disk. */
+/** Folder for stores, in memory if possible, because the tests are not about the disk. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
 export interface BesideModelOptions {
@@ -31,7 +31,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
       return {
         createModel: createMemoryEngine,
         open() {
-          // Stores get chunks of both kinds.
+          // Alternates, so that stores get chunks of both kinds.
           isCompressing = !isCompressing
           const options = { path, durability: 'none', memoryTableBytes, compressHistory: isCompressing } as const
           return openWithFailpoints(options, (point) => atFailpoint(point))

@@ -5,16 +5,16 @@ import type { AtFailpoint } from '../../src/failpoints/failpoints.ts'
 import type { StateEngine } from '../../src/open-state-engine.ts'
 import { CHAIN, KEYS, type PlannedVersion } from './inputs.ts'
 
-/** What a history is run with. */
+/** Parts of a history: how it opens its store, and its values. */
 export interface HistoryParts {
   createModel(): StateWriter
-  /** Opens the one store of the history, also again after it was closed. */
+  /** Opens the store of the history, also again after it was closed. */
   open(): StateEngine
-  /** Opens it for reading beside its writer. */
+  /** Opens the store for reading beside its writer. */
   openReader(): StateEngineReader
-  /** Lets `open` open a copy of the store as its files are now: what a killed writer leaves. */
+  /** Has `open` open a copy of the store as its files are now, like those of a killed writer. */
   copyStore(): void
-  /** What open engines do at failpoints, from now on. */
+  /** Sets what open engines do at failpoints from now on. */
   setFailpointHandler(handler: AtFailpoint): void
   /** Values to choose from besides generated ones. */
   readonly values?: readonly Uint8Array[]
@@ -22,7 +22,7 @@ export interface HistoryParts {
 
 const MOST_VIEWS = 12
 
-/** An engine and the model that it is compared with, which are given the same work. */
+/** An engine and the model that it is compared with. Both do the same work. */
 export class RandomHistory {
   readonly model: StateWriter
   readonly parts: HistoryParts
@@ -44,7 +44,7 @@ export class RandomHistory {
       if (this.#next > U64_MAX) return []
       const version = this.#next++
       const height = beginsBlock || this.#height === 0n ? this.#height++ : undefined
-      // Every second block has the time of the one before.
+      // Every second block has the time of the previous one.
       const block = height === undefined ? undefined : { height, epoch: height >> 2n, timestampUsec: height >> 1n }
       return [{ version, block, writes: writes.map(([key, value]) => [KEYS[key]!, value] as const) }]
     })
@@ -66,7 +66,7 @@ export class RandomHistory {
     this.compareViews()
   }
 
-  /** Commits to the engine; to the model, too, unless the engine throws. */
+  /** Commits to the engine, and to the model unless the engine throws. */
   async tryCommit(planned: readonly PlannedVersion[]): Promise<void> {
     const versions = this.plan(planned)
     await this.engine.commit(versions, CHAIN)
@@ -77,11 +77,11 @@ export class RandomHistory {
     if (!this.model.ledger) return
     const expected = await this.model.prune(BigInt(retain))
     const { oldestVersion, done } = await this.engine.prune(BigInt(retain))
-    // Which prune drops a deletion that was overwritten is up to the engine.
+    // The engine decides which prune drops a deletion that was overwritten.
     assert.deepEqual({ oldestVersion, done }, { oldestVersion: expected.oldestVersion, done: expected.done })
   }
 
-  /** Cuts both off, and numbers what is planned from there on. */
+  /** Truncates engine and model, and numbers the planned versions from there on. */
   async truncate(version: bigint): Promise<void> {
     const { ledger } = this.model
     if (!ledger || version < ledger.oldestVersion || version > ledger.latestVersion) {
@@ -98,7 +98,7 @@ export class RandomHistory {
     this.compareViews()
   }
 
-  /** Views of the whole window, which are compared again and again. */
+  /** Opens views of the whole window, which are compared again and again. */
   #openViews(): void {
     const { oldestVersion, latestVersion } = this.model.ledger!
     for (const share of [0n, 1n, 2n, 3n]) {
@@ -108,7 +108,9 @@ export class RandomHistory {
     this.#views = this.#views.slice(-MOST_VIEWS)
   }
 
-  /** Views that were opened before answer the same, also after what they see was cut off or pruned. */
+  /**
+   * Checks that views that were opened earlier give the same answers, also after what they see was cut off or pruned.
+   */
   compareViews(): void {
     for (const [view, model] of this.#views) {
       const [found, expected] = [view, model].map((one) => answerOf(() => KEYS.map((key) => plain(one.get(key)))))
@@ -116,7 +118,7 @@ export class RandomHistory {
     }
   }
 
-  /** Continues after the newest version of the model. */
+  /** Continues the numbers after the newest version of the model. */
   follow(): void {
     const { latestVersion, latestBlock } = this.model.ledger!
     this.#next = latestVersion + 1n
@@ -145,7 +147,7 @@ export class RandomHistory {
     await this.reopen()
   }
 
-  /** Asks a separate reader instead of the writer. */
+  /** Compares a separate reader with the model, instead of the writer. */
   async compareReader(version: bigint): Promise<void> {
     const reader = this.parts.openReader()
     try {
@@ -169,7 +171,7 @@ export class RandomHistory {
     assert.deepEqual((await this.engine.check()).problems, [])
   }
 
-  /** Asks both the same; what they answer, or the code of what they throw, is the same. */
+  /** Asks engine and model the same. Their answers, or the codes of their errors, must be equal. */
   compare(ask: (engine: StateWriter) => unknown): void {
     assert.deepEqual(
       answerOf(() => ask(this.engine)),
@@ -181,7 +183,7 @@ export class RandomHistory {
     this.compare(readAll(version))
   }
 
-  /** A version in or around the window, from 0 to 1,000 thousandths of it. */
+  /** A version in or around the window, at 0 to 1,000 thousandths of it. */
   versionAt(thousandths: number): bigint {
     const { oldestVersion, latestVersion } = this.model.ledger ?? { oldestVersion: 1n, latestVersion: 1n }
     const low = oldestVersion === 0n ? 0n : oldestVersion - 1n
@@ -218,7 +220,7 @@ function answerOf(read: () => unknown): unknown {
   }
 }
 
-/** Bytes in a form that compares quickly. */
+/** Bytes in a form that can be compared quickly. */
 export function plain(bytes: Uint8Array | null | undefined): string | null | undefined {
   return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1')
 }

@@ -12,7 +12,7 @@ export function text(value: string): Uint8Array {
   return Uint8Array.from(Buffer.from(value))
 }
 
-/** Empty, prefixes of each other, around LMDB's limit, and above it with a common beginning. */
+/** Keys: empty, prefixes of each other, about as long as LMDB's limit, and longer with a common beginning. */
 export const KEYS: readonly Uint8Array[] = [
   new Uint8Array(0),
   text('a'),
@@ -25,7 +25,7 @@ export const KEYS: readonly Uint8Array[] = [
 ]
 
 const PREFIXES = [KEYS[0]!, KEYS[1]!, KEYS[2]!, Uint8Array.of(255), new Uint8Array(1_950).fill(97)]
-/** Around the lengths at which a value moves out of its record, and into another page. */
+/** Lengths of values, around those at which a value moves out of its record, and into another page. */
 const LENGTHS = [0, 1, 12, 1_400, 1_401, 3_700, 3_701, 4_068, 4_069, 9_000]
 
 export const keyNumber = fc.nat(KEYS.length - 1)
@@ -50,7 +50,7 @@ export function plannedVersions(values: readonly Uint8Array[]): fc.Arbitrary<Pla
   return fc.array(fc.record({ writes, beginsBlock: fc.boolean() }), { minLength: 1, maxLength: 6 })
 }
 
-/** One key many times, so that its versions move into the version index. */
+/** Versions that write one key many times, so that its history takes many records. */
 export const burst: fc.Arbitrary<PlannedVersion[]> = fc
   .record({ key: keyNumber, count: fc.integer({ min: 20, max: 700 }), every: fc.nat(2), deletes: fc.boolean() })
   .map(({ key, count, every, deletes }) => {

@@ -4,11 +4,13 @@ import { firstVersion } from './inputs.ts'
 import { historySteps } from './steps.ts'
 
 const MOST_STEPS = 10
-/** Every commit is merged at once; each is a separate segment; a few are a segment; none is merged. */
+/**
+ * Sizes of the table: every commit is merged at once; each is a separate segment; a few are a segment; none is merged.
+ */
 const tableBytes = fc.constantFrom(0, 1, 30_000, undefined)
 
 export interface HistoryRun {
-  /** Gives each history its own store, whose memtable takes this many bytes. */
+  /** Makes the parts of a history with its own store, whose memtable takes `memoryTableBytes`. */
   parts(memoryTableBytes: number | undefined): HistoryParts
   /** Removes the store of a history. */
   close(): void
@@ -16,7 +18,9 @@ export interface HistoryRun {
   readonly seed: number
 }
 
-/** Runs random histories on an engine and on the model; throws at the first that differs, with what repeats it. */
+/**
+ * Runs random histories on an engine and on the model. Throws at the first difference, with the seed that repeats it.
+ */
 export async function runHistories({ parts, close, count, seed }: HistoryRun): Promise<void> {
   const example = parts(undefined)
   close()

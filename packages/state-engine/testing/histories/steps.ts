@@ -110,7 +110,7 @@ const ABORTS: readonly Failpoint[] = [
   'prune: step before the transaction ends',
 ]
 
-/** Work that is aborted leaves the store as it was; a merge is tried again. */
+/** Aborts work, which must leave the store as it was. An aborted merge is tried again. */
 function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   const choice = fc.record({ planned, point: fc.constantFrom(...ABORTS), retain: fc.integer({ min: 1, max: 40 }) })
   return choice.map(({ planned: chosen, point, retain }) =>
@@ -127,7 +127,7 @@ function abortStep(planned: fc.Arbitrary<PlannedVersion[]>) {
       } finally {
         history.parts.setFailpointHandler(neverFail)
       }
-      // A step of the prune may have failed after the oldest version was raised; the model follows.
+      // A step of the prune may have failed after the oldest version was raised; then the model follows.
       if (history.engine.ledger?.oldestVersion !== history.model.ledger?.oldestVersion) {
         await history.model.prune(BigInt(retain))
         await history.engine.prune(BigInt(retain))
@@ -141,7 +141,7 @@ const truncateStep = thousandths.map((place) =>
   step('truncate', (history) => history.truncate(history.versionAt(place))),
 )
 
-/** The last few versions: those that are not merged, if any are. */
+/** Cuts off the last few versions: those that are not merged, if there are any. */
 const truncateABitStep = fc
   .integer({ min: 0, max: 8 })
   .map((cut) =>
@@ -150,7 +150,7 @@ const truncateABitStep = fc
     ),
   )
 
-/** A truncation that is aborted leaves the store as it was, or is there; what is left of its work is done later. */
+/** Aborts a truncation. The store must be as it was, or truncated; the rest of the work is done later. */
 const abortTruncationStep = fc
   .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_POINTS) })
   .map((chosen) =>
@@ -183,7 +183,7 @@ const abortTruncationStep = fc
     ),
   )
 
-/** A writer that is killed after a truncation, when some of its work is left, or a reader that reads then. */
+/** Kills a writer after a truncation, when some of its work is left, or has a reader read then. */
 const killTruncationStep = fc
   .record({ place: thousandths, turns: fc.nat(6), isKilled: fc.boolean() })
   .map(({ place, turns, isKilled }) =>
@@ -198,7 +198,7 @@ const killTruncationStep = fc
     ),
   )
 
-/** Lets every look at the clock be a second after the one before: each slice of a merge has one key. */
+/** Makes every reading of the clock a second later than the previous one, so that each slice of a merge has one key. */
 async function withFastClock(work: () => Promise<void>): Promise<void> {
   const { now } = performance
   let seconds = 0
@@ -210,7 +210,7 @@ async function withFastClock(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** A writer that is killed in the middle of a merge, or a reader that reads then. */
+/** Kills a writer in the middle of a merge, or has a reader read then. */
 function mergeStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   return fc.record({ planned, turns: fc.nat(6), place: thousandths, isKilled: fc.boolean() }).map((chosen) =>
     step(`${chosen.isKilled ? 'kill' : 'read'} after ${chosen.turns} turns`, (history) =>
@@ -224,7 +224,7 @@ function mergeStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   )
 }
 
-/** What a history is made of. */
+/** Steps of a history. */
 export function historySteps({ values = [] }: HistoryParts): fc.Arbitrary<Step>[] {
   const planned = plannedVersions(values)
   return [

@@ -1,12 +1,12 @@
-// An actor is a thread that uses an engine and runs only while its director lets it: of a director and its actors one thread
-// at most runs at any time, so that what they do is repeated exactly. An actor stops at steps: named points of the engine, and
-// the calls of the file system that it makes.
+// An actor is a thread that uses an engine and runs only while its director lets it. Of a director and its actors at
+// most one thread runs at any time, so a run can be repeated exactly. An actor stops at steps: named points of the
+// engine, and its calls of the file system.
 
-/** Places of the memory that a director shares with an actor. */
+/** Indexes in the memory that a director shares with an actor. */
 export const SHARED = { state: 0, steps: 1, opsBegun: 2, opsDone: 3, length: 4 } as const
 export const STATE = { idle: 0, running: 1, stopped: 2 } as const
 
-/** What an actor is asked to do. */
+/** A command to an actor. */
 export type Command =
   /** Runs `PROGRAM`. */
   | { readonly kind: 'write'; readonly path: string; readonly memoryTableBytes: number }

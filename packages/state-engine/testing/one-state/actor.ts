@@ -11,7 +11,7 @@ export interface Result {
   readonly error?: string
 }
 
-/** The director's end of an actor. */
+/** An actor, as its director sees it. */
 export class Actor {
   readonly #worker: Worker
   readonly #port: MessagePort
@@ -23,7 +23,8 @@ export class Actor {
     const { port1, port2 } = new MessageChannel()
     this.#port = port1
     const workerData = { options, shared: this.#shared, port: port2 }
-    // A bundle needs no options that load sources: with those of the tests, a thread starts in 0.3 s of CPU time, and not in 0.1 s.
+    // A bundle needs no options that load sources: with those of the tests, a thread starts in 0.3 s of CPU time, and
+    // not in 0.1 s.
     this.#worker = new Worker(SCRIPT, { workerData, transferList: [port2], execArgv: [] })
     this.#worker.unref()
     this.#port.unref()
@@ -34,19 +35,19 @@ export class Actor {
     return this.#shared[SHARED.state] === STATE.idle
   }
 
-  /** Operations of the program that the actor has begun, and that it has finished. */
+  /** Number of operations of the program that the actor has begun, and that it has finished. */
   get ops(): { readonly begun: number; readonly done: number } {
     return { begun: this.#shared[SHARED.opsBegun]!, done: this.#shared[SHARED.opsDone]! }
   }
 
-  /** Begins a command, and runs until the actor comes to a step for the nth time, or is done. */
+  /** Begins a command, and runs until the actor reaches its nth step, or is done. */
   begin(command: Command, steps: number): void {
     this.#result = undefined
     this.#port.postMessage(command)
     this.go(steps)
   }
 
-  /** Continues until the actor comes to a step for the nth time, or is done. */
+  /** Continues until the actor reaches its nth further step, or is done. */
   go(steps = Number.POSITIVE_INFINITY): void {
     const shared = this.#shared
     shared[SHARED.steps] = Math.min(steps, 2 ** 31 - 1)
@@ -61,14 +62,14 @@ export class Actor {
     throw new Error(`an actor came to no step for ${PATIENCE_MS} ms`)
   }
 
-  /** What the last command came to. @throws what it threw */
+  /** Result of the last command. @throws the error of the command */
   result<T>(): T {
     if (!this.#result) throw new Error('the command is not done')
     if (this.#result.error !== undefined) throw new Error(this.#result.error)
     return this.#result.value as T
   }
 
-  /** Does a command without a stop. */
+  /** Runs a command without a stop. */
   run<T>(command: Command): T {
     this.begin(command, Number.POSITIVE_INFINITY)
     return this.result<T>()

@@ -2,11 +2,14 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { PROGRAM, takeOp } from './program.ts'
 import { reportOf } from './report.ts'
 
-/** The operations of the program that are prunes, as places. */
+/** Indexes of the operations of the program that are prunes. */
 const PRUNES = PROGRAM.flatMap((op, at) => (op.kind === 'prune' ? [at] : []))
 const REPORTS = new Map<string, string>()
 
-/** What the engine in memory says after some operations of the program, of whose prunes it took those before a place. */
+/**
+ * Report of the engine in memory after the first `ops` operations of the program, with only the prunes before
+ * `prunesBefore`.
+ */
 async function reportAfter(ops: number, prunesBefore: number): Promise<string> {
   const prunes = PRUNES.filter((at) => at < prunesBefore)
   const name = `${ops} ${prunes}`
@@ -20,7 +23,7 @@ async function reportAfter(ops: number, prunesBefore: number): Promise<string> {
   return REPORTS.get(name)!
 }
 
-/** Computes what `statesThatSay` compares with. */
+/** Computes the expected reports. */
 export async function computeReports(): Promise<void> {
   for (let ops = 0; ops <= PROGRAM.length; ops++) {
     for (const prunesBefore of [0, ...PRUNES.map((at) => at + 1)]) {
@@ -30,8 +33,8 @@ export async function computeReports(): Promise<void> {
 }
 
 /**
- * Whether a report is of one state: after some operation from `first` to `last`. Its window may begin where it began at
- * `first`: nothing is read that a prune took away meanwhile.
+ * Whether a report is of one state, after some operation from `first` to `last`. Its window may begin where it began
+ * after `first`: then nothing was read that a prune removed meanwhile.
  */
 export function isOfOneState(report: string, first: number, last: number): boolean {
   for (let ops = first; ops <= last; ops++) {

@@ -3,10 +3,10 @@ import type { VersionWrites, Write } from '@ledger-state/core'
 import { branchOf, type StateWriter } from '@ledger-state/engine'
 import { bytes, CHAIN } from '../small-records.js'
 
-/** What the writer does: one operation after the other. */
+/** An operation of the writer. */
 export type Op =
   | { readonly kind: 'commit'; readonly versions: number }
-  /** Cuts this number of versions off. */
+  /** Cuts off this number of versions. */
   | { readonly kind: 'truncate'; readonly versions: number }
   | { readonly kind: 'prune'; readonly retain: number }
   /** Closes the store, perhaps in the middle of a truncation, and opens it again. */
@@ -18,8 +18,8 @@ const commit = (versions: number): Op => ({ kind: 'commit', versions })
 const truncate = (versions: number): Op => ({ kind: 'truncate', versions })
 
 /**
- * Commits, rotations, merges, prunes and truncations of each kind in each other's way. A table of `SMALL_TABLE` bytes has some 6
- * versions; a commit of 10 bypasses it.
+ * Commits, rotations, merges, prunes and truncations of each kind that interfere with each other. A table of
+ * `SMALL_TABLE` bytes has some 6 versions; a commit of 10 bypasses it.
  */
 export const PROGRAM: readonly Op[] = [
   ...[commit(2), commit(2), commit(2), commit(2), commit(2), commit(2)],
@@ -41,7 +41,7 @@ export const SMALL_TABLE = 3_000
 
 export const KEYS: readonly Uint8Array[] = ['busy', 'even', 'key 0', 'key 1', 'key 2', 'rare'].map(bytes)
 
-/** Each value of a version names the branch that the version is of. */
+/** Makes a version. Each of its values names its branch. */
 function versionOf(version: bigint, branch: number): VersionWrites {
   const text = bytes(`version ${version} of branch ${branch}`)
   const number = Number(version)

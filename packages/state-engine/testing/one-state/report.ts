@@ -2,7 +2,7 @@ import { type BlockInfo, isLedgerStateError } from '@ledger-state/core'
 import type { StateReader, StateView } from '@ledger-state/engine'
 import { KEYS } from './program.js'
 
-/** All that a reader says of a ledger, as a text. */
+/** Text of everything that a reader sees of a ledger. */
 export function reportOf(reader: StateReader, step: () => void = () => {}, held?: HeldViews): string {
   const { ledger } = reader
   step()
@@ -39,7 +39,7 @@ function textOf(bytes: Uint8Array | null): string | null {
 
 const MOST_HELD = 5
 
-/** Views of earlier commands: what they say never changes. */
+/** Views of earlier commands, whose answers must never change. */
 export class HeldViews {
   readonly #views: { readonly view: StateView; readonly text: string }[] = []
 

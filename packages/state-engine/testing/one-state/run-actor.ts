@@ -24,7 +24,10 @@ function step(): void {
   if (Atomics.load(shared, SHARED.state) === STATE.running && --shared[SHARED.steps]! <= 0) stop(STATE.stopped)
 }
 
-/** Nobody sees anything of a transaction before it ends, and LMDB's own copy waits for it. */
+/**
+ * Steps that are left out: no other thread sees anything of a transaction before it ends, and LMDB's own copy waits for
+ * it.
+ */
 const WITHIN_TRANSACTION = /transaction ends$|^prune: floor raised$/
 
 function atPoint(point: string): void {
@@ -48,14 +51,14 @@ if (options.stopsAtSystemCalls) {
   syncBuiltinESMExports()
 }
 
-// A reader shares its snapshot until a timer goes off: here before each command.
+// A reader shares its snapshot until a timer fires: here before each command.
 const ticks = new Set<() => void>()
 globalThis.setInterval = ((tick: () => void) => {
   ticks.add(tick)
   return { unref: () => tick }
 }) as unknown as typeof setInterval
 globalThis.clearInterval = ((tick: () => void) => ticks.delete(tick)) as unknown as typeof clearInterval
-// Time runs fast, so that what is done in slices takes many.
+// The clock runs fast, so that work in slices takes many of them.
 let now = 0
 performance.now = () => {
   now += 1_000
@@ -81,7 +84,7 @@ async function write(path: string, memoryTableBytes: number): Promise<void> {
 }
 
 async function run(command: Command): Promise<unknown> {
-  // lmdb-js keeps to one state within a turn of the event loop, and ends the turn by a timer.
+  // lmdb-js keeps one state within a turn of the event loop, and ends the turn by a timer.
   await sleep(1)
   for (const tick of ticks) tick()
   switch (command.kind) {

@@ -1,6 +1,6 @@
 const MS_A_LOOK = 5
 
-/** Time runs fast from now on, so that what is done in slices takes several. Returns what ends it. */
+/** Makes the clock run fast, so that work in slices takes several of them. Returns a function that ends this. */
 export function runTimeFast(): () => void {
   const { now: clock } = performance
   let now = clock.call(performance)

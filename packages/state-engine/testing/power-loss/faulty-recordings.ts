@@ -1,4 +1,4 @@
-// What would have been recorded of engines with faults that only a loss of power reveals.
+// Recordings as of engines with faults that only a loss of power reveals.
 import type { DiskEvent, FileId } from './record-run.ts'
 
 export const FAULTS: Readonly<Record<string, (events: readonly DiskEvent[]) => DiskEvent[]>> = {
@@ -31,7 +31,7 @@ function removedEarly(events: readonly DiskEvent[]): DiskEvent[] {
   return movedBefore(events, ({ kind }) => kind === 'remove')
 }
 
-/** Events of which some are moved before the sync that precedes them. */
+/** Moves some events before the sync that precedes them. */
 function movedBefore(events: readonly DiskEvent[], isMoved: (event: DiskEvent) => boolean): DiskEvent[] {
   const changed: DiskEvent[] = []
   for (const event of events) {

@@ -10,22 +10,22 @@ import { SimulatedDisk } from './simulated-disk.ts'
 export type Image = ReadonlyMap<string, Buffer>
 
 export interface PowerLoss {
-  /** Valid until the next loss. */
+  /** Image of the disk, valid until the next loss. */
   readonly image: Image
-  /** The last line that acknowledged something. */
+  /** Last line that acknowledged something. */
   readonly printed: string | undefined
-  /** The last step that the engine had come to. */
+  /** Last step that the engine had reached. */
   readonly step: string | undefined
-  /** Number of events; to find the place again. */
+  /** Number of events before the loss, to find the place again. */
   readonly after: number
 }
 
-/** Kinds of events after which the disk may hold the same as before, and nothing more is acknowledged. */
+/** Kinds of events that do not change what the disk may hold, and acknowledge nothing. */
 const CHANGES_NOTHING: ReadonlySet<DiskEvent['kind']> = new Set(['step', 'sync began'])
 
 /**
- * Losses of power at random moments of a run, half of them evenly among the steps of the engine: some steps are short.
- * `existing`: what the disk held before.
+ * Losses of power at random moments of a run. Half of them are spread evenly over the steps of the engine, because some
+ * steps are short. `existing` is what the disk held before the run.
  */
 export function* powerLosses(
   events: readonly DiskEvent[],
@@ -49,7 +49,7 @@ export function* powerLosses(
   }
 }
 
-/** The places of events that change something, by the last step that the engine had come to. */
+/** Indexes of events that change something, by the last step that the engine had reached. */
 function changesOfSteps(events: readonly DiskEvent[]): number[][] {
   const places = new Map<string | undefined, number[]>()
   let step: string | undefined
@@ -66,7 +66,7 @@ function changesOfSteps(events: readonly DiskEvent[]): number[][] {
 /** Digests of contents that several images share. */
 const DIGESTS = new WeakMap<Buffer, string>()
 
-/** The same for images of the same bytes. */
+/** Digest of an image, the same for images with the same bytes. */
 export function imageDigest(image: Image): string {
   const files = [...image].map(([name, content]) => {
     let digest = DIGESTS.get(content)
@@ -79,10 +79,10 @@ export function imageDigest(image: Image): string {
   return files.sort().join()
 }
 
-/** Folder in memory where the system has a place for that: nothing here has to outlast a loss of power. */
+/** Folder for images, in memory if possible: nothing here has to survive a loss of power. */
 const ROOT = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 
-/** Calls back with a folder that holds an image, and removes it. */
+/** Calls `work` with a folder that holds an image, and then removes the folder. */
 export async function withImage<T>(image: Image, work: (path: string) => Promise<T>): Promise<T> {
   const path = mkdtempSync(join(ROOT, 'power-loss-'))
   try {
@@ -100,7 +100,7 @@ export function writeImage(path: string, image: Image): void {
   }
 }
 
-/** An image as it is found once there is power again, in memory of its own. */
+/** Copies an image, as it is found once there is power again, into separate memory. */
 export function foundImage(image: Image): Image {
   return new Map(
     [...image].map(([name, bytes]) => [name, isWriteAhead(name) ? inAnotherBoot(bytes) : Buffer.from(bytes)]),
@@ -111,7 +111,7 @@ function isWriteAhead(name: string): boolean {
   return /(^|\/)write-ahead-\d+$/.test(name)
 }
 
-/** The data files of a folder. */
+/** Reads the data files of a folder. */
 export function readImage(path: string): Image {
   const names = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/lock/.test(entry.name))

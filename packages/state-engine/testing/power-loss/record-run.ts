@@ -1,5 +1,5 @@
-// Records what runs ask of the disk, by strace: everything that each writes into its folder, in order, with every sync, and
-// what it prints meanwhile.
+// Records by strace what runs write: everything that each writes into its folder, in order, with every sync, and what
+// it prints meanwhile.
 import { spawnSync } from 'node:child_process'
 import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { type RecordedRun, RUN_BEGINS, STEP } from './recorded-run.ts'
 
-/** A file of the folder, whatever its names are by and by. */
+/** Number of a file of the folder, whatever its names are over time. */
 export type FileId = number
 
 export type DiskEvent =
   | { readonly kind: 'create'; readonly file: FileId; readonly name: string }
-  /** `isSynced`: durable when the call returns (O_DSYNC). */
+  /** A write. If `isSynced`, it is durable when the call returns (O_DSYNC). */
   | {
       readonly kind: 'write'
       readonly file: FileId
@@ -22,21 +22,21 @@ export type DiskEvent =
       readonly isSynced: boolean
     }
   | { readonly kind: 'truncate'; readonly file: FileId; readonly length: number }
-  /** What was written before the sync began is durable when it ends. */
+  /** Begin or end of a sync. What was written before it began is durable when it ends. */
   | { readonly kind: 'sync began' | 'sync ended'; readonly file: FileId; readonly sync: number }
   | { readonly kind: 'folder synced'; readonly folder: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'remove'; readonly name: string }
   /** A line that acknowledges something. */
   | { readonly kind: 'printed'; readonly line: string }
-  /** The engine came to this step. */
+  /** The engine reached this step. */
   | { readonly kind: 'step'; readonly step: string }
 
 export interface RunToRecord {
-  /** Empty, but for what `existing` lists. */
+  /** Folder of the run, empty except for the files of `existing`. */
   readonly folder: string
   readonly run: RecordedRun
-  /** The files that the folder has, in the order of their ids. */
+  /** Files that the folder has, in the order of their ids. */
   readonly existing?: ReadonlyMap<string, Buffer> | undefined
 }
 
@@ -45,7 +45,7 @@ const SCRIPT = fileURLToPath(new URL('recorded-runs.ts', import.meta.url))
 const CALLS =
   'open openat creat close dup dup2 dup3 lseek write writev pwrite64 pwritev pwritev2 ftruncate truncate fallocate fsync fdatasync sync_file_range msync mmap rename renameat renameat2 link linkat unlink unlinkat rmdir copy_file_range sendfile splice clone clone3 fork vfork'
 
-/** Files that have no data: LMDB's table of readers, and the lock of the writer. */
+/** Names of files without data: LMDB's table of readers, and the lock of the writer. */
 const IS_LOCK = /-lock$|writer\.lock(-journal)?$/
 
 /** Whether this machine lets a process record another. */
@@ -54,7 +54,7 @@ export function canRecord(): boolean {
 }
 
 /**
- * Does runs to their ends, all in one process: to start it takes longer than a run.
+ * Runs the given runs to their ends, all in one process, because to start it takes longer than a run.
  * @throws if it fails, or writes in a way that is not recorded
  */
 export function recordRuns(runs: readonly RunToRecord[]): DiskEvent[][] {
@@ -63,7 +63,7 @@ export function recordRuns(runs: readonly RunToRecord[]): DiskEvent[][] {
     const trace = join(traces, 'trace')
     const words = ['-f', '-xx', '-s', '100000000', '--seccomp-bpf', '-e', `trace=${CALLS.replaceAll(' ', ',')}`]
     const given = JSON.stringify(runs.map(({ folder, run }) => ({ folder, run })))
-    // Writes to a file never wait: a line is printed when the process says so.
+    // Writes to a file never wait, so a line is printed at the moment of its event.
     const output = openSync(join(traces, 'output'), 'w')
     const { status, signal, stderr } = spawnSync(
       'strace',
@@ -85,9 +85,7 @@ interface TraceLine {
   readonly text: string
 }
 
-/**
- * Lines of the first process: others, such as the compiler of the sources, have descriptors and outputs of their own.
- */
+/** Lines of the first process. Others, such as the compiler of the sources, have separate descriptors and outputs. */
 function linesOf(trace: string): TraceLine[] {
   const lines = trace.split('\n').flatMap((line) => {
     const space = line.indexOf(' ')
@@ -98,7 +96,7 @@ function linesOf(trace: string): TraceLine[] {
   return lines.filter(({ thread }) => threads.has(thread))
 }
 
-/** The lines of each run. */
+/** Lines of each run. */
 function runParts(lines: readonly TraceLine[]): TraceLine[][] {
   const begins = `write(1, "${hexOf(RUN_BEGINS)}`
   const places = lines.flatMap(({ text }, at) => (text.startsWith(begins) ? [at] : []))
@@ -115,7 +113,7 @@ interface OpenFile {
 class TraceReader {
   readonly #folder: string
   readonly #events: DiskEvent[] = []
-  /** Open files and folders within the folder; a path names a folder. */
+  /** Open files and folders within the folder, by descriptor; folders are paths. */
   readonly #open = new Map<number, OpenFile | string>()
   readonly #names = new Map<string, FileId>()
   readonly #sizes = new Map<FileId, number>()
@@ -188,7 +186,7 @@ class TraceReader {
       this.#sizes.set(file, length)
       this.#events.push({ kind: 'truncate', file, length })
     } else if (/^p?writev?/.test(name)) this.#wrote(name, open, args, result)
-    // A read-only map, and the others on files of other kinds, change nothing.
+    // A read-only map changes nothing, and neither do the other calls on files of other kinds.
     else if (name !== 'mmap' || (args.includes('PROT_WRITE') && args.includes('MAP_SHARED'))) {
       throw notRecorded(name, args)
     }
@@ -200,7 +198,7 @@ class TraceReader {
     if (bytes.length !== result) throw new Error(`${name}: ${bytes.length} of ${result} bytes are recorded`)
     const size = this.#sizes.get(file) ?? 0
     const isPlaced = name.startsWith('p')
-    // After the bytes come a count, the offset, and of `pwritev2` the flags.
+    // After the bytes come a count, the offset, and for `pwritev2` the flags.
     const numbers = isPlaced ? args.slice(args.lastIndexOf('"')).match(/\b\d+\b/g)! : []
     const given = isPlaced ? Number(numbers.at(name === 'pwritev2' ? -2 : -1)) : open.position
     const at = open.isAppending ? size : given
@@ -250,14 +248,14 @@ class TraceReader {
     }
   }
 
-  /** Undefined for a path outside of the folder. */
+  /** Path within the folder; undefined for a path outside of it. */
   #relative(path: string): string | undefined {
     const inside = relative(this.#folder, path)
     return inside.startsWith('..') || !path.startsWith('/') ? undefined : inside
   }
 }
 
-/** Finds the descriptor of what a call changes, for calls whose first argument it is not. */
+/** Finds the descriptor of the changed file for calls whose first argument it is not. */
 const DESCRIPTOR_OF: Readonly<Record<string, RegExp>> = {
   mmap: /, (\d+), \w+$/,
   copy_file_range: /^\d+, [^,]+, (\d+)/,

@@ -5,7 +5,7 @@ import type { RecordedRun } from './recorded-run.ts'
 
 const COMMITS_BETWEEN_PRUNES = 3
 
-/** Continues from where the store is. Prints the latest version after each acknowledged commit. */
+/** Continues a store with commits. Prints the latest version after each acknowledged commit. */
 export async function runCommits(
   path: string,
   run: Extract<RecordedRun, { readonly kind: 'commits' }>,

@@ -1,10 +1,10 @@
-// What a loss of power may cut short: each kind of run that is recorded, and how it varies.
+// Kinds of runs that a loss of power may cut short, and how they vary.
 import type { WriterOptions } from '../../src/index.js'
 
 type Options = Partial<WriterOptions>
 
 export type RecordedRun =
-  /** Commits and prunes the known ledger, and opens the store again now and then. */
+  /** Commits and prunes the known ledger, and reopens the store now and then. */
   | {
       readonly kind: 'commits'
       readonly options: Options
@@ -14,8 +14,8 @@ export type RecordedRun =
       readonly commitsBetweenOpenings: number
     }
   /**
-   * Commits, truncates and prunes, and opens the store again now and then. `inSlices`: what is cut off is removed in several
-   * transactions, as time runs fast; otherwise in one.
+   * Commits, truncates and prunes, and reopens the store now and then. If `inSlices`, the clock runs fast, and what is
+   * cut off is removed in several transactions; otherwise in one.
    */
   | { readonly kind: 'truncations'; readonly options: Options; readonly steps: number; readonly inSlices: boolean }
   /** Imports a state in parts of `IMPORT_PART` entries, and commits one version. */
@@ -23,6 +23,6 @@ export type RecordedRun =
 
 export const IMPORT_PART = 40
 
-/** Begin lines that a recorded process prints: the number of a run that begins, and a step of the engine. */
+/** Prefixes of the lines that a recorded process prints: the number of a run that begins, and a step of the engine. */
 export const RUN_BEGINS = '#'
 export const STEP = '@'

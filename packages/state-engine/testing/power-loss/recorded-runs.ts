@@ -1,5 +1,5 @@
-// Does runs that are recorded, one after the other, each in a separate folder. Prints which one begins, each step that the
-// engine comes to, and what it acknowledges.
+// Runs the runs that are recorded, one after the other, each in a separate folder. Prints the number of each that
+// begins, each step that the engine reaches, and what it acknowledges.
 import type { Failpoint } from '../../src/failpoints/failpoints.ts'
 import { runSteps } from '../truncated-ledger.ts'
 import { runTimeFast } from './fast-clock.ts'

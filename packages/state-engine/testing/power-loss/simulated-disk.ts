@@ -2,7 +2,10 @@ import type { Random } from '@ledger-state/testing/random'
 import type { DiskEvent, FileId } from './record-run.ts'
 
 const SECTOR = 512
-/** LMDB's meta pages have no checksum: they need sectors that are written as a whole, as its documentation says. */
+/**
+ * Length of LMDB's meta pages. They have no checksum, so they need sectors that are written as a whole, as its
+ * documentation says.
+ */
 const META_PAGES = 8_192
 
 interface PendingChange {
@@ -10,9 +13,9 @@ interface PendingChange {
 }
 
 interface SimulatedFile {
-  /** What is on the disk for sure. Another object after each change, in the same memory as a rule. */
+  /** Content that is surely on the disk. Each change makes another object, usually in the same memory. */
   durable: Buffer
-  /** What may be, in part: writes and truncations since the last sync. */
+  /** Changes that may be on the disk in part: writes and truncations since the last sync. */
   pending: PendingChange[]
   /** Changes that a sync under way makes durable. */
   readonly syncs: Map<number, ReadonlySet<PendingChange>>
@@ -21,15 +24,15 @@ interface SimulatedFile {
 type NameChange = Extract<DiskEvent, { readonly kind: 'create' | 'rename' | 'remove' }>
 
 /**
- * What a disk may hold when the power fails: everything that was synced, and of the rest any subset of sectors and of names,
- * some sectors torn in their middle.
+ * Simulates what a disk may hold when the power fails: everything that was synced, and of the rest any subset of
+ * sectors and of names, with some sectors torn in their middle.
  */
 export class SimulatedDisk {
   readonly #files = new Map<FileId, SimulatedFile>()
   readonly #names = new Map<string, FileId>()
   #nameChanges: NameChange[] = []
 
-  /** Holds these files for sure; their ids are their places. */
+  /** Makes a disk that surely holds these files. Their ids are their indexes. */
   constructor(existing: ReadonlyMap<string, Buffer> = new Map()) {
     for (const [name, content] of existing) {
       const file = this.#names.size
@@ -70,9 +73,9 @@ export class SimulatedDisk {
     }
   }
 
-  /** One of the contents that the disk may have now: names of files and their bytes, valid until the next event. */
+  /** One of the contents that the disk may have now: names of files with their bytes, valid until the next event. */
   image(random: Random): Map<string, Buffer> {
-    // Images in which nothing, or all of it, came to the disk are among the likely ones.
+    // It is likely that nothing, or everything, reached the disk.
     const share = random.pick([0, 10, 50, 90, 100])
     const names = new Map(this.#names)
     const isPrefix = random.below(2) === 0
@@ -94,7 +97,7 @@ export class SimulatedDisk {
     file.pending = file.pending.filter((pending) => !changes.has(pending))
   }
 
-  /** Changes in this folder, and what a file that was moved into it was before. */
+  /** Makes the changes in this folder durable, and forgets what a file that was moved into it was before. */
   #syncFolder(folder: string): void {
     const moved = new Set<string>()
     const synced = new Set<NameChange>()
@@ -139,14 +142,14 @@ function changed(content: Buffer, { change }: PendingChange): Buffer {
   return 'length' in change ? resized(content, change.length) : written(content, change.at, change.bytes)
 }
 
-/** Writes in place where the content is long enough. */
+/** Writes bytes, in place if the content is long enough. */
 function written(content: Buffer, at: number, bytes: Buffer): Buffer {
   const target = resized(content, Math.max(content.length, at + bytes.length))
   bytes.copy(target, at)
   return target
 }
 
-/** Resizes in place where there is room behind the content, as it has which `copyOf` made. */
+/** Resizes content, in place if there is room behind it, as `copyOf` makes. */
 function resized(content: Buffer, length: number): Buffer {
   if (length <= content.length) return content.subarray(0, length)
   const { buffer, byteOffset } = content
@@ -156,14 +159,17 @@ function resized(content: Buffer, length: number): Buffer {
   return resized(copyOf(content, 2 * length), length)
 }
 
-/** A copy in memory of its own, with room for `room` bytes, so that nothing else follows it. */
+/** Copies content into separate memory, with `room` bytes behind it. */
 function copyOf(content: Buffer, room: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(room)
   content.copy(copy)
   return copy.subarray(0, content.length)
 }
 
-/** It replaces what was pending in its place: the system holds one content of each page. */
+/**
+ * Writes bytes that are durable at once. They replace pending changes in their place, because the system holds one
+ * content of each page.
+ */
 function writeSynced(file: SimulatedFile, { at, bytes }: { readonly at: number; readonly bytes: Buffer }): void {
   file.durable = written(file.durable, at, bytes).subarray()
   const isOver = ({ change }: PendingChange) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { runTimeFast } from './fast-clock.ts'
 import { imageDigest, type PowerLoss, withImage, writeImage } from './power-losses.ts'
 
-/** A folder that counts of images are logged in, and images that failed are kept in. */
+/** Folder in which the numbers of images are logged, and images that failed are kept. */
 const LOG = process.env.POWER_LOSS_LOG
 
 /** Opens the images of losses of power, each once for what was acknowledged, and counts them. */
@@ -15,13 +15,13 @@ export class LossTrial {
   #images = 0
   #distinct = 0
 
-  /** `name`: what was cut short. */
+  /** Starts a trial. `name` says what was cut short. */
   constructor(name: string, seed: number) {
     this.#name = name
     this.#seed = seed
   }
 
-  /** Calls back with each loss of one run, and says which one it was where that throws. */
+  /** Calls `work` with each loss of one run. If it throws, the error names the loss. */
   async each(losses: Iterable<PowerLoss>, work: (path: string, loss: PowerLoss) => Promise<void>): Promise<void> {
     const opened = new Set<string>()
     const distinct = new Set<string>()
@@ -43,7 +43,7 @@ export class LossTrial {
     }
   }
 
-  /** Logs the counts, and what failed. */
+  /** Logs the numbers of images, and a failure. */
   log(failure?: string): void {
     if (LOG === undefined) return
     mkdirSync(LOG, { recursive: true })
