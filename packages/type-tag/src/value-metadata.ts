@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 
-// What a chain keeps with a value: see docs/ledger-formats.md, "Write sets". metadata (BCS): u8 0, u64 deposit, u64
-// creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
+// What a chain keeps with a value: see docs/ledger-formats.md, "Write sets".
+//   metadata (BCS): u8 0, u64 deposit, u64 creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
 
 /** Metadata of a value, in microseconds and octas. */
 export interface ValueMetadata {

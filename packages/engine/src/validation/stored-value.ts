@@ -4,7 +4,8 @@ import { allocateBytes } from '@ledger-state/core/bytes'
 //   value                        without an annotation
 //   value | 0xe0                 the same, if the value ends with 0xe0 or more
 //   value | annotation | 0xe0 + length of the annotation, which is 1 to 31 bytes
-// So a value without an annotation takes no more space than its bytes, except one in eight if last bytes are random.
+// So most values without an annotation take no more space than their bytes. Those that end with 0xe0 or more, one in eight if
+// last bytes are random, take one byte more.
 
 /** Most bytes of an annotation. */
 export const MAX_ANNOTATION_LENGTH = 31

@@ -4,14 +4,14 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 // The part of LMDB's file format (of lmdb 3.5.6) that is needed to check a file without LMDB: LMDB maps the file and trusts
 // its content, so that damage may end the process by a signal. Numbers are little-endian.
 //
-// Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch
-// and leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
-// Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers
-// of 16 bits are the child's page. Long data is in overflow pages, and the node has the number of the first of them.
-// Pages 0 and 1 are meta pages, written in turns: after the header u32 magic · u32 version · u64 address · u64 map size
-// · database of the free list · main database · u64 last page · u64 transaction. Database: u32 page size (only of the
-// free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow pages · u64 entries · u64 root
-// page. The main database has a node with such data for each named database.
+// Page: u64 number · u64 transaction · u16 · u16 flags · u16 lower · u16 upper (of an overflow page: u32 pages). Branch and
+// leaf pages: lower / 2 offsets of nodes, u16 each, ascending by key; offsets count from the end of the header.
+// Node: u32 size of the data · u16 flags · u16 length of the key · key · data. In a branch page the first three numbers of
+// 16 bits are the child's page. Long data is in overflow pages, and the node has the number of the first of them.
+// Pages 0 and 1 are meta pages, written in turns: after the header u32 magic · u32 version · u64 address · u64 map size ·
+// database of the free list · main database · u64 last page · u64 transaction.
+// Database: u32 page size (only of the free list) · u16 flags · u16 depth · u64 branch pages · u64 leaf pages · u64 overflow
+// pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
 const PAGE_HEADER_LENGTH = 24
 const PAGE_TRANSACTION_AT = 8
 const PAGE_FLAGS_AT = 18

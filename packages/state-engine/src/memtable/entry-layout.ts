@@ -1,4 +1,5 @@
-// An entry of a segment, as in the payload of its commit. Numbers are big-endian.   u32 key length | u32 value length, ffffffff for a deletion | key | value
+// An entry of a segment, as in the payload of its commit. Numbers are big-endian.
+//   u32 key length | u32 value length, ffffffff for a deletion | key | value
 
 export const ENTRY_HEADER_LENGTH = 8
 /** Length that stands for a deletion. */

@@ -9,7 +9,9 @@ import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { PAGE_PIECE_LENGTH } from './large-values.js'
 
-// A bundle is a large value that consists of frames:   u8 0, as they are, or 1, deflated | u32 length of the values | u32 length as stored | the values as stored A frame consists of superseded values, also of several keys.
+// A bundle is a large value that consists of frames:
+//   u8 0, as they are, or 1, deflated | u32 length of the values | u32 length as stored | the values as stored
+// A frame consists of superseded values, also of several keys.
 
 /** A value in a frame of a bundle. */
 export interface PackedBytes {

@@ -6,7 +6,8 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-// The database `generations` has a record for each merge, whose output is pruned as a whole:   u48 number → u64 up to | u48 first number in the history log | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
+// The database `generations` has a record for each merge, whose output is pruned as a whole:
+//   u48 number → u64 up to | u48 first run number | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
 // The merge that is under way has the same record in the database `meta`, under `merging`.
 
 /** The output of a merge other than the records of `latest`. */

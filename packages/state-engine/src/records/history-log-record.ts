@@ -7,11 +7,12 @@ import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH } from './large-values.js'
 import { DELETED, LARGE, type LatestValue, largeReference } from './latest-record.js'
 
-// A record of the history log, the database `run`, to which records are only appended, by number: a chunk: u8 0 | u8 m
-// | u64 version of the first pair | m × pair | values | u32 CRC pair: u32 version less that of the first | u16 end of
-// its value, counted from the first value, << 2 | kind pairs of one key, ascending; each value was superseded by the
-// next pair's version the same transposed: `transposed-chunk.ts` a node: u8 level above 0 | u8 m | m × fence of the
-// level below | u32 CRC
+// A record of the history log, the database `run`, to which records are only appended, by number:
+//   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
+//     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | kind
+//     pairs of one key, ascending; each value was superseded by the next pair's version
+//     the same transposed: `transposed-chunk.ts`
+//   a node: u8 level above 0 | u8 m | m × fence of the level below | u32 CRC
 
 export const CHUNK_LEVEL = 0
 /** Stands in the place of the level for a transposed chunk. */

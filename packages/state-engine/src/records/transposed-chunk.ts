@@ -3,11 +3,12 @@ import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './history-log-record.js'
 
-// A chunk of the history log whose values have one length, in the form that takes least space: u8 128 | u8 m | u64
-// version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
-// a row: u32 version less that of the pair before, 0 for the first | value a column: the bytes of the m rows at one
-// place; it is equal if all of these bytes are a stretch: u8 columns that are equal | u8 columns after them that are
-// stored whole; as many as all columns take A write changes few bytes of a value: most columns are equal.
+// A chunk of the history log whose values have one length, in the form that takes least space:
+//   u8 128 | u8 m | u64 version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
+//     a row: u32 version less that of the previous pair, 0 for the first | value
+//     a column: the bytes of the m rows at one place; it is equal if all of these bytes are
+//     a stretch: u8 columns that are equal | u8 columns after them that are stored whole; as many as all columns take
+// A write changes few bytes of a value: most columns are equal.
 
 const COLUMNS_AT = 10
 const STRETCHES_AT = 12

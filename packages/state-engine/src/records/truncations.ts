@@ -6,7 +6,8 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
-// For a store that was truncated, the database `meta` has:   truncations → the truncations of the ledger record: each u64 number | u64 version; | u32 CRC
+// For a store that was truncated, the database `meta` has:
+//   truncations → the truncations of the ledger record: each u64 number | u64 version; | u32 CRC
 //   reverting → while merged versions are being cut off: u64 newest version that was merged | u32 CRC
 
 const TRUNCATIONS_KEY = Buffer.from('truncations')
