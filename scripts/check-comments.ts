@@ -152,7 +152,6 @@ const NOT_YET: readonly string[] = [
   'packages/replication/README.md',
   'packages/move-module/README.md',
   'apps/node/',
-  'apps/bench/',
   'docs/',
   'packages/core/README.md',
   'packages/type-tag/README.md',

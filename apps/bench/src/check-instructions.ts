@@ -1,6 +1,6 @@
-// Counts the instructions of look-ups and writes, and compares them with `instructions.json`, which has those of the commit
-// before: a change of cost is seen where a busy machine hides it from every clock. `--write` records them anew. `--requests` counts
-// a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
+// Counts the instructions of look-ups and writes, and compares them with the recorded counts in `instructions.json`. So
+// a change of cost shows even on a machine so busy that clocks hide it. `--write` records the counts anew. `--requests`
+// counts a GET and a POST instead, which are not recorded. Last line `N passed, M failed`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Every suite at a scale that takes seconds: that results are complete and stores agree, not how fast they are.
+// Runs every suite at a scale that takes seconds. It checks that results are complete and stores agree, not how fast
+// they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -21,10 +22,10 @@ import { SUITES } from './suites/all-suites.ts'
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url))
 
-/** What a loaded machine may take for one run. */
+/** Time that one run may take on a loaded machine. */
 const PATIENCE_MS = 1_200_000
 
-/** Chooses what is written and asked, and which hostile clients there are. */
+/** Seed of what is written and asked, and of the choice of hostile clients. */
 const seed = String(1 + (testSeed() % 1_000))
 
 let folder: string

@@ -33,7 +33,7 @@ async function main(words: readonly string[]): Promise<void> {
       const before = compareWith === undefined ? undefined : readResult(compareWith)
       process.stderr.write(`${estimatesToText(suites, options.scale)}\n\n`)
       const outcome = await runSuites(suites, options)
-      // At once: the library that runs PostgreSQL would end the process with another status.
+      // Exits at once, because the library that runs PostgreSQL would end the process with another status.
       if (!outcome) process.exit(EXIT_INTERRUPTED)
       const { result, failure } = outcome
       process.stdout.write(`\n${measuresToText(result.measures)}`)
@@ -54,19 +54,19 @@ function estimatesToText(suites: readonly Suite[], scale: Scale): string {
 }
 
 interface RunOutcome {
-  /** What was measured, up to the failure if there was one. */
+  /** Measures of the run, up to the failure if there was one. */
   readonly result: BenchResult
   readonly failure?: unknown
 }
 
-/** Undefined if the run was interrupted. Everything that it made is removed either way. */
+/** Runs suites. Undefined if the run was interrupted. In any case everything that it made is removed. */
 async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Promise<RunOutcome | undefined> {
   const interrupt = new AbortController()
-  // The second signal ends the process at once, because nothing listens for it.
+  // Listens once, so that the second signal ends the process at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupt.abort())
   const toResult = startResult(`pnpm bench ${process.argv.slice(2).join(' ')}`.trim())
   const run = new BenchRun(options, interrupt.signal)
-  // On exit, because the library that runs PostgreSQL ends the process itself when a signal comes.
+  // Cleans up on exit, because the library that runs PostgreSQL ends the process itself when a signal comes.
   process.on('exit', () => run.cleanUp())
   const names = suites.map(({ name }) => name)
   try {
@@ -77,7 +77,7 @@ async function runSuites(suites: readonly Suite[], options: BenchRunOptions): Pr
     }
     return { result: toResult(run, names) }
   } catch (failure) {
-    // Ctrl-C also ends the servers that a suite waits for: their errors are part of the interruption.
+    // Ctrl-C also ends the servers for which a suite waits, so their errors belong to the interruption.
     if (failure instanceof Interrupted || interrupt.signal.aborted) {
       process.stderr.write('interrupted\n')
       return undefined

@@ -5,9 +5,9 @@ import type { VersionWrites } from '@ledger-state/core'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 
-// What the engine is compared with: tables of the same columns and indexes, and the driver, with nothing around them.
+// Peer of the engine: tables with the same columns and indexes, and the driver, with nothing around them.
 
-/** A batch as the bytes of two COPYs, which are made before anything is measured. */
+/** A batch as the bytes of two COPYs, which are made before the measurement. */
 export interface BareBatch {
   readonly rows: number
   readonly entries: Buffer
@@ -47,7 +47,7 @@ function bigintToBytes(value: bigint): Buffer {
   return bytes
 }
 
-/** Turns batches into the rows that the engine writes for them: new keys once, no deletion of a key that is not there. */
+/** Turns batches into the rows that the engine writes for them: each new key once, and no deletion of an absent key. */
 export function createBatchEncoder(): (batch: readonly VersionWrites[]) => BareBatch {
   const keys = new Map<string, boolean>()
   return (batch) => {
@@ -89,7 +89,7 @@ CROSS JOIN LATERAL (
   SELECT * FROM bare.entries
   WHERE entries.key_hash = asked.key_hash AND entries.version <= $2 ORDER BY entries.version DESC LIMIT 1
 ) found`
-/** Citus sends no limit with each row of a function to its workers. */
+/** Reads many keys on Citus, which cannot send its workers a `LIMIT` for each row of a function. */
 const READ_MANY_SHARDED = `
 SELECT DISTINCT ON (key_hash) key_hash, version, value FROM bare.entries
 WHERE key_hash = ANY($1::bytea[]) AND version <= $2 ORDER BY key_hash, version DESC`
@@ -104,12 +104,12 @@ export class BareTables {
   readonly #reader: pg.Client
   readonly #isSharded: boolean
 
-  /** Opens them in a database that has the store of an engine. */
+  /** Opens the tables in a database that has the store of an engine. */
   static async open(url: string, isSharded: boolean): Promise<BareTables> {
     const writer = await connect(url, false)
     for (const sql of [...CREATE, ...(isSharded ? DISTRIBUTE : [])]) await writer.query(sql)
     const reader = await connect(url, true)
-    // As the engine has it, and for the same reason: plans do not depend on what is asked for.
+    // The engine has this setting for the same reason: plans must not depend on the keys that are asked for.
     if (!isSharded) await reader.query("SET plan_cache_mode = 'force_generic_plan'")
     return new BareTables(writer, reader, isSharded)
   }
@@ -141,7 +141,7 @@ export class BareTables {
     return rows[0]?.value ?? undefined
   }
 
-  /** How many of the keys are there. */
+  /** Number of the keys that exist. */
   async readMany(hashes: readonly Buffer[], version: bigint): Promise<number> {
     const { rows } = await this.#reader.query<BareRow>({
       name: 'many',
@@ -159,7 +159,7 @@ export class BareTables {
 
 export async function connect(url: string, pipeline: boolean): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url, pipeline } as pg.ClientConfig)
-  // When the server ends, the query under way rejects with the same error.
+  // When the server ends, the running query rejects with the same error.
   client.on('error', () => {})
   await client.connect()
   return client

@@ -5,10 +5,10 @@ import { promisify } from 'node:util'
 import type { BenchRun } from '../run/bench-run.ts'
 import { startEmbeddedPostgres } from '../stores/embedded-postgres.ts'
 
-/** A database server, or a cluster, that is measured on. */
+/** A database server, or a cluster, to measure on. */
 export interface Database {
   readonly name: string
-  /** Workers of Citus; 0 on PostgreSQL alone. */
+  /** Number of Citus workers; 0 for PostgreSQL alone. */
   readonly workers: number
   readonly url: string
   close(): Promise<void>
@@ -17,7 +17,7 @@ export interface Database {
 /** Starts real clusters: ../shared/citus/README.md. */
 const CLUSTER_SCRIPT = fileURLToPath(new URL('../../../../../shared/citus/cluster.sh', import.meta.url))
 
-/** The server that was named; otherwise those that can be started here, one after the other. */
+/** The server that was named, or else those that can be started here, one after the other. */
 export async function* openDatabases(run: BenchRun): AsyncGenerator<Database> {
   if (run.store !== undefined) {
     yield { name: 'the server of --store', workers: 0, url: run.store, close: async () => {} }
@@ -60,7 +60,7 @@ async function openCluster(run: BenchRun, workers: number): Promise<Database> {
   const folder = run.folder(`citus-${workers}`)
   const script = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)(CLUSTER_SCRIPT, words, { encoding: 'utf8' })).stdout
-  // Servers of a cluster outlive the process that started them.
+  // Servers of a cluster outlive the process that started them, so they are stopped when the run ends.
   const forget = run.atEnd(() => execFileSync(CLUSTER_SCRIPT, ['stop', folder]))
   const close = async () => {
     await script('stop', folder)

@@ -1,11 +1,11 @@
 import type { Client } from 'pg'
 
-/** What one worker of Citus holds and did. */
+/** Data and work of one worker of Citus. */
 export interface WorkerLoad {
   readonly node: string
   readonly rows: number
   readonly bytes: number
-  /** Transactions since it was started; a statement outside of one counts as one. */
+  /** Transactions since the worker was started; a statement outside of one counts as one. */
   readonly statements: number
 }
 
@@ -36,7 +36,7 @@ export async function readWorkerLoads(client: Client): Promise<WorkerLoad[]> {
   }))
 }
 
-/** What the busiest has, as a multiple of an equal share. */
+/** Share of the busiest worker, as a multiple of an equal share. */
 export function mostOfFairShare(amounts: readonly number[]): number {
   const sum = amounts.reduce((total, amount) => total + amount, 0)
   return sum === 0 ? 0 : (Math.max(...amounts) * amounts.length) / sum

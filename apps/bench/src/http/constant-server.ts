@@ -1,5 +1,5 @@
-// A server that answers every request with the same answer, in a separate process.
-// Arguments: `fastify` or `node:http`, and the answer as JSON. Sends its port to its parent.
+// A server that gives every request the same answer, in a separate process. Arguments: `fastify` or `node:http`, and
+// the answer as JSON. Sends its port to its parent.
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { fastify } from 'fastify'

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
 const LAST_CORE = cpus().length - 1
-/** One core is not divided; macOS and Windows have no `taskset`. */
+/** Whether a core can be reserved: not on a single core, and not on macOS and Windows, which have no `taskset`. */
 const canPin = LAST_CORE > 0 && spawnSync('taskset', ['--version']).error === undefined
 
-/** The words of a command that runs another on the last core, which servers under test have for themselves. */
+/** Words of a command that runs another command on the last core, which is reserved for servers under test. */
 export function onLastCore(words: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', String(LAST_CORE), ...words] : words
 }

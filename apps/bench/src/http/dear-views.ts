@@ -4,7 +4,7 @@ import type { DEAR_VIEWS } from '@ledger-state/testing/hostile-clients'
 const u64 = { kind: 'u64' } as const
 const numbers: SignatureToken = { kind: 'vector', element: u64 }
 
-/** Locals of the loops. */
+/** Locals of the loops, by index. */
 const LOCAL = { index: 0, own: 1 } as const
 
 /** Runs the body a number of times; the result is that number. */
@@ -31,7 +31,10 @@ const view = (name: (typeof DEAR_VIEWS)[number], own: SignatureToken, code: Asse
   code,
 })
 
-/** The module `0x42::dear` of the dearest views that fit the default budget: 5,000,000 instructions and 64 MiB copied. */
+/**
+ * The module `0x42::dear`, with the most expensive views that fit the default budget: 5,000,000 instructions and 64 MiB
+ * copied.
+ */
 export function dearViewModule(): Uint8Array {
   const longVector: AssemblyLine[] = [
     ['vec_pack', u64, 0],
@@ -79,5 +82,5 @@ export function dearViewModule(): Uint8Array {
 }
 
 const VECTOR_LENGTH = 200_000
-/** Copies of 1.6 MB, as they count. */
+/** Number of copies; each counts 1.6 MB. */
 const COPIES = 38

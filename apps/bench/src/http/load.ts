@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { build } from 'hdr-histogram-js'
 
-/** The n-th request, as the bytes that are sent. */
+/** Returns the bytes of the nth request. */
 export type MakeRequest = (at: number) => Buffer
 
 export interface Connection {
@@ -19,7 +19,7 @@ export function closeConnections(connections: readonly Connection[]): void {
   for (const { socket } of connections) socket.destroy()
 }
 
-/** Finds the ends of answers by their Content-Length, and looks at nothing else of them. */
+/** Opens a connection that finds the ends of answers by their Content-Length, and reads nothing else of them. */
 async function openConnection(port: number): Promise<Connection> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
@@ -42,7 +42,7 @@ async function openConnection(port: number): Promise<Connection> {
   return connection
 }
 
-/** Keeps every connection busy for a while. Returns how many requests were answered. */
+/** Keeps every connection busy for a while. Returns the number of answered requests. */
 export async function saturate(
   connections: readonly Connection[],
   makeRequest: MakeRequest,
@@ -51,7 +51,7 @@ export async function saturate(
   const until = performance.now() + milliseconds
   let sent = 0
   let served = 0
-  // The generator never sleeps. A server that must wake its client pays for that with every write: a slow server most.
+  // The generator never sleeps. A server pays with every write for waking its client, and a slow server most.
   let isSpinning = true
   const spin = (): void => {
     if (isSpinning) setImmediate(spin)
@@ -77,18 +77,18 @@ export async function saturate(
   return served
 }
 
-/** Milliseconds. */
+/** Latencies in milliseconds. */
 export interface Latencies {
   readonly p50: number
   readonly p99: number
 }
 
-/** How long after the last request answers may still come. */
+/** Time after the last request in which answers may still come. */
 const PATIENCE_MS = 10_000
 
 /**
- * Sends at a fixed rate whether answers come or not. Each latency counts from the moment when its request was due, so that
- * a server that stalls cannot hide it by holding the load back.
+ * Sends at a fixed rate, whether answers come or not. Each latency counts from the moment when its request was due, so
+ * that a server that stalls cannot hide it by holding the load back.
  */
 export async function offerLoad(
   connections: readonly Connection[],

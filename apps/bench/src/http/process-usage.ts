@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** Linux shows the CPU time of each thread in nanoseconds, and the memory of each process. */
+/**
+ * Whether the system shows the CPU time of each thread in nanoseconds and the memory of each process, as Linux does.
+ */
 export const hasProcessUsage = existsSync('/proc/self/schedstat')
 
 /** CPU time of a process and all its descendants since they started. */
@@ -17,14 +19,14 @@ export function processCpuMicroseconds(pid: number): number {
 export interface MemoryWatch {
   /** The most memory that one process of the tree has held so far. */
   readonly peakBytes: number
-  /** The most that one of them was seen to hold since this was last called. */
+  /** The most memory that one process was seen to hold since the last call. */
   takeMostBytes(): number
   stop(): void
 }
 
 const WATCH_INTERVAL_MS = 200
 
-/** Watches a process and its descendants, also those that end meanwhile. */
+/** Watches the memory of a process and its descendants, also of those that end meanwhile. */
 export function watchMemory(pid: number): MemoryWatch {
   let peakBytes = 0
   let mostBytes = 0
@@ -57,13 +59,13 @@ function memoryOf(pid: number): { peak: number; now: number } {
 
 function processTree(pid: number): number[] {
   const tree = [pid]
-  // The supervisor starts processes from its main thread.
+  // Only main threads are looked at, as the supervisor starts processes from its main thread.
   for (const one of tree)
     tree.push(...(readIfThere(`/proc/${one}/task/${one}/children`).match(/\d+/g) ?? []).map(Number))
   return tree
 }
 
-/** Empty for a process that has just ended. */
+/** Content of a file; empty for a process that has just ended. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'latin1')

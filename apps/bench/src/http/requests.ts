@@ -2,7 +2,7 @@ import type { MakeRequest } from './load.ts'
 import { accountHex, ITEM_TABLE, ITEM_TYPE, SERVED_KEYS } from './served-store.ts'
 
 const BATCH_KEYS = 100
-/** Spreads consecutive numbers over the keys. */
+/** Step that spreads consecutive numbers over the keys. */
 const STRIDE = 7_919
 
 export interface RequestCase {
@@ -10,7 +10,7 @@ export interface RequestCase {
   readonly makeRequest: MakeRequest
 }
 
-/** Requests are made in advance, so that the load generator does little more than write them. */
+/** Makes requests in advance, so that the load generator does little more than write them. */
 function cycle(count: number, make: (at: number) => Buffer): MakeRequest {
   const requests = Array.from({ length: count }, (_, at) => make(at))
   return (at) => requests[at % count]!

@@ -28,7 +28,9 @@ const ITEM_MODULE = {
   ],
 } as const
 
-/** Makes the store that is served: accounts with a coin store each, a table of structs, and the modules of all types. */
+/**
+ * Makes the store that is served: accounts with a coin store each, a table of structs, and the modules of all types.
+ */
 export async function writeServedStore(folder: string): Promise<void> {
   const engine = openStateEngine({ path: folder })
   const coinStore = parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>')
@@ -37,7 +39,7 @@ export async function writeServedStore(folder: string): Promise<void> {
     writeModule(module),
   ])
   writes.push([moduleKey(address(0x42), 'dear'), dearViewModule()])
-  // Views run where there is a gas schedule: its version, and no prices.
+  // Views need a gas schedule: its version, and no prices.
   writes.push([
     resourceKey(address(1), parseStructTag('0x1::gas_schedule::GasScheduleV2')),
     Buffer.concat([u64(45), Buffer.of(0)]),

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { onLastCore } from './cores.ts'
 import type { MakeRequest } from './load.ts'
 
-/** The program that users run, as it is built. */
+/** The built program that users run. */
 const PROGRAM = fileURLToPath(new URL('../../../node/dist/main.js', import.meta.url))
 const CONSTANT_SERVER = fileURLToPath(new URL('./constant-server.ts', import.meta.url))
 
@@ -21,7 +21,7 @@ export interface ConstantAnswer {
   readonly body: string
 }
 
-/** See `besideLastCore` for what keeps the others off it. */
+/** Starts a process on the last core. `besideLastCore` keeps others off it. */
 function spawnOnLastCore(words: readonly string[], stdio: 'ipc' | 'pipe'): ChildProcess {
   const [command, ...rest] = onLastCore([process.execPath, ...words])
   return spawn(command!, rest, {
@@ -29,7 +29,7 @@ function spawnOnLastCore(words: readonly string[], stdio: 'ipc' | 'pipe'): Child
   })
 }
 
-/** `ledger-state serve` over a store, with one reader. */
+/** Starts `ledger-state serve` over a store, with one reader. */
 export async function startNode(folder: string): Promise<Server> {
   if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not built: run pnpm build`)
   const addresses = ['--listen', '127.0.0.1:0', '--admin-listen', 'off']
@@ -55,7 +55,7 @@ export async function startNode(folder: string): Promise<Server> {
   }
 }
 
-/** fastify or node:http, answering every request with the same. */
+/** Starts fastify or node:http with one answer to every request. */
 export async function startConstantServer(kind: 'fastify' | 'node:http', answer: ConstantAnswer): Promise<Server> {
   const child = spawnOnLastCore([CONSTANT_SERVER, kind, JSON.stringify(answer)], 'ipc')
   const ended = once(child, 'exit')
@@ -70,10 +70,12 @@ export async function startConstantServer(kind: 'fastify' | 'node:http', answer:
   }
 }
 
-/** Headers that are compared, besides those of the chain state; all others belong to the connection or the body. */
+/**
+ * Headers that are compared, in addition to those of the chain state. All others belong to the connection or the body.
+ */
 const CONSTANT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'vary', 'cache-control'])
 
-/** What a server answers to the first of the requests. */
+/** A server's answer to the first of the requests. */
 export async function sampleAnswer(port: number, makeRequest: MakeRequest): Promise<ConstantAnswer> {
   const [head, body] = makeRequest(0).toString().split('\r\n\r\n')
   const [method, path] = head!.split(' ') as [string, string]

@@ -1,11 +1,11 @@
 import { Agent, get } from 'node:http'
 
-/** Milliseconds, from the moment when each request was due. */
+/** Latencies in milliseconds, each from the moment when its request was due. */
 export interface SteadyLatencies {
   readonly p50: number
   readonly p99: number
   readonly most: number
-  /** Requests without an answer, or with one that is not 200. They count as if they had taken the whole timeout. */
+  /** Requests without an answer, or with a status other than 200. They count as if they had taken the whole timeout. */
   readonly failed: number
   readonly requests: number
 }
@@ -17,10 +17,10 @@ export interface SteadyRequests {
   readonly milliseconds: number
 }
 
-/** A request without an answer after this time has failed. */
+/** Time after which a request without an answer has failed. */
 const TIMEOUT_MS = 10_000
 
-/** A client that asks the same small question at a fixed rate, on as many connections as it takes. */
+/** A client that sends the same small request at a fixed rate, on as many connections as that takes. */
 export async function sendSteadily({ port, path, perSecond, milliseconds }: SteadyRequests): Promise<SteadyLatencies> {
   const agent = new Agent({ keepAlive: true })
   const requests = Math.floor((perSecond * milliseconds) / 1_000)

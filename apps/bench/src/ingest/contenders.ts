@@ -1,7 +1,7 @@
 import type { Role } from '@ledger-state/report/measure'
 import type { BenchRun } from '../run/bench-run.ts'
 
-/** The first commit of an ingest: when it was durable, by `performance.now()`, and its versions. */
+/** The first commit of an ingest: the time when it was durable, by `performance.now()`, and its versions. */
 export interface FirstCommit {
   readonly at: number
   readonly versions: number
@@ -10,9 +10,9 @@ export interface FirstCommit {
 export interface IngestContender {
   readonly subject: string
   readonly role: Role
-  /** CPU time of the source where that is a separate process, as `SourceProcess` has it. */
+  /** CPU time of the source if that is a separate process, as in `SourceProcess`. */
   readonly sourceCpuTime?: () => number | undefined
-  /** Subject whose rate in the same round this one's is divided by. */
+  /** Subject to whose rate in the same round this rate is compared. */
   readonly comparedWith?: string
   run(folder: string): Promise<FirstCommit | undefined>
 }
@@ -20,11 +20,11 @@ export interface IngestContender {
 interface Plan {
   readonly title: string
   readonly metric: 'versions' | 'writes'
-  /** What one run ingests. */
+  /** Number of versions that one run ingests. */
   readonly count: number
-  /** Whether to measure the time until the first commit, and the rate after it, by themselves. */
+  /** Whether to measure the time until the first commit and the rate after it separately. */
   readonly isSplit?: boolean
-  /** How many rounds are measured: by default one at the tiny scale, and seven at others. */
+  /** Number of rounds; by default one at the tiny scale, and seven at others. */
   readonly rounds?: number
 }
 
@@ -36,7 +36,7 @@ interface Costs {
   readonly sourceCpu: number[]
 }
 
-/** Lets contenders run in turns, and records what each took: rates, rates divided by those of the same round, CPU time. */
+/** Lets contenders take turns, and records their rates, rates divided by those of the same round, and CPU times. */
 export async function measureContenders(
   run: BenchRun,
   contenders: readonly IngestContender[],

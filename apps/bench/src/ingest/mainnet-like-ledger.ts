@@ -6,9 +6,9 @@ import { type ChainLikeBlock, type ChainLikeWrite, chainLikeBlocks } from '../wo
 import type { KeyReturns } from '../workload/chain/key-population.ts'
 
 /**
- * A made-up ledger with all its commitments whose versions are like those of mainnet: what its blocks write is that of
- * `chainLikeBlocks`, and each block has a version of block metadata, 12 user transactions with 3 events each, and a checkpoint
- * without writes. All of it is made before any clock runs.
+ * A made-up ledger with all its commitments, whose versions are like those of mainnet. Its blocks write what
+ * `chainLikeBlocks` says. Each block has a version of block metadata, 12 user transactions with 3 events each, and a
+ * checkpoint without writes. All of it is made before any clock runs.
  */
 const EVENTS = 3
 const CHAIN_ID = 42
@@ -27,9 +27,9 @@ export interface MainnetLikeVersion {
 export interface MainnetLikeLedger {
   readonly chainId: number
   readonly versions: readonly MainnetLikeVersion[]
-  /** Ledger info without signatures: nothing here checks them. */
+  /** Ledger info without signatures, which nothing here checks. */
   readonly ledgerInfo: Uint8Array
-  /** What proves a range of versions in the whole ledger, the lowest first. */
+  /** Siblings that prove a range of versions in the whole ledger, the lowest first. */
   rangeSiblings(first: number, last: number): { readonly left: Buffer[]; readonly right: Buffer[] }
 }
 
@@ -127,7 +127,7 @@ class LedgerMaker {
     })
   }
 
-  /** Sender, an entry function with its arguments, gas, chain id, a key and a signature. */
+  /** A transaction: sender, an entry function with its arguments, gas, chain id, a key and a signature. */
   #userTransaction(sender: Uint8Array): Uint8Array {
     const writer = new ByteWriter()
       .u8(0)
@@ -148,7 +148,9 @@ class LedgerMaker {
   }
 }
 
-/** SHA3-256 after the seed of each kind of hash, as the ledger does it. See docs/ledger-formats.md, "Hashes and commitments". */
+/**
+ * SHA3-256 after the seed of each kind of hash, as in the ledger. See docs/ledger-formats.md, "Hashes and commitments".
+ */
 class Hasher {
   readonly #seeds = new Map<string, Buffer>()
 
@@ -178,7 +180,7 @@ class Accumulator {
     this.#name = name
   }
 
-  /** Levels below the root. */
+  /** Number of levels below the root. */
   get levels(): number {
     return Math.ceil(Math.log2(Math.max(1, this.#full[0]!.length)))
   }
@@ -198,7 +200,7 @@ class Accumulator {
     return this.node(this.levels, 0)
   }
 
-  /** A placeholder where the node has no leaves. */
+  /** Hash of a node; a placeholder if the node has no leaves. */
   node(level: number, index: number): Buffer {
     const full = this.#full[level]?.[index]
     if (full) return full
@@ -213,18 +215,18 @@ class Accumulator {
 
 const PLACEHOLDER = Buffer.concat([Buffer.from('ACCUMULATOR_PLACEHOLDER_HASH')], 32)
 
-/** A type tag without its variant, which is that of a struct. */
+/** A type tag of a struct, without the variant. */
 function structTag(address: Uint8Array, module: string, name: string): Uint8Array {
   return new ByteWriter().bytes(address).string(module).string(name).uleb128(0).toBytes()
 }
 
-/** Operations of a write set: what is there before decides between the first two, and whether it has metadata. */
+/** Operations of a write set. Whether the key exists decides between the first two, and whether it has metadata. */
 const CREATION = 0
 const MODIFICATION = 1
 const CREATION_WITH_METADATA = 3
 const MODIFICATION_WITH_METADATA = 4
 
-/** Resources of the framework itself have no metadata. */
+/** Creation of a resource of the framework itself, which has no metadata. */
 function creation(module: string, name: string, value: Uint8Array): Uint8Array {
   const address = parseAddress('0x1')
   const key = resourceKey(address, { kind: 'struct', address, module, name, typeArguments: [] })

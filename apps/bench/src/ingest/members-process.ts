@@ -1,5 +1,6 @@
-// The members of a slice in memory, as an ingest takes them out of a store, in a separate process. Argument: how many. Sends to its
-// parent by how many bytes the process grew, and how many nanoseconds a look at the set takes for a key outside.
+// Holds the members of a slice in memory, as an ingest reads them from a store, in a separate process. Argument: number
+// of members. Sends to its parent the bytes by which the process grew, and the nanoseconds of a look-up for a key
+// outside of the slice.
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { encodeSliceRecord, memberKey, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
 import { tableItemKey } from '@ledger-state/type-tag'
@@ -8,13 +9,13 @@ const LOOKS = 1_000_000
 const members = Number(process.argv[2])
 
 const record = encodeSliceRecord(parseSliceSpec({ accounts: ['0x1'] }))
-// Why it is kept: its owner; known whole; since version 0. See `slice-records.ts` of the ledger.
+// Member whose owner is kept, known whole, since version 0. See `slice-records.ts` of the ledger.
 const member = Uint8Array.of(1, 1, 0, 0, 0, 0, 0, 0, 0, 0)
 const id = new Uint8Array(ADDRESS_LENGTH)
 const numbers = new DataView(id.buffer)
 
 function idOf(number: number): Uint8Array {
-  // Addresses are hashes: their bytes are spread.
+  // Addresses are hashes, so their bytes are spread.
   for (let at = 0; at < ADDRESS_LENGTH; at += 4) numbers.setUint32(at, Math.imul(number + 1, 0x9e3779b1 + 2 * at))
   numbers.setUint32(0, number)
   return id

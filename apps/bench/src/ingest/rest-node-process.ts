@@ -1,6 +1,6 @@
-// A node's REST API over a ledger made for the bench, in a separate process. Arguments: how keys come back, versions, milliseconds that each
-// answer takes, most versions of a page. Sends its port to its parent. All items lie in one buffer, of which a page is a part,
-// so that it costs little CPU compared with what is measured.
+// A node's REST API over a ledger made for the bench, in a separate process. Arguments: setting of the keys, versions,
+// milliseconds of each answer, most versions of a page. Sends its port to its parent. All items are in one buffer and a
+// page is a part of it, so that the process costs little CPU compared with what is measured.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'
@@ -24,7 +24,7 @@ function encodeItem({ transaction, info, events, accumulatorRoot, writeSet }: Ma
   return writer.bytes(accumulatorRoot).bytes(writeSet).toBytes()
 }
 
-/** What is sent, in two parts: the second is not copied. */
+/** Reply in two parts; the second is not copied. */
 interface NodeReply {
   readonly type: string
   readonly status: number

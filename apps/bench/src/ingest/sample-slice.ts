@@ -6,8 +6,9 @@ import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 const TABLE_ITEM = 1
 
 /**
- * One in a number of the accounts and tables that a source writes, in the order of their first writes; and the table that is written
- * most often, which is that of the supply: a slice of a real ledger has it, for a resource of the framework holds its handle.
+ * Specification of a slice with one in `oneIn` of the accounts and tables that a source writes, in the order of their
+ * first writes, and with the table that is written most often. That is the table of the supply, which a slice of a real
+ * ledger has, too, because a resource of the framework holds its handle.
  */
 export async function sampleSlice(location: string, oneIn: number): Promise<SliceSpec> {
   const accounts = new Set<string>()

@@ -1,13 +1,15 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Bytes under way in one connection, as with the windows of TCP: at 100 ms, one connection carries 20 MB/s. */
+/** Bytes under way in one connection, as with TCP windows: with 100 ms, one connection carries 20 MB/s. */
 const WINDOW_BYTES = 1024 * 1024
 
 export interface LinkShape {
-  /** A request and the beginning of its answer take that on the link; opening a connection takes it once more. */
+  /**
+   * Time on the link from a request to the beginning of its answer. Opening a connection takes the same time once more.
+   */
   readonly roundTripMs: number
-  /** What all answers share. */
+  /** Bytes a second that all answers share. */
   readonly bytesPerSecond?: number | undefined
 }
 
@@ -16,11 +18,11 @@ export interface ShapedLink {
   close(): Promise<void>
 }
 
-/** Listens in place of a server on this machine, and passes on what goes there and back as a link of that shape would. */
+/** Listens in place of a server on this machine, and passes on both directions as a link of this shape would. */
 export async function startShapedLink(target: number, shape: LinkShape): Promise<ShapedLink> {
   const { roundTripMs, bytesPerSecond = Number.POSITIVE_INFINITY } = shape
   const sockets = new Set<Socket>()
-  /** When the link has carried all that it was given. */
+  /** Time at which the link will have carried all that it was given. */
   let freeAt = 0
   const carried = (bytes: number): number => {
     freeAt = Math.max(freeAt, performance.now()) + (bytes / bytesPerSecond) * 1_000
@@ -53,9 +55,9 @@ export async function startShapedLink(target: number, shape: LinkShape): Promise
   }
 }
 
-/** Writes what one socket receives to another, each piece and the end when it is due; those moments must not go backwards. */
+/** Writes what one socket receives to another: each piece, and the end, when it is due. Due times must not decrease. */
 function passOn(from: Socket, to: Socket, dueAfter: (bytes: number) => number): void {
-  /** An end is a piece that is undefined. */
+  /** An undefined piece is the end. */
   const underWay: { readonly piece: Buffer | undefined; readonly due: number }[] = []
   let bytes = 0
   const wait = (): void => {

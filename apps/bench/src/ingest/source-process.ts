@@ -8,12 +8,12 @@ import type { LinkShape } from './shaped-link.ts'
 /** A source of ledger data in a separate process. */
 export interface SourceProcess {
   readonly url: string
-  /** CPU time of its process since the start, in microseconds; undefined where the system does not say. */
+  /** CPU time of the process since its start, in microseconds; undefined if the system does not show it. */
   readonly cpuTime: () => number | undefined
   readonly stop: () => Promise<void>
 }
 
-/** The server of buckets is for tests, and exported for them under this condition alone. */
+/** Condition under which the feed exports its server of buckets, which is for tests. */
 const FOR_TESTS = ['--conditions=@ledger-state/source']
 
 /** Starts a node's REST API over a number of versions. */

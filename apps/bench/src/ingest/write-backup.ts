@@ -4,10 +4,13 @@ import { gzipSync } from 'node:zlib'
 import { ByteWriter } from '@ledger-state/core'
 import type { MainnetLikeLedger, MainnetLikeVersion } from './mainnet-like-ledger.ts'
 
-/** Versions of a chunk, as backup tools choose them: some ten MB at most. */
+/** Versions of a chunk, as backup tools choose them: ten MB or so at most. */
 const CHUNK_VERSIONS = 5_000
 
-/** Writes a transaction backup of a ledger, compressed as the tools do it. See docs/ledger-formats.md, "Transaction backup". */
+/**
+ * Writes a transaction backup of a ledger, compressed as the tools do. See docs/ledger-formats.md, "Transaction
+ * backup".
+ */
 export function writeBackup(ledger: MainnetLikeLedger, root: string): void {
   const { versions, ledgerInfo } = ledger
   const last = versions.length - 1

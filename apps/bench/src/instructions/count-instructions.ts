@@ -8,7 +8,7 @@ import type { OperationName } from './operations.ts'
 
 const TARGET = fileURLToPath(new URL('./target.ts', import.meta.url))
 const VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
-/** One thread, and no decision of the compiler that depends on time or chance. */
+/** Runs Node.js with one thread, and without decisions of the compiler that depend on time or chance. */
 const NODE = [process.execPath, '--single-threaded', '--predictable', '--hash-seed=1', '--random-seed=1']
 const WARM_UP_COUNT = 100
 
@@ -17,7 +17,7 @@ export interface CountOptions {
   readonly counts: readonly [few: number, many: number]
   /** Folder that keeps compiled code, which saves a third of the time. */
   readonly cacheFolder: string
-  /** Folder of the store for that number of operations. */
+  /** Folder of the store for a number of operations. */
   readonly storeFolder: (count: number) => string
 }
 
@@ -26,8 +26,8 @@ export function hasValgrind(): boolean {
 }
 
 /**
- * Instructions of one operation: the difference between a long and a short run, so that starting Node.js, filling the store
- * and most of the compiling do not count.
+ * Instructions of one operation: the difference between a long and a short run, so that starting Node.js, filling the
+ * store and most of the compiling are not counted.
  */
 export async function instructionsOf({ operation, counts, cacheFolder, storeFolder }: CountOptions): Promise<number> {
   const run = (prefix: readonly string[], count: number) =>
@@ -66,7 +66,7 @@ function requestsOf(operation: OperationName): MakeRequest {
   return (operation === POST_ITEM.name ? POST_ITEM : GET_BALANCE).makeRequest
 }
 
-/** Sends each request when the last one is answered, on one connection; the server ends when it closes. */
+/** Sends each request when the last one is answered, on one connection. The server ends when the connection closes. */
 async function sendOneByOne(port: number, makeRequest: MakeRequest, count: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').setNoDelay(true)
   await once(socket, 'connect')

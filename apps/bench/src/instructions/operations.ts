@@ -1,6 +1,6 @@
 /**
- * What is counted: look-ups of a key with ten versions, writes in batches of 20 versions × 5 with their share of merges, requests.
- * `counts` are the lengths of a short and a long run.
+ * Operations that are counted: look-ups of a key with ten versions; writes in batches of 20 versions with 5 writes
+ * each, and their share of merges; requests. `counts` are the lengths of a short and a long run.
  */
 export const OPERATIONS = [
   { name: 'look-up', counts: [20_000, 60_000] },

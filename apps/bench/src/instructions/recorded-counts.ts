@@ -9,7 +9,10 @@ export interface RecordedCounts {
 }
 
 const FILE = fileURLToPath(new URL('../../instructions.json', import.meta.url))
-/** Two runs of the same code differ by less than one in a hundred; those of a write by up to three, since its system calls end at other times. */
+/**
+ * Difference that counts as none. Two runs of the same code differ by less than 1 %, for writes by up to 3 %, since
+ * their system calls end at different times.
+ */
 const TOLERANCE = 0.04
 
 export function readRecordedCounts(): RecordedCounts {
@@ -20,7 +23,7 @@ export function writeRecordedCounts(recorded: RecordedCounts): void {
   writeFileSync(FILE, `${JSON.stringify(recorded, undefined, 2)}\n`)
 }
 
-/** Says how a count differs from the recorded one; undefined where it does not. */
+/** Text about the difference of a count from the recorded one; undefined if there is none. */
 export function differenceOf(count: number, recorded: number | undefined): string | undefined {
   if (recorded === undefined) return `${format(count)} instructions, of which nothing is recorded`
   const ratio = count / recorded

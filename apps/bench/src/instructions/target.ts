@@ -1,5 +1,6 @@
-// The process whose instructions are counted. Arguments: operation, how many of it, folder. A served operation prints its
-// port, and ends when its only client disconnects. Each operation loads what it needs, since loading is slow under valgrind.
+// The process whose instructions are counted. Arguments: operation, number of operations, folder. A served operation
+// prints its port, and ends when its only client disconnects. Each operation loads only what it needs, since loading is
+// slow under valgrind.
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import type { AddressInfo } from 'node:net'
@@ -7,14 +8,14 @@ import { join } from 'node:path'
 import type { WorkloadVersion } from '../workload/workload.ts'
 import { isRequest, type OperationName } from './operations.ts'
 
-/** Valgrind has little address space for its program. */
+/** Size of the map; valgrind has little address space for its program. */
 const MAP_BYTES = 2 ** 33
 const KEYS = 300
 const WRITES_PER_VERSION = 5
 const VERSIONS_PER_BATCH = 20
-/** Bytes of the memtable while writes are counted: they are merged every thousand writes. */
+/** Bytes of the memtable while writes are counted, so that it is merged every thousand writes. */
 const SMALL_TABLE_BYTES = 600_000
-/** Each key is written ten times. */
+/** Versions after which each key has been written ten times. */
 const FIRST_VERSIONS = (KEYS * 10) / WRITES_PER_VERSION
 const KEY_BYTES = 70
 const VALUE_BYTES = 150
@@ -48,13 +49,13 @@ async function runOnEngine(): Promise<void> {
   const { openStateEngine } = await import('@ledger-state/state-engine')
   const memoryTableBytes = operation === 'write' ? SMALL_TABLE_BYTES : undefined
   const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES, memoryTableBytes })
-  // The first commit is merged at once, and no other.
+  // Only the first commit is merged at once.
   const inTable = operation === 'look-up in the table' ? FIRST_VERSIONS - 1 : 0
   await engine.commit(makeVersions(0, FIRST_VERSIONS - inTable), { chainId: 1 })
   if (inTable > 0) await engine.commit(makeVersions(FIRST_VERSIONS - inTable, inTable), { chainId: 1 })
   if (operation === 'write') {
     for (const batch of batches(FIRST_VERSIONS, count / WRITES_PER_VERSION)) await engine.commit(batch, { chainId: 1 })
-    // How far the merges have come by now depends on when the system calls of the log ended.
+    // Without waiting, the progress of the merges depends on when the system calls of the log end.
     await engine.merge()
   } else {
     const keys = Array.from({ length: KEYS }, (_, at) => keyOf(at))
@@ -76,7 +77,7 @@ async function runOnLmdb(): Promise<void> {
   await database.close()
 }
 
-/** Serves with the reads of a node: every record is compared with its checksum. */
+/** Serves with the reads of a node, which compare every record with its checksum. */
 async function serve(): Promise<void> {
   const { createHttpServer } = await import('@ledger-state/http')
   const { createLedger } = await import('@ledger-state/ledger')
@@ -88,9 +89,9 @@ async function serve(): Promise<void> {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
 }
 
-// Nothing that is counted may depend on how long it takes, such as the slices of a merge.
+// What is counted must not depend on time, as the slices of a merge do.
 if (!isRequest(operation)) performance.now = () => 0
-// Nor on the secret of the engine's hashes.
+// Nor may it depend on the secret of the engine's hashes.
 crypto.randomBytes = ((size: number) => Buffer.alloc(size, 7)) as typeof crypto.randomBytes
 syncBuiltinESMExports()
 

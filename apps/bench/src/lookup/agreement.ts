@@ -3,7 +3,10 @@ import type { LookupResult } from '../stores/store.ts'
 import type { Workload } from '../workload/workload.ts'
 import type { Contestant } from './contestants.ts'
 
-/** Asks all stores the same sample of questions. @throws if two of them answer differently */
+/**
+ * Asks all stores the same sample of questions.
+ * @throws if two of them answer differently
+ */
 export async function expectAgreement(
   run: BenchRun,
   contestants: readonly Contestant[],

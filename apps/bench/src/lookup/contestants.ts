@@ -25,28 +25,28 @@ export interface Contestants {
 
 export type StoreFolder = 'engine' | 'plain' | PeerName
 
-/** The Map in memory is measured up to this number of keys: the JavaScript heap cannot hold the next size. */
+/** Up to this number of keys the Map in memory is measured. The JavaScript heap cannot hold the next size. */
 export const MOST_KEYS_OF_A_MAP = 200_000
 
 /** Most bytes on disk for each byte of payload while a store is filled. */
 const DISK_FACTOR = 2
 
-/** What filling a store cost. It is written next to the store, for later runs. */
+/** Cost of filling a store. It is written next to the store, for later runs. */
 interface Filling {
   readonly workload: string
   readonly date: string
   readonly payloadBytes: number
   readonly usedBytes: number
-  /** Microseconds of a write, for each batch. */
+  /** Microseconds for each write, by batch. */
   readonly costs: readonly number[]
-  /** Microseconds of a write, with closing the store, which may write what it still has in memory. */
+  /** Microseconds for each write, including closing the store, which may write what it still has in memory. */
   readonly meanCost: number
 }
 
 interface Entry {
   store: Store
   readonly role: Role
-  /** Undefined for a store in memory. */
+  /** Path of the store; undefined for a store in memory. */
   readonly path: string | undefined
   readonly open: (path: string) => Store | Promise<Store>
   filling: Filling | undefined
@@ -105,7 +105,7 @@ export async function openContestants(run: BenchRun, workload: Workload, isMain:
   }
 }
 
-/** Opens a store. A kept one that does not open, because its layout is an older one, is emptied first. */
+/** Opens a store. A kept one that does not open, because its layout is older, is emptied first. */
 async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   try {
     return { store: await open(path), isKept }
@@ -116,7 +116,7 @@ async function openKept(open: Entry['open'], path: string, isKept: boolean) {
   }
 }
 
-/** Stores are filled one after the other: what a store does in the background falls into the time of its own writes. */
+/** Fills stores one after the other, so that a store's background work falls into the time of its own writes. */
 async function fill(run: BenchRun, entries: readonly Entry[], workload: Workload): Promise<void> {
   const kept = entries.find(({ filling }) => filling !== undefined)
   for (const entry of entries) if (!entry.filling) await fillOne(run, entry, workload)
@@ -132,7 +132,7 @@ async function fillOne(run: BenchRun, entry: Entry, workload: Workload): Promise
   let spentMs = 0
   for (const batch of workload.batches()) {
     run.throwIfInterrupted()
-    // Signals are handled between two turns of the event loop.
+    // Lets the event loop turn, as signals are handled between two turns.
     await new Promise((resolve) => setImmediate(resolve))
     let writes = 0
     for (const one of batch) {
@@ -188,7 +188,7 @@ function readFilling(path: string, { fingerprint }: Workload): Filling | undefin
     const filling = JSON.parse(readFileSync(join(path, FILLING_FILE), 'utf8')) as Filling
     return filling.workload === fingerprint ? filling : undefined
   } catch {
-    // It was never filled, or filling was interrupted.
+    // The store was never filled, or filling was interrupted.
     return undefined
   }
 }

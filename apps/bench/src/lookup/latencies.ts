@@ -5,7 +5,7 @@ import type { Question, Workload, WorkloadDepth } from '../workload/workload.ts'
 import type { Contestant } from './contestants.ts'
 import { type Row, rowsFor } from './rows.ts'
 
-/** Percentiles of single look-ups. They include what reading the clock costs, which has its own row. */
+/** Percentiles of single look-ups. They include the cost of reading the clock, which has its own row. */
 export async function measureLatencies(
   run: BenchRun,
   contestants: readonly Contestant[],

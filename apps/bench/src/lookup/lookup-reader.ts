@@ -1,5 +1,5 @@
-// A process that reads a store: cold, together with others of its kind, or while the store is written.
-// Argument: a `ReaderTask` as JSON.
+// A process that reads a store: cold, together with other readers, or while the store is written. Argument: a
+// `ReaderTask` as JSON.
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -16,12 +16,12 @@ export interface ReaderTask {
   readonly path: string
   /** Number of keys of the workload. */
   readonly keys: number
-  /** The class of keys that is read. */
+  /** Class of the keys to read. */
   readonly className: string
   readonly at: 'latest' | 'random version'
   /** Number of versions of the workload; for peers, because the engine knows its versions itself. */
   readonly versions: number
-  /** Look-ups before it reports; 0: it reads until it is stopped. */
+  /** Look-ups before it reports; 0 means that it reads until it is stopped. */
   readonly count: number
   readonly seed: number
 }
@@ -29,7 +29,7 @@ export interface ReaderTask {
 export interface ReaderReport {
   readonly reads: number
   readonly seconds: number
-  /** Nanoseconds. */
+  /** Median in nanoseconds. */
   readonly p50: number
   readonly p99: number
   readonly p999: number
@@ -45,7 +45,7 @@ const { read, close } = await openSource(task.kind)
 let stopped = false
 
 interface Source {
-  /** One look-up. */
+  /** Does one look-up. */
   read(): unknown
   close(): unknown
 }

@@ -8,7 +8,7 @@ import { measureInRounds } from '../run/rounds.ts'
 import type { openPlainLmdb } from '../stores/plain-lmdb.ts'
 import type { Question } from '../workload/workload.ts'
 
-/** The floor without JavaScript, if there is a C compiler. */
+/** Measures the floor without JavaScript, if there is a C compiler. */
 export async function measureNativeFloor(
   run: BenchRun,
   plain: ReturnType<typeof openPlainLmdb>,
@@ -26,7 +26,7 @@ export async function measureNativeFloor(
   const folder = run.folder('native')
   const program = join(folder, 'lmdb-floor')
   const words = [
-    // At the tiny scale nobody looks at the figure, and optimizing LMDB takes some seconds.
+    // The figure of the tiny scale is not used, and optimizing LMDB takes some seconds.
     run.byScale({ tiny: '-O0', small: '-O2', medium: '-O2', large: '-O2' }),
     '-w',
     `-I${liblmdb}`,

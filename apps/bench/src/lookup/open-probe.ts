@@ -1,4 +1,4 @@
-// A process that opens a store, reads, and reports what that took. Arguments: folder of the store, number of its keys.
+// A process that opens a store, reads, and reports the cost. Arguments: folder of the store, number of its keys.
 import { readFileSync } from 'node:fs'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { createRandom } from '@ledger-state/testing/random'

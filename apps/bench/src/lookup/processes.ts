@@ -68,7 +68,7 @@ export async function measureProcesses(
   run.removeFolder('written')
 }
 
-/** The stores that are present, the engine first; all read keys with ten versions. */
+/** The stores to measure, the engine first. All read keys with ten versions. */
 function subjectsOf(
   folders: ReadonlyMap<StoreFolder, string>,
   { keys, versions, classes }: Workload,
@@ -92,7 +92,7 @@ interface ReadersOptions {
   readonly title: string
   readonly subjects: readonly ReaderSubject[]
   readonly readers: number
-  /** Whether the page cache is dropped before. */
+  /** Whether the page cache is dropped first. */
   readonly isCold?: boolean
   readonly at: Measure['at']
 }
@@ -123,7 +123,7 @@ async function measureReaders(run: BenchRun, { title, subjects, readers, isCold 
   }
 }
 
-/** All readers together: the sum of their rates, and the worst of their percentiles. */
+/** Runs all readers, and returns the sum of their rates and the worst of their percentiles. */
 async function runReaders(
   task: ReaderTask,
   {
@@ -173,7 +173,7 @@ async function measureOpening(run: BenchRun, path: string, keys: number): Promis
   })
 }
 
-/** Commits and prunes without a pause, and keeps the length of the window. */
+/** Commits and prunes without a pause, keeping the length of the window. */
 async function writeFor(path: string, milliseconds: number): Promise<void> {
   const engine = openStateEngine({ path, durability: 'none' })
   const { latestVersion, oldestVersion, latestBlock } = engine.ledger!

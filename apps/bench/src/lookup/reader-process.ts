@@ -9,10 +9,10 @@ const READER = fileURLToPath(new URL('./lookup-reader.ts', import.meta.url))
 
 export interface ReaderProcess {
   start(): void
-  /** Resolves when it has done all its look-ups, or was stopped. */
+  /** Resolves when the process has done all its look-ups, or was stopped. */
   report(): Promise<ReaderReport>
   stop(): void
-  /** Resolves when it has closed the store and its process has exited. */
+  /** Resolves when the process has closed the store and exited. */
   end(): Promise<void>
 }
 

@@ -14,28 +14,28 @@ type Measured = Omit<Measure, 'suite' | 'rounds' | 'at' | 'better' | 'role'> & {
   readonly rounds: number | readonly number[]
 }
 
-/** Ends a suite between two of its steps; everything that it made is then removed. */
+/** Thrown between two steps of a suite to end it; everything that it made is then removed. */
 export class Interrupted extends Error {}
 
 export interface BenchRunOptions {
   readonly scale: Scale
   /** Seed of everything that is written and asked: a whole number from 1. */
   readonly seed: number
-  /** Numbers of keys for `lookup`; undefined: those of the scale. */
+  /** Number of keys for `lookup`; undefined for those of the scale. */
   readonly keys: number | undefined
-  /** Peers for `lookup`; undefined: all. */
+  /** Peers for `lookup`; undefined for all. */
   readonly peers: readonly PeerName[] | undefined
-  /** Folder in which stores are kept for later runs; undefined: they are removed. */
+  /** Folder in which stores are kept for later runs; undefined if they are removed. */
   readonly storesFolder: string | undefined
-  /** Minutes of `hostile` with all kinds of clients at the same time; undefined: one kind after the other. */
+  /** Minutes of `hostile` with all kinds of clients at the same time; undefined for one kind after the other. */
   readonly minutes: number | undefined
-  /** Backup for `ingest`; undefined: the one of the project's shared folder. */
+  /** Backup for `ingest`; undefined for the one in the project's shared folder. */
   readonly source: { readonly location: string; readonly hashSalt: string | undefined } | undefined
-  /** URL of an empty database for `distributed`; undefined: servers that are started here. */
+  /** URL of an empty database for `distributed`; undefined for servers that are started here. */
   readonly store: string | undefined
 }
 
-/** What a suite works with: its options, folders that are removed afterwards, and the list of measures. */
+/** Surroundings of a suite: its options, folders that are removed afterwards, and the list of measures. */
 export class BenchRun {
   readonly scale: Scale
   readonly seed: number
@@ -66,7 +66,7 @@ export class BenchRun {
     this.store = store
     this.#storesFolder = storesFolder
     this.#signal = signal
-    // PostgreSQL runs as another user where the bench runs as root, and must reach its files.
+    // PostgreSQL runs as another user if the bench runs as root, and must reach its files.
     chmodSync(this.#root, 0o755)
   }
 
@@ -114,18 +114,27 @@ export class BenchRun {
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** Prints which step begins. @throws `Interrupted` */
+  /**
+   * Prints which step begins.
+   * @throws `Interrupted`
+   */
   step(text: string): void {
     this.throwIfInterrupted()
     process.stderr.write(`  ${text}\n`)
   }
 
-  /** Called between the parts of long steps. @throws `Interrupted` */
+  /**
+   * Ends the run if it was interrupted. Long steps call it between their parts.
+   * @throws `Interrupted`
+   */
   throwIfInterrupted(): void {
     if (this.#signal.aborted) throw new Interrupted()
   }
 
-  /** Runs something when the run is over, however it ends; it must not wait for promises. Returns how to take it back. */
+  /**
+   * Runs `work` when the run is over, however it ends; it must not wait for promises. Returns a function that revokes
+   * it.
+   */
   atEnd(work: () => void): () => void {
     this.#atEnd.add(work)
     return () => this.#atEnd.delete(work)
@@ -134,7 +143,7 @@ export class BenchRun {
   cleanUp(): void {
     for (const work of this.#atEnd) work()
     this.#atEnd.clear()
-    // A server that is ending may still write: try again.
+    // A server that is ending may still write, so try again.
     rmSync(this.#root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 }

@@ -4,7 +4,7 @@ import type { BenchRunOptions } from './bench-run.ts'
 import { SCALES, type Scale } from './scale.ts'
 import type { Suite } from './suite.ts'
 
-/** What the user asks for. */
+/** A command of the user. */
 export type Order =
   | { readonly kind: 'help'; readonly text: string }
   | { readonly kind: 'list'; readonly suites: readonly Suite[]; readonly scale: Scale }
@@ -49,7 +49,10 @@ Options:
 `
 }
 
-/** @throws `UsageError` */
+/**
+ * Parses the command line.
+ * @throws `UsageError`
+ */
 export function parseCommandLine(words: readonly string[], allSuites: readonly Suite[]): Order {
   const { values, positionals } = parseWords(words)
   if (values.help) return { kind: 'help', text: helpText(allSuites) }

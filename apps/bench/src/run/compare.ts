@@ -2,7 +2,7 @@ import { formatNumber, type Measure, toFigure } from '@ledger-state/report/measu
 import { textTable } from '@ledger-state/report/text-table'
 import type { BenchResult } from './result-file.ts'
 
-/** What changed between two runs: each figure that both have, and how many times as good it is now. */
+/** Text about the changes between two runs: each figure that both have, and how many times as good it is now. */
 export function comparisonToText(before: BenchResult, after: BenchResult): string {
   const keyOf = ({ suite, title, subject, metric }: Measure) => [suite, title, subject, metric].join('\n')
   const old = new Map(before.measures.map((measure) => [keyOf(measure), measure]))
@@ -12,7 +12,7 @@ export function comparisonToText(before: BenchResult, after: BenchResult): strin
     if (!other || measure.better === 'neither') continue
     const [was, is] = [toFigure(other.rounds), toFigure(measure.rounds)]
     const ratio = measure.better === 'lower' ? was.median / is.median : is.median / was.median
-    // A verdict only if the spreads of the two do not overlap.
+    // There is a verdict only if the spreads of the two do not overlap.
     const isApart = is.least > was.most || is.most < was.least
     rows.push([
       `${measure.suite}: ${measure.title}, ${measure.subject}, ${measure.metric}`,

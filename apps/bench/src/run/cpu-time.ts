@@ -1,4 +1,4 @@
-/** CPU time of this process, which other processes disturb least. */
+/** CPU time of this process during some work. Other processes disturb it least. */
 export async function cpuMicroseconds(work: () => void | Promise<void>): Promise<number> {
   const before = process.cpuUsage()
   await work()

@@ -9,9 +9,9 @@ export interface Machine {
   readonly memoryBytes: number
   readonly system: string
   readonly versions: Readonly<Record<string, string>>
-  /** Commit of this project, followed by `+` if files were changed since. */
+  /** Commit of this project, followed by `+` if files have changed since. */
   readonly commit: string
-  /** Load average over a minute: what else the machine did. */
+  /** Load average over the minute before, which shows what else the machine did. */
   readonly loadBefore: number
 }
 

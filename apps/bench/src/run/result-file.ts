@@ -8,7 +8,7 @@ import type { Scale } from './scale.ts'
 
 const FORMAT = 'ledger-state-bench'
 
-/** A whole run, as `result.json` has it. */
+/** Results of a whole run, as in `result.json`. */
 export interface BenchResult {
   readonly format: typeof FORMAT
   readonly startedAt: string
@@ -22,7 +22,7 @@ export interface BenchResult {
 
 type Outcome = Pick<BenchRun, 'scale' | 'notes' | 'measures'>
 
-/** Notes time and machine when a run begins; the function that it returns makes the result when the run is over. */
+/** Notes time and machine when a run begins. Returns a function that makes the result when the run is over. */
 export function startResult(command: string): (run: Outcome, suites: readonly string[]) => BenchResult {
   const startedAt = new Date().toISOString()
   const machine = describeMachine()
@@ -38,7 +38,10 @@ export function startResult(command: string): (run: Outcome, suites: readonly st
   })
 }
 
-/** @throws `invalid_argument` */
+/**
+ * Reads a result.
+ * @throws `invalid_argument`
+ */
 export function readResult(path: string): BenchResult {
   let result: unknown
   try {

@@ -2,30 +2,30 @@ import { measure } from 'mitata'
 
 /** Something that can be measured. */
 export interface Contender {
-  /** How many operations one call of `run` does. */
+  /** Number of operations in one call of `run`. */
   readonly count: number
   run(): unknown
 }
 
-/** What one operation costs. */
+/** Cost of one operation. */
 export interface Cost {
-  /** Nanoseconds, for each round. */
+  /** Nanoseconds of each round. */
   readonly wall: number[]
-  /** Nanoseconds of CPU time of all threads of this process, for each round. */
+  /** Nanoseconds of CPU time of all threads of this process, of each round. */
   readonly cpu: number[]
-  /** Bytes of the heap: the least of the rounds, since a round may include a garbage collection. */
+  /** Bytes of heap: the least of the rounds, since a round may include a garbage collection. */
   readonly heapBytes: number
 }
 
 export interface RoundOptions {
   readonly rounds: number
-  /** How long a contender runs in one round, at least. */
+  /** Least time of a contender in one round. */
   readonly milliseconds: number
 }
 
 /**
- * Measures contenders in interleaved rounds A B C A B C …, so that whatever else the machine does hits all of them alike.
- * A first round warms up and is not counted.
+ * Measures contenders in interleaved rounds A B C A B C …, so that what else the machine does affects all of them
+ * alike. A first round warms up and is not counted.
  */
 export async function measureInRounds(
   contenders: readonly Contender[],
@@ -50,7 +50,7 @@ export async function measureInRounds(
         batch_threshold: 0,
       })
       const { user, system } = process.cpuUsage(before)
-      // mitata calls it once more, to find out whether it is asynchronous.
+      // mitata makes one more call, to find out whether the function is asynchronous.
       const runs = stats.ticks + 1
       if (round < 0) continue
       const cost = costs[at]!

@@ -2,7 +2,7 @@ import type { Chart } from '@ledger-state/report/chart'
 import type { BenchRun } from './bench-run.ts'
 import type { Scale } from './scale.ts'
 
-/** The most that a suite takes, roughly, on a machine with two cores. */
+/** The most that a suite needs, roughly, on a machine with two cores. */
 export interface Estimate {
   readonly minutes: number
   readonly memoryBytes: number

@@ -1,5 +1,6 @@
-// Measures what the bytes of a store are, and what writes and look-ups of the past cost: docs/lab/measurements.md, "Versions like
-// those of mainnet". Takes the setting of the keys (`spreading` or `returning`), MiB of the memtable, and the number of versions.
+// Measures the parts of a store in bytes, and the cost of writes and of look-ups of the past: docs/lab/measurements.md,
+// "Versions like those of mainnet". Arguments: the setting of the keys (`spreading` or `returning`), MiB of the
+// memtable, and the number of versions.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,7 +94,7 @@ function sayParts(name: string, parts: Parts, writes: number): void {
   }
 }
 
-/** Microseconds of all threads. */
+/** CPU time of all threads, in microseconds. */
 async function cpuOf(work: () => Promise<void> | void): Promise<number> {
   const before = process.cpuUsage()
   await work()

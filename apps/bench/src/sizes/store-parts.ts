@@ -2,23 +2,26 @@ import { join } from 'node:path'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import { type Database, open } from 'lmdb'
 
-// What the pages of a closed store are filled with, by the layout of docs/storage.md.
+// Sizes in bytes of a page and of its header. The parts of a closed store are found by the layout of docs/storage.md.
 
 const PAGE = { bytes: 4_096, header: 16 }
-/** What LMDB adds to an entry on a leaf: its place in the page, and lengths and flags before it. Entries have even lengths. */
+/**
+ * Bytes that LMDB adds to an entry on a leaf: its place in the page, and lengths and flags before it. Entries have even
+ * lengths.
+ */
 const ENTRY_BYTES = 2 + 8
 const FENCE_BYTES = 15
 const CHECKSUM_BYTES = 4
-/** Flags, number of fences, version and checksum. */
+/** Bytes of flags, number of fences, version and checksum. */
 const LATEST_BYTES = 10 + CHECKSUM_BYTES
 const CHUNK = 0
 const TRANSPOSED = 128
-/** Most pairs of the chunks of each class. */
+/** Most pairs in the chunks of each class. */
 const PAIR_CLASSES = [1, 3, 7, 15, 63, 255]
-/** The engine opens the database so; without it, records stay as they are stored. */
+/** Options with which the engine opens the database. Without them, records would be read as they are stored. */
 const COMPRESSION = { threshold: 300, dictionary: Buffer.alloc(0) }
 
-/** Bytes by what they are. */
+/** Bytes of a store by their kinds. */
 export type Parts = Readonly<Record<string, number>>
 
 export interface ChunkClass {
@@ -85,14 +88,14 @@ function partsOfRun(run: Database<Buffer, Buffer>): Parts {
   let entries = 0
   for (const { key, value } of run.getRange({})) {
     content += value.length
-    // A record above half of a page has pages of its own, which are counted as such.
+    // A record above half of a page has separate pages, which are counted as such.
     if (entryBytes(key, value) <= PAGE.bytes / 2) entries += entryBytes(key, value)
     else content -= value.length
   }
   return { 'records as stored': content, ...pageParts(run, entries, content) }
 }
 
-/** What is not content: of the entries, of their pages, and whole pages. */
+/** Bytes that are not content: of the entries, of their pages, and of whole pages. */
 function pageParts(table: Database<Buffer, Buffer>, entries: number, content: number): Parts {
   const { treeLeafPageCount, treeBranchPageCount, overflowPages } = table.getStats() as PageCounts
   return {

@@ -2,7 +2,10 @@ import { existsSync } from 'node:fs'
 import { isSmallBesideMemory } from '@ledger-state/state-engine'
 import { open, type RootDatabaseOptionsWithPath } from 'lmdb'
 
-/** LMDB's documentation recommends to read nothing ahead for random reads; read-ahead is on by the engine's own rule. */
+/**
+ * Opens LMDB as its documentation recommends for random reads, without reading ahead; read-ahead is on by the rule of
+ * the engine.
+ */
 export function openBareLmdb(file: string, { readOnly = false } = {}) {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,

@@ -8,9 +8,12 @@ import type { Store } from './store.ts'
 export type PeerName = 'seek-lmdb' | 'seek-rocks' | 'seek-level' | 'sqlite' | 'postgres'
 
 interface Peer {
-  /** Name of its store. */
+  /** Name of the peer's store. */
   readonly title: string
-  /** Whether several processes can open it. LevelDB and RocksDB lock their files, and only its server opens those of PostgreSQL. */
+  /**
+   * Whether several processes can open the store. LevelDB and RocksDB lock their files, and only PostgreSQL's server
+   * opens its files.
+   */
   readonly isShared: boolean
   readonly open: (path: string) => Store | Promise<Store>
 }

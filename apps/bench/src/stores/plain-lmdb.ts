@@ -43,7 +43,7 @@ export function openPlainLmdb(path: string) {
       for (const { key } of questions) answer = database.getBinary(toShortKey(key))
       return answer
     },
-    /** Does not copy the value, which is valid until the next read. */
+    /** Reads without copying the value, which is valid until the next read. */
     latestFast(questions: readonly Question[]) {
       let answer: LookupResult
       for (const { key } of questions) answer = database.getBinaryFast(toShortKey(key))

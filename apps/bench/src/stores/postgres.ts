@@ -11,7 +11,7 @@ export async function openPostgres(path: string): Promise<Store> {
   const { default: pg } = await import('pg')
   const { server, url, isNew } = await startEmbeddedPostgres(path)
   const client = new pg.Client({ connectionString: url })
-  // When the server ends, the query under way rejects with the same error.
+  // When the server ends, the running query rejects with the same error.
   client.on('error', () => {})
   await client.connect()
   if (isNew) {

@@ -20,7 +20,7 @@ export function seekValue(value: Uint8Array | null): Buffer {
   return value ? Buffer.concat([Buffer.of(1), value]) : Buffer.of(0)
 }
 
-/** Undefined for a deletion. */
+/** The value of a stored row; undefined for a deletion. */
 export function seekValueToAnswer(stored: Uint8Array): Uint8Array | undefined {
   return stored[0] === 1 ? stored.subarray(1) : undefined
 }

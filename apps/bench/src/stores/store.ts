@@ -4,7 +4,9 @@ import type { Question, WorkloadVersion } from '../workload/workload.ts'
 
 export type LookupResult = Uint8Array | undefined
 
-/** Asks all questions in its own loop, so that no code of the bench runs between two look-ups. Returns the last answer. */
+/**
+ * Asks all questions in its own loop, so that no code of the bench runs between two look-ups. Returns the last answer.
+ */
 export type Read = (questions: readonly Question[]) => LookupResult | Promise<LookupResult>
 
 /** A store that is measured. */
@@ -12,12 +14,12 @@ export interface Store {
   readonly name: string
   /** Whether it answers with promises. Such stores are asked fewer questions. */
   readonly isAsync?: boolean
-  /** Does not wait for the disk. */
+  /** Writes versions without waiting for the disk. */
   ingest(versions: readonly WorkloadVersion[]): void | Promise<void>
-  /** Bytes on disk that are in use. To be asked of a store that was opened after it was filled. */
+  /** Bytes on disk that are in use. Ask only a store that was opened after it was filled. */
   usedBytes(): number | Promise<number>
   readonly latest: Read
-  /** Undefined if the store keeps only the newest values. */
+  /** Reads values at versions; undefined if the store keeps only the newest values. */
   readonly atVersion: Read | undefined
   close(): void | Promise<void>
 }

@@ -229,9 +229,12 @@ const CASES: readonly Case[] = [
 const TYPE_TEXT =
   '0x1::coin::CoinStore<0x5a97986a9d031c4567e15b797be516910cfcb4156312482efc6a19c0a30c948::lp_coin::LP<0x1::a::A, vector<u8>>>'
 
-/** The most calls between two readings of the clock. */
+/** Most calls between two readings of the clock. */
 const MOST_CALLS = 64
-/** How long they take together, at most, unless one takes longer: a busy machine seldom interrupts so short a time. */
+/**
+ * Most time between two readings, unless one call takes longer. So short a time is seldom interrupted on a busy
+ * machine.
+ */
 const READING_MS = 0.2
 
 interface Rival {

@@ -19,7 +19,7 @@ const IN_FLIGHT = 32
 const ITEMS = 100
 const BATCHES_IN_FLIGHT = 4
 const AIM = 0.7
-/** Nothing is given up while it is measured. */
+/** Timeout, so long that no read is given up while it is measured. */
 const PATIENCE_MS = 120_000
 
 export const distributedSuite: Suite = {
@@ -80,7 +80,7 @@ interface Contenders {
   readonly workload: Workload
 }
 
-/** Batch by batch, in turns. */
+/** Measures ingest batch by batch, taking turns. */
 async function measureIngest(run: BenchRun, { name }: Database, { engine, bare, workload }: Contenders): Promise<void> {
   const most = run.byScale({ tiny: 4, small: 60, medium: 300, large: 4_000 })
   run.step(`${name}: writing up to ${most} batches of 1,000 versions`)
@@ -100,7 +100,7 @@ async function measureIngest(run: BenchRun, { name }: Database, { engine, bare, 
   for (const batch of workload.batches()) {
     if (count === most) break
     const encoded = encode(batch)
-    // Whoever comes second finds the server warm.
+    // The second finds the server warm, so the order alternates.
     if (count++ % 2 === 0) {
       await commit(batch, encoded.rows)
       await copy(encoded)
@@ -112,7 +112,7 @@ async function measureIngest(run: BenchRun, { name }: Database, { engine, bare, 
   }
   const title = `${name}: ingest in batches of 1,000 versions × 5 writes`
   const common = { title, metric: 'writes', unit: '1/s', better: 'higher' } as const
-  // The first batch also prepares.
+  // The first batch also prepares statements.
   run.record({ ...common, subject: 'engine', rounds: rates.engine.slice(1) })
   run.record({
     ...common,

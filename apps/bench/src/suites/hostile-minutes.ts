@@ -7,10 +7,10 @@ import type { BenchRun } from '../run/bench-run.ts'
 
 const TITLE = 'GET balance, with all kinds of hostile clients at the same time'
 const MINUTE_MS = 60_000
-/** Time for each of the rows that the others are compared with. */
+/** Time for each of the rows with which the others are compared. */
 const COMPARISON_MS = 30_000
 const BEGINNING_MS = 3_000
-/** What a reader may hold, and by how much hostile clients may multiply the p99 of others. */
+/** Aims: bytes that a reader may hold, and factor by which hostile clients may increase the p99 of others. */
 const AIM_BYTES = 512e6
 const AIM_FACTOR = 3
 
@@ -18,7 +18,7 @@ interface Row extends SteadyLatencies {
   readonly bytes: number
 }
 
-/** One node for all the minutes; what it holds at most, and how long others wait, in each of them. */
+/** Measures one node through all minutes: for each, the most that it holds and how long others wait. */
 export async function measureMinutes(
   run: BenchRun,
   folder: string,

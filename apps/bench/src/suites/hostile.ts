@@ -14,11 +14,16 @@ import { measureMinutes } from './hostile-minutes.ts'
 const REQUESTS_PER_SECOND = 100
 const TITLE = `GET balance, ${REQUESTS_PER_SECOND} requests a second, with one hostile client`
 const SMALL_READ = `/v1/accounts/${accountHex(7)}/balance/0x1::aptos_coin::AptosCoin`
-/** No client may delay the small reads of another by more than this (p99), or make them wait this many times as long. */
+/**
+ * Aim: no client may delay the small reads of another by more than this (p99), or make them wait this many times as
+ * long.
+ */
 const AIM_MS = 50
 const AIM_FACTOR = 3
 
-/** What runs with the steady client in one phase. `busy` sends nothing: what it delays is the machine's doing. */
+/**
+ * Phases by what runs with the steady client. `busy` only takes CPU and sends nothing: its delays are the machine's.
+ */
 const PHASES = ['without', 'busy', 'with'] as const
 type Phase = (typeof PHASES)[number]
 
@@ -56,7 +61,7 @@ export const hostileSuite: Suite = {
   },
 }
 
-/** One after another. */
+/** Measures one attack after another. */
 async function measureAttacks(run: BenchRun, folder: string): Promise<void> {
   const undisturbed: SteadyLatencies[] = []
   for (const attack of attacksOf(run)) undisturbed.push(...(await measureAttack(run, folder, attack)))
@@ -65,7 +70,10 @@ async function measureAttacks(run: BenchRun, folder: string): Promise<void> {
   run.record({ ...common, metric: 'p50', rounds: undisturbed.map(({ p50 }) => p50) })
 }
 
-/** The attacks of a run. At the tiny scale three, which the seed chooses: each takes its own node and seconds of waiting. */
+/**
+ * The attacks of a run. At the tiny scale these are three that the seed chooses, since each takes a new node and
+ * seconds of waiting.
+ */
 function attacksOf(run: BenchRun): readonly HostileAttack[] {
   const { length } = HOSTILE_ATTACK_NAMES
   const few = [0, 1, 2].map((at) => HOSTILE_ATTACK_NAMES[(run.seed + Math.floor((at * length) / 3)) % length]!)
@@ -78,8 +86,8 @@ function attacksOf(run: BenchRun): readonly HostileAttack[] {
 }
 
 /**
- * Measures with a new node, so that its memory shows this attack alone. Phases take turns within seconds: what else
- * the machine does hits all of them alike. Resolves with the rounds without the attack.
+ * Measures with a new node, so that its memory shows this attack alone. Phases take turns within seconds, so that what
+ * else the machine does affects all of them alike. Resolves with the rounds without the attack.
  */
 async function measureAttack(run: BenchRun, folder: string, attack: HostileAttack): Promise<SteadyLatencies[]> {
   run.step(attack)
@@ -88,7 +96,7 @@ async function measureAttack(run: BenchRun, folder: string, attack: HostileAttac
   const memory = watchMemory(node.pid)
   const found: Record<Phase, SteadyLatencies[]> = { without: [], busy: [], with: [] }
   try {
-    // Warms up: afterwards the code of a small read is compiled.
+    // Warms up, so that the code of a small read is compiled.
     await sendSteadily(steadyRequests(node, run.byScale({ tiny: 200, small: 2_000, medium: 2_000, large: 2_000 })))
     for (let round = 0; round < rounds; round++) {
       for (const phase of PHASES) found[phase].push(await measurePhase(run, node, phase, attack))
@@ -112,7 +120,7 @@ async function measurePhase(
   const task = { host: '127.0.0.1', port: node.port, seed: run.seed }
   const hostile = beside[phase] && (await startHostileProcess({ ...task, attack: beside[phase] }))
   try {
-    // Connections open, or the ones of the phase before close.
+    // Waits until connections open, or those of the earlier phase close.
     await sleep(run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 2_000 }))
     return await sendSteadily(
       steadyRequests(node, run.byScale({ tiny: 150, small: 4_000, medium: 10_000, large: 20_000 })),

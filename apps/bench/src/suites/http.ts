@@ -23,7 +23,7 @@ interface Contender {
   readonly server: Server
 }
 
-/** Aims in per cent of the requests in a CPU second of a server that answers a constant. */
+/** Aims in per cent of the requests in a CPU second of a server with a constant answer. */
 const AIMS: readonly { readonly of: RequestCase; readonly fastify: number; readonly nodeHttp: number }[] = [
   { of: GET_BALANCE, fastify: 80, nodeHttp: 75 },
   { of: POST_ITEM, fastify: 80, nodeHttp: 65 },
@@ -71,7 +71,8 @@ async function measureBesideConstants(run: BenchRun, one: RequestCase, ours: Ser
   const fastify = await startConstantServer('fastify', constant)
   const nodeHttp = await startConstantServer('node:http', constant)
   try {
-    // Ours got a request with other headers than those that are measured, which makes these up to 4 % dearer: so do the others.
+    // Our server got a request with other headers than the measured ones, which makes these up to 4 % more expensive;
+    // so the others get one, too.
     for (const { port } of [fastify, nodeHttp]) await sampleAnswer(port, one.makeRequest)
     await measureCase(run, one, [
       { subject: 'ours', role: 'ours', server: ours },
@@ -109,10 +110,10 @@ async function measureRates(
   contenders: readonly Contender[],
   open: readonly (readonly Connection[])[],
 ): Promise<number[][]> {
-  // Many short rounds: whatever else the machine does comes in bursts, which then hit few of them.
+  // Many short rounds, because what else the machine does comes in bursts, which then affect few rounds.
   const rounds = run.byScale({ tiny: 2, small: 45, medium: 45, large: 45 })
   const milliseconds = run.byScale({ tiny: 50, small: 200, medium: 200, large: 200 })
-  // Servers run for months: what is measured is compiled code.
+  // Servers run for months, so compiled code is measured.
   const warmUpMs = run.byScale({ tiny: 50, small: 3_000, medium: 3_000, large: 3_000 })
   for (const connections of open) await saturate(connections, makeRequest, warmUpMs)
   const rates = contenders.map((): number[] => [])
@@ -136,7 +137,8 @@ async function measureLatencies(
   const latencies = open.map((): Latencies[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [at, connections] of open.entries()) {
-      // The load generator shares the machine: half of what this server and the generator reach together.
+      // The load generator shares the machine, so the load is half of what this server and the generator reach
+      // together.
       const reached = (await saturate(connections, makeRequest, milliseconds)) / (milliseconds / 1_000)
       latencies[at]!.push(await offerLoad(connections, makeRequest, reached / 2, milliseconds * 2))
     }
@@ -144,7 +146,7 @@ async function measureLatencies(
   return latencies
 }
 
-/** The rounds were taken by turns: the share is that within each. */
+/** Records the share within each round, since contenders took turns. */
 function recordShare(
   run: BenchRun,
   subject: string,

@@ -28,7 +28,7 @@ const BATCH_VERSIONS = 1_000
 /** A backup of a real chain, in the project's shared folder next to the checkout. */
 const SHARED_BACKUP = fileURLToPath(new URL('../../../../../shared/data/backup', import.meta.url))
 
-/** Verified, followed until nothing is left. */
+/** Nodes that are followed, with verification, until nothing is left. */
 const NODES = [
   { subject: 'node on loopback, pages of 100', latencyMs: 0, maxPage: 100 },
   { subject: 'node that takes 100 ms, pages of 100', latencyMs: 100, maxPage: 100 },
@@ -44,7 +44,7 @@ const LINKS = [
   { subject: 'bucket behind a link of 20 MB/s', shape: { roundTripMs: 20, bytesPerSecond: 20e6 } },
 ] as const
 
-/** The first is for figures that name no setting: it has more keys, and is the harder of the two. */
+/** Settings of the keys. Figures without a named setting have the first one: it has more keys and is the harder one. */
 const KEY_RETURNS = ['spreading', 'returning'] as const satisfies readonly KeyReturns[]
 
 /** A slice keeps one of this many accounts and tables. */
@@ -108,7 +108,7 @@ async function measureBackup(run: BenchRun): Promise<void> {
   await measureContenders(run, contenders, { title: `a backup with ${writes} writes`, metric: 'writes', count: writes })
 }
 
-/** Measures from a folder, and from a node on the same machine, which answers at once or after a while. */
+/** Measures from a folder, and from a node on the same machine that answers at once or with a delay. */
 async function measureMainnetLike(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 20_000, medium: 60_000, large: 60_000 })
   run.step(`making ${versions} versions like those of mainnet`)
@@ -146,8 +146,8 @@ async function measureMainnetLike(run: BenchRun): Promise<void> {
 }
 
 /**
- * Measures a slice, and a bucket behind links, beside the folder with everything: of more versions, as a link costs most when it is
- * first used, and a store most once it has many keys.
+ * Measures a slice, and a bucket behind links, compared with everything from a folder. It takes more versions, as a
+ * link costs most at first, and a store costs most once it has many keys.
  */
 async function measureLongLedger(run: BenchRun): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 60_000, medium: 300_000, large: 600_000 })
@@ -186,7 +186,10 @@ async function measureLongLedger(run: BenchRun): Promise<void> {
   }
 }
 
-/** Measures what a store takes on disk, and a slice. Bytes do not depend on the machine, so one round is enough. */
+/**
+ * Measures the bytes that a store takes on disk, and a slice. Bytes do not depend on the machine, so one round
+ * suffices.
+ */
 async function measureSize(run: BenchRun, returns: KeyReturns): Promise<void> {
   const versions = run.byScale({ tiny: 300, small: 60_000, medium: 150_000, large: 150_000 })
   run.step(`the size of ${versions} versions, ${returns} keys`)
@@ -312,7 +315,11 @@ async function putPlain(folder: string, batches: readonly VersionWrites[][]): Pr
   await plain.close()
 }
 
-/** @param slice what is kept; everything where it is undefined. A slice also keeps its transactions, as the program does. */
+/**
+ * Ingests a source.
+ * @param slice specification of what is kept; undefined for everything. A slice also keeps its transactions, as the
+ * program does.
+ */
 async function ingest(
   folder: string,
   location: string,

@@ -13,7 +13,7 @@ import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 import type { LoopStops } from '../workload/committing-process.ts'
 
-/** Far below the load that saturates, so that requests do not wait for each other. */
+/** Load far below saturation, so that requests do not wait for each other. */
 const REQUESTS_PER_SECOND = 1_000
 const CONNECTIONS = 32
 
@@ -63,7 +63,7 @@ export const interferenceSuite: Suite = {
   },
 }
 
-/** Measures how long the event loop of a program stands still that commits 1,000 writes after 1,000 writes. */
+/** Measures how long the event loop of a program stands still while it commits 1,000 writes again and again. */
 async function measureStops(run: BenchRun): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 3, medium: 5, large: 9 })
   const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 10_000, large: 20_000 })

@@ -43,7 +43,10 @@ export const pruneSuite: Suite = {
   },
 }
 
-/** A merge continues while the store is pruned: without waiting for it, its cost would be that of the prune. */
+/**
+ * Waits until merges are done. A merge continues while the store is pruned, and its cost would count as that of the
+ * prune.
+ */
 async function mergesDone(path: string): Promise<void> {
   const files = () => readdirSync(path).filter((name) => name.startsWith('write-ahead-'))
   while (files().length > 1) await sleep(1)
@@ -51,7 +54,8 @@ async function mergesDone(path: string): Promise<void> {
 
 async function measure(run: BenchRun, keys: number, windows: number): Promise<void> {
   const path = run.folder('prune')
-  // A quarter of what a window writes: what dies in the table is never pruned, and what is merged together goes together.
+  // A table of a quarter of what a window writes. Writes that become obsolete in the table are never pruned, and what
+  // is merged together is pruned together.
   const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: TABLE_BYTES_PER_KEY * keys })
   const source = steadyVersions(keys)
   const windowVersions = BigInt(keys)

@@ -29,7 +29,7 @@ interface BenchState extends ViewState {
   read(key: Uint8Array): Uint8Array | undefined
 }
 
-/** The newest state of a feed, in memory, by the texts of keys. */
+/** The newest state of a feed, in memory, by keys as texts. */
 async function readValues(): Promise<Map<string, Uint8Array>> {
   const values = new Map<string, Uint8Array>()
   const source = await openSource(sharedPath(STATES))
@@ -46,7 +46,7 @@ async function readValues(): Promise<Map<string, Uint8Array>> {
   return values
 }
 
-/** The state with the module of the programs. */
+/** The state, with the module of the programs. */
 function stateOf(feed: ReadonlyMap<string, Uint8Array>): BenchState {
   const values = new Map(feed)
   values.set(bytesToHexDigits(moduleKey(PROGRAM_MODULE.address, PROGRAM_MODULE.name)), programModule())
@@ -78,7 +78,7 @@ function callOf(module: string, name: string, typeArguments: readonly string[], 
 
 interface Case {
   readonly call: ViewCall
-  /** The same by hand, and how the first result of the view is read. */
+  /** The same computation written by hand, and the way to read the first result of the view. */
   readonly byHand: () => unknown
   readonly readResult: (bytes: Uint8Array) => unknown
 }
@@ -124,7 +124,7 @@ async function measureView(run: BenchRun, state: BenchState, { call, byHand, rea
   if (byHand() !== result) throw new Error(`${title} is ${result}, by hand ${byHand()}`)
   const contenders = [
     { subject: 'vm, warm', role: 'ours', once: () => runView(warm, state, call) },
-    // Modules are decoded anew, and each function is compiled at its first call.
+    // A new vm decodes all modules, and compiles each function at its first call.
     { subject: 'vm, cold', role: 'ours', once: () => runView(createVm(), state, call) },
     { subject: 'by hand in TypeScript', role: 'floor', once: byHand },
   ] as const

@@ -11,8 +11,8 @@ import {
   typeTagToText,
 } from '@ledger-state/type-tag'
 
-// Views of the framework written by hand, for one version of it: they read the same keys of the same state as the Move code and
-// decode what they need. This is the least that an answer costs.
+// Views of the framework written by hand for one version of it. They read the same keys of the same state as the Move
+// code, and decode what they need: the least that an answer costs.
 
 /** The state that all contenders read. */
 export interface ReadableState {
@@ -33,7 +33,7 @@ const DERIVED_OBJECT = Uint8Array.of(0xfc)
 const DELEGATION_POOL = parseStructTag('0x1::delegation_pool::DelegationPool')
 const STAKE_POOL = parseStructTag('0x1::stake::StakePool')
 const BENEFICIARY = parseStructTag('0x1::delegation_pool::BeneficiaryForOperator')
-/** The shares that stand for fees of stake that is not active yet. */
+/** Holder of the shares that stand for fees of inactive stake. */
 const NO_SHAREHOLDER = new Uint8Array(32)
 const MAX_FEE = 10_000n
 
@@ -77,7 +77,7 @@ export function coinBalance(state: ReadableState, owner: Uint8Array): bigint {
   return metadata ? balance + primaryBalance(state, owner, metadata) : balance
 }
 
-/** The supply of the coin and of its paired asset; undefined where neither is counted. */
+/** The supply of the coin and of its paired asset; undefined if neither is counted. */
 export function coinSupply(state: ReadableState): bigint | undefined {
   const info = new ByteReader(state.read(resourceKey(FRAMEWORK, COIN_INFO))!)
   info.readByteString()
@@ -91,7 +91,7 @@ export function coinSupply(state: ReadableState): bigint | undefined {
   return counted ? coins + new ByteReader(counted).readWideInteger(16) : coins
 }
 
-/** An aggregator, whose value is an item of a table, or an integer. */
+/** Reads an optional aggregator: one whose value is an item of a table, or an integer. */
 function readOptionalAggregator(state: ReadableState, reader: ByteReader): bigint {
   if (reader.readBool()) {
     const handle = reader.readBytes(32)
@@ -101,7 +101,7 @@ function readOptionalAggregator(state: ReadableState, reader: ByteReader): bigin
   return reader.readWideInteger(16)
 }
 
-/** Shares of an amount of coins. */
+/** Pool that maps amounts of coins to shares. */
 interface SharePool {
   readonly coins: bigint
   readonly shares: bigint
@@ -113,7 +113,7 @@ function readSharePool(reader: ByteReader): SharePool {
   const coins = reader.readU64()
   const shares = reader.readWideInteger(16)
   const holders = reader.readBytes(32)
-  // The length of the table, and the scaling factor, which only buying shares needs.
+  // Skips the length of the table, and the scaling factor, which only buying shares needs.
   reader.readU64()
   reader.readU64()
   return { coins, shares, holders }
@@ -127,7 +127,7 @@ function sharesOf(state: ReadableState, { holders }: SharePool, holder: Uint8Arr
 const amountOf = (shares: bigint, coins: bigint, total: bigint) =>
   coins === 0n || total === 0n ? 0n : (shares * coins) / total
 
-/** What a delegator has in a pool: active, inactive, and pending inactive. */
+/** Stake of a delegator in a pool: active, inactive, and pending inactive. */
 export function delegatedStake(
   state: ReadableState,
   poolAddress: Uint8Array,
@@ -138,7 +138,7 @@ export function delegatedStake(
   const cycle = pool.readU64()
   const inactiveShares = pool.readBytes(32)
   const withdrawals = pool.readBytes(32)
-  // The capability of the signer of the stake pool.
+  // Skips the capability of the signer of the stake pool.
   pool.readBytes(32)
   const inactiveCoins = pool.readU64()
   const commission = pool.readU64()

@@ -15,14 +15,17 @@ const BALANCE: ViewRequest = {
   arguments: { json: [OWNER] },
 }
 
-/** One version in ten writes what the view reads. */
+/** One version in this many writes what the view reads. */
 const VERSIONS_PER_STEP = 10
 const BATCH = 1_000
-/** Versions at which the view is asked, for the cost of asking at each. */
+/** Most versions at which the view is called, to find out the cost of calling it at each. */
 const MOST_ASKED = 2_000
 const BUDGET = { instructions: 1e12, bytes: 1e15, reads: 1e9, readBytes: 1e12 }
 
-/** Measures the history of `coin::balance` over windows with more and more changes, compared with asking at every version. */
+/**
+ * Measures the history of `coin::balance` over windows with more and more changes, compared with calls at every
+ * version.
+ */
 export async function measureHistories(run: BenchRun, state: ReadonlyMap<string, Uint8Array>): Promise<void> {
   const steps = run.byScale({
     tiny: [10],

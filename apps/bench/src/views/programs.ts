@@ -27,7 +27,7 @@ const ofTable = (name: string, parameters: SignatureToken[], results: SignatureT
   typeArguments: [u64, u64],
 })
 
-/** Locals: the parameter, the counter, the sum, and what a body needs. */
+/** Locals by index: the parameter, the counter, the sum, and what a body needs. */
 const LOCAL = { count: 0, index: 1, sum: 2, own: 3 } as const
 
 /** Runs the body for each index below the parameter; the result is the sum. */
@@ -157,7 +157,7 @@ export function programModule(): Uint8Array {
   })
 }
 
-/** The loops in TypeScript, on numbers, with the check of each sum that Move makes. */
+/** The loops in TypeScript, on numbers, with the same check of each sum as in Move. */
 export const LOOPS_BY_HAND: Readonly<Record<'arithmetic' | 'vector' | 'struct' | 'table', (count: number) => number>> =
   {
     arithmetic(count) {
@@ -198,7 +198,7 @@ function checked(value: number): number {
   return value
 }
 
-/** What `quote` answers, by hand. */
+/** Answer of `quote`, computed by hand. */
 export function quoteByHand(amount: bigint, reserveIn: bigint, reserveOut: bigint): bigint {
   const amountWithFee = amount * 997n
   return BigInt.asUintN(64, (amountWithFee * reserveOut) / (reserveIn * 1_000n + amountWithFee))

@@ -1,17 +1,17 @@
-// A process that commits, each commit after the one before, and measures how long its event loop stands still meanwhile.
-// Arguments: the folder of a store that it creates, how many milliseconds it commits, and whether it commits at all (`true`).
-// Sends `LoopStops`.
+// A process that makes one commit after the other, and measures how long its event loop stands still meanwhile.
+// Arguments: the folder of a store that it creates, how many milliseconds it commits, and whether it commits at all
+// (`true`). Sends `LoopStops`.
 import { openStateEngine } from '@ledger-state/state-engine'
 import { createRandom } from '@ledger-state/testing/random'
 
 export interface LoopStops {
-  /** Milliseconds between the ticks of a timer of 1 ms, which is in them. */
+  /** Milliseconds between ticks of a timer of 1 ms, including that millisecond. */
   readonly p99: number
   readonly p999: number
   readonly longest: number
-  /** The same in CPU time of the thread: other programs on the machine do not make it longer, and waiting for a disk is not in it. */
+  /** The same in CPU time of the thread, which other programs on the machine and waiting for a disk do not increase. */
   readonly cpu: { readonly p99: number; readonly p999: number; readonly longest: number }
-  /** Writes in a second; 0 where nothing is committed. */
+  /** Writes in a second; 0 if nothing is committed. */
   readonly writesPerSecond: number
 }
 
@@ -19,9 +19,9 @@ const WRITES = 1_000
 const KEYS = 300_000
 const KEY_LENGTH = 40
 const VALUE_LENGTH = 100
-/** Made before the clock runs, and committed again and again. */
+/** Number of batches, made before the clock runs and committed again and again. */
 const BATCHES = 100
-/** Small enough that merges are under way nearly all the time. */
+/** Bytes of the memtable, so small that merges are under way nearly all the time. */
 const TABLE_BYTES = 2 ** 24
 const CHAIN = { chainId: 1 }
 
@@ -50,7 +50,7 @@ async function commit(): Promise<void> {
   await engine.commit([{ version: version++, block, writes }], CHAIN)
 }
 
-// The first merges make the records that later ones read.
+// The first merges make the records that later merges read.
 for (let count = 0; count < BATCHES; count++) await commit()
 
 const stops: number[] = []

@@ -1,7 +1,7 @@
 import { createRandom } from '@ledger-state/testing/random'
 import { keyBytes, VERSIONS_PER_BLOCK, type WorkloadVersion } from './workload.ts'
 
-/** Endless versions that write all keys equally often, so that every window of the same length holds the same amount. */
+/** Endless versions that write all keys equally often, so that all windows of one length hold the same amount. */
 export function* steadyVersions(keys: number): Generator<WorkloadVersion, never> {
   const random = createRandom(5)
   const content = Buffer.alloc(4_096, 'steady')

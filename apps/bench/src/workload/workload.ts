@@ -1,4 +1,5 @@
-// What the suites write to the engine and its peers, and what they ask: state as chains keep it, made from a seed.
+// Data that suites write to the engine and its peers, and questions that they ask: state like that of chains, made from
+// a seed.
 import { createRandom, type Random } from '@ledger-state/testing/random'
 
 export interface WorkloadClass {
@@ -23,13 +24,16 @@ export interface Question {
   readonly version: bigint
 }
 
-/** How often each key is asked for: all equally, a few much more than the others, or each as often as it is written. */
+/**
+ * Frequency with which keys are asked for: all equally often, a few much more often than others, or each as often as it
+ * is written.
+ */
 export type Access = 'uniform' | 'Zipf' | 'as written'
 
 export interface Workload {
   readonly keys: number
   readonly seed: number
-  /** Two workloads with the same fingerprint write the same. */
+  /** Text that is equal for two workloads that write the same. */
   readonly fingerprint: string
   readonly classes: readonly WorkloadDepth[]
   readonly writes: number
@@ -38,37 +42,42 @@ export interface Workload {
   key(at: number): Uint8Array
   /** All versions in order, in batches. */
   batches(): Iterable<WorkloadVersion[]>
-  /** All keys. */
+  /** Class of all keys. */
   readonly mixed: WorkloadClass
-  /** Each at a random version. */
+  /** Questions, each at a random version. */
   questions(of: WorkloadClass, count: number, access?: Access): Question[]
-  /** Each at the version before the newest write of its key, so that the answer was superseded last. */
+  /** Questions, each at the version before the newest write of its key, so that the answer was superseded last. */
   justSuperseded(of: WorkloadClass, count: number): Question[]
-  /** Asks for keys of any class whose newest write is a deletion, at the latest version. */
+  /** Questions for keys of any class whose newest write is a deletion, at the latest version. */
   deleted(count: number): Question[]
   /** Keys that are never written. */
   absentKeys(count: number): Uint8Array[]
 }
 
-/** Part of the fingerprint. Raise it with every change of what is written, so that kept stores are filled again. */
+/**
+ * Number that is part of the fingerprint. Raise it with every change of what is written, so that kept stores are filled
+ * again.
+ */
 const FORMAT = 1
 const WRITES_PER_VERSION = 5
 export const VERSIONS_PER_BATCH = 1_000
 export const VERSIONS_PER_BLOCK = 20
 /** Share of deletions in per cent. */
 const DELETIONS = 2
-/** Bytes; the median is 150. */
+/** Lengths of values in bytes; the median is 150. */
 const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
-/** One value in this number is as long as a compiled module. */
+/** One value in this many is as long as a compiled module. */
 const LONG_VALUE_EVERY = 5_000
 const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
-/** Values are slices of this much content, at random places: a compressor finds no repetition within a block. */
+/** Bytes of content of which values are slices at random places: a compressor finds no repetition within a block. */
 const CONTENT_BYTES = 4_000_000
-/** One key in this number is as long as the keys of deeply generic types. */
+/** One key in this many is as long as the keys of deeply generic types. */
 const LONG_KEY_EVERY = 1_000
 const LONG_KEY_LENGTH = 5_000
 
-/** Most keys have 33 to 150 bytes. Most are written once or ten times, a few thousands of times. */
+/**
+ * Creates a workload. Most keys have 33 to 150 bytes. Most are written once or ten times, and a few thousands of times.
+ */
 export function createWorkload(keys: number, seed: number): Workload {
   const randomOf = (use: number) => createRandom(use + 100 * seed)
   const classes = classesOf(keys)
@@ -86,7 +95,7 @@ export function createWorkload(keys: number, seed: number): Workload {
     }
   }
 
-  /** The number of the key that each write writes, in order. */
+  /** The number of the key of each write, in order. */
   function writtenKeys(): Uint32Array {
     shuffled ??= shuffledWrites(classes, randomOf(3))
     return shuffled
@@ -223,12 +232,15 @@ function keyNumber(key: Uint8Array): number {
   return key[5]! | (key[6]! << 8) | (key[7]! << 16) | (key[8]! << 24)
 }
 
-/** Zipf's law with exponent 1, approximated by its continuous form: number k comes about 1/k as often as number 0. */
+/**
+ * Draws numbers by Zipf's law with exponent 1, approximated by its continuous form: number k comes about 1/k as often
+ * as number 0.
+ */
 function createZipf(random: Random): (below: number) => number {
   return (below) => Math.min(below - 1, Math.floor((below + 1) ** (random.below(1 << 30) / 2 ** 30)) - 1)
 }
 
-/** Incompressible. */
+/** Random bytes, which cannot be compressed. */
 function randomBytes(length: number, random: Random): Buffer {
   return Buffer.from(random.bytes(length))
 }

@@ -6,8 +6,8 @@ import type { KeyReturns } from './key-population.ts'
 const SLOT_DEPOSIT = 40_000n
 
 /**
- * The versions of `chainLikeBlocks` as an ingest commits them, endlessly: each block has a version of block metadata, its
- * transactions, and a checkpoint without writes. Values have the annotations that their metadata take in a store.
+ * The versions of `chainLikeBlocks` as an ingest commits them, endlessly. Each block has a version of block metadata,
+ * its transactions, and a checkpoint without writes. Values have the annotations that a store makes of their metadata.
  */
 export function* chainLikeVersions(returns: KeyReturns, seed = 1): Generator<VersionWrites, never> {
   let version = 0n

@@ -23,7 +23,10 @@ function* writesOf(returns: KeyReturns, seed = 1): Generator<ChainLikeWrite> {
   }
 }
 
-/** Bytes in which two values differ, and in how many runs; runs less than three bytes apart are one, as the design counts. */
+/**
+ * Number of bytes in which two values differ, and of runs of such bytes. Runs less than three bytes apart count as one,
+ * as in the design.
+ */
 function difference(one: Uint8Array, other: Uint8Array): { readonly changed: number; readonly runs: number } {
   let [changed, runs, last] = [0, 0, -4]
   for (const [at, byte] of one.entries()) {
@@ -35,7 +38,9 @@ function difference(one: Uint8Array, other: Uint8Array): { readonly changed: num
   return { changed, runs }
 }
 
-/** The mean differences of consecutive values of a key, of equal lengths and not the same, by the name of their type. */
+/**
+ * Mean differences of consecutive values of a key that have one length and are not equal, by the name of their type.
+ */
 function meanDifferences(writes: Iterable<RealWrite>) {
   const before = new Map<string, Uint8Array>()
   const sums = new Map<string, { pairs: number; changed: number; runs: number }>()

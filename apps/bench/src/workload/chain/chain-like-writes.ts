@@ -17,9 +17,9 @@ import { FIRST_WRITES, KeyPopulation, type KeyReturns, WriteCounts } from './key
 
 /** User transactions of a block. */
 export const USER_TRANSACTIONS = 12
-/** Writes of a user transaction, from the least to the most; one more where the last makes an account. */
+/** Fewest and most writes of a user transaction; one more if the last one makes an account. */
 const USER_WRITES = { least: 5, most: 10 }
-/** Shares in per cent of what a user transaction writes, other than its sender and the supply. */
+/** Shares in per cent of the writes of a user transaction, other than of its sender and the supply. */
 const DRAWN = { recipients: 25, stores: 35, assets: 5 }
 
 /** One write, with the bytes that only its caller has. */
@@ -29,26 +29,27 @@ export interface ChainLikeWrite {
   readonly value: Uint8Array
   /** Whether the key is written for the first time. */
   readonly isCreation: boolean
-  /** What the ledger keeps of the key's first write; undefined for resources of the framework itself. */
+  /** Creation time that the ledger keeps for the key; undefined for resources of the framework itself. */
   readonly creationTimeUsec: number | undefined
 }
 
 export interface ChainLikeBlock {
   readonly height: number
   readonly timeUsec: number
-  /** What the block itself writes. */
+  /** Writes of the block itself. */
   readonly metadata: ChainLikeWrite[]
-  /** What each user transaction writes: first the account of its sender. */
+  /** Writes of each user transaction; the first is of its sender's account. */
   readonly transactions: ChainLikeWrite[][]
 }
 
 /**
- * What blocks write, endlessly, with 3 writes of the block itself and 12 transactions of 5 to 10: 6.6 writes a version, where a
- * checkpoint without writes is a version, too. Values are resources and table items as the framework lays them out, and a
- * write changes of them what it changes on chain: a balance, a counter, a clock. How often each key comes back is a setting
- * with two values (`FIRST_WRITES`). The same seed gives the same bytes.
+ * Writes of blocks, endlessly: 3 of the block itself, and 12 transactions of 5 to 10 writes. That is 6.6 writes a
+ * version, counting the checkpoint without writes as a version. Values are resources and table items as the framework
+ * lays them out, and a write changes the part of them that it changes on chain: a balance, a counter, a clock. A
+ * setting with two values (`FIRST_WRITES`) says how often keys come back. The same seed gives the same bytes.
  *
- * What is assumed: the shares of the kinds of records, and that nothing is deleted. The first block is the genesis.
+ * It is an assumption that kinds of records have these shares and that nothing is deleted. The first block is the
+ * genesis.
  */
 export function* chainLikeBlocks(returns: KeyReturns, seed = 1): Generator<ChainLikeBlock, never> {
   const maker = new BlockMaker(returns, seed)
@@ -88,7 +89,7 @@ class BlockMaker {
   readonly #stores = new Kind(...stores)
   readonly #assets = new Kind(asset)
   readonly #items = new Kind(...items)
-  /** The numbers of accounts and their purses, of stores, assets and items. */
+  /** Numbers of accounts and their purses, of stores, of assets and of items. */
   readonly #numbers: Readonly<Record<'account' | 'store' | 'asset' | 'item', KeyPopulation>>
   #height = 0
   #writes = 0
@@ -122,7 +123,7 @@ class BlockMaker {
     const count = least + this.#random.below(most - least + 1)
     const writes: ChainLikeWrite[] = []
     const written = new Map<Kind, Set<number>>()
-    /** Writes the record unless the transaction has done so. */
+    /** Writes the record, unless the transaction has done so. */
     const add = (kind: Kind, record: number): void => {
       const records = written.get(kind) ?? new Set()
       if (records.has(record)) return
@@ -147,7 +148,7 @@ class BlockMaker {
     return writes
   }
 
-  /** A new record where the setting asks for more keys; by chance, so that no kind of record is preferred. */
+  /** A new record if the setting asks for more keys. Chance decides, so that no kind of record is preferred. */
   #draw(of: 'account' | 'store' | 'asset' | 'item'): number {
     const isDue = this.#creations < this.#firstWrites * this.#writes && this.#random.below(2) === 0
     return this.#numbers[of].draw(isDue)

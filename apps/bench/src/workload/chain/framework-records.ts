@@ -1,5 +1,5 @@
-// Keys and values as the framework of Aptos lays them out. Layouts and lengths are those that its modules declare, which the
-// test of this module holds them to. What a write changes is what such a write changes on chain.
+// Keys and values as the framework of Aptos lays them out. They have the layouts and lengths that its modules declare;
+// the test of this module checks that. A write changes the bytes that such a write changes on chain.
 import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import {
   parseStructTag,
@@ -31,11 +31,11 @@ export interface KeyedShape {
   readonly value: RecordShape
 }
 
-/** Validators of an epoch: the record of their performance takes 2,098 bytes with 131, as on mainnet. */
+/** Validators of an epoch. With 131, as on mainnet, the record of their performance takes 2,098 bytes. */
 const VALIDATORS = 131
-/** A multiple of the number of types of items, so that all items of a table are of one type. */
+/** Number of tables: a multiple of the number of types of items, so that all items of a table have one type. */
 const TABLES = 500
-/** Assets of which there are stores. */
+/** Number of assets that have stores. */
 const ASSETS = 1_000
 const EPOCH_USEC = 7_200_000_000n
 const START_USEC = 1_750_000_000_000_000
@@ -54,7 +54,7 @@ const bool = fixed(Uint8Array.of(0))
 const zero = u64(0n)
 const frameworkAddress = fixed(parseAddress('0x1'))
 
-/** Microseconds since 1970 of a block; real blocks do not come at equal distances either. */
+/** Time of a block in microseconds since 1970. As on a real chain, blocks do not come at equal distances. */
 export function blockTimeUsec(height: number): number {
   return START_USEC + height * BLOCK_USEC + (Math.imul(height, 7_919) & 0x7fff)
 }
@@ -68,7 +68,7 @@ function resource(type: string, address: Field, value: readonly Field[]): KeyedS
   return keyedShape(resourceKey(new Uint8Array(ADDRESS_LENGTH), parseStructTag(type)), address, value)
 }
 
-/** A resource group: its members with the bytes of their types before them, in the order of these. */
+/** A resource group: its members, each after the bytes of its type, in the order of these bytes. */
 function objectGroup(address: Field, members: Readonly<Record<string, readonly Field[]>>): KeyedShape {
   const entries = Object.entries(members).map(([type, fields]) => {
     const writer = new ByteWriter()
@@ -100,7 +100,7 @@ function keyedShape(key: Uint8Array, address: Field, value: readonly Field[]): K
   }
 }
 
-// What each block or transaction writes.
+// Records that each block or transaction writes.
 
 export const blockResource = resource('0x1::block::BlockResource', frameworkAddress, [
   counter(1, 1),
@@ -111,20 +111,20 @@ export const blockResource = resource('0x1::block::BlockResource', frameworkAddr
 
 export const currentTime = resource('0x1::timestamp::CurrentTimeMicroseconds', frameworkAddress, [clock(blockTimeUsec)])
 
-/** Each block counts one proposal of one validator. */
+/** Record in which each block counts one proposal of one validator. */
 export const validatorPerformance = resource('0x1::stake::ValidatorPerformance', frameworkAddress, [
   fixed(new ByteWriter().uleb128(VALIDATORS).toBytes()),
   ...Array.from({ length: VALIDATORS }, (_, at) => [counter(VALIDATORS, at), zero]).flat(),
 ])
 
-/** The supply of the coin that pays for gas, an aggregator in a table: each transaction burns some. */
+/** The supply of the coin that pays for gas, an aggregator in a table. Each transaction burns some. */
 export const coinSupply = tableItem(addressOf(SUPPLY), addressOf(OWNER), [burntSupply])
 
-// What belongs to users.
+// Records of users.
 
 const accountAddress = addressOf(ACCOUNT)
 
-/** A transaction of the account counts its sequence number up. */
+/** Account whose sequence number each of its transactions increments. */
 export const account = resource('0x1::account::Account', accountAddress, [
   fixed(Uint8Array.of(ADDRESS_LENGTH)),
   accountAddress,
@@ -136,7 +136,7 @@ export const account = resource('0x1::account::Account', accountAddress, [
   fixed(Uint8Array.of(0)),
 ])
 
-/** Deposits and withdrawals by turns: the balance and one of the two counters change. */
+/** Coin store. Deposits and withdrawals alternate: the balance and one of the two counters change. */
 export const coinStore = resource('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>', accountAddress, [
   amount(8),
   bool,
@@ -148,7 +148,7 @@ function objectCore(owner: Field, self: Field): Field[] {
   return [u64(2n ** 50n + 1n), owner, fixed(Uint8Array.of(1)), ...eventHandle(zero, 2n ** 50n, self)]
 }
 
-/** A balance of a fungible asset: of the member that holds it the lowest bytes change. */
+/** A store of a fungible asset. A write changes the lowest bytes of the member with the balance. */
 function fungibleStore(salt: number, metadata: Field, isConcurrent: boolean): KeyedShape {
   const self = addressOf(salt)
   return objectGroup(self, {
@@ -161,12 +161,12 @@ function fungibleStore(salt: number, metadata: Field, isConcurrent: boolean): Ke
 /** The store of the coin that pays for gas, of an account without a coin store. */
 export const gasStore = fungibleStore(PURSE, fixed(parseAddress('0xa')), false)
 
-/** Every third balance may be changed by transactions that run at the same time. */
+/** Stores; every third has a balance that concurrent transactions may change. */
 export const stores = [false, false, true].map((isConcurrent) =>
   fungibleStore(STORE, oneOfAddresses(ASSET, ASSETS), isConcurrent),
 )
 
-/** A fungible asset that is minted and burnt: its supply changes. */
+/** A fungible asset whose supply changes as it is minted and burnt. */
 export const asset = objectGroup(addressOf(ASSET), {
   '0x1::object::ObjectCore': objectCore(addressOf(OWNER), addressOf(ASSET)),
   '0x1::fungible_asset::Metadata': [
@@ -187,8 +187,8 @@ function text(start: string, digits: number): Field[] {
 }
 
 /**
- * Items of tables of applications, whose types nobody declares here; the lengths, 16 to 313 bytes, are between those of items
- * that mainnet writes (16 to 320). Each write changes one or two amounts, and in the longer ones a time or a counter.
+ * Items of tables of applications, whose types are not declared here. Their lengths, 16 to 313 bytes, are within those
+ * of items on mainnet (16 to 320). Each write changes one or two amounts, and in longer items also a time or a counter.
  */
 export const items = [
   [amount(16)],

@@ -18,10 +18,10 @@ export const FIRST_WRITES = { returning: 0.02, spreading: 0.17 } as const
 
 export type KeyReturns = keyof typeof FIRST_WRITES
 
-/** How many there are before any comes back: a transaction writes at most ten, no two alike. */
+/** Number of keys before any comes back: a transaction writes at most ten different ones. */
 const LEAST_KNOWN = 16
 
-/** Numbers things as they appear, and draws those that come back. */
+/** Numbers records as they appear, and draws those that come back. */
 export class KeyPopulation {
   readonly #random: Random
   #known = 0
@@ -30,12 +30,12 @@ export class KeyPopulation {
     this.#random = random
   }
 
-  /** How many numbers were drawn, and the number of the next new one. */
+  /** Number of numbers that were drawn, which is the next new number. */
   get known(): number {
     return this.#known
   }
 
-  /** A number from 0 on. The smallest that was not drawn yet if it is to be new, or where there are few. */
+  /** Draws a number from 0 on: the smallest that was not drawn yet, if a new one is asked for or few are known. */
   draw(isNew: boolean): number {
     if (isNew || this.#known < LEAST_KNOWN) return this.#known++
     const fraction = this.#random.below(2 ** 30) / 2 ** 30
@@ -43,12 +43,12 @@ export class KeyPopulation {
   }
 }
 
-/** Counts the writes of each record, and keeps when it was first written; eight bytes a record. */
+/** Counts the writes of each record, and keeps when it was first written, in eight bytes a record. */
 export class WriteCounts {
   #counts = new Uint32Array(1_024)
   #firstHeights = new Uint32Array(1_024)
 
-  /** Counts one more write, and returns how many there were before. */
+  /** Counts one more write, and returns the number of earlier ones. */
   next(record: number, height: number): number {
     if (record >= this.#counts.length) {
       this.#counts = grown(this.#counts, record)
@@ -60,7 +60,7 @@ export class WriteCounts {
     return before
   }
 
-  /** The block that wrote the record first. */
+  /** The block that first wrote the record. */
   firstHeight(record: number): number {
     return this.#firstHeights[record]!
   }

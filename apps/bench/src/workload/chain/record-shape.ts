@@ -1,21 +1,24 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 
 /**
- * The bytes of records of one type, out of the number of a record and how often it was written before. Nothing is kept for a
- * record, so a ledger of 10⁸ keys needs no copy of its state to change a few bytes of each value.
+ * Computes the bytes of records of one type from the number of a record and the number of its earlier writes. Nothing
+ * is stored for a record, so a ledger of 10⁸ keys needs no copy of its state to change a few bytes of each value.
  */
 export interface RecordShape {
   readonly length: number
-  /** The bytes after the write with this number; the first is 0. */
+  /** The bytes after the write with this number; the first write is 0. */
   bytes(record: number, write: number): Buffer
 }
 
 /** A part of a record that always takes the same number of bytes. */
 export interface Field {
   readonly length: number
-  /** What stands there where `fill` writes nothing; zeros by default. */
+  /** Bytes of the field where `fill` writes nothing; zeros by default. */
   readonly initial?: Uint8Array
-  /** Writes at `at` what the record has there. A field without it never changes, and is the same in all records. */
+  /**
+   * Writes the record's bytes of the field at `at`. A field without this function never changes, and is the same in all
+   * records.
+   */
   fill?(target: Buffer, at: number, record: number, write: number): void
 }
 
@@ -54,12 +57,12 @@ export function u64(value: bigint): Field {
   return { length: 8, initial }
 }
 
-/** A separate address for each record; fields with one salt have the same. */
+/** An address that differs for each record; fields with the same salt have the same address. */
 export function addressOf(salt: number): Field {
   return oneOfAddresses(salt, Number.MAX_SAFE_INTEGER)
 }
 
-/** One of `count` addresses, by the number of the record. */
+/** One of `count` addresses, chosen by the number of the record. */
 export function oneOfAddresses(salt: number, count: number): Field {
   return {
     length: ADDRESS_LENGTH,
@@ -70,7 +73,7 @@ export function oneOfAddresses(salt: number, count: number): Field {
   }
 }
 
-/** Hex digits of its own for each record. */
+/** Hex digits that differ for each record. */
 export function digitsOf(salt: number, length: number): Field {
   return {
     length,
@@ -82,7 +85,7 @@ export function digitsOf(salt: number, length: number): Field {
   }
 }
 
-/** A u64 that grows by one with every `every`th write, from the one with the number `phase` on. */
+/** A u64 that grows by one with every `every`th write, from write `phase` on. */
 export function counter(every = 1, phase = 0): Field {
   return {
     length: 8,
@@ -93,8 +96,8 @@ export function counter(every = 1, phase = 0): Field {
 }
 
 /**
- * An amount of 8 or 16 bytes: some millions to 10¹³ units, of which each write changes the lowest 24 bits. A transfer of
- * 0.1 coins of 10⁸ units changes as many.
+ * An amount of 8 or 16 bytes, from some millions to 10¹³ units. Each write changes its lowest 24 bits, as a transfer of
+ * 0.1 coins of 10⁸ units does.
  */
 export function amount(length: 8 | 16, salt = 0): ChangingField {
   return {
@@ -106,7 +109,7 @@ export function amount(length: 8 | 16, salt = 0): ChangingField {
   }
 }
 
-/** An amount that only each `every`th write changes, from the one with the number `phase` on. */
+/** An amount that only each `every`th write changes, from write `phase` on. */
 export function rareAmount(length: 8 | 16, every: number, phase: number, salt: number): Field {
   const changed = amount(length, salt)
   return {
@@ -117,7 +120,7 @@ export function rareAmount(length: 8 | 16, every: number, phase: number, salt: n
   }
 }
 
-/** A u128 of 10¹⁷ units, of which each write burns some 131,072. */
+/** A u128 of 10¹⁷ units. Each write burns some 131,072 of them. */
 export const burntSupply: Field = {
   length: 16,
   initial: Uint8Array.of(0, 0, 0, 0, 0, 0, 0x63, 1),
@@ -127,12 +130,12 @@ export const burntSupply: Field = {
   },
 }
 
-/** Microseconds since 1970. */
+/** A time in microseconds since 1970. */
 export function clock(timeOf: (write: number) => number): Field {
   return {
     length: 8,
     fill(target, at, _record, write) {
-      // Fields above 2⁴⁸ are written as two parts.
+      // Numbers above 2⁴⁸ are written in two parts.
       const time = timeOf(write)
       target.writeUInt32LE(time % 2 ** 32, at)
       target.writeUInt32LE(Math.floor(time / 2 ** 32), at + 4)
@@ -140,11 +143,11 @@ export function clock(timeOf: (write: number) => number): Field {
   }
 }
 
-/** The most that a `Buffer` writes of a number; the two bytes above stay as they are. */
+/** Most bytes of a number that a `Buffer` writes. The two bytes above stay as they are. */
 const NUMBER_BYTES = 6
 const DIGITS = '0123456789abcdef'
 
-/** 32 bits that look random, always the same of the same two numbers. */
+/** 32 bits that look random, and depend only on the two numbers. */
 function mix(one: number, other: number): number {
   let bits = Math.imul(one + 1, 0x9e37_79b1) ^ Math.imul(other + 0x7f4a_7c15, 0x85eb_ca6b)
   bits = Math.imul(bits ^ (bits >>> 16), 0x21f0_aaad)
