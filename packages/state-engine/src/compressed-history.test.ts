@@ -31,9 +31,9 @@ async function ingest(
     record(first + at, [[KEY, value(first + at, length)]], first + at),
   )
   await engine.commit(versions, CHAIN)
-  const { run, large } = engine.stats.databases
+  const { historyLog, large } = engine.stats.databases
   await engine.close()
-  return run!.bytes + large!.bytes
+  return historyLog!.bytes + large!.bytes
 }
 
 it.each([
@@ -108,14 +108,14 @@ it.runIf(isSlowRun)('the check reports damage in compressed history', async () =
   await ingest(folder.path, 0, 200)
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
   const root = store.root as unknown as RootDatabase
-  const raw = root.openDB({ name: 'run', encoding: 'binary', keyEncoder: COUNTER_KEY_ENCODER } as never)
-  const run = raw as unknown as Table<number>
-  const whole = run.getBinary(0)!
+  const raw = root.openDB({ name: 'history-log', encoding: 'binary', keyEncoder: COUNTER_KEY_ENCODER } as never)
+  const historyLog = raw as unknown as Table<number>
+  const whole = historyLog.getBinary(0)!
   expect(whole[0]).toBe(254)
   for (const at of [0, 1, 3, 40, whole.length - 1]) {
     const damaged = Buffer.from(whole)
     damaged[at]! ^= 1
-    runTransaction(store.root, 'none', () => run.putSync(0, damaged))
+    runTransaction(store.root, 'none', () => historyLog.putSync(0, damaged))
     const reader = openStateEngineReader({ path: folder.path, verifyReads: true })
     expect(() => reader.at(0n).get(KEY)).toThrow(expect.objectContaining({ code: 'store_corrupt' }))
     await reader.close()

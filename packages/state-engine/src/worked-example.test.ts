@@ -32,9 +32,9 @@ function recordsOf(store: LmdbStore): string[] {
     )
   return [
     ...list('latest', store.latestByStoredKey, (one) => one),
-    ...list('run', store.run, counter),
+    ...list('history-log', store.historyLog, counter),
     ...list('generations', store.generations, counter),
-    ...list('retired', store.retired, numbered),
+    ...list('garbage', store.garbage, numbered),
     ...list('block-lists', store.blockLists, numbered),
   ]
 }

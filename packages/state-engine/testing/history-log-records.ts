@@ -7,7 +7,7 @@ import { type LmdbStore, openLmdbStore } from '../src/lmdb/lmdb-store.ts'
 import { SharedRecord } from '../src/lmdb/shared-record.ts'
 import { runTransaction } from '../src/lmdb/write-transaction.ts'
 import type { Fence } from '../src/records/fences.ts'
-import { isPacked, type Pair, runSeed } from '../src/records/history-log-record.ts'
+import { historySeed, isPacked, type Pair } from '../src/records/history-log-record.ts'
 import { type LedgerRecord, NOTHING_MERGED } from '../src/records/ledger-record.ts'
 
 const BLOCK = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -23,16 +23,16 @@ const EMPTY: LedgerRecord = {
  * Calls `work` in a transaction with a store whose history log is empty, and a writer that appends to it from a number
  * on.
  */
-export function withRun(
+export function withHistoryLog(
   { path, compressHistory = false }: { readonly path: string; readonly compressHistory?: boolean },
-  nextRun: number,
+  nextHistoryNumber: number,
   work: (store: LmdbStore, output: GenerationWriter) => void,
 ): void {
   const store = openLmdbStore({ path, readOnly: false, durability: 'none', compressHistory })
   try {
     runTransaction(store.root, 'none', () => {
-      store.run.clearSync()
-      work(store, new GenerationWriter(store, new RecordBuilder(), { ...EMPTY, nextRun }, undefined))
+      store.historyLog.clearSync()
+      work(store, new GenerationWriter(store, new RecordBuilder(), { ...EMPTY, nextHistoryNumber }, undefined))
     })
   } finally {
     void store.root.close()
@@ -51,10 +51,10 @@ export function pairList(pairs: readonly Pair[]): PairList {
   return list
 }
 
-export function loadRun(store: LmdbStore, number: number): SharedRecord {
+export function loadRecord(store: LmdbStore, number: number): SharedRecord {
   const record = new SharedRecord()
-  assert.ok(record.load(store.run, number, {}))
-  record.verify(runSeed(number))
+  assert.ok(record.load(store.historyLog, number, {}))
+  record.verify(historySeed(number))
   return record
 }
 
@@ -63,6 +63,6 @@ export function fencesOf(list: MergedFences): Fence[] {
   return Array.from({ length: list.count }, (_, place) => ({
     firstVersion: view.getBigUint64(15 * place),
     level: view.getUint8(15 * place + 8),
-    run: view.getUint16(15 * place + 9) * 2 ** 32 + view.getUint32(15 * place + 11),
+    number: view.getUint16(15 * place + 9) * 2 ** 32 + view.getUint32(15 * place + 11),
   }))
 }

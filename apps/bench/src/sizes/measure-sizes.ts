@@ -59,9 +59,9 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
   for (const [name, database] of Object.entries(databases)) {
     console.log(`${name}: ${database.records} records, ${(database.bytes / writes).toFixed(2)} B a write`)
   }
-  const { latest, run, chunks } = await storeParts(path)
+  const { latest, historyLog, chunks } = await storeParts(path)
   sayParts('latest', latest, writes)
-  sayParts('run', run, writes)
+  sayParts('history-log', historyLog, writes)
   for (const { title, records, pairs, bytesBeforeCompression } of chunks) {
     const perWrite = (bytesBeforeCompression / writes).toFixed(2)
     console.log(`  ${title}: ${records}, with ${pairs} in all, ${perWrite} B a write before compression`)

@@ -20,15 +20,16 @@ it('the parts of a store are the bytes that were written, and add up to its page
     await engine.merge()
     const { databases } = engine.stats
     await engine.close()
-    const { latest, run, chunks } = await storeParts(path)
+    const { latest, historyLog, chunks } = await storeParts(path)
     const sum = (parts: Readonly<Record<string, number>>) => Object.values(parts).reduce((all, one) => all + one, 0)
     expect(sum(latest)).toBe(databases.latest!.bytes)
-    expect(sum(run)).toBe(databases.run!.bytes)
+    expect(sum(historyLog)).toBe(databases.historyLog!.bytes)
     // Keys are stored with a byte before them.
     expect(latest.keys).toBe(keys.reduce((all, { length }) => all + length + 1, 0))
     expect(latest['values and annotations']).toBe(300 * 100)
-    for (const bytes of [...Object.values(latest), ...Object.values(run)]) expect(bytes).toBeGreaterThanOrEqual(0)
-    expect(chunks.reduce((all, { records }) => all + records, 0)).toBe(databases.run!.records)
+    for (const bytes of [...Object.values(latest), ...Object.values(historyLog)])
+      expect(bytes).toBeGreaterThanOrEqual(0)
+    expect(chunks.reduce((all, { records }) => all + records, 0)).toBe(databases.historyLog!.records)
     expect(chunks.map(({ title }) => title)).toEqual([
       'plain chunks, up to   1 pairs',
       'transposed chunks, up to   3 pairs',

@@ -33,7 +33,7 @@ export interface ChunkClass {
 
 export interface StoreParts {
   readonly latest: Parts
-  readonly run: Parts
+  readonly historyLog: Parts
   readonly chunks: readonly ChunkClass[]
 }
 
@@ -57,8 +57,8 @@ export async function storeParts(path: string): Promise<StoreParts> {
     root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary', ...more })
   try {
     const latest = partsOfLatest(table('latest'))
-    const run = partsOfRun(table('run'))
-    return { latest, run, chunks: classesOf(table('run', { compression: COMPRESSION })) }
+    const historyLog = partsOfHistoryLog(table('history-log'))
+    return { latest, historyLog, chunks: classesOf(table('history-log', { compression: COMPRESSION })) }
   } finally {
     await root.close()
   }
@@ -83,16 +83,16 @@ function partsOfLatest(latest: Database<Buffer, Buffer>): Parts {
   }
 }
 
-function partsOfRun(run: Database<Buffer, Buffer>): Parts {
+function partsOfHistoryLog(historyLog: Database<Buffer, Buffer>): Parts {
   let content = 0
   let entries = 0
-  for (const { key, value } of run.getRange({})) {
+  for (const { key, value } of historyLog.getRange({})) {
     content += value.length
     // A record above half of a page has separate pages, which are counted as such.
     if (entryBytes(key, value) <= PAGE.bytes / 2) entries += entryBytes(key, value)
     else content -= value.length
   }
-  return { 'records as stored': content, ...pageParts(run, entries, content) }
+  return { 'records as stored': content, ...pageParts(historyLog, entries, content) }
 }
 
 /** Bytes that are not content: of the entries, of their pages, and of whole pages. */
@@ -111,9 +111,9 @@ function entryBytes(key: Buffer, value: Buffer): number {
   return length + (length & 1)
 }
 
-function classesOf(run: Database<Buffer, Buffer>): ChunkClass[] {
+function classesOf(historyLog: Database<Buffer, Buffer>): ChunkClass[] {
   const classes = new Map<string, { records: number; pairs: number; bytesBeforeCompression: number }>()
-  for (const { value } of run.getRange({})) {
+  for (const { value } of historyLog.getRange({})) {
     const title = classOf(value)
     const one = classes.get(title) ?? { records: 0, pairs: 0, bytesBeforeCompression: 0 }
     one.records++

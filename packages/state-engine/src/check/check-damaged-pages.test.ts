@@ -17,8 +17,8 @@ describe('a flipped bit', () => {
       'large',
       'latest',
       'meta',
-      'retired',
-      'run',
+      'garbage',
+      'history-log',
     ])
     const faults = [
       { offset: 1, xor: 1, fault: 'has another number' },
@@ -39,7 +39,7 @@ describe('a flipped bit', () => {
   })
 
   it.runIf(isSlowRun)('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
-    const below = pagesBelowRoot(stores.file, rootPages(stores.file).get('run')!)
+    const below = pagesBelowRoot(stores.file, rootPages(stores.file).get('history-log')!)
     const paths = below.map((page) => stores.copy((file) => changeByte(file, page * PAGE_BYTES + 18, 0x42)))
     const errors = openElsewhere(paths, 'read').flatMap(({ error }) => error ?? [])
     for (const error of errors)

@@ -13,7 +13,7 @@ export class LargeCheck {
   /** Length of each large value that a record refers to, by id. */
   readonly #named = new Map<number, number>()
   /** Generations whose garbage lists must name large values that chunks refer to, by id. */
-  readonly #toRetire = new Map<number, { readonly length: number; readonly generation: number }>()
+  readonly #missingGarbage = new Map<number, { readonly length: number; readonly generation: number }>()
 
   /** Generations whose garbage lists must name bundles, by id. */
   readonly #bundles = new Map<number, number>()
@@ -32,9 +32,9 @@ export class LargeCheck {
   }
 
   /** Notes that a chunk refers to a value, which the garbage list of its generation must name. */
-  expectRetired({ id, length }: LargeBytes, generation: number): void {
-    if (this.#toRetire.has(id)) this.#findings.add(`two chunks refer to large value ${id}`)
-    this.#toRetire.set(id, { length, generation })
+  expectGarbage({ id, length }: LargeBytes, generation: number): void {
+    if (this.#missingGarbage.has(id)) this.#findings.add(`two chunks refer to large value ${id}`)
+    this.#missingGarbage.set(id, { length, generation })
   }
 
   /** Notes that a chunk refers to a value in a bundle, which the garbage list of its generation must name. */
@@ -47,16 +47,20 @@ export class LargeCheck {
     this.#frames.set(id, frames)
   }
 
-  nameRetired(large: LargeBytes, generation: number): void {
+  nameGarbage(large: LargeBytes, generation: number): void {
     this.name(large)
-    const expected = this.#toRetire.get(large.id)
+    const expected = this.#missingGarbage.get(large.id)
     if (expected && (expected.length !== large.length || expected.generation !== generation)) {
-      this.#findings.add(`generation ${generation} retires large value ${large.id}, to which another one refers`)
+      this.#findings.add(
+        `the garbage list of generation ${generation} names large value ${large.id}, to which another one refers`,
+      )
     }
-    this.#toRetire.delete(large.id)
+    this.#missingGarbage.delete(large.id)
     const bundle = this.#bundles.get(large.id)
     if (bundle !== undefined && bundle !== generation) {
-      this.#findings.add(`generation ${generation} retires bundle ${large.id}, to which another one refers`)
+      this.#findings.add(
+        `the garbage list of generation ${generation} names bundle ${large.id}, to which another one refers`,
+      )
     }
     this.#bundles.delete(large.id)
   }
@@ -75,8 +79,9 @@ export class LargeCheck {
       if (found.get(id) !== length) this.#findings.add(`large value ${id} has ${found.get(id) ?? 0} bytes of ${length}`)
       found.delete(id)
     }
-    for (const id of this.#toRetire.keys()) this.#findings.add(`large value ${id} was superseded and never retired`)
-    for (const id of this.#bundles.keys()) this.#findings.add(`bundle ${id} is in use and not retired`)
+    for (const id of this.#missingGarbage.keys())
+      this.#findings.add(`large value ${id} was superseded and is in no garbage list`)
+    for (const id of this.#bundles.keys()) this.#findings.add(`bundle ${id} is in use and in no garbage list`)
     for (const id of found.keys()) this.#findings.add(`nothing refers to large value ${id}`)
     for (const [id, frames] of this.#frames) await this.#checkFrames(id, frames)
   }

@@ -69,8 +69,15 @@ async function damage(work: (store: LmdbStore) => void): Promise<void> {
   await store.root.close()
 }
 
-type TableName = 'latestByStoredKey' | 'run' | 'generations' | 'retired' | 'large' | 'blockLists'
-const TABLES: readonly TableName[] = ['latestByStoredKey', 'run', 'generations', 'retired', 'large', 'blockLists']
+type TableName = 'latestByStoredKey' | 'historyLog' | 'generations' | 'garbage' | 'large' | 'blockLists'
+const TABLES: readonly TableName[] = [
+  'latestByStoredKey',
+  'historyLog',
+  'generations',
+  'garbage',
+  'large',
+  'blockLists',
+]
 
 function records(store: LmdbStore, name: TableName) {
   const table = store[name] as Table<object>
@@ -120,7 +127,7 @@ describe.each(TABLES)(`the check of the database %s (TEST_SEED=${SEED})`, (name)
 })
 
 it('the check finds a record of one key in the place of another', async () => {
-  for (const name of ['latestByStoredKey', 'run', 'large'] as const) {
+  for (const name of ['latestByStoredKey', 'historyLog', 'large'] as const) {
     await expectFound(name, 1, (table, key, value) => {
       const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
       table.putSync(key, other.value)
@@ -210,39 +217,42 @@ describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
   const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
     a && b ? Buffer.compare(a, b) === 0 : a === b
 
-  it.each(['latestByStoredKey', 'run', 'large'] as const)('answers nothing of damaged records of %s', async (name) => {
-    const sound = open()
-    const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
-    const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
-    await sound.close()
-    let refused = 0
-    for (let round = 0; round < 4; round++) {
-      let harmed: { key: object; value: Buffer } | undefined
-      await damage((store) => {
-        const { table, all } = records(store, name)
-        harmed = random.pick(all)
-        const damaged = Buffer.from(harmed.value)
-        if (round % 3 === 0) damaged.fill(0xa5)
-        else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
-        table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
-      })
-      const reader = open()
-      for (const [at, version] of VERSIONS.entries()) {
-        for (const [index, key] of keys.entries()) {
-          try {
-            const found = reader.at(version).get(key)
-            if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
-          } catch (error) {
-            if (!isLedgerStateError(error, 'store_corrupt')) throw error
-            refused++
+  it.each(['latestByStoredKey', 'historyLog', 'large'] as const)(
+    'answers nothing of damaged records of %s',
+    async (name) => {
+      const sound = open()
+      const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
+      const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
+      await sound.close()
+      let refused = 0
+      for (let round = 0; round < 4; round++) {
+        let harmed: { key: object; value: Buffer } | undefined
+        await damage((store) => {
+          const { table, all } = records(store, name)
+          harmed = random.pick(all)
+          const damaged = Buffer.from(harmed.value)
+          if (round % 3 === 0) damaged.fill(0xa5)
+          else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
+          table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
+        })
+        const reader = open()
+        for (const [at, version] of VERSIONS.entries()) {
+          for (const [index, key] of keys.entries()) {
+            try {
+              const found = reader.at(version).get(key)
+              if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
+            } catch (error) {
+              if (!isLedgerStateError(error, 'store_corrupt')) throw error
+              refused++
+            }
           }
         }
+        await reader.close()
+        await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
       }
-      await reader.close()
-      await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
-    }
-    expect(refused).toBeGreaterThan(0)
-  })
+      expect(refused).toBeGreaterThan(0)
+    },
+  )
 
   it('builds on nothing that is damaged', async () => {
     await damage((store) => {

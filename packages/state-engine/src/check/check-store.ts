@@ -158,10 +158,10 @@ class StoreCheck {
   }
 
   #expectEmpty(): void {
-    const { run, generations, retired, blockLists } = this.#store
-    this.#findings.expectEmpty('run', run)
+    const { historyLog, generations, garbage, blockLists } = this.#store
+    this.#findings.expectEmpty('history-log', historyLog)
     this.#findings.expectEmpty('generations', generations)
-    this.#findings.expectEmpty('retired', retired)
+    this.#findings.expectEmpty('garbage', garbage)
     this.#findings.expectEmpty('block-lists', blockLists)
   }
 
@@ -177,8 +177,8 @@ class StoreCheck {
     const history = new HistoryCheck(this.#store, findings, this.#large, record, this.#reverting)
     await history.checkGenerations()
     const keys = await this.#checkLatest(record, history)
-    await history.checkRun()
-    await history.checkRetired()
+    await history.checkHistoryLog()
+    await history.checkGarbage()
     await this.#large.check(nextLargeId)
     const found = this.#payloadBytes + history.payloadBytes
     if (found !== payloadBytes) {
@@ -243,7 +243,7 @@ class StoreCheck {
       if (!latest) continue
       const { version, fences, value } = latest
       if (version > newest) findings.add(`${name()} is of version ${version}, not committed`)
-      if (value === null) history.expectRetired(stored, version)
+      if (value === null) history.expectGarbage(stored, version)
       this.#checkKey(stored, latest, name)
       this.#payloadBytes += value?.length ?? 0
       history.checkFences(fences, version, name)

@@ -28,8 +28,8 @@ export class GenerationList {
   }
 
   /** Subtracts superseded values from the generation that wrote a record of the history log. */
-  take(run: number, pairs: number, payloadBytes: number): void {
-    const found = this.#all[this.#countFrom(run) - 1]
+  take(number: number, pairs: number, payloadBytes: number): void {
+    const found = this.#all[this.#countFrom(number) - 1]
     if (!found) return
     const { generation } = found
     found.generation = {
@@ -55,12 +55,12 @@ export class GenerationList {
   }
 
   /** Number of generations that begin at or below a record of the history log. */
-  #countFrom(run: number): number {
+  #countFrom(number: number): number {
     let least = 0
     let most = this.#all.length
     while (least < most) {
       const middle = (least + most) >> 1
-      if (this.#all[middle]!.generation.firstRun <= run) least = middle + 1
+      if (this.#all[middle]!.generation.firstNumber <= number) least = middle + 1
       else most = middle
     }
     return least

@@ -3,16 +3,16 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { PackedBytes } from '../records/bundle-reader.js'
 import { BundleWriter } from '../records/bundle-writer.js'
 import { FENCE_LENGTH } from '../records/fences.js'
-import { RetiredWriter } from '../records/garbage-list.js'
+import { GarbageWriter } from '../records/garbage-list.js'
 import type { Generation } from '../records/generations.js'
 import {
   CHUNK_LEVEL,
+  HISTORY_RECORD_TARGET,
+  historySeed,
   MAX_PAIRS,
   PACKED,
   PAIR_LENGTH,
   PAIRS_AT,
-  RUN_RECORD_TARGET,
-  runSeed,
 } from '../records/history-log-record.js'
 import { type LargeBytes, putLarge } from '../records/large-values.js'
 import { LARGE } from '../records/latest-record.js'
@@ -26,14 +26,14 @@ const U32 = 2 ** 32
 
 /** Appends the records of a merge other than those of `latest`, and counts them. */
 export class GenerationWriter {
-  readonly retired: RetiredWriter
+  readonly garbage: GarbageWriter
   readonly #store: LmdbStore
   readonly #builder: RecordBuilder
   readonly #bundles: BundleWriter
   /** Builder of transposed chunks, made for the first of them. */
   #rows: RecordBuilder | undefined
-  readonly #firstRun: number
-  #nextRun: number
+  readonly #firstNumber: number
+  #nextHistoryNumber: number
   #nextLargeId: number
   #pairs: number
   #payloadBytes: number
@@ -42,21 +42,21 @@ export class GenerationWriter {
   constructor(store: LmdbStore, builder: RecordBuilder, before: LedgerRecord, merging: Generation | undefined) {
     this.#store = store
     this.#builder = builder
-    this.#nextRun = before.nextRun
+    this.#nextHistoryNumber = before.nextHistoryNumber
     this.#nextLargeId = before.nextLargeId
-    this.#firstRun = merging?.firstRun ?? this.#nextRun
+    this.#firstNumber = merging?.firstNumber ?? this.#nextHistoryNumber
     this.#pairs = merging?.pairs ?? 0
     this.#payloadBytes = merging?.payloadBytes ?? 0
-    this.retired = new RetiredWriter(store, before.nextGeneration, merging?.retired ?? 0)
+    this.garbage = new GarbageWriter(store, before.nextGeneration, merging?.garbageRecords ?? 0)
     this.#bundles = new BundleWriter(
       store,
       () => this.#nextLargeId++,
-      (bundle) => this.retired.addLarge(bundle),
+      (bundle) => this.garbage.addLarge(bundle),
     )
   }
 
-  get nextRun(): number {
-    return this.#nextRun
+  get nextHistoryNumber(): number {
+    return this.#nextHistoryNumber
   }
 
   get nextLargeId(): number {
@@ -71,16 +71,16 @@ export class GenerationWriter {
   /** Writes what was collected from several keys. */
   flush(): void {
     this.#bundles.end()
-    this.retired.flush()
+    this.garbage.flush()
   }
 
   /** The generation as written so far. Call it after `flush`. */
   generation(upTo: bigint): Generation {
     return {
       upTo,
-      firstRun: this.#firstRun,
-      endRun: this.#nextRun,
-      retired: this.retired.count,
+      firstNumber: this.#firstNumber,
+      endNumber: this.#nextHistoryNumber,
+      garbageRecords: this.garbage.count,
       pairs: this.#pairs,
       payloadBytes: this.#payloadBytes,
     }
@@ -104,8 +104,8 @@ export class GenerationWriter {
       const equalEnd = this.#store.compressHistory ? equalLengthsEnd(pairs, start) : start
       const isTransposed = equalEnd >= plainEnd && equalEnd - start > 1
       const end = isTransposed ? equalEnd : plainEnd
-      const run = isTransposed ? this.#appendTransposed(pairs, start, end) : this.#appendChunk(pairs, start, end)
-      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, run)
+      const number = isTransposed ? this.#appendTransposed(pairs, start, end) : this.#appendChunk(pairs, start, end)
+      fences.push(pairs.high[start]!, pairs.low[start]!, CHUNK_LEVEL, number)
       start = end
     }
     this.#pairs += pairs.count
@@ -155,9 +155,9 @@ export class GenerationWriter {
   }
 
   #append(): number {
-    const run = this.#nextRun++
-    this.#store.run.putSync(run, this.#builder.seal(runSeed(run)), APPEND)
-    return run
+    const number = this.#nextHistoryNumber++
+    this.#store.historyLog.putSync(number, this.#builder.seal(historySeed(number)), APPEND)
+    return number
   }
 }
 
@@ -167,7 +167,7 @@ function chunkEnd(pairs: PairList, start: number): number {
   let end = start + 1
   for (; end < pairs.count && end - start < MAX_PAIRS && versionsBetween(pairs, start, end) < U32; end++) {
     length += PAIR_LENGTH + pairs.encodedLength(end)
-    if (length > RUN_RECORD_TARGET) break
+    if (length > HISTORY_RECORD_TARGET) break
   }
   return end
 }

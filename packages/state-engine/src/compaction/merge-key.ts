@@ -5,7 +5,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { Segment } from '../memtable/segment.js'
 import { FENCE_LENGTH } from '../records/fences.js'
-import { MAX_RUN_VALUE_LENGTH } from '../records/history-log-record.js'
+import { MAX_CHUNK_VALUE_LENGTH } from '../records/history-log-record.js'
 import { dropLarge, LARGE_REFERENCE_LENGTH, type LargeBytes } from '../records/large-values.js'
 import {
   DELETED,
@@ -142,9 +142,9 @@ export class KeyMerge {
       return
     }
     if (large) {
-      this.#output.retired.addLarge(large)
+      this.#output.garbage.addLarge(large)
       this.#pairs.pushLarge(this.#high, this.#low, large)
-    } else if (this.#end - this.#start > MAX_RUN_VALUE_LENGTH) {
+    } else if (this.#end - this.#start > MAX_CHUNK_VALUE_LENGTH) {
       const packed = this.#output.pack(this.#source, this.#start, this.#end)
       this.#pairs.pushPacked(this.#high, this.#low, packed)
     } else {
@@ -162,7 +162,7 @@ export class KeyMerge {
     }
     if (isDeleted) {
       const version = (BigInt(this.#high) << 32n) | BigInt(this.#low)
-      this.#output.retired.addDeletion(version, keyToStoredKey(key))
+      this.#output.garbage.addDeletion(version, keyToStoredKey(key))
     }
     this.#putFences()
     if (!isDeleted && this.#end - this.#start > MAX_INLINE_VALUE_LENGTH) this.#large = this.#putLarge()

@@ -18,7 +18,7 @@ import { Lookup, PRESENT } from '../read/lookup.js'
 import { ListedBlocks } from '../records/block-lists.js'
 import type { Fence } from '../records/fences.js'
 import { getMerging, listGenerations } from '../records/generations.js'
-import { countPairsAtMost, decodeChunk, decodeNode, runCount, runLevel } from '../records/history-log-record.js'
+import { countPairsAtMost, decodeChunk, decodeNode, partCount, recordLevel } from '../records/history-log-record.js'
 import { decodeLatest, MAX_FENCES } from '../records/latest-record.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import { pruneStep, raiseOldest } from '../write/prune-store.js'
@@ -72,18 +72,18 @@ function listedVersions(): bigint[] {
 
 /** Counts that `check` compares, computed from all records. */
 function countAll() {
-  const runs = new SharedRecord()
+  const shared = new SharedRecord()
   let pairs = 0
-  for (const key of store.run.getKeys({ start: undefined, end: undefined })) {
-    runs.load(store.run, key, {})
-    if (runLevel(runs) === 0) pairs += runCount(runs)
+  for (const key of store.historyLog.getKeys({ start: undefined, end: undefined })) {
+    shared.load(store.historyLog, key, {})
+    if (recordLevel(shared) === 0) pairs += partCount(shared)
   }
-  return { pairs, retired: store.retired.getStats().entryCount, blocks: listedVersions().length }
+  return { pairs, garbageRecords: store.garbage.getStats().entryCount, blocks: listedVersions().length }
 }
 
 function expectCounts(): void {
-  const { supersededEntries, retired, blocks } = ledgerRecord()
-  expect({ pairs: supersededEntries, retired, blocks }).toEqual(countAll())
+  const { supersededEntries, garbageRecords, blocks } = ledgerRecord()
+  expect({ pairs: supersededEntries, garbageRecords, blocks }).toEqual(countAll())
   const generations = [...listGenerations(store)].map(({ generation }) => generation)
   const merging = getMerging(store)
   const pairs = generations.reduce((sum, { pairs }) => sum + pairs, merging?.pairs ?? 0)
@@ -94,9 +94,9 @@ function expectCounts(): void {
 function supersededVersions(key: Uint8Array): bigint[] {
   const latest = new SharedRecord()
   if (!latest.load(store.latest, key, {})) return []
-  const below = ({ level, run }: Fence): bigint[] => {
+  const below = ({ level, number }: Fence): bigint[] => {
     const shared = new SharedRecord()
-    if (!shared.load(store.run, run, {})) return []
+    if (!shared.load(store.historyLog, number, {})) return []
     const record = shared.detach()
     return level > 0 ? decodeNode(record, level).flatMap(below) : decodeChunk(record).map(({ version }) => version)
   }
@@ -144,9 +144,9 @@ class ModelledStore {
     this.#first = first
     this.#next = first
     this.#oldest = first
-    const { latest, run, generations, retired, large, blockLists, meta } = store
+    const { latest, historyLog, generations, garbage, large, blockLists, meta } = store
     transact(() => {
-      for (const table of [latest, run, generations, retired, large, blockLists]) table.clearSync()
+      for (const table of [latest, historyLog, generations, garbage, large, blockLists]) table.clearSync()
       for (const key of [LEDGER_KEY, Buffer.from('merging')]) meta.removeSync(key)
     })
   }
@@ -208,8 +208,8 @@ class ModelledStore {
 
   /** Checks the store after all versions but the newest were pruned. */
   expectNewestValuesOnly(): void {
-    expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, retired: 0 })
-    expect(store.run.getStats().entryCount).toBe(0)
+    expect(ledgerRecord()).toMatchObject({ supersededEntries: 0, garbageRecords: 0 })
+    expect(store.historyLog.getStats().entryCount).toBe(0)
     const left = [...this.#model].flatMap(([key, revisions]) => {
       const value = revisions.at(-1)?.[1] ?? null
       return value === null ? [] : [{ key, value }]
@@ -279,9 +279,9 @@ it('a merge keeps records and reads of one hot key small over thousands of merge
   expect(most.latest).toBeLessThan(400)
   expect(most.depth).toBeLessThanOrEqual(4)
   // There are few nodes compared with chunks.
-  expect(store.run.getStats().entryCount).toBeLessThan(MERGES * 1.1)
-  const countReads = store.run.getBinaryFast
-  store.run.getBinaryFast = function counted(this: typeof store.run, ...given) {
+  expect(store.historyLog.getStats().entryCount).toBeLessThan(MERGES * 1.1)
+  const countReads = store.historyLog.getBinaryFast
+  store.historyLog.getBinaryFast = function counted(this: typeof store.historyLog, ...given) {
     reads[reads.length - 1]!++
     return countReads.apply(this, given)
   }
@@ -305,7 +305,7 @@ it('a merge takes many writes of one key in parts, which hold several of them si
   expect(slices).toBe(5)
   const lookup = new Lookup(store)
   for (let version = 0n; version < 5_000n; version += 7n) expect(get(lookup, key, version)).toBe(`v${version}`)
-  expect(store.run.getStats().entryCount).toBeLessThan(5_000 / 100)
+  expect(store.historyLog.getStats().entryCount).toBeLessThan(5_000 / 100)
   expectCounts()
 })
 
@@ -330,10 +330,10 @@ it('a merge does not write what no version of the window sees', () => {
     return record(at + 1, writes, at + 1)
   })
   mergeWhole(versions, 2)
-  expect(ledgerRecord()).toMatchObject({ supersededEntries: 2, retired: 1, blocks: 1 + 3 })
+  expect(ledgerRecord()).toMatchObject({ supersededEntries: 2, garbageRecords: 1, blocks: 1 + 3 })
   expect(store.latest.getStats().entryCount).toBe(1)
   expect(listedVersions()).toEqual([0n, 8n, 9n, 10n])
   const shared = new SharedRecord()
-  shared.load(store.run, 0, {})
+  shared.load(store.historyLog, 0, {})
   expect(countPairsAtMost(shared, 0, 8)).toBe(1)
 })

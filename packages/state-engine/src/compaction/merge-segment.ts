@@ -79,9 +79,9 @@ export class SegmentMerge {
     output.flush()
     const counted = {
       ...before,
-      nextRun: output.nextRun,
+      nextHistoryNumber: output.nextHistoryNumber,
       nextLargeId: output.nextLargeId,
-      retired: before.retired + output.retired.count - (merging?.retired ?? 0),
+      garbageRecords: before.garbageRecords + output.garbage.count - (merging?.garbageRecords ?? 0),
       supersededEntries: before.supersededEntries + output.pairs - (merging?.pairs ?? 0),
       payloadBytes: before.payloadBytes + keyMerge.payloadBytes,
     }
@@ -172,7 +172,7 @@ export class SegmentMerge {
   #finish(record: LedgerRecord, output: GenerationWriter): void {
     const { latestVersion, latestBlock, mark, number } = this.#segment.head!
     const generation = output.generation(latestVersion)
-    const isEmpty = generation.endRun === generation.firstRun && generation.retired === 0
+    const isEmpty = generation.endNumber === generation.firstNumber && generation.garbageRecords === 0
     if (!isEmpty) putGeneration(this.#store, this.#builder, record.nextGeneration, generation)
     putMerging(this.#store, this.#builder, undefined)
     putMark(this.#store, this.#builder, mark)

@@ -13,14 +13,14 @@ interface Node {
 interface Fence {
   readonly first: number
   readonly level: number
-  readonly run: number
+  readonly number: number
 }
 
 function toFences({ bytes }: MergedFences, start: number, end: number): Fence[] {
   const view = new DataView(bytes.buffer)
   return Array.from({ length: end - start }, (_, place) => {
     const at = FENCE_LENGTH * (start + place)
-    return { first: view.getUint32(at + 4), level: view.getUint8(at + 8), run: view.getUint32(at + 11) }
+    return { first: view.getUint32(at + 4), level: view.getUint8(at + 8), number: view.getUint32(at + 11) }
   })
 }
 
@@ -40,9 +40,9 @@ it('a MergedFences keeps the chunks of a key in order below few fences, and forg
         nodes.set(next, { level, fences: toFences(fences, start, end) })
         return next++
       }
-      const chunksBelow = ({ level, run, first }: Fence): number[] => {
-        if (level === 0) return [run]
-        const node = nodes.get(run)!
+      const chunksBelow = ({ level, number, first }: Fence): number[] => {
+        if (level === 0) return [number]
+        const node = nodes.get(number)!
         expect(node.level).toBe(level)
         expect(node.fences.length).toBeLessThanOrEqual(MAX_NODE_FENCES)
         expect(node.fences[0]!.first).toBe(first)
@@ -68,7 +68,7 @@ it('a MergedFences keeps the chunks of a key in order below few fences, and forg
         const reached = fences.flatMap(chunksBelow)
         expect(reached.slice(-kept.length || reached.length)).toEqual(kept)
         if (isPruned) oldest += Math.floor((next - oldest) * raise)
-        kept = kept.filter((run, at) => (kept[at + 1] ?? next) > oldest && run > 0)
+        kept = kept.filter((number, at) => (kept[at + 1] ?? next) > oldest && number > 0)
       }
     }),
     { numRuns: isSlowRun ? 40 : 15 },

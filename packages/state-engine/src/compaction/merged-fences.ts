@@ -37,10 +37,10 @@ export class MergedFences {
     this.#bytes.set(new Uint8Array(record.buffer, record.byteOffset + at, count * FENCE_LENGTH))
   }
 
-  push(high: number, low: number, level: number, run: number): void {
+  push(high: number, low: number, level: number, number: number): void {
     this.#count++
     this.#reserve()
-    this.#put(this.#count - 1, high, low, level, run)
+    this.#put(this.#count - 1, high, low, level, number)
   }
 
   /**
@@ -72,9 +72,9 @@ export class MergedFences {
       const { start, count } = this.#largestLevel()
       const moved = Math.min(MAX_NODE_FENCES, count > 2 * KEPT_FENCES ? count - KEPT_FENCES : count)
       const level = this.#levelOf(start) + 1
-      const run = append(level, this, start, start + moved)
+      const number = append(level, this, start, start + moved)
       const at = FENCE_LENGTH * start
-      this.#put(start, this.#view.getUint32(at), this.#view.getUint32(at + 4), level, run)
+      this.#put(start, this.#view.getUint32(at), this.#view.getUint32(at + 4), level, number)
       this.#bytes.copyWithin(at + FENCE_LENGTH, at + FENCE_LENGTH * moved, FENCE_LENGTH * this.#count)
       this.#count -= moved - 1
     }
@@ -96,14 +96,14 @@ export class MergedFences {
     return this.#bytes[FENCE_LENGTH * place + 8]!
   }
 
-  #put(place: number, high: number, low: number, level: number, run: number): void {
+  #put(place: number, high: number, low: number, level: number, number: number): void {
     const at = FENCE_LENGTH * place
     const view = this.#view
     view.setUint32(at, high)
     view.setUint32(at + 4, low)
     view.setUint8(at + 8, level)
-    view.setUint16(at + 9, Math.floor(run / 2 ** 32))
-    view.setUint32(at + 11, run >>> 0)
+    view.setUint16(at + 9, Math.floor(number / 2 ** 32))
+    view.setUint32(at + 11, number >>> 0)
   }
 
   #reserve(): void {

@@ -11,7 +11,7 @@ const folder = temporaryFolder()
 
 it('the opening refuses a store of another layout, which may have other databases', () => {
   const pathOf = (layout: string) => join(folder.path, layout)
-  const layouts = ['7', '9']
+  const layouts = ['8', '10']
   const files = layouts.map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
   for (const layout of layouts) mkdirSync(pathOf(layout))
   const write = `
@@ -29,7 +29,7 @@ it('the opening refuses a store of another layout, which may have other database
       const refusal = {
         code: 'store_format',
         fields: { version: Number(layout) },
-        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, and this program reads layout 8: ingest again, into an empty folder`,
+        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, and this program reads layout 9: ingest again, into an empty folder`,
       }
       expect(() => open({ path: pathOf(layout) })).toThrow(expect.objectContaining(refusal))
     }

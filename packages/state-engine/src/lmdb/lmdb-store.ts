@@ -59,11 +59,11 @@ export interface LmdbStore {
   /** Same as `latest`, by the stored form of the key. */
   readonly latestByStoredKey: Table<Uint8Array>
   /** The history log: superseded values in chunks, and nodes of fences: `history-log-record.ts`. */
-  readonly run: Table<number>
+  readonly historyLog: Table<number>
   /** Generations: what a merge wrote, and a prune drops as a whole: `generations.ts`. */
   readonly generations: Table<number>
   /** The garbage list: what else is dropped with a generation: `garbage-list.ts`. */
-  readonly retired: Records
+  readonly garbage: Records
   /** Long values and keys, in pieces: `large-values.ts`. */
   readonly large: Records
   /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
@@ -192,9 +192,9 @@ function openTables(
     meta,
     latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
     latestByStoredKey: table<Uint8Array>('latest'),
-    run: table('run', COUNTER_KEY_ENCODER, { compression }),
+    historyLog: table('history-log', COUNTER_KEY_ENCODER, { compression }),
     generations: table('generations', COUNTER_KEY_ENCODER),
-    retired: table('retired', NUMBERED_KEY_ENCODER),
+    garbage: table('garbage', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),
     blockLists: table('block-lists', NUMBERED_KEY_ENCODER),
   }

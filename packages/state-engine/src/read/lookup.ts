@@ -11,7 +11,7 @@ import { fingerprintOf } from '../memtable/fingerprint.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
-import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
+import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceNumber } from '../records/fences.js'
 import {
   countPairsAtMost,
   NODE_FENCES_AT,
@@ -22,8 +22,8 @@ import {
   pairStart,
   pairVersionHigh,
   pairVersionLow,
-  runCount,
-  runLevel,
+  partCount,
+  recordLevel,
 } from '../records/history-log-record.js'
 import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
@@ -51,7 +51,7 @@ export class Lookup {
   readonly #store: LmdbStore
   readonly #record = new SharedRecord()
   /** Record of the history log: lmdb-js decompresses these into a separate buffer. */
-  readonly #runRecord = new SharedRecord()
+  readonly #historyRecord = new SharedRecord()
   readonly #transposed = new TransposedPair()
 
   constructor(store: LmdbStore) {
@@ -143,16 +143,18 @@ export class Lookup {
     let record = this.#record
     let listAt = FENCES_AT
     for (let above = MOST_LEVELS; above > 0; ) {
-      const place = countFencesAtMost(record.view, listAt, runCount(record), high, low) - 1
+      const place = countFencesAtMost(record.view, listAt, partCount(record), high, low) - 1
       if (place < 0) return ABSENT
       const at = listAt + FENCE_LENGTH * place
       const level = fenceLevel(record, at)
       if (level >= above) throw storeCorrupt('a fence leads to a node that is not below it')
-      const number = fenceRun(record, at)
-      record = this.#runRecord
-      if (!record.load(this.#store.run, number, options)) throw storeCorrupt(`record ${number} of the run is missing`)
+      const number = fenceNumber(record, at)
+      record = this.#historyRecord
+      if (!record.load(this.#store.historyLog, number, options))
+        throw storeCorrupt(`record ${number} of the history log is missing`)
       if (this.#store.verifyReads) record.verify(counterSeed(number))
-      if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
+      if (recordLevel(record) !== level)
+        throw storeCorrupt(`record ${number} of the history log is not of level ${level}`)
       listAt = NODE_FENCES_AT
       above = level
     }
@@ -162,7 +164,7 @@ export class Lookup {
 
   #takePair(pair: number, options: ReadOptions): Found {
     if (pair < 0) throw beginsAfterFence()
-    const record = this.#runRecord
+    const record = this.#historyRecord
     this.#writtenHigh = pairVersionHigh(record, pair)
     this.#writtenLow = pairVersionLow(record, pair)
     const kind = pairKind(record, pair)
@@ -174,7 +176,7 @@ export class Lookup {
 
   #takeTransposed(high: number, low: number): Found {
     const pair = this.#transposed
-    if (!pair.find(this.#runRecord, high, low)) throw beginsAfterFence()
+    if (!pair.find(this.#historyRecord, high, low)) throw beginsAfterFence()
     this.#writtenHigh = pair.versionHigh
     this.#writtenLow = pair.versionLow
     this.#isOwn = false
@@ -216,7 +218,7 @@ export class Lookup {
 }
 
 function beginsAfterFence(): Error {
-  return storeCorrupt('a chunk of the run begins after its fence')
+  return storeCorrupt('a chunk of the history log begins after its fence')
 }
 
 /** Most levels: a level is one byte. */

@@ -34,12 +34,12 @@ function counting<K>(table: Table<K>): Table<K> {
 }
 
 function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, run, blockLists } = store
+  const { latest, latestByStoredKey, historyLog, blockLists } = store
   return {
     ...store,
     latest: counting(latest),
     latestByStoredKey: counting(latestByStoredKey),
-    run: counting(run),
+    historyLog: counting(historyLog),
     blockLists: counting(blockLists),
   }
 }

@@ -8,7 +8,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
-import { NODE_FENCES_AT, PACKED, packedReference, runLevel } from '../records/history-log-record.js'
+import { NODE_FENCES_AT, PACKED, packedReference, recordLevel } from '../records/history-log-record.js'
 import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import { toPlainChunk } from '../records/transposed-chunk.js'
@@ -19,7 +19,7 @@ import { Chunk, StoredFences } from './stored-history.js'
  * Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the history log are
  * older.
  */
-type Place = TablePlace | RunPlace | typeof LATEST | undefined
+type Place = TablePlace | ChunkPlace | typeof LATEST | undefined
 
 interface TablePlace {
   readonly kind: 'table'
@@ -27,8 +27,8 @@ interface TablePlace {
   readonly entry: number
 }
 
-interface RunPlace {
-  readonly kind: 'run'
+interface ChunkPlace {
+  readonly kind: 'chunk'
   readonly path: readonly Step[]
   readonly chunk: Chunk
   readonly pair: number
@@ -96,7 +96,7 @@ export class RevisionCursor {
   stored(): Uint8Array | null {
     const place = this.#place!
     if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
-    if (place.kind === 'run') {
+    if (place.kind === 'chunk') {
       const { chunk, pair } = place
       const [kind, start] = [chunk.kindOf(pair), chunk.startOf(pair)]
       if (kind !== PACKED) return this.#valueOf(chunk.record, kind, start, chunk.endOf(pair))
@@ -117,7 +117,7 @@ export class RevisionCursor {
     const place = this.#place
     if (place?.kind === 'table') this.#place = this.#olderInTable(place.segment, place.entry)
     else if (place?.kind === 'latest') this.#place = this.#newestOf(this.#merged!.fences, [])
-    else if (place) this.#place = this.#olderInRun(place)
+    else if (place) this.#place = this.#olderInHistory(place)
     return this.#place !== undefined
   }
 
@@ -125,7 +125,7 @@ export class RevisionCursor {
   newer(): boolean {
     const place = this.#place
     if (!place) this.#place = (this.#merged && this.#oldestOf(this.#merged.fences, [])) ?? this.#newestRecord()
-    else if (place.kind === 'run') this.#place = this.#newerInRun(place)
+    else if (place.kind === 'chunk') this.#place = this.#newerInHistory(place)
     else this.#place = this.#oldestEntryFrom(this.version + 1n)
     return this.#place !== undefined
   }
@@ -166,7 +166,7 @@ export class RevisionCursor {
     return { kind: 'table', segment, entry }
   }
 
-  // The latest record and the run.
+  // The latest record and the history log.
 
   #mergedPlace(): Place {
     return this.#merged && LATEST
@@ -191,8 +191,8 @@ export class RevisionCursor {
     const below = this.#load(fences, place)
     if (below instanceof StoredFences) return this.#newestOf(below, path, version)
     const pair = (version === undefined ? below.count : below.countAtMost(version)) - 1
-    if (pair < 0) throw storeCorrupt('a chunk of the run begins after its fence')
-    return { kind: 'run', path, chunk: below, pair }
+    if (pair < 0) throw storeCorrupt('a chunk of the history log begins after its fence')
+    return { kind: 'chunk', path, chunk: below, pair }
   }
 
   /** The oldest revision that a list of fences leads to, of those that the window may see. */
@@ -202,11 +202,11 @@ export class RevisionCursor {
     if (place === fences.count) return undefined
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
-    return below instanceof StoredFences ? this.#oldestOf(below, path) : { kind: 'run', path, chunk: below, pair: 0 }
+    return below instanceof StoredFences ? this.#oldestOf(below, path) : { kind: 'chunk', path, chunk: below, pair: 0 }
   }
 
-  #olderInRun({ path, chunk, pair }: RunPlace): Place {
-    if (pair > 0) return { kind: 'run', path, chunk, pair: pair - 1 }
+  #olderInHistory({ path, chunk, pair }: ChunkPlace): Place {
+    if (pair > 0) return { kind: 'chunk', path, chunk, pair: pair - 1 }
     for (let depth = path.length - 1; depth >= 0; depth--) {
       const { fences, place } = path[depth]!
       if (place > 0) return this.#newestOf(fences, path.slice(0, depth), fences.firstAt(place) - 1n)
@@ -214,8 +214,8 @@ export class RevisionCursor {
     return undefined
   }
 
-  #newerInRun({ path, chunk, pair }: RunPlace): Place {
-    if (pair + 1 < chunk.count) return { kind: 'run', path, chunk, pair: pair + 1 }
+  #newerInHistory({ path, chunk, pair }: ChunkPlace): Place {
+    if (pair + 1 < chunk.count) return { kind: 'chunk', path, chunk, pair: pair + 1 }
     for (let depth = path.length - 1; depth >= 0; depth--) {
       const { fences, place } = path[depth]!
       if (place + 1 < fences.count) return this.#enter(fences, place + 1, path.slice(0, depth))
@@ -227,18 +227,19 @@ export class RevisionCursor {
   #enter(fences: StoredFences, place: number, above: readonly Step[]): Place {
     const path = [...above, { fences, place }]
     const below = this.#load(fences, place)
-    return below instanceof StoredFences ? this.#enter(below, 0, path) : { kind: 'run', path, chunk: below, pair: 0 }
+    return below instanceof StoredFences ? this.#enter(below, 0, path) : { kind: 'chunk', path, chunk: below, pair: 0 }
   }
 
   #load(fences: StoredFences, place: number): StoredFences | Chunk {
-    const number = fences.runAt(place)
+    const number = fences.numberAt(place)
     const level = fences.levelAt(place)
     const record = this.#record
-    if (!record.load(this.#store.run, number, this.#snapshot!.options)) {
-      throw storeCorrupt(`record ${number} of the run is missing`)
+    if (!record.load(this.#store.historyLog, number, this.#snapshot!.options)) {
+      throw storeCorrupt(`record ${number} of the history log is missing`)
     }
     if (this.#store.verifyReads) record.verify(counterSeed(number))
-    if (runLevel(record) !== level) throw storeCorrupt(`record ${number} of the run is not of level ${level}`)
+    if (recordLevel(record) !== level)
+      throw storeCorrupt(`record ${number} of the history log is not of level ${level}`)
     if (level === 0) return new Chunk(toPlainChunk(record.detach()))
     if (fences.level <= level) throw storeCorrupt('a fence leads to a node that is not below it')
     return new StoredFences(record.detach(), NODE_FENCES_AT, fences.endAt(place), level)

@@ -34,10 +34,10 @@ export interface StoreStats {
 const META_PAGES = 2
 
 export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, table: Memtable): StoreStats {
-  const { root, latest, run, generations, retired, large, blockLists } = store
+  const { root, latest, historyLog, generations, garbage, large, blockLists } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
-    Object.entries({ latest, run, generations, retired, large, blockLists }).map(([name, table]) => {
+    Object.entries({ latest, historyLog, generations, garbage, large, blockLists }).map(([name, table]) => {
       const stats = table.getStats()
       return [name, { bytes: pagesOf(stats) * pageSize, records: stats.entryCount }]
     }),

@@ -1,6 +1,6 @@
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { SharedRecord } from '../lmdb/shared-record.js'
-import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceRun } from '../records/fences.js'
+import { countFencesAtMost, FENCE_LENGTH, fenceLevel, fenceNumber } from '../records/fences.js'
 import {
   countPairsAtMost,
   pairEnd,
@@ -8,7 +8,7 @@ import {
   pairStart,
   pairVersionHigh,
   pairVersionLow,
-  runCount,
+  partCount,
 } from '../records/history-log-record.js'
 
 /** Level of the latest record, above those of all nodes. */
@@ -25,7 +25,7 @@ export class StoredFences {
 
   /** Reads fences from offset `at` of a record. `end` is the version at which the last interval ends. */
   constructor(record: SharedRecord, at: number, end: bigint, level: number = ROOT_LEVEL) {
-    this.count = runCount(record)
+    this.count = partCount(record)
     this.level = level
     this.#record = record
     this.#at = at
@@ -46,8 +46,8 @@ export class StoredFences {
   }
 
   /** Number of the chunk or the node in the history log. */
-  runAt(place: number): number {
-    return fenceRun(this.#record, this.#at + FENCE_LENGTH * place)
+  numberAt(place: number): number {
+    return fenceNumber(this.#record, this.#at + FENCE_LENGTH * place)
   }
 
   /** Number of fences that begin at or below a version. */
@@ -63,7 +63,7 @@ export class Chunk {
 
   constructor(record: SharedRecord) {
     this.record = record
-    this.count = runCount(record)
+    this.count = partCount(record)
   }
 
   versionAt(pair: number): bigint {

@@ -8,15 +8,15 @@ import type { SharedRecord } from '../lmdb/shared-record.js'
 export interface Fence {
   readonly firstVersion: bigint
   readonly level: number
-  readonly run: number
+  readonly number: number
 }
 
 export const FENCE_LENGTH = 15
 const LEVEL_AT = 8
-const RUN_AT = 9
+const NUMBER_AT = 9
 
-export function addFence(builder: RecordBuilder, { firstVersion, level, run }: Fence): RecordBuilder {
-  return builder.u64(firstVersion).u8(level).u48(run)
+export function addFence(builder: RecordBuilder, { firstVersion, level, number }: Fence): RecordBuilder {
+  return builder.u64(firstVersion).u8(level).u48(number)
 }
 
 /** Number of fences, of `count` from `at` on, that begin at or below a version, given as halves. */
@@ -37,8 +37,8 @@ export function fenceLevel(record: SharedRecord, at: number): number {
   return record.bytes[at + LEVEL_AT]!
 }
 
-export function fenceRun(record: SharedRecord, at: number): number {
-  return record.u48(at + RUN_AT)
+export function fenceNumber(record: SharedRecord, at: number): number {
+  return record.u48(at + NUMBER_AT)
 }
 
 /** Decodes `count` fences from `at` on. */
@@ -48,7 +48,7 @@ export function readFences({ view }: { readonly view: DataView }, at: number, co
     return {
       firstVersion: view.getBigUint64(fenceAt),
       level: view.getUint8(fenceAt + LEVEL_AT),
-      run: view.getUint16(fenceAt + RUN_AT) * 2 ** 32 + view.getUint32(fenceAt + RUN_AT + 2),
+      number: view.getUint16(fenceAt + NUMBER_AT) * 2 ** 32 + view.getUint32(fenceAt + NUMBER_AT + 2),
     }
   })
 }

@@ -5,7 +5,7 @@ import { CHECKSUM_LENGTH, MAX_RECORD_LENGTH, RecordBuilder } from '../bytes/reco
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { LargeBytes } from './large-values.js'
 
-// The garbage list, database `retired`, has what else is dropped with a generation:
+// The garbage list, database `garbage`, has what else is dropped with a generation:
 //   (u64 generation, u48 n) → entries | u32 CRC
 //     entry: u8 1 | u64 version | u16 length | stored form of a key that the version deleted
 //          | u8 2 | u48 id | u32 length of a large value that was superseded
@@ -17,7 +17,7 @@ const LARGE_LENGTH = 11
 const APPEND = { append: true }
 
 /** Collects entries of the garbage list, and appends them to the records of a generation. */
-export class RetiredWriter {
+export class GarbageWriter {
   readonly #store: LmdbStore
   readonly #generation: number
   readonly #builder = new RecordBuilder().begin()
@@ -48,7 +48,7 @@ export class RetiredWriter {
   flush(): void {
     if (this.#builder.length === 0) return
     const key = numberedKey(this.#generation, this.#count++)
-    this.#store.retired.putSync(key, this.#builder.seal(numberedKeySeed(key)), APPEND)
+    this.#store.garbage.putSync(key, this.#builder.seal(numberedKeySeed(key)), APPEND)
     this.#builder.begin()
   }
 
@@ -57,16 +57,16 @@ export class RetiredWriter {
   }
 }
 
-export type RetiredEntry =
+export type GarbageEntry =
   | { readonly kind: 'deletion'; readonly version: bigint; readonly storedKey: Buffer; readonly end: number }
   | { readonly kind: 'large'; readonly large: LargeBytes; readonly end: number }
 
 /** Decodes the entries of a record from its content, each with the offset of its end. @throws `store_corrupt` */
-export function* decodeRetired(content: Buffer): Generator<RetiredEntry> {
+export function* decodeGarbage(content: Buffer): Generator<GarbageEntry> {
   for (let at = 0; at < content.length; ) {
     const kind = content[at]
     const left = content.length - at
-    let entry: RetiredEntry | undefined
+    let entry: GarbageEntry | undefined
     if (kind === LARGE_KIND && left >= LARGE_LENGTH) {
       const large = { id: content.readUIntBE(at + 1, 6), length: content.readUInt32BE(at + 7) }
       entry = { kind: 'large', large, end: at + LARGE_LENGTH }
@@ -75,7 +75,7 @@ export function* decodeRetired(content: Buffer): Generator<RetiredEntry> {
       const storedKey = content.subarray(at + DELETION_HEADER_LENGTH, end)
       entry = { kind: 'deletion', version: content.readBigUInt64BE(at + 1), storedKey, end }
     }
-    if (!entry || entry.end > content.length) throw storeCorrupt('a record of the database retired does not parse')
+    if (!entry || entry.end > content.length) throw storeCorrupt('a record of the database garbage does not parse')
     yield entry
     at = entry.end
   }

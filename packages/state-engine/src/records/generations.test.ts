@@ -7,7 +7,7 @@ import { numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
-import { decodeRetired, type RetiredEntry, RetiredWriter } from './garbage-list.js'
+import { decodeGarbage, type GarbageEntry, GarbageWriter } from './garbage-list.js'
 import { decodeGeneration, getMerging, listGenerations, putGeneration, putMerging } from './generations.js'
 
 const folder = temporaryFolder()
@@ -23,9 +23,9 @@ afterEach(() => store.root.close())
 it('the store reads generations as they were written, in order, and not under another number', () => {
   const generation = fc.record({
     upTo: fc.bigInt(0n, U64_MAX),
-    firstRun: U48,
-    endRun: U48,
-    retired: U48,
+    firstNumber: U48,
+    endNumber: U48,
+    garbageRecords: U48,
     pairs: U48,
     payloadBytes: U48,
   })
@@ -50,7 +50,7 @@ it('the store reads generations as they were written, in order, and not under an
   expect(getMerging(store)).toBeUndefined()
 })
 
-it('the store reads retired entries as they were written, from as many records as they need', () => {
+it('the store reads entries of a garbage list as they were written, from as many records as they need', () => {
   const deletion = fc.record({
     kind: fc.constant('deletion' as const),
     version: fc.bigInt(0n, U64_MAX),
@@ -63,23 +63,23 @@ it('the store reads retired entries as they were written, from as many records a
   fc.assert(
     fc.property(fc.array(fc.oneof(deletion, large), { maxLength: 60 }), U48, (entries, generation) => {
       const read = runTransaction(store.root, 'none', () => {
-        store.retired.clearSync()
-        const writer = new RetiredWriter(store, generation, 0)
+        store.garbage.clearSync()
+        const writer = new GarbageWriter(store, generation, 0)
         for (const entry of entries) {
           if (entry.kind === 'deletion') writer.addDeletion(entry.version, entry.storedKey)
           else writer.addLarge(entry.large)
         }
         writer.flush()
-        expect(store.retired.getStats().entryCount).toBe(writer.count)
-        return Array.from({ length: writer.count }, (_, place): RetiredEntry[] => {
+        expect(store.garbage.getStats().entryCount).toBe(writer.count)
+        return Array.from({ length: writer.count }, (_, place): GarbageEntry[] => {
           const key = numberedKey(generation, place)
-          return [...decodeRetired(openRecord(store.retired.getBinary(key)!, numberedKeySeed(key), () => 'it'))]
+          return [...decodeGarbage(openRecord(store.garbage.getBinary(key)!, numberedKeySeed(key), () => 'it'))]
         }).flat()
       })
       expect(read.map(({ end, ...entry }) => entry)).toEqual(entries)
     }),
     { numRuns: 40 },
   )
-  expect(() => [...decodeRetired(Buffer.from('03', 'hex'))]).toThrow(/does not parse/)
-  expect(() => [...decodeRetired(Buffer.from('010000000000000000ffff6b', 'hex'))]).toThrow(/does not parse/)
+  expect(() => [...decodeGarbage(Buffer.from('03', 'hex'))]).toThrow(/does not parse/)
+  expect(() => [...decodeGarbage(Buffer.from('010000000000000000ffff6b', 'hex'))]).toThrow(/does not parse/)
 })

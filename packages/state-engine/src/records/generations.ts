@@ -7,7 +7,7 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
 
 // The database `generations` has a record for each merge, whose output is pruned as a whole:
-//   u48 number → u64 up to | u48 first run number | u48 end | u48 records of `retired` | u48 pairs | u48 payload | u32 CRC
+//   u48 number → u64 up to | u48 first record number | u48 end | u48 records of `garbage` | u48 pairs | u48 payload | u32 CRC
 // The merge that is under way has the same record in the database `meta`, under `merging`.
 
 /** The output of a merge other than the records of `latest`. */
@@ -18,11 +18,11 @@ export interface Generation {
    */
   readonly upTo: bigint
   /** Number of the first record in the history log, or of the first one that a prune left. */
-  readonly firstRun: number
+  readonly firstNumber: number
   /** Number after that of the last record in the history log. */
-  readonly endRun: number
+  readonly endNumber: number
   /** Number of records in the garbage list. */
-  readonly retired: number
+  readonly garbageRecords: number
   /**
    * Number of superseded values in the chunks. While the generation is being dropped, it is an estimate of what is
    * left.
@@ -37,9 +37,9 @@ const MERGING_KEY = Buffer.from('merging')
 const MERGING_SEED = crc32(MERGING_KEY)
 
 function encode(builder: RecordBuilder, generation: Generation, seed: number): Uint8Array {
-  const { upTo, firstRun, endRun, retired, pairs, payloadBytes } = generation
+  const { upTo, firstNumber, endNumber, garbageRecords, pairs, payloadBytes } = generation
   builder.begin().u64(upTo)
-  for (const number of [firstRun, endRun, retired, pairs, payloadBytes]) builder.u48(number)
+  for (const number of [firstNumber, endNumber, garbageRecords, pairs, payloadBytes]) builder.u48(number)
   return builder.seal(seed)
 }
 
@@ -49,9 +49,9 @@ function decode(record: Buffer, seed: number, what: () => string): Generation {
   const number = (place: number) => content.readUIntBE(8 + 6 * place, 6)
   return {
     upTo: content.readBigUInt64BE(0),
-    firstRun: number(0),
-    endRun: number(1),
-    retired: number(2),
+    firstNumber: number(0),
+    endNumber: number(1),
+    garbageRecords: number(2),
     pairs: number(3),
     payloadBytes: number(4),
   }

@@ -1,15 +1,15 @@
 import { Buffer } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fencesOf, loadRun, pairList, withRun } from '../../testing/history-log-records.ts'
+import { fencesOf, loadRecord, pairList, withHistoryLog } from '../../testing/history-log-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { MergedFences } from '../compaction/merged-fences.js'
-import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, runLevel } from './history-log-record.js'
+import { countPairsAtMost, decodeChunk, decodeNode, type Pair, pairPayload, recordLevel } from './history-log-record.js'
 
 const folder = temporaryFolder()
 
-it('the codec of runs lays a chunk and a node out to the byte', () => {
-  withRun(folder, 0x0102_0304_0506, (store, output) => {
+it('the codec of the history log lays a chunk and a node out to the byte', () => {
+  withHistoryLog(folder, 0x0102_0304_0506, (store, output) => {
     const fences = new MergedFences()
     const pairs: Pair[] = [
       { version: 0xffff_ffffn, value: Buffer.from('one') },
@@ -18,7 +18,7 @@ it('the codec of runs lays a chunk and a node out to the byte', () => {
       { version: 0x1_0000_0003n, value: { id: 8, frame: 70_000, start: 12_000, length: 1_500 } },
     ]
     output.appendChunks(pairList(pairs), fences)
-    const chunk = loadRun(store, 0x0102_0304_0506)
+    const chunk = loadRecord(store, 0x0102_0304_0506)
     expect(chunk.copy(0, chunk.length).subarray(0, -4).toString('hex')).toBe(
       '00 04 00000000ffffffff 00000000 000c 00000002 000d 00000003 0036 00000004 0077 6f6e65 00000000000700001388 000000000008000005dc000111702ee0'.replaceAll(
         ' ',
@@ -26,7 +26,7 @@ it('the codec of runs lays a chunk and a node out to the byte', () => {
       ),
     )
     output.appendNode(1, fences, 0, 1)
-    const node = loadRun(store, 0x0102_0304_0507)
+    const node = loadRecord(store, 0x0102_0304_0507)
     expect(node.copy(0, node.length).subarray(0, -4).toString('hex')).toBe(
       '01 01 00000000ffffffff 00 010203040506'.replaceAll(' ', ''),
     )
@@ -48,9 +48,9 @@ const VALUE: fc.Arbitrary<Pair['value']> = fc.oneof(
 )
 const GAP = fc.oneof(fc.constant(1n), fc.bigInt(1n, 1_000n), fc.constantFrom(2n ** 32n - 1n, 2n ** 32n, 2n ** 45n))
 
-it('the codec of runs reads chunks as they were written, each within its length', () => {
+it('the codec of the history log reads chunks as they were written, each within its length', () => {
   const input = fc.array(fc.tuple(GAP, VALUE), { minLength: 1, maxLength: 600 })
-  withRun(folder, 5, (store, output) => {
+  withHistoryLog(folder, 5, (store, output) => {
     fc.assert(
       fc.property(input, fc.constantFrom(0n, 2n ** 32n - 5n, 2n ** 53n), (drawn, first) => {
         let version = first
@@ -61,10 +61,10 @@ it('the codec of runs reads chunks as they were written, each within its length'
         }
         const fences = new MergedFences()
         output.appendChunks(pairList(pairs), fences)
-        const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {
-          const record = loadRun(store, run)
+        const read = fencesOf(fences).flatMap(({ firstVersion, number }) => {
+          const record = loadRecord(store, number)
           const chunk = decodeChunk(record)
-          expect(runLevel(record)).toBe(0)
+          expect(recordLevel(record)).toBe(0)
           expect(record.length).toBeLessThanOrEqual(1_900)
           expect(chunk[0]!.version).toBe(firstVersion)
           for (const [at, { version, value }] of chunk.entries()) {

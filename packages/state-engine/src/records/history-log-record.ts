@@ -7,7 +7,7 @@ import { FENCE_LENGTH, type Fence, readFences } from './fences.js'
 import { LARGE_REFERENCE_LENGTH } from './large-values.js'
 import { DELETED, LARGE, type LatestValue, largeReference } from './latest-record.js'
 
-// A record of the history log, the database `run`, to which records are only appended, by number:
+// A record of the history log, the database `history-log`, to which records are only appended, by number:
 //   a chunk: u8 0 | u8 m | u64 version of the first pair | m × pair | values | u32 CRC
 //     pair: u32 version less that of the first | u16 end of its value, counted from the first value, << 2 | kind
 //     pairs of one key, ascending; each value was superseded by the next pair's version
@@ -21,26 +21,26 @@ export const PAIRS_AT = 10
 export const PAIR_LENGTH = 6
 export const NODE_FENCES_AT = 2
 /** Length of a record of which two fill a page of LMDB. */
-export const RUN_RECORD_TARGET = 1_900
+export const HISTORY_RECORD_TARGET = 1_900
 export const MAX_PAIRS = 255
 export const MAX_NODE_FENCES = 126
 /** Longest superseded value in a chunk. Longer ones are packed into bundles, which fill pages better. */
-export const MAX_RUN_VALUE_LENGTH = 1_400
+export const MAX_CHUNK_VALUE_LENGTH = 1_400
 
 const U32 = 2 ** 32
 
 /** Seed for the checksum of a record. */
-export function runSeed(number: number): number {
+export function historySeed(number: number): number {
   return counterSeed(number)
 }
 
-export function runLevel({ bytes }: SharedRecord): number {
+export function recordLevel({ bytes }: SharedRecord): number {
   const first = bytes[0]!
   return first === TRANSPOSED ? CHUNK_LEVEL : first
 }
 
 /** Number of pairs in a chunk, or of fences in a node. */
-export function runCount({ bytes }: SharedRecord): number {
+export function partCount({ bytes }: SharedRecord): number {
   return bytes[1]!
 }
 
@@ -50,7 +50,7 @@ export function countPairsAtMost(record: SharedRecord, high: number, low: number
   // Versions relative to the first pair's: exact in a float, because pairs of a chunk are less than 2^32 apart.
   const limit = (high - view.getUint32(2)) * U32 + (low - view.getUint32(6))
   let least = 0
-  let most = runCount(record)
+  let most = partCount(record)
   while (least < most) {
     const middle = (least + most) >> 1
     if (view.getUint32(PAIRS_AT + PAIR_LENGTH * middle) <= limit) least = middle + 1
@@ -81,13 +81,13 @@ export function pairKind({ view }: SharedRecord, pair: number): number {
 
 /** Offset in the record of the value of a pair, or of the reference to it. */
 export function pairStart(record: SharedRecord, pair: number): number {
-  const valuesAt = PAIRS_AT + PAIR_LENGTH * runCount(record)
+  const valuesAt = PAIRS_AT + PAIR_LENGTH * partCount(record)
   return pair === 0 ? valuesAt : valuesAt + (record.view.getUint16(PAIRS_AT + PAIR_LENGTH * pair - 2) >> 2)
 }
 
 export function pairEnd(record: SharedRecord, pair: number): number {
   const end = record.view.getUint16(PAIRS_AT + PAIR_LENGTH * pair + 4) >> 2
-  return PAIRS_AT + PAIR_LENGTH * runCount(record) + end
+  return PAIRS_AT + PAIR_LENGTH * partCount(record) + end
 }
 
 /** Number of bytes of payload of a pair: the length of its value, wherever that is. */
@@ -114,7 +114,7 @@ export function packedReference(record: SharedRecord, at: number): PackedBytes {
 
 /** Decodes a chunk into copies. @throws `store_corrupt` */
 export function decodeChunk(record: SharedRecord): Pair[] {
-  const count = runCount(record)
+  const count = partCount(record)
   expectLevel(record, CHUNK_LEVEL, PAIRS_AT + PAIR_LENGTH * count)
   let end = PAIRS_AT + PAIR_LENGTH * count
   return Array.from({ length: count }, (_, pair) => {
@@ -139,13 +139,15 @@ function pairValue(record: SharedRecord, kind: number, start: number, end: numbe
 
 /** Decodes the fences of a node. @throws `store_corrupt` */
 export function decodeNode(record: SharedRecord, level: number): Fence[] {
-  const count = runCount(record)
+  const count = partCount(record)
   expectLevel(record, level, NODE_FENCES_AT + FENCE_LENGTH * count)
   return readFences(record, NODE_FENCES_AT, count)
 }
 
 function expectLevel(record: SharedRecord, level: number, least: number): void {
   const isWhole = record.length >= least + CHECKSUM_LENGTH
-  if (isWhole && runLevel(record) === level && runCount(record) > 0) return
-  throw storeCorrupt(`a record of the database run is not the ${level === CHUNK_LEVEL ? 'chunk' : 'node'} it should be`)
+  if (isWhole && recordLevel(record) === level && partCount(record) > 0) return
+  throw storeCorrupt(
+    `a record of the database history-log is not the ${level === CHUNK_LEVEL ? 'chunk' : 'node'} it should be`,
+  )
 }

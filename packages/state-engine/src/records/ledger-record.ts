@@ -15,7 +15,7 @@ export interface LedgerRecord {
   /** Number of the first commit that is not merged. */
   readonly nextCommit: number
   /** Number of the next record of the history log. */
-  readonly nextRun: number
+  readonly nextHistoryNumber: number
   /** Id of the next large value. */
   readonly nextLargeId: number
   /** Number of the next generation. */
@@ -23,7 +23,7 @@ export interface LedgerRecord {
   /** Number of blocks in the lists of the database `block-lists`. */
   readonly blocks: number
   /** Number of records of the garbage list. */
-  readonly retired: number
+  readonly garbageRecords: number
   /** Number of superseded values in chunks. */
   readonly supersededEntries: number
   /** Number of bytes of those values, and of all keys with their newest values. */
@@ -34,11 +34,11 @@ export interface LedgerRecord {
 
 /** Record of a store into which nothing is merged. */
 export const NOTHING_MERGED = {
-  nextRun: 0,
+  nextHistoryNumber: 0,
   nextLargeId: 0,
   nextGeneration: 0,
   blocks: 0,
-  retired: 0,
+  garbageRecords: 0,
   supersededEntries: 0,
   payloadBytes: 0,
   logEnd: { fileNumber: 0, ...NO_POSITION },
@@ -56,10 +56,11 @@ export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord)
   const { ledger, base } = record
   addBlock(builder.begin().u64(ledger.chainId).u64(ledger.latestVersion), ledger.latestBlock)
   addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock).u64(base.version)
-  const { walFile, nextCommit, nextRun, nextLargeId, nextGeneration } = record
-  const { blocks, retired, supersededEntries, payloadBytes } = record
-  for (const number of [walFile, nextCommit, nextRun, nextLargeId, nextGeneration]) builder.u64(BigInt(number))
-  for (const number of [blocks, retired, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
+  const { walFile, nextCommit, nextHistoryNumber, nextLargeId, nextGeneration } = record
+  const { blocks, garbageRecords, supersededEntries, payloadBytes } = record
+  for (const number of [walFile, nextCommit, nextHistoryNumber, nextLargeId, nextGeneration])
+    builder.u64(BigInt(number))
+  for (const number of [blocks, garbageRecords, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
   const { fileNumber, length, nextCommit: commitAtEnd, checksum } = record.logEnd
   for (const number of [fileNumber, length, commitAtEnd, checksum]) builder.u64(BigInt(number))
   return builder.u8(base.complete ? 1 : 0).seal(0)
@@ -87,11 +88,11 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
     base: { version: number(BASE_AT), complete: content[COMPLETE_AT] === 1 },
     walFile: counter(0),
     nextCommit: counter(1),
-    nextRun: counter(2),
+    nextHistoryNumber: counter(2),
     nextLargeId: counter(3),
     nextGeneration: counter(4),
     blocks: counter(5),
-    retired: counter(6),
+    garbageRecords: counter(6),
     supersededEntries: counter(7),
     payloadBytes: counter(8),
     logEnd: { fileNumber: counter(9), length: counter(10), nextCommit: counter(11), checksum: counter(12) },

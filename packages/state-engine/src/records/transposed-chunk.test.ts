@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { fencesOf, loadRun, pairList, withRun } from '../../testing/history-log-records.ts'
+import { fencesOf, loadRecord, pairList, withHistoryLog } from '../../testing/history-log-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { RecordBuilder } from '../bytes/record.js'
 import { MergedFences } from '../compaction/merged-fences.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { decodeChunk, type Pair, runLevel } from './history-log-record.js'
+import { decodeChunk, type Pair, recordLevel } from './history-log-record.js'
 import { beginCutTransposed, isTransposed, TransposedPair, toPlainChunk } from './transposed-chunk.js'
 
 const DOCS = new URL('../../../../docs/storage.md', import.meta.url)
@@ -30,13 +30,13 @@ function chunkOf(hex: string): SharedRecord {
 }
 
 it('the codec lays a chunk out as docs/storage.md shows', () => {
-  withRun(COMPRESSED, 0, (store, output) => {
+  withHistoryLog(COMPRESSED, 0, (store, output) => {
     const pairs = [5n, 7n, 8n].map((version, at): Pair => ({ version, value: Buffer.from(['abc', 'abd', 'abe'][at]!) }))
     output.appendChunks(pairList(pairs), new MergedFences())
-    const chunk = loadRun(store, 0)
+    const chunk = loadRecord(store, 0)
     expect(readFileSync(DOCS, 'utf8')).toContain(EXAMPLE)
     expect(chunk.copy(0, chunk.length - 4).toString('hex')).toBe(EXAMPLE.replaceAll(' ', ''))
-    expect(runLevel(chunk)).toBe(0)
+    expect(recordLevel(chunk)).toBe(0)
     expect(decodeChunk(toPlainChunk(chunk))).toEqual(pairs)
   })
 })
@@ -71,13 +71,13 @@ const PAIRS = fc
 it('a transposed chunk has what chunks that are not compressed have, each within a page', () => {
   const transposed = new TransposedPair()
   let transposedPairs = 0
-  withRun(COMPRESSED, 5, (store, output) => {
+  withHistoryLog(COMPRESSED, 5, (store, output) => {
     fc.assert(
       fc.property(PAIRS, (pairs) => {
         const fences = new MergedFences()
         output.appendChunks(pairList(pairs), fences)
-        const read = fencesOf(fences).flatMap(({ firstVersion, run }) => {
-          const record = loadRun(store, run)
+        const read = fencesOf(fences).flatMap(({ firstVersion, number }) => {
+          const record = loadRecord(store, number)
           expect(record.length).toBeLessThanOrEqual(isTransposed(record) ? 4_014 : 1_900)
           const chunk = decodeChunk(toPlainChunk(record))
           expect(chunk[0]!.version).toBe(firstVersion)
@@ -108,9 +108,9 @@ it('a transposed chunk is written only where history is compressed, and values h
   const first = (one: Pair['value']): Pair[] => [{ version: 0n, value: one }, ...equal.slice(1)]
   const isFirstTransposed = (place: typeof folder, pairs: readonly Pair[]) => {
     let found: boolean | undefined
-    withRun(place, 0, (store, output) => {
+    withHistoryLog(place, 0, (store, output) => {
       output.appendChunks(pairList(pairs), new MergedFences())
-      found = isTransposed(loadRun(store, 0))
+      found = isTransposed(loadRecord(store, 0))
     })
     return found
   }
@@ -125,9 +125,9 @@ it('a transposed chunk is written only where history is compressed, and values h
 it('a transposed chunk is cut after any pair', () => {
   const builder = new RecordBuilder()
   const pairs = Array.from({ length: 60 }, (_, at): Pair => ({ version: BigInt(at * at), value: Buffer.from([at, 7]) }))
-  withRun(COMPRESSED, 0, (store, output) => {
+  withHistoryLog(COMPRESSED, 0, (store, output) => {
     output.appendChunks(pairList(pairs), new MergedFences())
-    const record = loadRun(store, 0).detach()
+    const record = loadRecord(store, 0).detach()
     for (let left = 1; left <= pairs.length; left++) {
       beginCutTransposed(builder, record, left)
       expect(decodeChunk(toPlainChunk(SharedRecord.over(builder.seal(0))))).toEqual(pairs.slice(0, left))
@@ -138,10 +138,10 @@ it('a transposed chunk is cut after any pair', () => {
 it('a transposed chunk stores columns once that are equal, unless saying so takes as much', () => {
   const hexOf = (values: readonly string[]) => {
     let hex = ''
-    withRun(COMPRESSED, 0, (store, output) => {
+    withHistoryLog(COMPRESSED, 0, (store, output) => {
       const pairs = values.map((value, at): Pair => ({ version: BigInt(at) << 24n, value: Buffer.from(value) }))
       output.appendChunks(pairList(pairs), new MergedFences())
-      const chunk = loadRun(store, 0)
+      const chunk = loadRecord(store, 0)
       expect(decodeChunk(toPlainChunk(chunk))).toEqual(pairs)
       hex = chunk.copy(0, chunk.length - 4).toString('hex')
     })

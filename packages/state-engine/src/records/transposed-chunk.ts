@@ -1,7 +1,7 @@
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { CHECKSUM_LENGTH, type RecordBuilder } from '../bytes/record.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, runCount, TRANSPOSED } from './history-log-record.js'
+import { CHUNK_LEVEL, PAIR_LENGTH, PAIRS_AT, partCount, TRANSPOSED } from './history-log-record.js'
 
 // A chunk of the history log whose values have one length, in the form that takes least space:
 //   u8 128 | u8 m | u64 version of the first pair | u16 columns | stretches | equal columns, a byte each | the others, m bytes each | u32 CRC
@@ -87,7 +87,7 @@ function addStretch(builder: RecordBuilder, equal: number, whole: number): void 
 
 /** Begins a chunk with the first pairs of another. @throws `store_corrupt` */
 export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord, left: number): void {
-  const count = runCount(record)
+  const count = partCount(record)
   const { wholeAt } = new ChunkParts().find(record)
   builder.begin().u8(TRANSPOSED).u8(left).part(record.bytes, 2, wholeAt)
   for (let at = wholeAt; at < record.length - CHECKSUM_LENGTH; at += count) builder.part(record.bytes, at, at + left)
@@ -99,7 +99,7 @@ export function beginCutTransposed(builder: RecordBuilder, record: SharedRecord,
  */
 export function toPlainChunk(record: SharedRecord): SharedRecord {
   if (!isTransposed(record)) return record
-  const count = runCount(record)
+  const count = partCount(record)
   const row = new TransposedRow()
   row.begin(record)
   const valueLength = row.end - VERSION_LENGTH
@@ -148,7 +148,7 @@ export class TransposedPair {
     const { view } = record
     const row = this.#row
     row.begin(record)
-    const count = runCount(record)
+    const count = partCount(record)
     const firstHigh = view.getUint32(2)
     const firstLow = view.getUint32(6)
     const limit = (high - firstHigh) * U32 + (low - firstLow)
@@ -184,7 +184,7 @@ class TransposedRow {
     this.end = columns
     if (columns > this.bytes.length) this.bytes = new Uint8Array(2 * columns)
     const { bytes } = record
-    const count = runCount(record)
+    const count = partCount(record)
     let equal = equalAt
     let whole = wholeAt
     for (let column = 0, stretch = STRETCHES_AT, left = 0; column < VERSION_LENGTH; ) {
@@ -218,7 +218,7 @@ class TransposedRow {
   take(record: SharedRecord, row: number): void {
     const source = record.bytes
     const target = this.bytes
-    const count = runCount(record)
+    const count = partCount(record)
     const { columns, equalAt, wholeAt } = this.#parts
     let equal = equalAt
     let whole = wholeAt + row
@@ -247,7 +247,7 @@ class ChunkParts {
       equal += bytes[at]!
       column += bytes[at]! + bytes[at + 1]!
     }
-    const count = runCount(record)
+    const count = partCount(record)
     const isRows = columns >= VERSION_LENGTH && count > 0 && count * columns <= MOST_ROWS_LENGTH
     if (!isRows || column !== columns || at + equal + (columns - equal) * count !== end) {
       throw storeCorrupt('a chunk does not parse')

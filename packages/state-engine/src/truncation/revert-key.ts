@@ -13,6 +13,7 @@ import {
   countPairsAtMost,
   decodeChunk,
   decodeNode,
+  historySeed,
   isPacked,
   NODE_FENCES_AT,
   PAIR_LENGTH,
@@ -20,8 +21,7 @@ import {
   type Pair,
   pairPayload,
   pairStart,
-  runCount,
-  runSeed,
+  partCount,
 } from '../records/history-log-record.js'
 import { dropLarge, readLarge } from '../records/large-values.js'
 import { decodeLatest, encodeLatest, isLarge, type LatestRecord, type LatestValue } from '../records/latest-record.js'
@@ -97,7 +97,7 @@ export class KeyRevert {
   ): void {
     const { store, builder, output } = this.#parts
     const value = this.#toStored(kept)
-    if (value === null) output.retired.addDeletion(version, storedKey)
+    if (value === null) output.garbage.addDeletion(version, storedKey)
     this.payloadBytes += value?.length ?? 0
     const record = encodeLatest(builder, storedKey.subarray(1), { version, fences, longKey, value })
     store.latestByStoredKey.putSync(storedKey, record)
@@ -123,41 +123,41 @@ export class KeyRevert {
     for (const fence of fences.slice(count + 1)) this.#drop(fence)
     const last = fences[count]
     if (!last) return { fences: [], newest: undefined }
-    const { isEmpty, newest } = last.level === CHUNK_LEVEL ? this.#cutChunk(last.run) : this.#cutNode(last)
+    const { isEmpty, newest } = last.level === CHUNK_LEVEL ? this.#cutChunk(last.number) : this.#cutNode(last)
     return { fences: fences.slice(0, isEmpty ? count : count + 1), newest }
   }
 
-  #cutNode({ run, level }: Fence): { isEmpty: boolean; newest: Pair | undefined } {
+  #cutNode({ number, level }: Fence): { isEmpty: boolean; newest: Pair | undefined } {
     const { store, builder } = this.#parts
-    const record = this.#load(run)
+    const record = this.#load(number)
     const { fences, newest } = this.#cutList(decodeNode(record, level))
-    if (fences.length === 0) store.run.removeSync(run)
+    if (fences.length === 0) store.historyLog.removeSync(number)
     else {
       builder.begin().u8(level).u8(fences.length)
       builder.part(record.bytes, NODE_FENCES_AT, NODE_FENCES_AT + FENCE_LENGTH * fences.length)
-      store.run.putSync(run, builder.seal(runSeed(run)))
+      store.historyLog.putSync(number, builder.seal(historySeed(number)))
     }
     return { isEmpty: fences.length === 0, newest }
   }
 
   /** Cuts a chunk. Its newest pair that is left is removed, too, because it becomes the record in `latest`. */
-  #cutChunk(run: number): { isEmpty: boolean; newest: Pair } {
+  #cutChunk(number: number): { isEmpty: boolean; newest: Pair } {
     const { version } = this.#parts
-    const record = this.#load(run)
+    const record = this.#load(number)
     const chunk = toPlainChunk(record)
     const left = countPairsAtMost(chunk, highHalf(version), lowHalf(version)) - 1
     const newest = decodeChunk(chunk)[left]
-    if (!newest) throw storeCorrupt('a chunk of the run begins after its fence')
-    this.#cutPairs(run, record, chunk, left)
+    if (!newest) throw storeCorrupt('a chunk of the history log begins after its fence')
+    this.#cutPairs(number, record, chunk, left)
     return { isEmpty: left === 0, newest }
   }
 
-  #drop({ run, level }: Fence): void {
-    const record = this.#load(run)
-    if (level === CHUNK_LEVEL) this.#cutPairs(run, record, toPlainChunk(record), 0)
+  #drop({ number, level }: Fence): void {
+    const record = this.#load(number)
+    if (level === CHUNK_LEVEL) this.#cutPairs(number, record, toPlainChunk(record), 0)
     else {
       for (const below of decodeNode(record, level)) this.#drop(below)
-      this.#parts.store.run.removeSync(run)
+      this.#parts.store.historyLog.removeSync(number)
     }
   }
 
@@ -165,28 +165,29 @@ export class KeyRevert {
    * Keeps the first pairs of a chunk, which is given as it is stored and as a plain one. Values and bundles that the
    * other pairs refer to stay until their generation is dropped.
    */
-  #cutPairs(run: number, record: SharedRecord, chunk: SharedRecord, left: number): void {
+  #cutPairs(number: number, record: SharedRecord, chunk: SharedRecord, left: number): void {
     const { store, builder, generations } = this.#parts
-    const count = runCount(record)
+    const count = partCount(record)
     let payloadBytes = 0
     for (let pair = left; pair < count; pair++) payloadBytes += pairPayload(chunk, pair)
-    generations.take(run, count - left, payloadBytes)
+    generations.take(number, count - left, payloadBytes)
     this.takenPairs += count - left
     this.payloadBytes -= payloadBytes
     if (left === 0) {
-      store.run.removeSync(run)
+      store.historyLog.removeSync(number)
       return
     }
     if (isTransposed(record)) beginCutTransposed(builder, record, left)
     else beginCutChunk(builder, record, left)
-    store.run.putSync(run, builder.seal(runSeed(run)))
+    store.historyLog.putSync(number, builder.seal(historySeed(number)))
   }
 
   /** Reads a record of the history log, as a copy. */
-  #load(run: number): SharedRecord {
+  #load(number: number): SharedRecord {
     const record = this.#record
-    if (!record.load(this.#parts.store.run, run, {})) throw storeCorrupt(`record ${run} of the run is missing`)
-    record.verify(runSeed(run))
+    if (!record.load(this.#parts.store.historyLog, number, {}))
+      throw storeCorrupt(`record ${number} of the history log is missing`)
+    record.verify(historySeed(number))
     return record.detach()
   }
 }

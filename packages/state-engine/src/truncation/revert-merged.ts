@@ -61,7 +61,7 @@ export class MergedRevert {
       ...before,
       nextLargeId: output.nextLargeId,
       blocks: before.blocks - removed.blocks,
-      retired: before.retired + output.retired.count - (merging?.retired ?? 0),
+      garbageRecords: before.garbageRecords + output.garbage.count - (merging?.garbageRecords ?? 0),
       supersededEntries: before.supersededEntries - revert.takenPairs,
       payloadBytes: before.payloadBytes + revert.payloadBytes,
     })
@@ -80,7 +80,7 @@ export class MergedRevert {
     generations.endAt(ledger.latestVersion)
     generations.put()
     const written = getMerging(store)
-    const isKept = written !== undefined && written.retired > 0
+    const isKept = written !== undefined && written.garbageRecords > 0
     if (isKept) putGeneration(store, this.#builder, nextGeneration, { ...written, upTo: ledger.latestVersion })
     putMerging(store, this.#builder, undefined)
     putReverting(store, this.#builder, undefined)

@@ -6,7 +6,7 @@ import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { removeBlocksBelow } from '../records/block-lists.js'
-import { decodeRetired, type RetiredEntry } from '../records/garbage-list.js'
+import { decodeGarbage, type GarbageEntry } from '../records/garbage-list.js'
 import { type Generation, listGenerations, putGeneration } from '../records/generations.js'
 import { dropLarge } from '../records/large-values.js'
 import { DELETED, decodeLatest } from '../records/latest-record.js'
@@ -49,7 +49,7 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
     const left: LedgerRecord = {
       ...record,
       blocks: record.blocks - removed.blocks,
-      retired: record.retired - dropper.retired,
+      garbageRecords: record.garbageRecords - dropper.garbageRecords,
       supersededEntries: record.supersededEntries - dropper.pairs,
       payloadBytes: record.payloadBytes - dropper.payloadBytes,
     }
@@ -80,7 +80,7 @@ class GenerationDropper {
   /** Number of deleted keys that were forgotten. */
   deletions = 0
   /** Number of records of the garbage list that were dropped. */
-  retired = 0
+  garbageRecords = 0
   /** Number of bytes of payload that were dropped. */
   payloadBytes = 0
   readonly #store: LmdbStore
@@ -98,9 +98,10 @@ class GenerationDropper {
 
   /** Drops a generation, or the first part of it. */
   drop(number: number, generation: Generation): void {
-    let left = this.#dropRun(generation)
-    if (left.firstRun === left.endRun) left = this.#dropRetired(number, left)
-    if (left.firstRun < left.endRun || left.retired > 0) putGeneration(this.#store, this.#builder, number, left)
+    let left = this.#dropHistory(generation)
+    if (left.firstNumber === left.endNumber) left = this.#dropGarbage(number, left)
+    if (left.firstNumber < left.endNumber || left.garbageRecords > 0)
+      putGeneration(this.#store, this.#builder, number, left)
     else this.#store.generations.removeSync(number)
   }
 
@@ -108,30 +109,30 @@ class GenerationDropper {
    * Drops records of the history log without reading them, which would double the cost. The numbers of values and bytes
    * that are left are estimated from the share of the records.
    */
-  #dropRun(generation: Generation): Generation {
-    const count = generation.endRun - generation.firstRun
-    let { firstRun } = generation
-    for (; firstRun < generation.endRun && !this.isTired; firstRun++) {
+  #dropHistory(generation: Generation): Generation {
+    const count = generation.endNumber - generation.firstNumber
+    let { firstNumber } = generation
+    for (; firstNumber < generation.endNumber && !this.isTired; firstNumber++) {
       this.steps++
-      this.#store.run.removeSync(firstRun)
+      this.#store.historyLog.removeSync(firstNumber)
     }
-    const left = count > 0 ? (generation.endRun - firstRun) / count : 0
+    const left = count > 0 ? (generation.endNumber - firstNumber) / count : 0
     const pairs = Math.round(left * generation.pairs)
     const payloadBytes = Math.round(left * generation.payloadBytes)
     this.pairs += generation.pairs - pairs
     this.payloadBytes += generation.payloadBytes - payloadBytes
-    return { ...generation, firstRun, pairs, payloadBytes }
+    return { ...generation, firstNumber, pairs, payloadBytes }
   }
 
-  #dropRetired(number: number, generation: Generation): Generation {
-    let { retired } = generation
+  #dropGarbage(number: number, generation: Generation): Generation {
+    let { garbageRecords } = generation
     const range = { start: numberedKey(number, 0), end: numberedKey(number + 1, 0), limit: PRUNE_STEP_RECORDS }
-    for (const { key, value } of [...this.#store.retired.getRange(range)]) {
+    for (const { key, value } of [...this.#store.garbage.getRange(range)]) {
       if (this.isTired) break
-      if (this.#dropEntries(key, value, generation)) retired--
+      if (this.#dropEntries(key, value, generation)) garbageRecords--
     }
-    this.retired += generation.retired - retired
-    return { ...generation, retired }
+    this.garbageRecords += generation.garbageRecords - garbageRecords
+    return { ...generation, garbageRecords }
   }
 
   /**
@@ -139,23 +140,23 @@ class GenerationDropper {
    * the record keeps the rest.
    */
   #dropEntries(key: NumberedKey, record: Buffer, { upTo }: Generation): boolean {
-    const content = openRecord(record, numberedKeySeed(key), () => 'a record of the database retired')
+    const content = openRecord(record, numberedKeySeed(key), () => 'a record of the database garbage')
     let start = 0
-    for (const entry of decodeRetired(content)) {
+    for (const entry of decodeGarbage(content)) {
       if (this.isTired) break
       this.#dropEntry(entry, upTo)
       start = entry.end
     }
     if (start === content.length) {
-      this.#store.retired.removeSync(key)
+      this.#store.garbage.removeSync(key)
       return true
     }
     const left = this.#builder.begin().bytes(content.subarray(start)).seal(numberedKeySeed(key))
-    this.#store.retired.putSync(key, left)
+    this.#store.garbage.putSync(key, left)
     return false
   }
 
-  #dropEntry(entry: RetiredEntry, upTo: bigint): void {
+  #dropEntry(entry: GarbageEntry, upTo: bigint): void {
     if (entry.kind === 'deletion') {
       this.steps++
       // Entries above the generation's versions were cut off by a truncation: another version may have deleted the key
