@@ -234,6 +234,19 @@ export function bodyInCrumbs(): RequestError {
   return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
 }
 
+/** Same error, whose message begins with the member of the request that it is about. */
+export function faultOfMember(member: string, error: LedgerStateError): LedgerStateError {
+  return new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)
+}
+
+/** Same error, whose message begins with the URL of the upstream. Clients must not see it. */
+export function faultOfUpstream(
+  url: string,
+  error: LedgerStateError<'upstream_of_another_chain'>,
+): LedgerStateError<'upstream_of_another_chain'> {
+  return new LedgerStateError(error.code, `${url}: ${error.message}`)
+}
+
 export function bodyNotUtf8(): LedgerStateError<'invalid_json'> {
   return new LedgerStateError('invalid_json', 'the body is not UTF-8')
 }

@@ -1,4 +1,5 @@
-import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '@ledger-state/core'
+import { faultOfUpstream } from '../errors.js'
 import type { ForwardOptions } from './forward-options.js'
 import { Upstream } from './upstream.js'
 
@@ -19,7 +20,7 @@ export async function expectUpstreamsOfChain(
         await new Upstream(options).look()
       } catch (error) {
         if (isLedgerStateError(error, 'upstream_of_another_chain')) {
-          throw new LedgerStateError(error.code, `${url}: ${error.message}`)
+          throw faultOfUpstream(url, error)
         }
       }
     }),

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonTypeName, jsonValueToText } from '@ledger-state/bcs'
-import { hexToBytes, isLedgerStateError, LedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
+import { hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-state/core'
 import { type Asset, type Moment, parseTimestamp } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
@@ -9,6 +9,7 @@ import {
   bodyNotAnObject,
   contentTypeMissing,
   contentTypeUnsupported,
+  faultOfMember,
   invalidPart,
   memberNotAString,
   versionAndTimestamp,
@@ -108,7 +109,7 @@ export function parseTypeMember({ ledger }: OperationRequest, member: string, te
     return ledger.parseType(text)
   } catch (error) {
     if (!isLedgerStateError(error)) throw error
-    throw new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)
+    throw faultOfMember(member, error)
   }
 }
 
