@@ -18,7 +18,7 @@ declare module '@ledger-state/core' {
     store_missing: { readonly fate?: 'removed' | 'replaced' }
     /** `version` of the layout, if it is not that of this program. */
     store_format: { readonly version?: number }
-    /** `offset` and `missingCommits` in a write-ahead file; `found` and `needed` bytes of a data file that was cut short. */
+    /** `offset` and `missingCommits` in a WAL file; `found` and `needed` bytes of a data file that was cut short. */
     store_corrupt: {
       readonly offset?: number
       readonly missingCommits?: number

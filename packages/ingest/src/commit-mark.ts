@@ -4,7 +4,7 @@ import { readVouching, type Vouching, writeVouching } from '@ledger-state/feed'
 import { WRITES_HASH_LENGTH } from './writes-hash.js'
 
 /** State of an ingest that it keeps with each commit. */
-export interface CommitMark extends ResumePoint {
+export interface CommitMark extends ResumeToken {
   /** Whether some version came from a source that proves nothing. Then no later signature vouches for the store. */
   readonly isUnproven: boolean
   /** Versions that validators signed; undefined if nothing vouches for any version. */
@@ -22,7 +22,7 @@ export interface CommitMark extends ResumePoint {
 export type PendingWrite = readonly [Uint8Array, Uint8Array]
 
 /** State of an ingest from which the next one resumes. */
-export interface ResumePoint {
+export interface ResumeToken {
   /** The mark of the source after the newest version; undefined for a source that proves nothing. */
   readonly source: Uint8Array | undefined
   /** `WritesHash` at the newest version. Undefined in stores that `engine.commit` began without one. */
@@ -40,10 +40,10 @@ export interface SignedRange extends Vouching {
   /** Newest version that is signed. */
   readonly version: bigint
   /**
-   * The resume point of the mark from when this version was the newest; undefined while it is the newest. If it never
+   * The resume token of the mark from when this version was the newest; undefined while it is the newest. If it never
    * was the newest, it has only the latest known mark of the source that is not above this version, if there is one.
    */
-  readonly resume?: ResumePoint | undefined
+  readonly resume?: ResumeToken | undefined
 }
 
 /** A ledger that validators signed and that differs from the store's. */

@@ -5,7 +5,7 @@ export {
   decodeCommitMark,
   encodeCommitMark,
   type PendingWrite,
-  type ResumePoint,
+  type ResumeToken,
   type SignedRange,
 } from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'

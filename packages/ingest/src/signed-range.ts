@@ -9,7 +9,7 @@ import {
   decodeCommitMark,
   encodeCommitMark,
   type PendingWrite,
-  type ResumePoint,
+  type ResumeToken,
   type SignedRange,
 } from './commit-mark.js'
 import { endingWrites } from './epoch-endings.js'
@@ -113,7 +113,7 @@ async function keepAgreed(
 }
 
 /**
- * Resume point for a store that is later cut off at the newest signed version.
+ * Resume token for a store that is later cut off at the newest signed version.
  * @param before signed range of the store before
  * @param source mark of the source after a signed version
  */
@@ -121,9 +121,9 @@ function resumeOf(
   before: SignedRange | undefined,
   isFurther: boolean,
   source: Uint8Array | undefined,
-): ResumePoint | undefined {
+): ResumeToken | undefined {
   const held = before?.resume
-  // A resume point with a hash of the writes is that of the signed version itself.
+  // A resume token with a hash of the writes is that of the signed version itself.
   if (!isFurther && held?.writesHash) return held
   const newest = source ?? held?.source
   return newest && { source: newest, writesHash: undefined, wholeHash: undefined }

@@ -67,7 +67,7 @@ export function writerBroken(cause: unknown): StoreError {
   return new LedgerStateError('store_failed', message, {}, { cause })
 }
 
-/** Error of a write-ahead file that lacks the commits from `first` to `until - 1`. `because` says how that is known. */
+/** Error of a WAL file that lacks the commits from `first` to `until - 1`. `because` says how that is known. */
 export function commitsMissing(
   file: string,
   offset: number,

@@ -55,7 +55,7 @@ import { recoverWal } from './wal/recovery.js'
 const COMMIT_POLL_MS = 20
 /** Default size of the table in memory: 64 MiB. */
 const DEFAULT_TABLE_BYTES = 2 ** 26
-/** Largest size of the table in memory: offsets in a write-ahead file have 32 bits. */
+/** Largest size of the table in memory: offsets in a WAL file have 32 bits. */
 const MAX_TABLE_BYTES = 2 ** 31
 const MIN_MAP_BYTES = 2 ** 20
 /** Largest map: the address space of a process on a processor of 64 bits. */

@@ -136,7 +136,7 @@ export class StoreWriter {
     }
   }
 
-  /** Records where the write-ahead files end, so that the next opener notices missing commits. */
+  /** Records where the WAL files end, so that the next opener notices missing commits. */
   async #confirmEnd(end: LogFilePosition): Promise<void> {
     const { store, builder, reads, transactions } = this.#parts
     try {

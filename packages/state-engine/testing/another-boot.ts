@@ -13,7 +13,7 @@ import {
 /** A boot id that no machine has. */
 const OTHER_BOOT = 1n
 
-/** Copies a write-ahead file as it would be after the machine was restarted. */
+/** Copies a WAL file as it would be after the machine was restarted. */
 export function inAnotherBoot(file: Buffer): Buffer {
   const header = decodeFileHeader(file.subarray(0, FILE_HEADER_LENGTH))
   if (!header) return file

@@ -98,7 +98,7 @@ describe('a node whose processes are killed', () => {
   })
 })
 
-describe('a wrong bit in a write-ahead file', () => {
+describe('a wrong bit in a WAL file', () => {
   it('stops the writer and every new reader, shows in readiness, and hides nothing that was committed', async () => {
     bed.source.latest = 40
     const node = await bed.start({ options: bed.following('--readers', '2') })

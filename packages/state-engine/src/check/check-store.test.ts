@@ -155,7 +155,7 @@ it('the check finds a damaged or missing ledger record', async () => {
   }
 })
 
-describe(`the check of a write-ahead file (TEST_SEED=${SEED})`, () => {
+describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
   const file = () => writeAheadFile(folder.path)
 
   it('finds a flipped bit of a closed store', async () => {

@@ -18,7 +18,7 @@ import { getReverting, getTruncations } from '../records/truncations.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
-import { checkWriteAhead, type UnmergedCommits } from './check-write-ahead.js'
+import { checkWriteAhead, type UnmergedCommits } from './check-wal-files.js'
 
 /** Callbacks that report the progress of a check. */
 export interface CheckOptions {
@@ -36,7 +36,7 @@ export interface CheckReport {
   readonly supersededEntries: number
   /** Number of blocks of the window, merged or not. */
   readonly blocks: number
-  /** Number of commits in the write-ahead files that are not merged. */
+  /** Number of commits in the WAL files that are not merged. */
   readonly unmergedCommits: number
   /** Number of writes of these commits. A key that several of them write counts once for each. */
   readonly unmergedWrites: number
@@ -44,7 +44,7 @@ export interface CheckReport {
   readonly firstVersion: bigint | undefined
   readonly lastVersion: bigint | undefined
   /**
-   * Number of bytes of the write-ahead files that are in no commit: the torn end that a killed writer left, or damage.
+   * Number of bytes of the WAL files that are in no commit: the torn end that a killed writer left, or damage.
    */
   readonly unreadableBytes: number
   /** Number of records of all databases. */

@@ -47,7 +47,7 @@ export class SegmentMerge {
   #entryCount = 0
   #listedKey = -1
 
-  /** Starts a merge. `walFile` is the number of the write-ahead file that follows the segment. */
+  /** Starts a merge. `walFile` is the number of the WAL file that follows the segment. */
   constructor(store: LmdbStore, builder: RecordBuilder, segment: Segment, walFile: number) {
     this.#store = store
     this.#builder = builder

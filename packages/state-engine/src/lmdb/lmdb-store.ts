@@ -50,7 +50,7 @@ export interface LmdbStore {
   readonly verifyReads: boolean
   /** Whether records that are put into the history log are compressed. */
   readonly compressHistory: boolean
-  /** A random u64, made with the store, by which a write-ahead file of another store is recognized. */
+  /** A random u64, made with the store, by which a WAL file of another store is recognized. */
   readonly storeId: bigint
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>

@@ -19,7 +19,7 @@ export class StoreTransactions {
   }
 
   /**
-   * Durability of transactions that write-ahead files depend on: what was merged of a file must be on disk before the
+   * Durability of transactions that WAL files depend on: what was merged of a file must be on disk before the
    * file is removed.
    */
   get ofLog(): Durability {

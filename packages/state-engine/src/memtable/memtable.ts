@@ -1,7 +1,7 @@
 import { KeyHash } from './key-hash.js'
 import type { CommitHead, Segment } from './segment.js'
 
-/** The commits that are not merged yet, in a segment for each write-ahead file. */
+/** The commits that are not merged yet, in a segment for each WAL file. */
 export class Memtable {
   readonly hash: KeyHash
   #segments: readonly Segment[] = []

@@ -51,7 +51,7 @@ const MAX_OFFSET = 0x7fff_ffff
 const NO_MEMORY = allocateSegment(0)
 
 /**
- * The commits of one write-ahead file in memory: the bytes of the file (the arena), and an index of its writes by key
+ * The commits of one WAL file in memory: the bytes of the file (the arena), and an index of its writes by key
  * and version. Entries are numbered in the order of the file, and so of versions.
  */
 export class Segment {

@@ -26,7 +26,7 @@ export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 't
   return head && record && head.number >= record.nextCommit ? head : undefined
 }
 
-/** Source of the table of a snapshot: the writer of the same engine, or the write-ahead files. */
+/** Source of the table of a snapshot: the writer of the same engine, or the WAL files. */
 export interface TableSource {
   readonly table: Memtable
   /** Brings the table up to date. Returns false if a file is gone that the ledger record needs. */

@@ -25,7 +25,7 @@ export interface StoreStats {
   readonly tableEntries: number
   /** Memory in bytes that the table takes in this process. */
   readonly tableBytes: number
-  /** Size in bytes of the write-ahead files that the table has. */
+  /** Size in bytes of the WAL files that the table has. */
   readonly writeAheadBytes: number
   /** Number of slots of readers in use, and of all slots. */
   readonly readers: { readonly used: number; readonly most: number }

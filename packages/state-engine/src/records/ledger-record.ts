@@ -10,7 +10,7 @@ export interface LedgerRecord {
   /** The ledger. Its latest version is the newest that is merged; its oldest version may be above that. */
   readonly ledger: LedgerSummary
   readonly base: StoreBase
-  /** Number of the first write-ahead file that is not merged completely. */
+  /** Number of the first WAL file that is not merged completely. */
   readonly walFile: number
   /** Number of the first commit that is not merged. */
   readonly nextCommit: number
@@ -28,7 +28,7 @@ export interface LedgerRecord {
   readonly supersededEntries: number
   /** Number of bytes of those values, and of all keys with their newest values. */
   readonly payloadBytes: number
-  /** Position up to which the newest write-ahead file was synced when a writer last closed the store. */
+  /** Position up to which the newest WAL file was synced when a writer last closed the store. */
   readonly logEnd: LogFilePosition
 }
 

@@ -1,4 +1,4 @@
-/** The end of a record of a write-ahead file, or of its header. */
+/** The end of a record of a WAL file, or of its header. */
 export interface LogPosition {
   /** Number of bytes of the file up to the position. */
   readonly length: number
@@ -8,7 +8,7 @@ export interface LogPosition {
   readonly checksum: number
 }
 
-/** A position in the write-ahead file with the given number; number 0 if there is no file. */
+/** A position in the WAL file with the given number; number 0 if there is no file. */
 export interface LogFilePosition extends LogPosition {
   readonly fileNumber: number
 }

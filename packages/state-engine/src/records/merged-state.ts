@@ -1,10 +1,10 @@
 import type { Truncation } from '@ledger-state/engine'
 import type { LedgerRecord } from './ledger-record.js'
 
-/** The ledger as one state of LMDB has it, without the commits of the write-ahead files. */
+/** The ledger as one state of LMDB has it, without the commits of the WAL files. */
 export interface MergedState {
   readonly record: LedgerRecord
   readonly truncations: readonly Truncation[]
-  /** Whether a truncation is under way. Then no commit follows in a write-ahead file. */
+  /** Whether a truncation is under way. Then no commit follows in a WAL file. */
   readonly isReverting: boolean
 }

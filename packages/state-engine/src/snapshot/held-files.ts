@@ -4,7 +4,7 @@ import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
 
 const COPIED_AT_ONCE = 2 ** 20
 
-/** Keeps write-ahead files open, so that they can be read after the writer has merged and removed them. */
+/** Keeps WAL files open, so that they can be read after the writer has merged and removed them. */
 export class HeldFiles {
   readonly #folder: string
   readonly #descriptors = new Map<number, number>()

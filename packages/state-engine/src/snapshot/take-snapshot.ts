@@ -29,8 +29,8 @@ const MOST_TRIES = 3
 const POLL_MS = 1
 
 /**
- * Copies the store into a folder: the data file, and the write-ahead files that existed when its copy began, with what
- * was appended to them meanwhile. The write-ahead files are kept open, because they may be merged and removed before
+ * Copies the store into a folder: the data file, and the WAL files that existed when its copy began, with what
+ * was appended to them meanwhile. The WAL files are kept open, because they may be merged and removed before
  * they are copied. The data file gets its name once the copy is complete.
  */
 export async function takeSnapshot(
@@ -53,7 +53,7 @@ export async function takeSnapshot(
       return
     }
     expectFirstFile(store)
-    throw storeFailed('write-ahead files were merged faster than the snapshot could open them', undefined)
+    throw storeFailed('WAL files were merged faster than the snapshot could open them', undefined)
   } catch (error) {
     // Not earlier: the error above reports a full disk if there was no free space, and removing the copy frees some.
     removeUnfinished(path, unfinished)
@@ -61,7 +61,7 @@ export async function takeSnapshot(
   }
 }
 
-/** Checks that the first write-ahead file that is not merged exists. @throws `store_corrupt` if it does not */
+/** Checks that the first WAL file that is not merged exists. @throws `store_corrupt` if it does not */
 function expectFirstFile({ root, meta, path }: LmdbStore): void {
   root.resetReadTxn()
   const bytes = meta.getBinary(LEDGER_KEY)
@@ -99,7 +99,7 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
   }
 }
 
-/** Copies the data file, and opens write-ahead files from before the copy begins until after it has begun. */
+/** Copies the data file, and opens WAL files from before the copy begins until after it has begun. */
 async function copyDataFile(
   { store, unfinished: file, compact, atFailpoint }: CopyParts,
   held: HeldFiles,
@@ -130,7 +130,7 @@ async function copyDataFile(
 }
 
 /**
- * Copies the write-ahead files, beginning with the first that is not merged, as far as they are open and complete. They
+ * Copies the WAL files, beginning with the first that is not merged, as far as they are open and complete. They
  * have what was committed before the copy of the data file began, and perhaps more. Returns false if the first is not
  * open, or if they end below the oldest version of the data file.
  */

@@ -146,7 +146,7 @@ describe('a truncation', () => {
     await engine.close()
   })
 
-  it('keeps the write-ahead file that the ledger record names when it is aborted after it was committed, and again', async () => {
+  it('keeps the WAL file that the ledger record names when it is aborted after it was committed, and again', async () => {
     const aborted = new Error('aborted by the test')
     let abortAt: Failpoint | undefined
     const options = { path: folder.path, durability: 'none', memoryTableBytes: 0 } as const

@@ -18,7 +18,7 @@ export interface MergedTruncation {
 
 /**
  * Cuts off merged versions, within the transaction of the caller. From then on no read sees them, nor the commits of
- * the previous write-ahead files. `MergedRevert` removes their records.
+ * the previous WAL files. `MergedRevert` removes their records.
  */
 export function truncateMerged(store: LmdbStore, builder: RecordBuilder, content: MergedTruncation): void {
   const { truncation, latestBlock, mark, walFile, nextCommit } = content

@@ -24,7 +24,7 @@ export function writeAheadPath(folder: string, fileNumber: number): string {
   return join(folder, `write-ahead-${fileNumber}`)
 }
 
-/** Numbers of the write-ahead files in a folder, ascending. */
+/** Numbers of the WAL files in a folder, ascending. */
 export function listWriteAheadFiles(folder: string): number[] {
   const numbers = readdirSync(folder).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? [])
   return numbers.sort((a, b) => a - b)
@@ -43,7 +43,7 @@ export interface Written {
   readonly failure: unknown
 }
 
-/** A write-ahead file to which records are appended, off the event loop. It throws the errors of the system. */
+/** A WAL file to which records are appended, off the event loop. It throws the errors of the system. */
 export class AppendFile {
   readonly path: string
   readonly #descriptor: number

@@ -14,7 +14,7 @@ const KEY = bytes('key')
 
 const version = (number: number, value = bytes(`value ${number}`)) => record(number, [[KEY, value]], number)
 
-/** Makes writes to the open write-ahead file fail. */
+/** Makes writes to the open WAL file fail. */
 function closeWriteAheadFile(): void {
   for (const descriptor of readdirSync('/proc/self/fd')) {
     const target = (() => {
@@ -33,7 +33,7 @@ describe('a commit that fails', () => {
     'for a full disk (here a limit on file sizes) leaves no trace, in any step',
     () => {
       const url = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
-      // The data file reaches the limit during a merge, the write-ahead files during an append.
+      // The data file reaches the limit during a merge, the WAL files during an append.
       const write = `
       const { openStateEngine } = await import(${url('../index.ts')})
       const { KNOWN_CHAIN, knownVersion } = await import(${url('../../testing/known-ledger.ts')})

@@ -54,7 +54,7 @@ export interface RecoveredWal {
 }
 
 /**
- * The next write-ahead file, opened by a change of the data file that bypasses the write-ahead log. The ledger record
+ * The next WAL file, opened by a change of the data file that bypasses the write-ahead log. The ledger record
  * names it.
  */
 export interface FollowingFile {
@@ -82,7 +82,7 @@ export interface WrittenRecords {
 }
 
 /**
- * Appends to the write-ahead files of a writer, and maintains the table of their commits. Files are written and synced
+ * Appends to the WAL files of a writer, and maintains the table of their commits. Files are written and synced
  * off the event loop. Callers make such calls one after the other.
  */
 export class WalAppender {

@@ -24,7 +24,7 @@ const folder = temporaryFolder()
 const KEYS = ['a', 'b', 'c'].map(bytes)
 
 /**
- * Makes a closed store with commits in one write-ahead file, or in two, of which the first is sealed and not merged.
+ * Makes a closed store with commits in one WAL file, or in two, of which the first is sealed and not merged.
  */
 async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise<string> {
   const path = join(folder.path, 'store')
@@ -197,7 +197,7 @@ const STORES = [
   ['none', 1],
 ] as const
 
-describe(`damage to the write-ahead files of a closed store (TEST_SEED=${SEED})`, () => {
+describe(`damage to the WAL files of a closed store (TEST_SEED=${SEED})`, () => {
   it.each(STORES)(
     'changes no answer, or is refused by everybody (%s, files: %i)',
     async (durability, files) => {

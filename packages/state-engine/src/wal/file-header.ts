@@ -3,7 +3,7 @@ import { checksum } from '../bytes/checksum.js'
 import { writeAheadDamaged } from '../errors.js'
 import type { LogPosition } from '../records/log-position.js'
 
-// A write-ahead file is a header, two places for marks, and records (record.ts). Numbers are big-endian.
+// A WAL file is a header, two places for marks, and records (record.ts). Numbers are big-endian.
 //   header: 8 bytes magic | u64 store id | u64 file number | u64 number of its first commit
 //           | position: the end of the previous file, which is synced up to there; zeros if this file does not continue it | u32 CRC of all before
 //   position: u64 length of the file | u64 number of the next commit | u32 running checksum

@@ -14,7 +14,7 @@ async function commit(engine: StateEngine, version: number, text = `value ${vers
   await engine.commit([record(version, [[bytes('key'), bytes(text)]], version)], CHAIN)
 }
 
-describe('a reader of a write-ahead file', () => {
+describe('a reader of a WAL file', () => {
   it('waits at a record that is being written, at any byte of it', async () => {
     const engine = openStateEngine({ path: join(folder.path, 'store') })
     for (let version = 0; version < 3; version++) await commit(engine, version)

@@ -6,7 +6,7 @@ import type { LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { WalReader } from './reader.js'
 
-/** The table of a reader. It follows the write-ahead files of a writer in another process, or in this one. */
+/** The table of a reader. It follows the WAL files of a writer in another process, or in this one. */
 export class WalFollower {
   readonly table = new Memtable()
   readonly #store: LmdbStore

@@ -1,4 +1,4 @@
-// The payload of a commit in a write-ahead file. Numbers are big-endian.
+// The payload of a commit in a WAL file. Numbers are big-endian.
 //   u64 chain id | u8 1 if there is a mark: u32 length, bytes | u64 first version | u32 versions, then each version:
 //     u8 1 if it begins a block: u64 height, u64 epoch, u64 time | u32 entries, then each entry (memtable/entry-layout.ts)
 // The entries of a version have different keys. A commit without versions is a truncation: its `first version` is the

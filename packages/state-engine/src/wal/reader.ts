@@ -52,7 +52,7 @@ interface MissingCommits {
   readonly because: string
 }
 
-/** Reads a write-ahead file into a segment, and later what was appended to it. */
+/** Reads a WAL file into a segment, and later what was appended to it. */
 export class WalReader {
   /** Path of the file for errors. */
   readonly path: string

@@ -31,7 +31,7 @@ function records(payloads: readonly Uint8Array[], firstNumber = 10) {
   return { bytes, starts }
 }
 
-describe('the header of a write-ahead file', () => {
+describe('the header of a WAL file', () => {
   it('is read back, and no part or change of it is taken for one', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(bytes).toHaveLength(FILE_HEADER_LENGTH)
@@ -57,7 +57,7 @@ describe('the header of a write-ahead file', () => {
   })
 })
 
-describe('the marks of a write-ahead file', () => {
+describe('the marks of a WAL file', () => {
   it('are read, the greatest length first, without those of which any bit is wrong', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(readSyncMarks(bytes, SEED)).toEqual([])
@@ -79,7 +79,7 @@ describe('the marks of a write-ahead file', () => {
   })
 })
 
-describe('a record of a write-ahead file', () => {
+describe('a record of a WAL file', () => {
   const PAYLOADS = fc.array(fc.uint8Array({ minLength: 1, maxLength: 300 }), { minLength: 1, maxLength: 6 })
 
   it('is read back, and no part or change of it is taken for one', () => {

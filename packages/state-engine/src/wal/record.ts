@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
 
-// A record of a write-ahead file. Numbers are big-endian.
+// A record of a WAL file. Numbers are big-endian.
 //   u32 magic | u32 length of the payload | u64 number of the commit | u32 synced | u32 running checksum before
 //   | u32 CRC of all before | u32 CRC of the payload, begun with the CRC before | payload: payload-layout.ts
 // `synced` is the offset up to which the file was synced when the record was written. The running checksum is the last CRC of

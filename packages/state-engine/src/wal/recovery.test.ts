@@ -16,7 +16,7 @@ const STRIDE = isSlowRun ? 1 : 11
 let copies = 0
 
 /**
- * Makes a store with versions 0 to `latest`, all but the first of which are in a write-ahead file. Returns the end of
+ * Makes a store with versions 0 to `latest`, all but the first of which are in a WAL file. Returns the end of
  * each. The store was closed, or is like that of a killed process.
  */
 async function makeStore(
@@ -84,7 +84,7 @@ function snapshotOf(path: string) {
   return names.map((name) => [name, readFileSync(join(path, name)).toString('hex')])
 }
 
-describe('a write-ahead file whose end is torn', () => {
+describe('a WAL file whose end is torn', () => {
   it('has the commits before, cut at any byte of the last one', async () => {
     const { path, ends } = await makeStore(3, { killed: true })
     for (let size = ends[2]!; size <= ends[3]!; size += STRIDE) {
@@ -130,7 +130,7 @@ describe('a write-ahead file whose end is torn', () => {
   })
 })
 
-describe('a write-ahead file that is damaged', () => {
+describe('a WAL file that is damaged', () => {
   it.each(['full', 'ordered', 'none'] as const)(
     'is refused, with its name and the place, if any bit is wrong, once it was closed (%s)',
     async (durability) => {
@@ -242,7 +242,7 @@ describe('a write-ahead file that is damaged', () => {
   })
 })
 
-describe('a rotation of write-ahead files', () => {
+describe('a rotation of WAL files', () => {
   /** Makes two files, the first of which is sealed and not merged. */
   async function makeFiles(latest: number, durability: 'full' | 'ordered' = 'full') {
     const path = join(folder.path, 'store')

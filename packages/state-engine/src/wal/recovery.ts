@@ -12,7 +12,7 @@ import { FILE_HEADER_LENGTH } from './file-header.js'
 import { WalReader } from './reader.js'
 
 /**
- * Reads the write-ahead files, beginning with the first that is not merged completely, cuts a torn end off the last,
+ * Reads the WAL files, beginning with the first that is not merged completely, cuts a torn end off the last,
  * and removes those that are not needed.
  * @throws `store_corrupt`
  */

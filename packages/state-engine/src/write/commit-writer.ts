@@ -27,13 +27,13 @@ export interface WaitingCommit {
   reject(error: unknown): void
 }
 
-/** Commits to the memtable and its write-ahead file, and merges full segments into LMDB. */
+/** Commits to the memtable and its WAL file, and merges full segments into LMDB. */
 export class CommitWriter {
   readonly merges: MergeScheduler
   readonly #parts: WriterParts
   readonly #segmentBytes: number
   readonly #latest = new SharedRecord()
-  /** Commits that are placed in the write-ahead file and not written to it. */
+  /** Commits that are placed in the WAL file and not written to it. */
   #placed: WaitingCommit[] = []
 
   /**

@@ -2,7 +2,7 @@
 import type { DiskEvent, FileId } from './record-run.ts'
 
 export const FAULTS: Readonly<Record<string, (events: readonly DiskEvent[]) => DiskEvent[]>> = {
-  'does not sync write-ahead files': (events) => withoutSyncs(events, /^write-ahead-/),
+  'does not sync WAL files': (events) => withoutSyncs(events, /^write-ahead-/),
   'does not sync LMDB': (events) => withoutSyncs(events, /^state\.mdb/),
   'does not sync the folder': (events) => events.filter(({ kind }) => kind !== 'folder synced'),
   'does not write meta pages through': (events) =>

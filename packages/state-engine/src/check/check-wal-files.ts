@@ -11,7 +11,7 @@ import { FILE_HEADER_LENGTH } from '../wal/file-header.js'
 import { WalReader, type WalReaderOptions } from '../wal/reader.js'
 import type { CheckFindings } from './check-findings.js'
 
-/** Commits in the write-ahead files that are not merged. */
+/** Commits in the WAL files that are not merged. */
 export interface UnmergedCommits {
   readonly latestVersion: bigint
   /** Blocks that begin in these commits. */
@@ -27,7 +27,7 @@ export interface Mismatch {
   readonly mismatch: string
 }
 
-/** Reads the write-ahead files of a store, beginning with the first that is not merged. */
+/** Reads the WAL files of a store, beginning with the first that is not merged. */
 export function checkWriteAhead(
   store: LmdbStore,
   { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
@@ -114,7 +114,7 @@ interface OpenedFile {
   readonly size: number
 }
 
-/** Opens a write-ahead file. Undefined if it does not exist. */
+/** Opens a WAL file. Undefined if it does not exist. */
 function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindings): OpenedFile | undefined {
   try {
     const { size } = statSync(writeAheadPath(options.folder, options.fileNumber))
@@ -129,9 +129,9 @@ function checkSegment(segment: Segment, head: CommitHead, before: LedgerSummary,
   // If the file has no versions, its versions were cut off.
   const firstVersion = segment.versionCount > 0 ? segment.firstVersion : head.latestVersion + 1n
   if (firstVersion !== before.latestVersion + 1n) {
-    findings.add(`a write-ahead file begins with version ${firstVersion}, after ${before.latestVersion}`)
+    findings.add(`a WAL file begins with version ${firstVersion}, after ${before.latestVersion}`)
   }
   if (head.chainId !== before.chainId) {
-    findings.add(`a write-ahead file is of chain ${head.chainId}, the store of chain ${before.chainId}`)
+    findings.add(`a WAL file is of chain ${head.chainId}, the store of chain ${before.chainId}`)
   }
 }
