@@ -1,13 +1,15 @@
 // Holds the code to ARCHITECTURE.md: packages depend on what the table says and on nothing else, the tables of rooms have all
 // folders, imports between the folders of a package point one way, and no module has state that changes, unless the page lists
 // it. Every file that a document or a comment names is there, and so is every section of docs/ that a comment cites. READMEs
-// list the error codes of their package with the fields that the code declares. Last line `N passed, M failed`.
+// list the error codes of their package with the fields that the code declares. An exported name has one meaning. Last line
+// `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkErrorTables } from './architecture/error-tables.ts'
 import { changedNames, importsOf } from './architecture/module-state.ts'
 import { namesInComments, namesInDocument } from './architecture/named-files.ts'
+import { checkNames } from './architecture/names.ts'
 import { roomsOnPage } from './architecture/rooms.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -186,6 +188,7 @@ checkRooms()
 checkModuleState()
 checkNamedFiles()
 checkCitations()
+checkNames(root, expect)
 for (const violation of violations) console.log(violation)
 console.log(`${passed} passed, ${violations.length} failed`)
 process.exitCode = violations.length > 0 ? 1 : 0

@@ -7,7 +7,7 @@ import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import type { BenchRun } from '../run/bench-run.ts'
 import { measureInRounds } from '../run/rounds.ts'
 import type { Suite } from '../run/suite.ts'
-import { coinBalance, coinSupply, delegatedStake, primaryBalance } from '../views/by-hand.ts'
+import { coinBalance, delegatedStake, primaryBalance, readCoinSupply } from '../views/by-hand.ts'
 import { measureHistories } from '../views/histories.ts'
 import { LOOPS_BY_HAND, PROGRAM_MODULE, programModule, quoteByHand } from '../views/programs.ts'
 
@@ -92,7 +92,7 @@ function casesOf(state: BenchState): readonly Case[] {
   }
   return [
     { call: callOf('coin', 'balance', [COIN], [OWNER]), byHand: () => coinBalance(state, OWNER), readResult: readU64 },
-    { call: callOf('coin', 'supply', [COIN], []), byHand: () => coinSupply(state), readResult: optionalU128 },
+    { call: callOf('coin', 'supply', [COIN], []), byHand: () => readCoinSupply(state), readResult: optionalU128 },
     {
       call: callOf('primary_fungible_store', 'balance', ['0x1::fungible_asset::Metadata'], [OWNER, ASSET]),
       byHand: () => primaryBalance(state, OWNER, ASSET),

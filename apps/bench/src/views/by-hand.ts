@@ -78,7 +78,7 @@ export function coinBalance(state: ReadableState, owner: Uint8Array): bigint {
 }
 
 /** The supply of the coin and of its paired asset; undefined if neither is counted. */
-export function coinSupply(state: ReadableState): bigint | undefined {
+export function readCoinSupply(state: ReadableState): bigint | undefined {
   const info = new ByteReader(state.read(resourceKey(FRAMEWORK, COIN_INFO))!)
   info.readByteString()
   info.readByteString()

@@ -40,7 +40,7 @@ export type ValueChange = ResourceChange | TableItemChange
 export type KeptTransaction = Schemas['KeptTransaction']
 
 export type TablePage = AnswerOf<'get_table_items'>
-export type TableItem = TablePage['items'][number]
+export type ListedTableItem = TablePage['items'][number]
 
 export type TypeUsesPage = AnswerOf<'get_type_uses'>
 /** A resource or a module that uses a type. */

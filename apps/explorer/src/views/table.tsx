@@ -1,6 +1,6 @@
 import { hexToBytes } from '@ledger-state/core'
 import { useState } from 'preact/hooks'
-import type { TableItem as ListedItem, TablePage } from '../api/answers.ts'
+import type { ListedTableItem, TablePage } from '../api/answers.ts'
 import { toStandardAddress } from '../api/program-lines.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
@@ -34,7 +34,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
   if (types.holder) parameters.set('holder', types.holder)
   const request = { path: `/tables/${encodeURIComponent(handle)}/items?${parameters}`, at: route.value.at }
   // Each page has the types, even a page without items.
-  const pages = usePages<TablePage, { readonly page: TablePage; readonly item: ListedItem | undefined }>(
+  const pages = usePages<TablePage, { readonly page: TablePage; readonly item: ListedTableItem | undefined }>(
     request,
     (page) => [{ page, item: undefined }, ...page.items.map((item) => ({ page, item }))],
   )
@@ -97,7 +97,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
 interface ItemCardProps {
   readonly handle: string
   readonly types: TableTypes
-  readonly item: ListedItem
+  readonly item: ListedTableItem
   readonly amounts: Amounts | undefined
   readonly list: ProvenList
 }
