@@ -20,7 +20,7 @@ export interface ApiRequest {
   /** A version, a time, or undefined for the latest. */
   readonly at?: string | undefined
   readonly body?: string | undefined
-  /** Media type of the answer; JSON by default. */
+  /** Media types that the answer may have; JSON by default. */
   readonly accept?: string | undefined
 }
 
@@ -50,14 +50,20 @@ export async function ask<T>(request: ApiRequest, signal: AbortSignal): Promise<
 /** Time after which a node that does not answer counts as lost. */
 const LONGEST_WAIT_MS = 30_000
 
-export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
+/** Sends a request. @throws if the node does not answer */
+export async function send(request: ApiRequest, signal?: AbortSignal): Promise<Response> {
   const { body, accept = 'application/json' } = request
+  const late = AbortSignal.timeout(LONGEST_WAIT_MS)
+  return await fetch(requestPath(request), {
+    signal: signal ? AbortSignal.any([signal, late]) : late,
+    headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { method: 'POST', body }),
+  })
+}
+
+export async function askText(request: ApiRequest, signal: AbortSignal): Promise<Result<string>> {
   try {
-    const response = await fetch(requestPath(request), {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(LONGEST_WAIT_MS)]),
-      headers: { accept, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { method: 'POST', body }),
-    })
+    const response = await send(request, signal)
     const text = await response.text()
     const head = readHead(response.headers)
     if (!response.ok) return { failure: toFailure(response.status, text, head, response.headers.get('retry-after')) }

@@ -1,42 +1,28 @@
 import type { ApiRequest } from './client.ts'
 
-interface OpenApiParameter {
-  readonly name: string
-  readonly in: 'path' | 'query' | 'header'
-  readonly description?: string
-  readonly required?: boolean
-}
-
 /** The parts of an OpenAPI document from which forms are made. */
 export interface OpenApiDocument {
-  readonly paths: Readonly<
-    Record<
-      string,
-      Readonly<
-        Record<
-          string,
-          {
-            readonly operationId: string
-            readonly tags: readonly string[]
-            readonly summary: string
-            readonly description: string
-            readonly parameters?: readonly OpenApiParameter[]
-            readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
-          }
-        >
-      >
-    >
-  >
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
 }
 
-interface Schema {
-  readonly $ref?: string
-  readonly type?: string | readonly string[]
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
+interface OpenApiOperation {
+  readonly operationId: string
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description: string
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: 'path' | 'query' | 'header'
+    readonly description: string
+    readonly required: boolean
+    readonly example?: string
+  }[]
+  readonly requestBody?: { readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly content: Content }>>
 }
+
+/** By media type. */
+type Content = Readonly<Record<string, { readonly example?: unknown }>>
 
 export interface Operation {
   readonly id: string
@@ -52,46 +38,41 @@ export interface Operation {
     readonly description: string
     readonly isRequired: boolean
   }[]
-  /** A body with the required members; empty if the operation has none. */
-  readonly bodyExample: string
+  /** Whether its answers are bytes, with no form in JSON. */
+  readonly answersBytes: boolean
+  /** What a form begins with: values of parameters by name, and a body, empty if the operation has none. */
+  readonly example: { readonly parameters: Readonly<Record<string, string>>; readonly body: string }
 }
 
-export function operationsOf(document: OpenApiDocument): readonly Operation[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, one]) => {
-      const schema = one.requestBody?.content['application/json']?.schema
-      return {
-        id: one.operationId,
-        method: method === 'post' ? 'POST' : 'GET',
-        path,
-        tag: one.tags[0] ?? 'Others',
-        summary: one.summary,
-        description: one.description,
-        parameters: (one.parameters ?? []).flatMap(({ name, in: place, description = '', required = false }) =>
-          place === 'header' ? [] : [{ name, in: place, description, isRequired: required || place === 'path' }],
-        ),
-        bodyExample: schema ? JSON.stringify(exampleOf(schema, document, 0), undefined, 2) : '',
-      }
-    }),
+const JSON_TYPE = 'application/json'
+
+export function operationsOf({ paths }: OpenApiDocument): readonly Operation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, one]) => toOperation(method, path, one)),
   )
 }
 
-const DEEPEST_EXAMPLE = 6
-
-function exampleOf(schema: Schema, document: OpenApiDocument, depth: number): unknown {
-  if (depth > DEEPEST_EXAMPLE) return null
-  if (schema.$ref !== undefined) {
-    const named = document.components.schemas[schema.$ref.split('/').at(-1)!]
-    return named ? exampleOf(named, document, depth + 1) : null
+function toOperation(method: string, path: string, one: OpenApiOperation): Operation {
+  const { operationId, tags, summary, description, parameters, requestBody, responses } = one
+  const body = requestBody?.content[JSON_TYPE]?.example
+  return {
+    id: operationId,
+    method: method === 'post' ? 'POST' : 'GET',
+    path,
+    tag: tags[0]!,
+    summary,
+    description,
+    parameters: parameters.flatMap(({ name, in: place, description, required }) =>
+      place === 'header' ? [] : [{ name, in: place, description, isRequired: required }],
+    ),
+    answersBytes: !(JSON_TYPE in responses['200']!.content),
+    example: {
+      parameters: Object.fromEntries(
+        parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
+      ),
+      body: body === undefined ? '' : JSON.stringify(body, undefined, 2),
+    },
   }
-  if (schema.properties) {
-    const names = schema.required ?? Object.keys(schema.properties)
-    return Object.fromEntries(
-      names.map((name) => [name, exampleOf(schema.properties![name] ?? {}, document, depth + 1)]),
-    )
-  }
-  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items, document, depth + 1)] : []
-  return schema.type === 'integer' ? 0 : schema.type === 'boolean' ? false : ''
 }
 
 /** The request that a filled-in form describes. */
@@ -100,7 +81,8 @@ export function toRequest(operation: Operation, written: Readonly<Record<string,
   let { path } = operation
   for (const parameter of operation.parameters) {
     const value = written[parameter.name] ?? ''
-    if (parameter.in === 'path') path = path.replace(`{${parameter.name}}`, () => encodeURIComponent(value))
+    if (parameter.in === 'path')
+      path = path.replace(`{${parameter.name}}`, () => encodeURIComponent(value).replaceAll('%3A', ':'))
     else if (value !== '') query.set(parameter.name, value)
   }
   const text = query.toString()

@@ -1,5 +1,6 @@
+import { bytesToHex } from '@ledger-state/core'
 import { useState } from 'preact/hooks'
-import { requestPath } from '../api/client.ts'
+import { type ApiRequest, send } from '../api/client.ts'
 import { type OpenApiDocument, type Operation, operationsOf, toRequest } from '../api/open-api.ts'
 import { toCurl } from '../api/program-lines.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
@@ -16,8 +17,7 @@ export function ApiView({ operation }: { readonly operation: string | undefined 
     <>
       <h1>API</h1>
       <p class="subtitle">
-        The document for programs is <a href="/v1/spec.json">/v1/spec.json</a>; to read: <a href="/v1/spec">/v1/spec</a>
-        .
+        Each operation with an example to send. The document for programs is <a href="/v1/spec.json">/v1/spec.json</a>.
       </p>
       {answer === undefined && <Loading />}
       {answer && 'failure' in answer && <FailureNotice failure={answer.failure} />}
@@ -61,17 +61,17 @@ interface Sent {
 const SHOWN_CHARACTERS = 20_000
 
 function OperationForm({ operation }: { readonly operation: Operation }) {
-  const [written, setWritten] = useState<Readonly<Record<string, string>>>({})
-  const [body, setBody] = useState(operation.bodyExample)
+  const [written, setWritten] = useState(operation.example.parameters)
+  const [body, setBody] = useState(operation.example.body)
   const [sent, setSent] = useState<Sent | undefined>(undefined)
   const request = toRequest(operation, written, body)
-  const send = async (): Promise<void> => setSent(await sendRequest(request))
+  const curl = toCurl(window.location.origin, request)
   return (
     <form
       class="form"
       onSubmit={(event) => {
         event.preventDefault()
-        void send()
+        void sendRequest(request).then(setSent)
       }}
     >
       {operation.parameters.map(({ name, description, isRequired }) => (
@@ -96,7 +96,7 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
         </label>
       )}
       <button type="submit">Send</button>
-      <CopyLine text={toCurl(window.location.origin, request)} />
+      <CopyLine text={operation.answersBytes ? `${curl} | od -c` : curl} />
       {sent && (
         <div role="status">
           <strong>{sent.status}</strong>
@@ -110,16 +110,14 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
   )
 }
 
-async function sendRequest(request: ReturnType<typeof toRequest>): Promise<Sent> {
+/** Most operations answer in both formats, and some in BCS alone. */
+const ACCEPT = 'application/json, application/x-bcs'
+
+async function sendRequest(request: ApiRequest): Promise<Sent> {
   try {
-    const response = await fetch(requestPath(request), {
-      headers: {
-        accept: 'application/json',
-        ...(request.body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(request.body !== undefined && { method: 'POST', body: request.body }),
-    })
-    const text = await response.text()
+    const response = await send({ ...request, accept: ACCEPT })
+    const isBytes = response.headers.get('content-type') === 'application/x-bcs'
+    const text = isBytes ? bytesToHex(new Uint8Array(await response.arrayBuffer())) : await response.text()
     const rest = text.length - SHOWN_CHARACTERS
     return {
       status: `${response.status} ${response.statusText}`,

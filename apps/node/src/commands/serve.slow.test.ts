@@ -1,6 +1,8 @@
 // serve, start and get, on stores that other commands make.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { type OpenApiDocument, operationsOf, toRequest } from '@ledger-state/explorer/open-api'
+import { toCurl } from '@ledger-state/explorer/program-lines'
 import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -21,7 +23,7 @@ function feed(versions: number): string {
   return path
 }
 
-const LAST_EXAMPLE = /each with a line to try: .*\n/
+const LAST_EXAMPLE = /each with an example: .*\n/
 
 /** The requests to try that `start` prints. */
 function printedExamples(output: string) {
@@ -83,19 +85,14 @@ describe('the command `start`', () => {
     expect(balance).toMatch(/^\d+$/)
     expect(JSON.parse(item!)).toMatchObject({ amount: expect.any(String), currency: { inner: '0xa' } })
     expect((await fetch(`${first.address}/v1/accounts/0xa11ce/balance/0xa?ledger_version=1`)).status).toBe(410)
-    const page = await (await fetch(`${first.address}/v1/spec`)).text()
-    const pageLines = [...page.matchAll(/<pre class="example">(.*?)<\/pre>/g)].map(([, line]) => line!)
-    expect(pageLines.length).toBeGreaterThan(20)
-    for (const escaped of pageLines) {
-      const line = escaped
-        .replaceAll(/<[^>]*>/g, '')
-        .replaceAll('&quot;', '"')
-        .replaceAll('&lt;', '<')
-        .replaceAll('&gt;', '>')
-        .replaceAll('&amp;', '&')
-      const answer = bash(line.replace('http://127.0.0.1:8080', first.address))
-      expect(answer, line).not.toBe('')
-      expect(answer, line).not.toContain('error_code')
+    const document = (await (await fetch(`${first.address}/v1/spec.json`)).json()) as OpenApiDocument
+    const operations = operationsOf(document)
+    expect(operations.length).toBeGreaterThan(20)
+    for (const operation of operations) {
+      const { parameters, body } = operation.example
+      const line = toCurl(first.address, toRequest(operation, parameters, body))
+      const [answer, status] = bash(`${line} -s -w '\n%{http_code}'`).split(/\n(?=\d+$)/)
+      expect(status, `${line}\n${answer}`).toBe('200')
     }
 
     const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')

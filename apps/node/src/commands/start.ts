@@ -79,7 +79,7 @@ before that moment, the transactions from there on, and then what the network's 
     await runNode(withExamples(node), stop.signal, {
       onListening(address, ledger) {
         const lines = [servingLine(address, ledger)]
-        if (holdsDemo) lines.push('', requestsToTry(address))
+        if (holdsDemo) lines.push('', requestsToTry(address, node.reader.explorer ? '/api' : '/v1/spec'))
         if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
@@ -113,9 +113,9 @@ async function startNetwork(input: CommandInput, given: IngestSettings, stop: St
   })
 }
 
-function requestsToTry(address: string): string {
+function requestsToTry(address: string, operationsPath: string): string {
   const examples = demoExamples(address).map(({ reads, line }) => `${reads}:\n  ${line}\n`)
-  return `requests to try:\n\n${examples.join('')}\nall operations, each with a line to try: ${address}/v1/spec\n`
+  return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}\n`
 }
 
 /** What the store holds; undefined where a first ingest has yet to begin, or to end. */

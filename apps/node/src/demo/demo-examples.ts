@@ -19,7 +19,7 @@ interface DemoExample {
   readonly line: string
 }
 
-/** The reads to begin with; the page of the document has a line for every operation. `address` is that of the server, without a path. */
+/** The reads to begin with; `DEMO_REQUESTS` has one of every operation. `address` is that of the server, without a path. */
 export function demoExamples(address: string): DemoExample[] {
   const account = `${address}/v1/accounts/${ACCOUNTS[0]}`
   const harbour = `${address}/v1/accounts/${HARBOUR}`

@@ -1,21 +1,20 @@
 import type { Operation, Route } from '../operations/operation.js'
 import { createOpenApiDocument, type HeaderNames } from './openapi.js'
-import type { RequestExamples } from './request-example.js'
-import { createSpecPage } from './spec-page.js'
-import { SPEC_SCRIPT } from './spec-script.js'
+import { NEUTRAL_EXAMPLES, type RequestExamples } from './request-example.js'
+import { createSpecPage, SPEC_PAGE_POLICY } from './spec-page.js'
 
-/** Routes to descriptions of the operations: the OpenAPI document, and a page for people with its script. */
+/** Routes to descriptions of the operations: the OpenAPI document, and a page for people. */
 export function createDocumentRoutes(
   operations: readonly Operation[],
   headers: HeaderNames,
-  examples: RequestExamples,
+  given: RequestExamples,
 ): Route[] {
-  const document = createOpenApiDocument(operations, headers)
-  const { page, policy } = createSpecPage(operations, document.components.schemas, examples)
+  const examples = { ...NEUTRAL_EXAMPLES, ...given }
+  const document = createOpenApiDocument(operations, headers, examples)
+  const page = createSpecPage(operations, examples)
   return [
     textRoute('/v1/spec.json', 'application/json', JSON.stringify(document)),
-    textRoute('/v1/spec', 'text/html; charset=utf-8', page, ['content-security-policy', policy]),
-    textRoute('/v1/spec.js', 'text/javascript; charset=utf-8', SPEC_SCRIPT),
+    textRoute('/v1/spec', 'text/html; charset=utf-8', page, ['content-security-policy', SPEC_PAGE_POLICY]),
   ]
 }
 

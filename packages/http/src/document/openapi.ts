@@ -1,6 +1,7 @@
 import { FACTS, type FactName, type Operation } from '../operations/operation.js'
 import { KEPT_TRANSACTION_SCHEMA } from '../operations/transaction-formats.js'
 import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
+import type { RequestExample, RequestExamples } from './request-example.js'
 
 const ERROR_TEXTS: Readonly<Record<number, string>> = {
   400: 'The request, a type or a value in it is not valid.',
@@ -321,6 +322,7 @@ export interface HeaderNames {
 export function createOpenApiDocument(
   operations: readonly Operation[],
   { names, cursorNames, completeName, factNames, readVersionName, minVersionName }: HeaderNames,
+  examples: RequestExamples,
 ) {
   const headers = Object.fromEntries(
     names.map((name) => [
@@ -369,6 +371,7 @@ export function createOpenApiDocument(
     paths[operation.path.slice('/v1'.length) || '/'] = entry
     entry[operation.method.toLowerCase()] = describeOperation(
       operation,
+      examples[operation.id],
       operation.answersUnderLoad ? [] : [minVersionParameter],
       headers,
       {
@@ -398,6 +401,7 @@ export type OpenApiDocument = ReturnType<typeof createOpenApiDocument>
 
 function describeOperation(
   { id, tag, summary, description, parameters, requestBody, bcsRequestType, success, errors }: Operation,
+  { parameters: values = {}, body }: RequestExample = {},
   furtherParameters: readonly object[],
   headers: object,
   successHeaders: object,
@@ -412,10 +416,14 @@ function describeOperation(
     summary,
     description,
     parameters: [
-      ...parameters.map((parameter) => ({ ...parameter, required: parameter.in === 'path' })),
+      ...parameters.map((parameter) => ({
+        ...parameter,
+        required: parameter.in === 'path',
+        example: values[parameter.name],
+      })),
       ...furtherParameters,
     ],
-    ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, bcsRequestType) } }),
+    ...(requestBody && { requestBody: { required: true, content: requestContent(requestBody, body, bcsRequestType) } }),
     responses: Object.fromEntries([
       ['200', { description: 'Success.', headers: successHeaders, content }],
       ...errors.map((status) => [String(status), { description: ERROR_TEXTS[status], headers, content: error }]),
@@ -423,7 +431,7 @@ function describeOperation(
   }
 }
 
-function requestContent(schema: object, bcsType: string | undefined) {
-  const json = { 'application/json': { schema } }
+function requestContent(schema: object, example: object | undefined, bcsType: string | undefined) {
+  const json = { 'application/json': { schema, example } }
   return bcsType === undefined ? json : { ...json, [bcsType]: { schema: { $ref: '#/components/schemas/Bytes' } } }
 }

@@ -1,71 +1,65 @@
-/** A request to send to a service. */
+/** A request to send to an operation of a service. */
 export interface RequestExample {
-  /** Path, from `/v1` on, and query. */
-  readonly target: string
+  /** Values of its parameters, by name. Forms begin with them: name those alone without which there is nothing to see. */
+  readonly parameters?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object
-  /** The command of a shell that prints an answer which is not text. */
-  readonly pipe?: string
 }
 
-/** Examples by the id of the operation. */
+/** Requests by the id of their operation. */
 export type RequestExamples = Readonly<Record<string, RequestExample>>
 
-const ACCOUNT = '/v1/accounts/0x1'
+const ADDRESS = { address: '0x1' }
 const ONE = '1'.padStart(64, '0')
 const COIN = '0x1::aptos_coin::AptosCoin'
-const TABLE = '/v1/tables/0xabc'
-const KEY = { key_type: 'u64', value_type: 'u64', key: '1' }
-const RAW_KEY = { key: '0x0100000000000000' }
+const BALANCE = { ...ADDRESS, asset_type: COIN }
+const RESOURCE = { ...ADDRESS, resource_type: '0x1::account::Account' }
+const TABLE = { table_handle: '0xabc' }
+const TYPES = { key_type: 'u64', value_type: 'u64' }
+const ITEM = { ...TYPES, key: '1' }
+const RAW_ITEM = { key: '0x0100000000000000' }
+const VIEW = { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] }
 
-/** Requests that every ledger understands, with an example for each operation. Where it has no such state, it says so. */
+/**
+ * An example for each operation that takes more than its path, which every ledger understands. Where a ledger has no such
+ * state, it says so.
+ */
 export const NEUTRAL_EXAMPLES: RequestExamples = {
-  get_table_item: { target: `${TABLE}/item`, body: KEY },
-  get_raw_table_item: { target: `${TABLE}/raw_item`, body: RAW_KEY, pipe: 'od -c' },
-  get_table_items: { target: `${TABLE}/items?key_type=u64&value_type=u64` },
-  get_account_balance: { target: `${ACCOUNT}/balance/${COIN}` },
-  get_account: { target: ACCOUNT },
-  get_account_resources: { target: `${ACCOUNT}/resources` },
-  get_account_resource: { target: `${ACCOUNT}/resource/0x1::account::Account` },
-  get_account_modules: { target: `${ACCOUNT}/modules?limit=1` },
-  get_account_module: { target: `${ACCOUNT}/module/coin` },
-  get_block_by_height: { target: '/v1/blocks/by_height/0' },
-  get_block_by_version: { target: '/v1/blocks/by_version/0' },
-  view: { target: '/v1/view', body: { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] } },
-  get_raw_state_value: {
-    target: '/v1/experimental/state_values/raw',
-    // The state key of the module 0x1::coin.
-    body: { key: `0x00${ONE}2600${ONE}04636f696e` },
-    pipe: 'od -c',
-  },
-  get_account_balance_history: { target: `${ACCOUNT}/balance/${COIN}/history?limit=3` },
-  get_account_resource_history: { target: `${ACCOUNT}/resource/0x1::account::Account/history?limit=3` },
-  get_table_item_history: { target: `${TABLE}/item/history?limit=3`, body: KEY },
-  get_raw_table_item_history: { target: `${TABLE}/raw_item/history?limit=3`, body: RAW_KEY },
-  get_view_history: {
-    target: '/v1/view/history?limit=3',
-    body: { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] },
-  },
-  get_account_changes: { target: `${ACCOUNT}/changes?from=0` },
-  get_type_uses: { target: '/v1/types/0x1::coin::Coin/uses' },
-  get_table_items_batch: {
-    target: '/v1/tables/items:batch',
-    body: { requests: [{ table_handle: '0xabc', ...KEY }] },
-  },
-  get_balances_batch: { target: '/v1/balances:batch', body: { requests: [{ address: '0x1', asset_type: COIN }] } },
-  get_resources_batch: {
-    target: '/v1/resources:batch',
-    body: { requests: [{ address: '0x1', resource_type: '0x1::account::Account' }] },
-  },
-  batch: {
-    target: '/v1/batch',
-    body: { requests: [{ path: ACCOUNT }, { path: `${TABLE}/item`, body: KEY }] },
-  },
-  get_ledger_info: { target: '/v1' },
-  info: { target: '/v1/info' },
-  trust: { target: '/v1/-/trust' },
-  get_slice: { target: '/v1/-/slice' },
-  get_epoch_endings: { target: '/v1/-/epoch_endings' },
-  estimate_gas_price: { target: '/v1/estimate_gas_price' },
-  healthy: { target: '/v1/-/healthy' },
+  get_table_item: { parameters: TABLE, body: ITEM },
+  get_raw_table_item: { parameters: TABLE, body: RAW_ITEM },
+  get_table_items: { parameters: { ...TABLE, ...TYPES } },
+  get_account_balance: { parameters: BALANCE },
+  get_account: { parameters: ADDRESS },
+  get_account_resources: { parameters: ADDRESS },
+  get_account_resource: { parameters: RESOURCE },
+  get_account_modules: { parameters: ADDRESS },
+  get_account_module: { parameters: { ...ADDRESS, module_name: 'coin' } },
+  get_block_by_height: { parameters: { block_height: '0' } },
+  get_block_by_version: { parameters: { version: '0' } },
+  view: { body: VIEW },
+  // The state key of the module 0x1::coin.
+  get_raw_state_value: { body: { key: `0x00${ONE}2600${ONE}04636f696e` } },
+  get_account_balance_history: { parameters: BALANCE },
+  get_account_resource_history: { parameters: RESOURCE },
+  get_table_item_history: { parameters: TABLE, body: ITEM },
+  get_raw_table_item_history: { parameters: TABLE, body: RAW_ITEM },
+  get_view_history: { body: VIEW },
+  get_account_changes: { parameters: ADDRESS },
+  get_type_uses: { parameters: { struct_type: '0x1::coin::Coin' } },
+  get_table_items_batch: { body: { requests: [{ ...TABLE, ...ITEM }] } },
+  get_balances_batch: { body: { requests: [BALANCE] } },
+  get_resources_batch: { body: { requests: [RESOURCE] } },
+  batch: { body: { requests: [{ path: '/v1/accounts/0x1' }, { path: '/v1/tables/0xabc/item', body: ITEM }] } },
+}
+
+/** The path and query of a request to a path with `{name}` for parameters: what the path does not name is for the query. */
+export function exampleTarget(path: string, values: RequestExample['parameters'] = {}): string {
+  const query = new URLSearchParams()
+  let filled = path
+  for (const [name, value] of Object.entries(values)) {
+    const place = `{${name}}`
+    if (path.includes(place)) filled = filled.replace(place, () => encodeURIComponent(value).replaceAll('%3A', ':'))
+    else query.set(name, value)
+  }
+  return query.size === 0 ? filled : `${filled}?${query}`
 }

@@ -60,7 +60,7 @@ export interface RequestListenerOptions
    * answers 404. Bodies of such requests are discarded.
    */
   readonly otherRequests?: (request: IncomingMessage, response: ServerResponse) => boolean
-  /** Requests that `/v1/spec` shows, by the id of their operation; of the others it shows one that fits any ledger. */
+  /** The examples of the OpenAPI document and of `/v1/spec`, by the id of their operation; the others have one that fits any ledger. */
   readonly examples?: RequestExamples
   /** Called for faults of the service, which clients see as 500 without details. */
   readonly onUnexpectedError?: (error: unknown, request: { method: string; url: string }) => void
