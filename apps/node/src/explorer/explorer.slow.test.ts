@@ -240,13 +240,24 @@ describe('a page', () => {
     await shows(page, 'ledger-state get account 0xa11ce --version 1500')
   })
 
-  it('sends an operation of the API out of a form', async () => {
+  it('sends an operation of the API out of a form, which begins with an example', async () => {
     const page = await bed.open('/api/get_account')
     const form = page.locator('details[open] form')
-    await form.getByLabel('address').fill('0xa11ce')
-    await form.getByRole('button', { name: 'Send' }).click()
-    await shows(page, '200 OK')
+    const send = form.getByRole('button', { name: 'Send' })
+    await send.click()
     await shows(page, '"sequence_number":"398"')
+    await form.getByLabel('address').fill('0xbad')
+    await shows(page, `curl ${bed.address}/v1/accounts/0xbad`)
+    await send.click()
+    await shows(page, '404 Not Found')
+  })
+
+  it('shows an answer of an operation of the API that is bytes alone as hex', async () => {
+    const page = await bed.open('/api/get_raw_table_item')
+    const form = page.locator('details[open] form')
+    await form.getByRole('button', { name: 'Send' }).click()
+    await shows(page, /200 OK0x[0-9a-f]{112}/)
+    await shows(page, '| od -c')
   })
 })
 
