@@ -21,7 +21,7 @@ interface OpenApiOperation {
   readonly responses: Readonly<Record<string, { readonly content: Content }>>
 }
 
-/** By media type. */
+/** Bodies by their media type. */
 type Content = Readonly<Record<string, { readonly example?: unknown }>>
 
 export interface Operation {

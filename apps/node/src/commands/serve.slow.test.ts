@@ -61,7 +61,9 @@ describe('the command `serve`', () => {
 describe('the command `start`', () => {
   it('serves and keeps the demonstration ledger, prints curl lines that work, and get reads the same', async () => {
     const first = await bed.serve('start')
-    const examples = printedExamples(await first.program.outputMatching(LAST_EXAMPLE))
+    const printed = await first.program.outputMatching(LAST_EXAMPLE)
+    expect(printed).toContain(`: ${first.address}/api\n`)
+    const examples = printedExamples(printed)
     const answers = examples.map(({ reads, line }) => {
       const [answer, status] = bash(`${line} -s -w '\n%{http_code}'`).split(/\n(?=\d+$)/)
       expect([reads, status]).toEqual([reads, '200'])
@@ -141,8 +143,9 @@ describe('the command `start`', () => {
     })
     expect(await first.program.stop()).toBe(0)
 
-    const again = await bed.serve('start')
+    const again = await bed.serve('start', '--no-explorer')
     const repeated = await again.program.outputMatching(LAST_EXAMPLE)
+    expect(repeated).toContain(`: ${again.address}/v1/spec\n`)
     expect(repeated).not.toContain('ingested')
     expect(bash(printedExamples(repeated)[0]!.line)).toBe(balance)
   })

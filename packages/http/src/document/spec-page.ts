@@ -20,7 +20,7 @@ ${operations.map((operation) => operationSection(operation, examples[operation.i
 
 function operationSection({ id, method, path, summary }: Operation, example: RequestExample = {}): string {
   const target = escapeHtml(exampleTarget(path, example.parameters))
-  // Relative to the page, which a proxy may have put below a path of its own.
+  // Relative to the page: a proxy may serve it below another path.
   const request = method === 'GET' ? `<a href="..${target}">${target}</a>` : target
   const body = example.body ? `\n<pre>${escapeHtml(JSON.stringify(example.body, null, 2))}</pre>` : ''
   return `<h2 id="${id}">${escapeHtml(summary)}</h2>
