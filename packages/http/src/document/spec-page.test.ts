@@ -34,14 +34,16 @@ describe('the page of the operations', () => {
     expect(body).toContain('&quot;function&quot;: &quot;0x1::coin::balance&quot;')
   })
 
-  it('has links to answers of every ledger', async () => {
+  it('has links to answers of every ledger, also behind a proxy with a path', async () => {
     const listener = createRequestListener({ ledger: createLedger(await createOneItemEngine()) })
     const { body } = await inject(listener, '/v1/spec')
     const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, link]) => link!.replaceAll('&amp;', '&'))
     expect(links.length).toBeGreaterThan(15)
     for (const link of links) {
-      const { pathname, search } = new URL(link, 'http://node/v1/spec')
-      expect([200, 404], link).toContain((await inject(listener, pathname + search)).statusCode)
+      const { pathname, search } = new URL(link, 'http://proxy/node/v1/spec')
+      expect(pathname).toMatch(/^\/node\/v1/)
+      const { statusCode } = await inject(listener, pathname.slice('/node'.length) + search)
+      expect([200, 404], link).toContain(statusCode)
     }
   })
 })
