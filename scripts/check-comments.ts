@@ -151,7 +151,6 @@ const NOT_YET: readonly string[] = [
   'packages/bcs/README.md',
   'packages/replication/README.md',
   'packages/move-module/README.md',
-  'apps/node/',
   'docs/',
   'packages/core/README.md',
   'packages/type-tag/README.md',

@@ -8,9 +8,9 @@ export default mergeConfig(vitestConfig, {
   test: {
     expect: { poll: { timeout: PATIENCE_MS } },
     globalSetup: fileURLToPath(import.meta.resolve('@ledger-state/testing/build-before-tests')),
-    // Two files at a time, also on two cores: slow tests wait for processes, too.
+    // Two files run at a time, even on two cores, because slow tests also wait for processes.
     ...(isSlowRun && { maxWorkers: 2 }),
-    // Loading the program takes long: two workers do it once, and not one for each file.
+    // Loading the program takes long. Without isolation, two workers load it once, and not once for each file.
     ...(!isSlowRun && { isolate: false }),
   },
 })

@@ -1,5 +1,6 @@
-// Bundles the program and the packages of the workspace into `dist`: a process loads some 20 files and not 600, which is most of
-// the time that a command such as `get` takes. Packages of others are installed beside it: some have binaries.
+// Bundles the program and the packages of the workspace into `dist`. A process then loads some 20 files instead of 600,
+// which took most of the time of a command such as `get`. Packages of others are installed next to the bundle, since
+// some have binaries.
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = join(root, '../../packages')
 const dist = join(root, 'dist')
 
-/** Threads of packages: modules that take messages of the thread that started them. */
+/** Modules of threads in packages: modules that take messages of the thread that started them. */
 const threads = globSync('*/src/**/*-{worker,thread}.ts', { cwd: packages })
   .map((path) => join(packages, path))
   .filter((path) => /\b(parentPort\b|serveJobs\()/.test(readFileSync(path, 'utf8')))
@@ -17,7 +18,9 @@ const processes = ['reader', 'writer', 'feed-server', 'check-process', 'tree-pro
   join(root, 'src/processes', `${name}.ts`),
 )
 
-/** All but `main.js` lies in `dist/processes`: modules find processes and threads beside themselves, as in the sources. */
+/**
+ * All but `main.js` lies in `dist/processes`: modules find processes and threads beside themselves, as in the sources.
+ */
 const FOLDER = 'processes'
 const entryPoints = [...processes, ...threads].map((path) => ({ in: path, out: `${FOLDER}/${basename(path, '.ts')}` }))
 

@@ -1,7 +1,7 @@
 // Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
-// asks every request, and again with the switches that some requests need. With an argument: only the runs whose titles
-// begin with it. With `--store URL`: on stores in that database, whose schema `ledger_state` is dropped before each run.
-// Last line `N passed, M failed`.
+// sends every request, and repeats that with the switches that some requests need. An argument limits it to the runs
+// whose titles begin with it. `--store URL` uses stores in that database, whose schema `ledger_state` is dropped before
+// each run. Last line `N passed, M failed`.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { Client } from 'pg'
 
 interface Run {
   readonly title: string
-  /** Absent: a store that nothing was ingested into. */
+  /** Feed of the run; absent for an empty store. */
   readonly feed?: string
   readonly requests: string
   readonly ingestOptions?: readonly string[]
@@ -30,7 +30,7 @@ const FIXTURE = {
   requests: sharedPath('conformance/requests.json'),
   ingestOptions: ['--retain', '901'],
 }
-/** What serves each area of the account requests. */
+/** Sources for the areas of the account requests. */
 const ACCOUNT_SOURCES = {
   accounts: { feed: sharedPath('conformance/account-fixture.ndjson.gz'), ingestOptions: ['--retain', '301'] },
   fixture: { feed: FIXTURE.feed, ingestOptions: FIXTURE.ingestOptions },
@@ -44,7 +44,7 @@ const JSON_OFF = { serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_o
 const BCS_OFF = { serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] }
 const EMPTY_STORE = { serveOptions: ['--create'], kitOptions: ['--switch', 'empty_store'] }
 const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
-/** The areas of the kits of views. What they are asked of is listed in the files. */
+/** Runs of the kits of views. The files list the feeds and settings that the requests are about. */
 function viewRuns(): Run[] {
   return ['views-errors', 'views-ops', 'views-programs', 'views-framework'].flatMap((name) => {
     const requests = sharedPath(`conformance/${name}.json`)

@@ -1,4 +1,4 @@
-// The page of a node goes into its package: the explorer is not a package of the registry.
+// Copies the page of a node into the program's package, because the explorer is not a package of the registry.
 import { cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

@@ -1,8 +1,8 @@
 // Runs a real node for minutes under load: a ledger that grows, a window that changes, a client that knows every right
-// answer, one that opens a connection for each request, faults, and hostile clients. Prints a table and writes a page. Exit
-// status 1 if an answer was wrong, did not come in time or was refused for want of capacity, if a connection was refused or
-// cut while no fault explains it, if a version was lost, if the supervisor keeps descriptors, or if a store in a database is not
-// in the end, version by version, what its source holds.
+// answer, a client that opens a connection for each request, faults, and hostile clients. Prints a table and writes a
+// page. Exit status 1 if an answer was wrong, late or refused for want of capacity; if a connection was refused or cut
+// and no fault explains it; if a version was lost; if the supervisor keeps descriptors; or if a store in a database
+// does not, in the end, equal its source at each version.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -21,7 +21,7 @@ const USAGE =
   'usage: pnpm soak [--store URL|embedded] [--minutes N] [--seed N] [--out DIR] [--no-faults] [--no-hostile]\n'
 
 const GROWTH_INTERVAL_MS = 100
-/** Twice the rate of a busy network; each version writes eight table items and a balance. */
+/** Versions a second, twice the rate of a busy network. Each version writes eight table items and a balance. */
 const GROWTH_VERSIONS = 4 * BLOCK_VERSIONS
 const FAULT_INTERVAL_MS = 1_500
 const MOST_SAMPLE_INTERVAL_MS = 5_000
@@ -76,7 +76,7 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   const began = performance.now()
   const end = began + minutes * 60_000
 
-  /** What the client has seen was committed: the node must serve it again after each fault. */
+  /** Checks that the node serves, after each fault, every version that the client has seen. */
   const expectKept = async (version: number): Promise<void> => {
     try {
       await bed.reaches(version)
@@ -138,10 +138,10 @@ async function soak(bed: SoakBed, options: SoakOptions): Promise<SoakOutcome> {
   return { minutes, seed, ...outcomes, samples, idleDescriptors }
 }
 
-/** Descriptors of a supervisor that has no connections: files, listeners, and the channels of its processes. */
+/** Most descriptors of a supervisor without connections: files, listeners, and channels to its processes. */
 const MOST_IDLE_DESCRIPTORS = 40
 
-/** Resolves with how many it has without connections. */
+/** Waits until the supervisor has no connections, and resolves with its number of descriptors. */
 async function keepsNoDescriptors({ node }: SoakBed): Promise<number> {
   await eventually(
     () => supervisorDescriptors(node)! <= MOST_IDLE_DESCRIPTORS,
@@ -162,7 +162,7 @@ if (options) {
     const { tally, fresh, lostVersions, unexplained } = outcome
     for (const answer of tally.wrong) process.stdout.write(`wrong: ${answer}\n`)
     process.stdout.write(`wrote ${await writeSoakPage(options.out, outcome)}\n`)
-    // While its database is down, 503 is the right answer of a node.
+    // While its database is down, a node must answer 503.
     const notInTime = ['timeout', NO_ANSWER, ...(bed.database ? [] : ['503'])]
     const lateAnswers = notInTime.reduce((sum, kind) => sum + (tally.errors.get(kind) ?? 0) + (fresh.get(kind) ?? 0), 0)
     if (lateAnswers > 0) process.stdout.write(`${lateAnswers} answers did not come in time\n`)

@@ -11,7 +11,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** What the program itself refuses; every other code comes from the packages. */
+/** Codes for what the program itself refuses; packages have further codes. */
 export type ProgramErrorCode =
   | 'usage'
   | 'no_ledger'
@@ -30,7 +30,7 @@ export type ProgramErrorCode =
 
 type ProgramError = LedgerStateError<ProgramErrorCode>
 
-/** A command line, variable or file that is refused: one line on standard error, exit status 2. */
+/** Error for a command line, variable or file that is refused: one line on standard error, exit status 2. */
 export function usageError(message: string): ProgramError {
   return new LedgerStateError('usage', message)
 }
@@ -59,13 +59,16 @@ export function unreadableSlice(file: string, cause: unknown): ProgramError {
   return new LedgerStateError('usage', `--only ${JSON.stringify(clip(file))}: ${why}`, {}, { cause })
 }
 
-/** @param command makes a store of both slices */
+/**
+ * Error for another slice, with advice.
+ * @param command command that makes a store of both slices
+ */
 export function widerSlice(error: LedgerStateError, command: string): LedgerStateError {
   const message = `${error.message}; with what this store keeps: ${command}`
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
-/** A proof of the whole state, of a store that keeps a part of it. */
+/** Error for a proof of the whole state from a store that keeps a part of it. */
 export function assumedBaseHasNoRoot(): ProgramError {
   const message =
     'this store began on an assumed empty base, and the root of a state follows from all that was written: what the source proved when it was ingested stands in ledger-state info'
@@ -90,13 +93,13 @@ export function timeWithoutSince(words: string): ProgramError {
   return usageError(`--to ${words} is a time, which only goes with --since`)
 }
 
-/** The disk cannot hold what a command would write. */
+/** Error for a disk without room for what a command would write. */
 export function diskTooSmall(dataDir: string, neededBytes: number, freeBytes: number): ProgramError {
   const message = `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, and about ${formatBytes(neededBytes)} will be filled: nothing was fetched. A later --since, --retain or another --data-dir needs less there; --no-check-disk begins nevertheless`
   return new LedgerStateError('disk_too_small', message)
 }
 
-/** The disk cannot hold the snapshot that a slice is taken of. */
+/** Error for a disk without room for the snapshot from which a slice is taken. */
 export function noRoomForSnapshot(folder: string, neededBytes: number, freeBytes: number): ProgramError {
   const message = `the disk of ${folder} has ${formatBytes(freeBytes)} free, and the snapshot that the slice is taken of needs ${formatBytes(neededBytes)} there meanwhile: nothing was fetched`
   return new LedgerStateError('disk_too_small', message)
@@ -106,7 +109,10 @@ export function replicaOfSlice(url: string): ProgramError {
   return usageError(`the node at ${url} keeps a slice itself: a replica of it, without --only, has the same slice`)
 }
 
-/** @param folder has the snapshot that the slice is taken of */
+/**
+ * Error for a store whose slice of a snapshot was cut short.
+ * @param folder folder with the snapshot
+ */
 export function sliceOfSnapshotCutShort(store: string, folder: string): ProgramError {
   return usageError(
     `a slice of a snapshot was begun in ${store} and cut short: the command that began it resumes it, with the same --only; for anything else, remove ${folder} and the store`,
@@ -121,7 +127,7 @@ export function fromAfterTo(): ProgramError {
   return usageError('the time of --from is after that of --to')
 }
 
-/** An error about a version or a time that the store does not hold, with what it holds. */
+/** Adds to an error about a version or a time outside of a store what the store holds. */
 export function outsideOfStore(
   error: LedgerStateError,
   { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerSummary,
@@ -131,7 +137,7 @@ export function outsideOfStore(
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
-/** An error of an ingest with what helps: the switch that its field `option` names, or a command. */
+/** Adds advice to an error of an ingest: the switch that its field `option` names, or a command. */
 export function withAdvice(error: unknown): unknown {
   if (isLedgerStateError(error, 'unsigned_contradicted')) {
     const message = `${error.message}; cut off what is not signed with ledger-state trust reject-unsigned`
@@ -143,12 +149,12 @@ export function withAdvice(error: unknown): unknown {
   return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
 }
 
-/** A line for operators, of a store that holds another ledger than validators signed. */
+/** Line for operators about a store whose ledger differs from the one that validators signed. */
 export function contradictedStore({ version, epoch }: { readonly version: bigint; readonly epoch: bigint }): string {
   return `the validators of epoch ${epoch} signed another ledger up to version ${version} than this store holds: nothing beyond the newest signed version is served; cut off the rest with ledger-state trust reject-unsigned (docs/trust.md)`
 }
 
-/** Ends a reader: the next one serves the store by what is known now. */
+/** Error that ends a reader, so that the next one serves the store by what is known now. */
 export function trustChanged(): ProgramError {
   return new LedgerStateError('unavailable', 'what validators signed of this store is known anew')
 }
@@ -167,7 +173,10 @@ export function noEndings(store: string): ProgramError {
   return new LedgerStateError('untrusted', message, {})
 }
 
-/** @param store its name */
+/**
+ * Error for a store without a signed checkpoint.
+ * @param store name of the store
+ */
 export function noCheckpoint(store: string): ProgramError {
   const message = `${store} keeps no signed checkpoint in its window: ingest from a backup, a state snapshot or a genesis that a waypoint vouches for (docs/trust.md)`
   return new LedgerStateError('no_checkpoint', message)
@@ -196,7 +205,7 @@ export function emptyStore(dataDir: string): ProgramError {
   return new LedgerStateError('no_ledger', `the store in ${dataDir} is empty: ingest something first`)
 }
 
-/** A window cannot be forecast from a store in which no value was superseded yet. */
+/** Error for a forecast from a store in which no value was superseded yet. */
 export function nothingToForecastFrom(): ProgramError {
   const message =
     'nothing to forecast from: no version of this store has superseded a value; ingest some versions first'
@@ -219,7 +228,10 @@ export function damagedStore(dataDir: string, problems: number, checked: string)
   return new LedgerStateError('store_corrupt', message)
 }
 
-/** The ledger's root is kept where its source had it: backups, state snapshots, nodes and geneses have, feeds of others have not. */
+/**
+ * Error for a store without the root of a state. A store has the roots that its source had: backups, state snapshots,
+ * nodes and geneses have them, feeds of others do not.
+ */
 export function stateRootUnknown(store: string, first: bigint, last: bigint): ProgramError {
   const message = `state root unknown: the ledger in ${store} has none from version ${first} to ${last}; a store that was ingested from a backup, a state snapshot, a genesis or a node has the root at the end of each block`
   return new LedgerStateError('state_root_unknown', message)
@@ -235,7 +247,7 @@ export function storeStateRootDiffers(
   return new LedgerStateError('state_root_differs', message)
 }
 
-/** `setting`: the one that says where to listen. */
+/** Error for an address that cannot be listened on. `setting` is the setting that names the address. */
 export function cannotListen(address: string, setting: string, cause: NodeJS.ErrnoException): ProgramError {
   const isInUse = cause.code === 'EADDRINUSE'
   const why = isInUse ? `the address is in use; choose another with --${setting} HOST:PORT` : cause.message
@@ -265,7 +277,7 @@ export function copyNotEmpty(name: string): ProgramError {
   return new LedgerStateError('store_not_empty', `${name} holds a store already`)
 }
 
-/** A command that a signal cut short. The exit status is that of a process that the signal ended. */
+/** Error for a command that a signal cut short. The exit status is that of a process ended by the signal. */
 export function stoppedBy(signal: NodeJS.Signals, what: string): ProgramError {
   return new LedgerStateError('stopped', `stopped by ${signal}: ${what}`, { signal })
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { PROGRAM } from '../testing/program.ts'
 
-/** Debian's, where it is older than what the program needs. */
+/** Debian's Node.js, if it is older than the program needs. */
 const SYSTEM_NODE = '/usr/bin/node'
 const found = spawnSync(SYSTEM_NODE, ['--version'], { encoding: 'utf8' }).stdout?.trim()
 const isOld = found !== undefined && Number(/^v(\d+)/.exec(found)?.[1]) < 22

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Imports nothing of the program: its modules fail with errors of their own on a Node that is too old for them.
+// Imports nothing of the program, because its modules fail with other errors on a Node that is too old for them.
 import { readFileSync } from 'node:fs'
 import { WRITER_THREADS } from './writer-threads.js'
 
@@ -12,7 +12,8 @@ const [leastMajor, leastMinor] = numbersOf(manifest.engines.node)
 const [major, minor] = numbersOf(process.versions.node)
 
 if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
-  // Before anything uses the pool of threads. Some older versions of Node.js have used it by now: there it keeps its 4.
+  // Set before anything uses the pool of threads. Some older versions of Node.js have used it by now, and keep 4
+  // threads.
   if (INGESTING.includes(process.argv[2])) process.env.UV_THREADPOOL_SIZE ??= WRITER_THREADS
   await import('./program.js')
 } else {

@@ -5,14 +5,14 @@ import { useProxyOfEnvironment } from './config/proxy.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
-/** A shell adds the number of the signal that ended a process. */
+/** Exit status of a process that a signal ended, without the signal's number, as shells have it. */
 const EXIT_SIGNAL = 128
 
 try {
   useProxyOfEnvironment()
   await runCommandLine(process.argv.slice(2))
 } catch (error) {
-  // A `LedgerStateError` is written for people; anything else is a fault of the program, and its stack says where.
+  // A `LedgerStateError` is written for people. Anything else is a fault of the program, and its stack shows the place.
   const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
   process.stderr.write(`ledger-state: ${text}\n`)
   process.exitCode = exitStatus(error)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 
 export const NOBODY = 65_534
 
-/** Root ignores permissions: tests of these run the program as somebody else. */
+/** Words that run the program as another user. Root ignores permissions, so tests of these need it. */
 export function asNobody(): string[] {
   return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
 }

@@ -1,4 +1,4 @@
-// A browser, and a folder in which a test fills stores that it shows; all is gone when the test ends.
+// A browser, and a folder for stores that a test fills and shows; both are gone when the test ends.
 import { type Browser, openBrowser } from '@ledger-state/explorer/testing/browser'
 import { openStateEngine, type StateEngine } from '@ledger-state/state-engine'
 import { CommandBed } from './command-bed.ts'
@@ -15,7 +15,7 @@ export class BrowserBed extends CommandBed {
     return new BrowserBed(await openBrowser())
   }
 
-  /** Serves a store that is filled first; resolves with the address of the node. */
+  /** Fills a store and serves it. Resolves with the address of the node. */
   async serveStore(fill: (engine: StateEngine) => Promise<void>): Promise<string> {
     const engine = openStateEngine({ path: this.at('store') })
     await fill(engine)

@@ -8,7 +8,7 @@ const VERSIONS_OF_BLOCK = 100
 const VERSIONS_OF_BATCH = 10_000
 const START_USEC = 1_735_689_600_000_000n
 
-/** The store, filled and open for writing. A balance is what `balanceAt` says for its version. */
+/** Fills the store and opens it for writing. The balance of a version is what `balanceAt` returns. */
 export async function openBusyCoinStore(
   path: string,
   versions: number,
@@ -21,7 +21,7 @@ export async function openBusyCoinStore(
   return engine
 }
 
-/** Commits the versions from one to below another, the first of which begins a block. */
+/** Commits the versions from one to below another; the first begins a block. */
 export async function commitBusyCoin(
   engine: StateEngine,
   from: number,

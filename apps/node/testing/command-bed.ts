@@ -1,4 +1,4 @@
-// A folder in which a test runs commands of the program; all is gone when the test ends.
+// A folder in which a test runs commands of the program; it is gone when the test ends.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { storeFacts } from '../src/commands/info.ts'
 import { FEED_HEADER, feedRows } from './feed-rows.ts'
 import { type Outcome, PROGRAM, RunningProgram, type RunOptions, runProgram } from './program.ts'
 
-/** Metrics and probes have tests of their own; here several nodes run at once. */
+/** No admin server, which has separate tests: here several nodes run at once. */
 const ENVIRONMENT = { LEDGER_STATE_ADMIN_LISTEN: 'off' }
 
 export class CommandBed {
@@ -43,14 +43,14 @@ export class CommandBed {
     return program
   }
 
-  /** Starts a command that serves, on a free port; resolves with the address of the API once it does. */
+  /** Starts a command that serves, on a free port. Resolves with the address of the API once it serves. */
   async serve(...words: string[]): Promise<{ program: RunningProgram; output: string; address: string }> {
     const program = this.start(...words, '--listen', '127.0.0.1:0')
     const output = await program.outputMatching(/on (http:\/\/\S+)\/v1\n/)
     return { program, output, address: /on (http:\/\/\S+)\/v1/.exec(output)![1]! }
   }
 
-  /** The words of a shell that run a command of the program. */
+  /** Words of a shell that run a command of the program. */
   commandLine(...words: string[]): string[] {
     return [process.execPath, PROGRAM, ...words]
   }
@@ -75,12 +75,15 @@ export class CommandBed {
     await engine.close()
   }
 
-  /** What `info --json` prints, read in this process. */
+  /** Output of `info --json`, made in this process. */
   async info(store: string): Promise<ReturnType<typeof storeFacts>> {
     return await this.#reading(store, storeFacts)
   }
 
-  /** Everything that a store answers, which does not depend on its source. @throws where it is not sound */
+  /**
+   * Digest of everything that a store answers, which does not depend on its source.
+   * @throws if the store is not sound
+   */
   async digest(store: string): Promise<string> {
     return await this.#reading(store, async (engine) => {
       const { problems } = await engine.check()

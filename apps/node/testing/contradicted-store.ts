@@ -1,4 +1,4 @@
-// A store that is signed up to some version, and holds another ledger above it than validators signed.
+// A store that is signed up to some version, and differs above it from the ledger that validators signed.
 import { mkdirSync } from 'node:fs'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
@@ -29,8 +29,8 @@ async function ingest(open: Open, location: string, options: SourceOptions): Pro
 }
 
 /**
- * Fills a store with a signed ledger and, above it, another one that a node gave. In the folder are then the signed ledger as
- * a backup, `backup`, and the ends of its epochs alone, `endings`.
+ * Fills a store with a signed ledger and, above it, with a different ledger from a node. The folder then also has the
+ * signed ledger as a backup, `backup`, and the ends of its epochs alone, `endings`.
  * @param open opens the store; by default the folder `store` inside the folder
  */
 export async function writeContradictedStore(

@@ -1,4 +1,4 @@
-// The real program on the demonstration ledger, with a real browser that looks at it.
+// The real program on the demonstration ledger, with a real browser.
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import {
@@ -27,7 +27,7 @@ const SCREENSHOTS = fileURLToPath(new URL('../../explorer/screenshots/', import.
 export interface ExplorerView {
   readonly name: string
   readonly path: string
-  /** Stands in the view once it is drawn. */
+  /** Text that the view has once it is drawn. */
   readonly text: string | RegExp
 }
 
@@ -52,7 +52,7 @@ export const EXPLORER_VIEWS: readonly ExplorerView[] = [
   { name: 'api', path: '/api/get_account', text: 'sequence number' },
 ]
 
-/** What is shown where there is nothing to see. */
+/** Views that have nothing to show. */
 export const EMPTY_VIEWS: readonly ExplorerView[] = [
   { name: 'past', path: '/account/0xa11ce?at=1500', text: 'Bean' },
   { name: 'pruned', path: '/account/0xa11ce?at=5', text: 'No longer kept' },
@@ -66,11 +66,11 @@ export class ExplorerBed {
   readonly browser: Browser
   readonly address: string
   readonly admin: string
-  /** The link that `start` ends with. */
+  /** The link with which the output of `start` ends. */
   readonly link: string
-  /** What should not happen on any page. */
+  /** Events that must not occur on any page. */
   readonly #faults: string[] = []
-  /** Pages with the requests of each that are under way. */
+  /** Pages with their requests that have not ended. */
   readonly #pages = new Map<Page, Set<Request>>()
 
   private constructor(commands: CommandBed, browser: Browser, address: string, startLines: string) {
@@ -81,7 +81,10 @@ export class ExplorerBed {
     this.link = /the ledger to look at: (\S+)\n/.exec(startLines)![1]!
   }
 
-  /** @param more options of the node */
+  /**
+   * Starts the program and the browser.
+   * @param more further options of the node
+   */
   static async start(...more: readonly string[]): Promise<ExplorerBed> {
     mkdirSync(SCREENSHOTS, { recursive: true })
     const commands = new CommandBed()
@@ -98,7 +101,7 @@ export class ExplorerBed {
   /** A new page with its own context; empty until it goes somewhere. */
   async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
-    // What takes a second alone took 50 beside the rest of CI.
+    // An action that takes a second alone took 50 during the rest of CI.
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const underWay = new Set<Request>()
@@ -110,7 +113,7 @@ export class ExplorerBed {
     page.on('requestfinished', (request) => underWay.delete(request))
     page.on('requestfailed', (request) => underWay.delete(request))
     page.on('request', (request) => {
-      // What the document before it asked for is given up.
+      // Requests of the document before are given up.
       if (request.isNavigationRequest()) underWay.clear()
       underWay.add(request)
       if (!request.url().startsWith(host) && !request.url().startsWith('blob:')) this.#faults.push(request.url())
@@ -129,12 +132,14 @@ export class ExplorerBed {
     const isLoading = async () => this.#pages.get(page)!.size > 0 || (await page.locator('main .loading').count()) > 0
     for (let isSettled = false; !isSettled; isSettled = !(await isLoading())) {
       await expect.poll(isLoading).toBe(false)
-      // What came may lead to further requests.
+      // An answer may lead to further requests.
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     }
   }
 
-  /** Closes all pages; what went wrong on them: errors, requests to other hosts, what the policy forbids. */
+  /**
+   * Closes all pages. Resolves with what went wrong on them: errors, requests to other hosts, violations of the policy.
+   */
   async closePages(): Promise<readonly string[]> {
     const pages = [...this.#pages.keys()]
     this.#pages.clear()
@@ -143,7 +148,7 @@ export class ExplorerBed {
   }
 }
 
-/** Waits until a text stands on the page. */
+/** Waits until the page shows a text. */
 export async function shows(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('body', { hasText: text }).waitFor()
 }
@@ -152,12 +157,12 @@ export async function mainText(page: Page): Promise<string> {
   return (await page.locator('main').textContent()) ?? ''
 }
 
-/** How many pixels wider than its window the page is. */
+/** Number of pixels by which the page is wider than its window. */
 export async function excessWidth(page: Page): Promise<number> {
   return Math.max(0, Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth')))
 }
 
-/** Into the folder that CI keeps. */
+/** Takes a picture, in the folder that CI keeps. */
 export async function keepScreenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `${SCREENSHOTS}${name}.png` })
 }

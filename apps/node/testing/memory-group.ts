@@ -1,4 +1,5 @@
-// A memory cgroup for one test, of either version; the system kills a process of it where it needs more than its limit.
+// A memory cgroup for one test, of either version. If the processes of the group need more than its limit, the system
+// kills one.
 import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -10,15 +11,15 @@ const VERSIONS = [
 ] as const
 
 export interface MemoryGroup {
-  /** Counts what a process and its later children take from now on. */
+  /** Adds a process and its later children to the group. */
   add(pid: number): void
-  /** Most bytes that its processes may have. */
+  /** Sets the most bytes that its processes may have. */
   limit(bytes: number): void
-  /** Resolves once its processes have ended. */
+  /** Removes the group, once its processes have ended. */
   remove(): Promise<void>
 }
 
-/** Undefined where this process may not make one. */
+/** Makes a group; undefined if this process may not. */
 export function makeMemoryGroup(): MemoryGroup | undefined {
   for (const { root, limit } of VERSIONS) {
     const path = join(root, NAME)

@@ -2,8 +2,8 @@ import { addressToLongHex, ByteWriter, parseAddress, type Write } from '@ledger-
 import { type AssemblyLine, assembleModule, type Callee, type SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
-// A name service with the views that helpers of the SDKs call, and with one name. Its functions have the names, parameters and
-// results of the router of Aptos Names; their code is ours.
+// A name service with the views that helpers of the SDKs call, and with one name. Its functions have the names,
+// parameters and results of the router of Aptos Names; the code is ours.
 
 /** Address at which the SDKs look for the name service of a local network. */
 export const NAME_SERVICE = '0x585fc9f0f0c54183b039ffc770ca282ebd87307916c215a3e692f2f8e4305e82'
@@ -155,7 +155,7 @@ function readField(name: string): AssemblyLine[] {
   return [...borrowRecord(), ['imm_borrow_field', `Record.${name}`], ['read_ref']]
 }
 
-/** The code of a function whose parameters are those of a name. */
+/** Code of a function whose parameters are a name. */
 function whereRecorded(found: readonly AssemblyLine[], absent: readonly AssemblyLine[]): AssemblyLine[] {
   return [
     ['move_loc', 0],

@@ -1,4 +1,4 @@
-// A folder, a source, nodes and clients for one test, all gone when it ends.
+// A folder, a source, nodes and clients for one test; all are gone when it ends.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { type SteadyNode, startSteadyNode } from './steady-ledger.ts'
 
 export class NodeBed {
   readonly folder = mkdtempSync(join(tmpdir(), 'node-'))
-  /** What nodes follow; may be exchanged for another on its port. */
+  /** Source that nodes follow. A test may replace it by another on its port. */
   source: SteadyNode
   readonly nodes: NodeProcess[] = []
   readonly #clients: SteadyClient[] = []
@@ -22,7 +22,7 @@ export class NodeBed {
 
   private constructor(source: SteadyNode) {
     this.source = source
-    // For nodes that run as another user.
+    // Nodes that run as another user must reach the folder.
     chmodSync(this.folder, 0o755)
   }
 
@@ -34,7 +34,9 @@ export class NodeBed {
     return ['--follow', this.source.url, '--no-verify', ...options]
   }
 
-  /** A node on the folder `store` that follows the source, unless other things are said; resolves when it answers. */
+  /**
+   * Starts a node on the folder `store` that follows the source, unless the options differ. Resolves when it answers.
+   */
   async start(options: Partial<NodeOptions> = {}): Promise<NodeProcess> {
     return await this.launch(options).listening()
   }
@@ -78,7 +80,7 @@ export function reaches(node: NodeProcess, version: number): Promise<void> {
   )
 }
 
-/** Waits for more right answers, and throws where one was ever wrong. */
+/** Waits for more right answers. Throws if an answer was ever wrong. */
 export async function answersRightly({ tally, seed }: SteadyClient, more = 50): Promise<void> {
   const { right } = tally
   await eventually(

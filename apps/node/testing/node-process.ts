@@ -1,4 +1,4 @@
-// The real program, `ledger-state serve`, run and looked at from outside.
+// The real program, `ledger-state serve`, run and observed from outside.
 import { eventually } from '@ledger-state/testing/eventually'
 import { RunningProgram, type RunOptions } from './program.ts'
 
@@ -8,13 +8,13 @@ export interface NodeOptions extends RunOptions {
   readonly dataDir: string
   /** URL of a store in a database, instead of the folder. */
   readonly store?: string
-  /** Further options of `serve`, besides its folder and addresses. */
+  /** Further options of `serve`, in addition to its folder and addresses. */
   readonly options?: readonly string[]
-  /** Default `127.0.0.1:0`. */
+  /** Address to listen on, by default `127.0.0.1:0`. */
   readonly listen?: string
 }
 
-/** All words of the command line, in place of those that tests need. */
+/** All words of the command line, in place of the usual ones. */
 export interface ServedBy extends RunOptions {
   readonly words: readonly string[]
 }
@@ -64,7 +64,7 @@ export class NodeProcess extends RunningProgram {
     return found?.state === 'up' ? found.pid : undefined
   }
 
-  /** Waits for a process to be up: the supervisor hears of it with its first report. */
+  /** Waits for a process to be up, which the supervisor learns from its first report. Resolves with its pid. */
   async pidOnceUp(name: string): Promise<number> {
     let pid: number | undefined
     await eventually(
@@ -77,14 +77,14 @@ export class NodeProcess extends RunningProgram {
     return pid!
   }
 
-  /** Newest version that is served, in the answer of whichever reader. */
+  /** Newest version in the answer of any reader. */
   async version(): Promise<number> {
     const response = await fetch(`${this.address}/v1`)
     await response.arrayBuffer()
     return Number(response.headers.get('x-svc-ledger-version') ?? -1)
   }
 
-  /** Ends this process and all it started, at once. */
+  /** Kills this process and all that it started, at once. */
   async killAll(): Promise<void> {
     const pids = this.admin ? await this.readiness().then(pidsOf, () => []) : []
     this.child.kill('SIGKILL')
@@ -97,7 +97,7 @@ function pidsOf({ processes }: Readiness): number[] {
   return processes.flatMap(({ pid }) => pid ?? [])
 }
 
-/** Whether there was such a process. */
+/** Sends a signal to a process. Returns whether there was such a process. */
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): boolean {
   try {
     return process.kill(pid, signal)

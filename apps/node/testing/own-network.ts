@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { SYNTHETIC_CHAIN_ID } from '@ledger-state/feed/testing/synthetic-chain'
 
-/** What a file of `--network` says of a synthetic chain, or of another one. */
+/** Content of a file for `--network` about a synthetic chain, or another one. */
 export interface OwnNetwork {
   readonly chainId?: number
   readonly waypoints: readonly string[]

@@ -9,7 +9,10 @@ declare module 'parse-prometheus-text-format' {
       readonly count?: string
     }[]
   }
-  /** @throws where the text is not of the format */
+  /**
+   * Parses metrics.
+   * @throws if the text does not have the format
+   */
   function parse(text: string): MetricFamily[]
   // biome-ignore lint/style/noDefaultExport: it is theirs
   export default parse

@@ -8,26 +8,26 @@ import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 
 export const PROGRAM = fileURLToPath(new URL('../dist/main.js', import.meta.url))
 
-/** Programs start a quarter faster with it. Node checks its entries by the code that they are of. */
+/** Cache with which programs start a quarter faster. Node checks its entries against the code. */
 const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'ledger-state-compile-cache') }
 
 export interface RunOptions {
   readonly cwd?: string
   /** Words before those of the program, such as `prlimit --fsize=1000000`. */
   readonly prefix?: readonly string[]
-  /** A Node.js and the main module of the program; default: those of the tests. */
+  /** A Node.js and the main module of the program; by default those of the tests. */
   readonly installed?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
 }
 
 export interface Outcome {
-  /** Null where a signal ended the program. */
+  /** Exit status; null if a signal ended the program. */
   readonly status: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs the program to its end. Nothing else happens in this process meanwhile. */
+/** Runs the program to its end. This process does nothing else meanwhile. */
 export function runProgram(
   words: readonly string[],
   { cwd, prefix = [], installed = [process.execPath, PROGRAM], env = {} }: RunOptions = {},
@@ -49,7 +49,7 @@ export class RunningProgram {
   /** Output of both streams. */
   output = ''
   readonly #texts = { stdout: '', stderr: '' }
-  /** Resolves with the exit status; null where a signal ended it. */
+  /** Resolves with the exit status; null if a signal ended the program. */
   readonly ended: Promise<number | null>
 
   constructor(
@@ -78,13 +78,13 @@ export class RunningProgram {
       () => pattern.test(this.output) || hasEnded(),
       () => `${pattern} in ${this.output}`,
     )
-    // What an ended process wrote may still be under way.
+    // The output of an ended process may still be on its way.
     if (!pattern.test(this.output)) await this.ended
     if (pattern.test(this.output)) return this.output
     throw new Error(`the program ended with status ${this.child.exitCode}: ${this.output}`)
   }
 
-  /** What came of it, once it has ended. */
+  /** Result of the program, once it has ended. */
   async outcome(): Promise<Outcome> {
     return { status: await this.ended, ...this.#texts }
   }

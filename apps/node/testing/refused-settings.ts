@@ -40,7 +40,10 @@ const wholeNumbers = (least: number, most: number) => [
 ]
 const SECONDS = wholeNumbers(1, 86_400)
 const SECONDS_OR_NONE = wholeNumbers(0, 86_400)
-/** Texts that each setting refuses, by the kind of its value. Of what may be any text, such as a folder, only the length is bounded. */
+/**
+ * Texts that each setting refuses, by the kind of its value. A setting that may be any text, such as a folder, only has
+ * a longest length.
+ */
 export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly string[]>> = {
   dataDir: [TOO_LONG],
   from: [TOO_LONG],

@@ -1,4 +1,4 @@
-// A client that asks one question after the other, through a balancer with TLS, and keeps cookies as a browser does.
+// A client that sends one request after the other, through a balancer with TLS, and keeps cookies as a browser does.
 import { Agent, type RequestOptions, request } from 'node:https'
 import { PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { createRandom } from '@ledger-state/testing/random'
@@ -6,9 +6,9 @@ import { parseAnswer, questionToRequest, randomQuestion, steadyAnswer } from './
 
 export interface SequentialTally {
   answers: number
-  /** What was asked and what came, for all that is not a right answer. */
+  /** Requests and answers, for all answers that are not right. */
   readonly failures: string[]
-  /** Answers that named an older ledger version than the one before. */
+  /** Number of answers with an older ledger version than the one before. */
   wentBack: number
   latest: number
 }
@@ -19,7 +19,7 @@ export interface SequentialClient {
 }
 
 export interface SequentialClientOptions {
-  /** `https://…`, without `/v1`. */
+  /** Address such as `https://…`, without `/v1`. */
   readonly address: string
   /** Certificate that it trusts. */
   readonly ca: Buffer
@@ -37,7 +37,7 @@ interface NodeAnswer {
 export function startSequentialClient(options: SequentialClientOptions): SequentialClient {
   const { address, ca, keepsCookies, pauseMs, seed } = options
   const random = createRandom(seed)
-  // Now and then a new connection, as of a new client.
+  // Now and then it opens a new connection, as a new client would.
   const agents = [new Agent({ keepAlive: true, maxSockets: 1, ca }), new Agent({ keepAlive: false, ca })]
   const tally: SequentialTally = { answers: 0, failures: [], wentBack: 0, latest: -1 }
   let cookie: string | undefined
@@ -56,7 +56,7 @@ export function startSequentialClient(options: SequentialClientOptions): Sequent
     const [url, { method, headers, body }] = questionToRequest(address, question)
     const accept = question.kind === 'raw_item' ? 'application/x-bcs' : 'application/json'
     const sent = { ...(headers as Record<string, string>), accept, ...(keepsCookies && cookie && { cookie }) }
-    // The newest state by turns with versions that it was shown, which the other node may not have yet.
+    // Asks in turn for the newest state and for versions that it has seen, which the other node may not have yet.
     const isPinned = keepsCookies && random.below(2) === 0
     try {
       const options: RequestOptions = { method, headers: sent, agent: random.pick(agents), timeout: PATIENCE_MS }

@@ -1,4 +1,4 @@
-// A client that knows every right answer of the steady ledger, and holds a node to it.
+// A client that knows every right answer of the steady ledger, and compares a node's answers with them.
 import { Agent, request } from 'node:http'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { parseAnswer, questionToRequest, randomQuestion, type SteadyQuestion, steadyAnswer } from './steady-ledger.ts'
@@ -6,15 +6,15 @@ import { parseAnswer, questionToRequest, randomQuestion, type SteadyQuestion, st
 export interface ClientTally {
   requests: number
   right: number
-  /** Each with what was asked and answered: there must be none. */
+  /** Wrong answers, each with its request; there must be none. */
   readonly wrong: string[]
   /** Errors by status, or by the code of a connection's fault. */
   readonly errors: Map<string, number>
-  /** Milliseconds of right answers. */
+  /** Milliseconds of the right answers. */
   readonly milliseconds: number[]
-  /** Newest version named in any answer. */
+  /** Newest version in any answer. */
   latest: number
-  /** Answers that named an older latest version than an answer before them. */
+  /** Number of answers with an older latest version than an answer before them. */
   wentBack: number
 }
 
@@ -26,13 +26,13 @@ export interface SteadyClient {
 }
 
 export interface ClientOptions {
-  /** Address of the API at that moment. */
+  /** Present address of the API. */
   readonly address: () => string
   readonly connections?: number
-  /** Pause of each connection between two questions. */
+  /** Pause of each connection between two requests. */
   readonly pauseMs?: number
   readonly seed?: number
-  /** How long an answer may take. */
+  /** Longest time of an answer. */
   readonly timeoutMs?: number
 }
 
@@ -76,7 +76,7 @@ export function startSteadyClient({
     const found = parseAnswer(question, status, body)
     if (found === 'error') {
       count(String(status))
-      // Refusals are right where the version is not kept, or not there yet.
+      // A refusal is right if the version is not kept, or does not exist yet.
       const { version } = question
       const isOutside = oldestVersion === undefined || version < oldestVersion || version > (latest ?? -1)
       if ((status === 410 || status === 404) && !isOutside) tally.wrong.push(describe(question, status, body))
@@ -130,11 +130,11 @@ export function startSteadyClient({
   async function run(): Promise<void> {
     while (!isStopped) {
       const span = Math.max(0, tally.latest - oldest)
-      // Mostly inside the window; now and then outside it.
+      // Most versions are inside of the window, and a few outside.
       const version = Math.max(0, oldest - 3 + random.below(span + 6))
       await ask(randomQuestion(version, random))
       if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      // A node that is not there is not asked in a tight loop.
+      // A node that is down is not asked in a tight loop.
       else await new Promise((resolve) => setImmediate(resolve))
     }
   }

@@ -1,4 +1,4 @@
-// A ledger without end, made up as it is asked for, of which every right answer is known without keeping any: each
+// An endless ledger that is made up as it is asked for. Every right answer can be computed without keeping any: each
 // version writes the next few of a ring of table items, and a balance.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -42,7 +42,10 @@ function u64(value: bigint | number): Buffer {
   return bytes
 }
 
-/** Writes are numbered through all versions; each writes the next key of the ring, or deletes it. */
+/**
+ * Value of a write; undefined for a deletion. Writes are numbered through all versions, and each writes or deletes the
+ * next key of the ring.
+ */
 const valueOfWrite = (number: number): bigint | undefined =>
   mix(number) % 7 === 0 ? undefined : BigInt(mix(number + 1)) * 1_000_003n
 
@@ -51,7 +54,7 @@ const accountOf = (version: number): number => version % ACCOUNTS
 
 export interface SteadyQuestion {
   readonly kind: 'item' | 'raw_item' | 'balance'
-  /** Index of the key, or the account. */
+  /** Index of the key or of the account. */
   readonly index: number
   readonly version: number
 }
@@ -69,7 +72,7 @@ function addressBytes(index: number): Buffer {
   return Buffer.concat([Buffer.alloc(24, 0xac), u64(index)])
 }
 
-/** What the answer to a question has to be: a value, or undefined for a table item that is not there. */
+/** The right answer to a question: a value, or undefined for an absent table item. */
 export function steadyAnswer({ kind, index, version }: SteadyQuestion): bigint | undefined {
   if (kind === 'balance') {
     const written = version - ((((version - index) % ACCOUNTS) + ACCOUNTS) % ACCOUNTS)
@@ -80,7 +83,7 @@ export function steadyAnswer({ kind, index, version }: SteadyQuestion): bigint |
   return number < 0 ? undefined : valueOfWrite(number)
 }
 
-/** The question as a request. */
+/** The request that asks a question. */
 export function questionToRequest(address: string, { kind, index, version }: SteadyQuestion): [string, RequestInit] {
   const query = `?ledger_version=${version}`
   if (kind === 'balance') return [`${address}/v1/accounts/${accountAddress(index)}/balance/${STEADY_COIN}${query}`, {}]
@@ -94,7 +97,7 @@ export function questionToRequest(address: string, { kind, index, version }: Ste
   ]
 }
 
-/** The answer of a node to a question, as `steadyAnswer` has it. */
+/** A node's answer to a question, in the form of `steadyAnswer`. */
 export function parseAnswer({ kind }: SteadyQuestion, status: number, body: Buffer): bigint | undefined | 'error' {
   if (status === 404 && /table_item_not_found/.test(body.toString('latin1'))) return undefined
   if (status !== 200) return 'error'
@@ -151,7 +154,7 @@ function writeSetOf(version: number, time: bigint): Uint8Array {
   return writer.toBytes()
 }
 
-/** `fork`: 0, or the number of another ledger with the same writes. */
+/** A transaction. `fork` is 0, or the number of another ledger with the same writes. */
 function transactionOf(version: number, time: bigint, writeSet: Uint8Array, fork: number): Uint8Array {
   if (version === 0) return new ByteWriter().u8(1).u8(0).bytes(writeSet).uleb128(0).toBytes()
   if (!startsBlock(version))
@@ -181,7 +184,8 @@ function pageOf(first: number, count: number, { fork, hourBackFrom }: SteadyNode
     const writeSet = writeSetOf(version, time)
     const transaction = transactionOf(version, time, writeSet, fork)
     writer.u64(BigInt(version)).bytes(transaction)
-    // Info: V0, gas, success, hashes of which only the first is true, neither state root nor auxiliary hash.
+    // Layout of the info: V0, gas, success, hashes of which only the first is right, and neither a state root nor an
+    // auxiliary hash.
     writer.u8(0).u64(1n).u8(0).bytes(transactionHash(transaction)).bytes(Buffer.alloc(64)).bool(false).bool(false)
     writer.uleb128(0).bytes(Buffer.alloc(32)).bytes(writeSet)
   }
@@ -193,7 +197,7 @@ const MOST_ON_A_PAGE = 100
 
 export type SourceFault = (response: ServerResponse, page: Buffer) => void
 
-/** The ways in which a page comes broken. */
+/** Ways to break a page. */
 export const SOURCE_FAULTS: Readonly<Record<string, SourceFault>> = {
   'a page that is cut short': (response, page) => sendPage(response, page.subarray(0, page.length >> 1)),
   'a page of other bytes': (response, page) => sendPage(response, Buffer.from(page.map((byte) => byte ^ 0x55))),
@@ -207,26 +211,27 @@ export const SOURCE_FAULTS: Readonly<Record<string, SourceFault>> = {
 
 export interface SteadyNode {
   readonly url: string
-  /** Newest version that it reports. */
+  /** Newest version that the node reports. */
   latest: number
-  /** Takes requests and does not answer them while this is set. */
+  /** While true, requests are accepted and not answered. */
   isStalled: boolean
-  /** 0, or the number of another ledger with the same writes. */
+  /** Number of a ledger with the same writes; 0 for the original. */
   fork: number
   /** First version from which on the time of the ledger is an hour earlier. */
   hourBackFrom: number
   chainId: number
-  /** Each answers the next request for a page in place of the node. */
+  /** Handlers that answer the next requests for a page in place of the node, one each. */
   readonly faults: SourceFault[]
-  /** Each answers the next request for the index in place of the node. */
+  /** Handlers that answer the next requests for the index in place of the node, one each. */
   readonly indexFaults: ((response: ServerResponse) => void)[]
-  /** What the node demands of each request; others are answered 401. */
+  /** Authorization that the node demands; other requests are answered 401. */
   authorization: string | undefined
   close(): Promise<void>
 }
 
 /**
- * A node with this ledger, which grows as `latest` is raised. Its proofs are void: followers need `--no-verify`.
+ * Starts a node with this ledger, which grows as `latest` is raised. Its proofs are not valid: followers need
+ * `--no-verify`.
  * @param tls serves HTTPS with this certificate, in PEM
  */
 export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<SteadyNode> {
@@ -242,7 +247,7 @@ export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<
       response.writeHead(401).end()
     } else answer(new URL(request.url!, node.url), response)
   }
-  /** Also those whose TLS handshake is not finished, which `closeAllConnections` leaves open. */
+  /** All sockets, including those whose TLS handshake has not ended, which `closeAllConnections` leaves open. */
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -13,7 +13,7 @@ import {
 import { ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
-/** That of local networks, which the SDK takes without asking. */
+/** Chain id of local networks, which the SDK uses without asking. */
 export const TRANSFER_CHAIN_ID = 4
 export const TRANSFER_COIN = '0x1::aptos_coin::AptosCoin'
 export const GAS_PRICE = 137
@@ -31,20 +31,20 @@ interface Holder {
 interface Transaction {
   readonly hash: string
   readonly sender: string
-  /** Undefined while it is pending. */
+  /** Version of the transaction; undefined while it is pending. */
   version: bigint | undefined
 }
 
 export interface TransferChain {
-  /** Ends in `/v1`. */
+  /** URL of the API, ending in `/v1`. */
   readonly url: string
-  /** Private key of the account that has all coins, as clients write it. */
+  /** Private key, as clients write it, of the account that has all coins. */
   readonly privateKey: string
-  /** What the ledger has from the beginning, and then of each transfer, in the order of versions. */
+  /** Versions of the ledger: those at the beginning, then one for each transfer. */
   readonly versions: readonly VersionWrites[]
   /** Called for each version that is added. */
   onVersion: (version: VersionWrites) => void
-  /** What it was asked for. */
+  /** Requests that it got. */
   readonly asked: string[]
   close(): Promise<void>
 }
@@ -186,7 +186,7 @@ function writesOf({ address, balance, sequenceNumber }: Holder): Write[] {
   ]
 }
 
-/** SHA3-256 over the hash of the type's name, the variant of the transaction, and its bytes. */
+/** Hash of a transaction: SHA3-256 over the hash of the type's name, the variant of the transaction, and its bytes. */
 function transactionHash(signed: Uint8Array): string {
   const sha3 = (...parts: readonly Uint8Array[]): Buffer => {
     const hash = createHash('sha3-256')

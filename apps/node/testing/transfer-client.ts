@@ -2,8 +2,8 @@ import type * as sdk5 from '@aptos-labs/ts-sdk'
 import { TRANSFER_COIN } from './transfer-chain.ts'
 
 /**
- * Transfers coins again and again through one address, as a program does: builds, signs, submits, waits, and then reads the
- * balances of both and the sequence number.
+ * Transfers coins again and again through one address, as a program does: it builds, signs, submits and waits, and then
+ * reads both balances and the sequence number.
  * @param sdk the published client, in one of its versions
  * @returns what was wrong
  */

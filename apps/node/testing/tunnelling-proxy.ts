@@ -15,8 +15,8 @@ export interface TunnellingProxy {
 }
 
 /**
- * Starts a proxy that tunnels HTTPS (CONNECT), as the proxies of companies do. Whatever address of 127.0.0.1 a client asks for, it is
- * connected to a server with TLS that passes its requests to `origin`.
+ * Starts a proxy that tunnels HTTPS (CONNECT), as company proxies do. It connects a client that asks for any address of
+ * 127.0.0.1 to a server with TLS that passes requests on to `origin`.
  */
 export async function startTunnellingProxy(origin: string): Promise<TunnellingProxy> {
   const authority = makeCertificate()

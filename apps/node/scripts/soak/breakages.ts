@@ -1,7 +1,7 @@
 import type { FailedRequest } from '../../testing/fresh-client.ts'
 import type { Fault } from './faults.ts'
 
-/** A client may see the end of a connection so much later than it was. */
+/** Time by which a client may notice the end of a connection too late. */
 const LATE_MS = 1_000
 
 interface InflictedFault {
@@ -11,21 +11,24 @@ interface InflictedFault {
   readonly until: number
 }
 
-/** The times at which a fault may have broken connections, to tell failures that a fault explains from those that none does. */
+/** Times at which a fault may have broken connections. They separate failures that a fault explains from others. */
 export class Breakages {
   readonly #faults: InflictedFault[] = []
 
-  /** @param from when the fault began; it ends now, where the node serves again */
+  /**
+   * Adds a fault that began at a time and ends now, as the node serves again.
+   * @param from begin of the fault
+   */
   add(fault: Fault, from: number): void {
     this.#faults.push({ fault, from, until: performance.now() + LATE_MS })
   }
 
-  /** Failures that no fault explains, each with what was before it. */
+  /** Failures that no fault explains, each with what came before it. */
   unexplained(failures: readonly FailedRequest[]): string[] {
     return failures.filter((one) => !this.#explain(one)).map((one) => this.#describe(one))
   }
 
-  /** Nobody listens only where the whole node was down. */
+  /** Whether a fault explains a failure. Only while the whole node is down does nothing listen. */
   #explain({ outcome, began, ended }: FailedRequest): boolean {
     const isRefused = outcome.includes('ECONNREFUSED')
     return this.#faults.some(

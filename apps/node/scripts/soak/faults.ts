@@ -6,26 +6,26 @@ import { SOURCE_FAULTS } from '../../testing/steady-ledger.ts'
 import { READERS, type SoakBed } from './soak-bed.ts'
 import type { SoakDatabase } from './soak-database.ts'
 
-/** Which connections of clients a fault may break: those of one reader, or all, and the next ones until the node is up again. */
+/** Connections that a fault may break: those of one reader, or all, including new ones until the node is up again. */
 export type Breakage = 'reader' | 'node'
 
 export interface Fault {
   readonly name: string
   readonly breaks?: Breakage
-  /** How often, compared with the others of its list. */
+  /** Frequency, compared with the others of its list. */
   readonly share: number
-  /** Whether it took place. */
+  /** Inflicts the fault. Resolves with whether that was possible. */
   inflict(bed: SoakBed, random: Random): Promise<boolean>
 }
 
 const STALL_MS = 500
-/** Longer than the supervisor waits for a reader to take a connection. */
+/** Pause of a reader, longer than the supervisor waits for it to take a connection. */
 const READER_STALL_MS = 1_000
-/** Longer than a reader waits for its store. */
+/** Outage of a database, longer than a reader waits for its store. */
 const OUTAGE_MS = 2_500
 const MOST_BROKEN_PAGES = 3
 
-/** Faults of processes and of the source, wherever the store is. */
+/** Faults of processes and of the source, for a store in any place. */
 const COMMON_FAULTS: readonly Fault[] = [
   { name: 'kill -9 of the writer', share: 10, inflict: (bed) => signalProcess(bed, 'writer', 'SIGKILL') },
   {
@@ -60,7 +60,7 @@ const FOLDER_FAULTS: readonly Fault[] = [
 
 const ONCE: Pick<Fault, 'share'> = { share: 1 }
 
-/** Each as often as the others: a short soak gets to many of them. */
+/** Faults of a database, each as frequent as the others, so that a short soak has many of them. */
 const DATABASE_FAULTS: readonly Fault[] = [
   ...COMMON_FAULTS.map((fault) => ({ ...fault, ...ONCE })),
   { name: 'check of the store', ...ONCE, inflict: (bed) => happened(bed.checkStore()) },
@@ -91,7 +91,7 @@ export class FaultDeck {
     this.#faults = bed.database ? DATABASE_FAULTS : FOLDER_FAULTS
   }
 
-  /** Inflicts the next fault and resolves with it; undefined if the process that it was for is down. */
+  /** Inflicts the next fault and resolves with it; undefined if the process that it needs is down. */
   async inflict(bed: SoakBed): Promise<Fault | undefined> {
     if (this.#deck.length === 0) {
       this.#deck = this.#faults.flatMap((fault) => Array.from({ length: fault.share }, () => fault))
@@ -120,7 +120,7 @@ async function stallReader(bed: SoakBed, random: Random, then: NodeJS.Signals): 
   return kill(pid, then)
 }
 
-/** The next pages come broken, each in another way. */
+/** Breaks the next pages, each in another way. */
 function breakPages({ source }: SoakBed, random: Random): void {
   const count = 1 + random.below(MOST_BROKEN_PAGES)
   if (source.faults.length > 0) return

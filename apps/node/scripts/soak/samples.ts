@@ -6,14 +6,14 @@ export interface Sample {
   readonly minute: number
   /** Memory of all processes of the node together. */
   readonly memoryBytes: number
-  /** 0 where the store is in a database, as is `freeBytes`. */
+  /** Bytes of the data file; 0 if the store is in a database, as is `freeBytes`. */
   readonly fileBytes: number
   readonly freeBytes: number
   /** Open files and connections of the supervisor. */
   readonly descriptors: number
 }
 
-/** Undefined while the node is down, or none of its readers has reported. */
+/** Takes a sample; undefined while the node is down or none of its readers has reported. */
 export async function takeSample(node: NodeProcess, minute: number, hasFile: boolean): Promise<Sample | undefined> {
   const text = await node.metrics().catch(() => '')
   const sum = (name: string): number => {
@@ -34,7 +34,7 @@ export async function takeSample(node: NodeProcess, minute: number, hasFile: boo
   }
 }
 
-/** Undefined where it has ended. */
+/** Number of descriptors of the supervisor; undefined if it has ended. */
 export function supervisorDescriptors({ child }: NodeProcess): number | undefined {
   try {
     return readdirSync(`/proc/${child.pid}/fd`).length

@@ -8,7 +8,7 @@ import { NodeProcess, PROGRAM } from '../../testing/node-process.ts'
 import { type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
 import { SoakDatabase } from './soak-database.ts'
 
-/** Versions that the node retains, in turn. */
+/** Numbers of versions that the node retains, in turn. */
 const WINDOWS = [5_000, 20_000, 10_000]
 export const READERS = 2
 const FIRST_VERSIONS = 5_000
@@ -16,7 +16,7 @@ const FIRST_VERSIONS = 5_000
 /** The node under test, the node that it follows, and their folder. */
 export class SoakBed {
   readonly source: SteadyNode
-  /** Undefined where the store is in a folder. */
+  /** Database of the store; undefined if the store is in a folder. */
   readonly database: SoakDatabase | undefined
   readonly #folder = mkdtempSync(join(tmpdir(), 'soak-'))
   readonly #dataDir = join(this.#folder, 'store')
@@ -24,7 +24,10 @@ export class SoakBed {
   #window = 0
   #node!: NodeProcess
 
-  /** @param store of a database: its URL, or `EMBEDDED` */
+  /**
+   * Opens a bed.
+   * @param store URL of a database, or `EMBEDDED`; undefined for a folder
+   */
   static async open(store?: string): Promise<SoakBed> {
     const database = store === undefined ? undefined : await SoakDatabase.open(store)
     const bed = new SoakBed(await startSteadyNode(), database)
@@ -44,7 +47,7 @@ export class SoakBed {
     return this.#node
   }
 
-  /** The same for every node of this bed. */
+  /** Address on which every node of this bed listens. */
   get listen(): string {
     return this.#node.address.slice('http://'.length)
   }
@@ -82,7 +85,7 @@ export class SoakBed {
     await run('check', ...this.#place)
   }
 
-  /** Holds all that is kept, every version of it, to a store that the source has filled without faults. */
+  /** Compares everything that is kept, at every version, with a store that the source has filled without faults. */
   async compareWithFreshStore(): Promise<void> {
     const fresh = join(this.#folder, 'fresh')
     const [found, expected] = [join(this.#folder, 'found.ndjson'), join(this.#folder, 'expected.ndjson')]
@@ -100,7 +103,9 @@ export class SoakBed {
     return this.database ? ['--store', this.database.url] : ['--data-dir', this.#dataDir]
   }
 
-  /** Waits until the node serves a version, as long as it comes nearer to it: on a busy machine that may take minutes. */
+  /**
+   * Waits until the node serves a version, as long as it comes closer to it. On a busy machine that may take minutes.
+   */
   async reaches(version: number): Promise<void> {
     for (let served = -1; served < version; ) {
       const before = served
@@ -134,7 +139,10 @@ export class SoakBed {
   }
 }
 
-/** Runs a command of the program. Resolves with what it printed. @throws if it fails */
+/**
+ * Runs a command of the program. Resolves with its output.
+ * @throws if it fails
+ */
 async function run(...words: string[]): Promise<string> {
   const child = spawn(process.execPath, [PROGRAM, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.on('close', resolve))

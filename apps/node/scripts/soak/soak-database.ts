@@ -4,23 +4,27 @@ import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engin
 import { type Cut, startTcpProxy, type TcpProxy } from '@ledger-state/postgres-engine/testing/tcp-proxy'
 import pg from 'pg'
 
-/** Stands for a server that the soak starts, and kills, instead of a URL. */
+/** Text in place of a URL that stands for a server which the soak starts, and kills. */
 export const EMBEDDED = 'embedded'
 
 const DEFAULT_PORT = 5432
-/** A cut waits for the next commit. */
+/** Time within which a commit must come for a cut. */
 const CUT_PATIENCE_MS = 30_000
 
-/** The database that a node's store is in, which it reaches over connections that can be cut. */
+/** Database of a node's store. The node reaches it over connections that can be cut. */
 export class SoakDatabase {
-  /** Through the proxy. */
+  /** URL of the database, through the proxy. */
   readonly url: string
-  /** Undefined where it is not ours to kill. */
+  /** The server; undefined if the soak did not start it, and so must not kill it. */
   readonly server: PostgresServer | undefined
   readonly #direct: string
   readonly #proxy: TcpProxy
 
-  /** @param store a URL, or `EMBEDDED`. @throws where the database has a store already */
+  /**
+   * Opens the database.
+   * @param store a URL, or `EMBEDDED`
+   * @throws if the database already has a store
+   */
   static async open(store: string): Promise<SoakDatabase> {
     const server = store === EMBEDDED ? await startPostgres() : undefined
     const direct = server?.url() ?? store
@@ -44,13 +48,13 @@ export class SoakDatabase {
     this.url = url.href
   }
 
-  /** Cuts the connection that sends this text next. Resolves with whether any did. */
+  /** Cuts the connection that sends this text next. Resolves with whether one did. */
   async cutOn(text: string, cut: Cut): Promise<boolean> {
     const isCut = this.#proxy.cutOn(text, cut).then(() => true)
     return await Promise.race([isCut, sleep(CUT_PATIENCE_MS, false, { ref: false })])
   }
 
-  /** Nothing that is sent arrives meanwhile. */
+  /** Holds all that is sent for a time. */
   async holdConnections(milliseconds: number): Promise<void> {
     this.#proxy.hold()
     await sleep(milliseconds)

@@ -11,15 +11,15 @@ export interface SoakOutcome {
   readonly minutes: number
   readonly seed: number
   readonly tally: ClientTally
-  /** Requests on connections of their own, by status or by what went wrong. */
+  /** Requests on separate connections, by status or by what went wrong. */
   readonly fresh: ReadonlyMap<string, number>
-  /** Failures for which there was no fault at that moment. */
+  /** Failures at times without a fault. */
   readonly unexplained: readonly string[]
   readonly faults: ReadonlyMap<string, number>
   readonly hostile: HostileReport | undefined
   readonly lostVersions: number
   readonly samples: readonly Sample[]
-  /** Descriptors of the supervisor when all clients had left. */
+  /** Descriptors of the supervisor after all clients had left. */
   readonly idleDescriptors: number
 }
 

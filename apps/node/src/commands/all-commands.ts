@@ -1,6 +1,9 @@
 import type { Command } from '../config/command.js'
 
-/** Each command is loaded only when it is asked for: most need a part of the program, and begin in half the time. */
+/**
+ * Loaders of commands. Each command is loaded only when it is asked for: most need a small part of the program, and
+ * begin in half the time.
+ */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   start: async () => (await import('./start.js')).startCommand,
   ingest: async () => (await import('./ingest.js')).ingestCommand,
@@ -30,7 +33,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS)
 
-/** The command that the first words name, which are one or two, and the words after its name. */
+/** The command that the first word or the first two words name, and the words after its name. */
 export async function findCommand(
   words: readonly string[],
 ): Promise<{ readonly command: Command; readonly rest: readonly string[] } | undefined> {

@@ -98,7 +98,7 @@ function reportRows(report: CheckReport): (readonly [string, string])[] {
   ]
 }
 
-/** The server proves its own pages; what is checked is what the engine keeps in its tables. */
+/** Checks what the engine keeps in its tables. The server itself checks its pages. */
 async function checkDatabase(place: DatabasePlace): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
@@ -112,7 +112,10 @@ async function checkDatabase(place: DatabasePlace): Promise<void> {
   }
 }
 
-/** @throws `store_corrupt` where the store ends the process that checks it; what it throws */
+/**
+ * Checks a store in a separate process.
+ * @throws `store_corrupt` if the store ends that process; the errors of that process
+ */
 async function checkInProcess(path: string): Promise<CheckReport> {
   const child = fork(CHECK_PROCESS, [path], {
     serialization: 'advanced',
@@ -122,7 +125,7 @@ async function checkInProcess(path: string): Promise<CheckReport> {
   child.once('message', (message: CheckMessage) => {
     said = message
   })
-  // All that it sent has come in when the channel closes.
+  // When the channel closes, all messages of the process have come in.
   const [[status, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
     [number | null, NodeJS.Signals | null],
     unknown,

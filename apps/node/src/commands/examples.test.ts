@@ -1,4 +1,4 @@
-// The examples that the help of a command shows, on the demonstration ledger as `start` ingests it.
+// Examples in the help of commands, run on the demonstration ledger as `start` ingests it.
 import { ingestSource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -24,7 +24,7 @@ const ofDemo = examples.filter((line) => / --data-dir data\/demo\b/.test(line) &
 
 describe('the examples of the help that read the demonstration ledger', () => {
   it.each(ofDemo.slice(0, isSlowRun ? undefined : 3))('work: %s', async (line) => {
-    // The words of a shell; a quoted text is one word without its quotes.
+    // Splits a line into the words of a shell; a quoted text is one word without its quotes.
     const words = Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!)
     const { status, stdout, stderr } = await bed.start(...words.slice(1)).outcome()
     expect([status, stderr]).toEqual([0, ''])

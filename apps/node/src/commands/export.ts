@@ -20,7 +20,7 @@ const toOption = option('to', 'VERSION', 'last version (default the latest)', pa
 
 const ENTRIES_PER_LINE = 500
 const PIECE_CHARACTERS = 65_536
-/** An export has this ending until it is whole. */
+/** Ending of an export's name until the file is whole. */
 const UNFINISHED = '.unfinished'
 
 export const exportCommand: Command = {
@@ -57,7 +57,9 @@ export const exportCommand: Command = {
   },
 }
 
-/** The file has its name only once it is whole; nothing is left of one that failed, or that the signal stopped. */
+/**
+ * Writes a file, which gets its name only once it is whole. Nothing is left if writing fails or the signal stops it.
+ */
 async function writeWhole(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   const unfinished = path + UNFINISHED
   const file = await openForWriting(path, unfinished)
@@ -97,7 +99,7 @@ async function writeLines(
   } else await pipeline(text, file, { signal })
 }
 
-/** Lines joined into pieces that a stream carries well. */
+/** Joins lines into larger pieces, which a stream handles faster. */
 async function* inPieces(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   let piece = ''
   for await (const line of lines) {
@@ -123,7 +125,7 @@ async function* feedLines(
     base: { version: from, block, complete: store.isComplete },
   })
   let bytes = 0
-  // The keys of all kept versions: at the oldest of them there may be fewer.
+  // Number of keys at all kept versions. The oldest of them may have fewer.
   const { keys } = store
   const showState = (): void =>
     progress.update((seconds) => {

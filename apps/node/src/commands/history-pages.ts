@@ -19,7 +19,7 @@ import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../co
 import { fromAboveTo, fromAfterTo } from '../errors.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 
-// What the commands that print histories have in common.
+// Options and pages that all commands with histories share.
 
 export const fromOption = option(
   'from',
@@ -48,7 +48,10 @@ export const limitOption = option(
 )
 export const csvOption = switchOption('csv', 'print CSV in place of JSON lines')
 
-/** Each page reads the store anew, so that a reader of the output who takes long keeps no old pages of the store in use. */
+/**
+ * Changes of a page. Each page reads the store anew, so that a slow reader of the output does not keep old pages of the
+ * store in use.
+ */
 const PAGE_CHANGES = 256
 
 export interface AskedRange {
@@ -60,13 +63,16 @@ export interface AskedRange {
   readonly hasTransactions: boolean
 }
 
-/** Moments of `--from` and `--to`. */
+/** Moments that `--from` and `--to` name. */
 interface AskedMoments {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
 }
 
-/** What `--from` and `--to` say. @throws where they are out of order */
+/**
+ * Reads `--from` and `--to`.
+ * @throws if they are out of order
+ */
 export function askedMoments(input: CommandInput): AskedMoments {
   const [from, to] = [input.get(fromOption), input.get(toOption)]
   expectOrdered(from, to)
@@ -74,8 +80,9 @@ export function askedMoments(input: CommandInput): AskedMoments {
 }
 
 /**
- * The range that moments give in a store. Warns on standard error where changes at its beginning are missing.
- * @param isComplete whether no change from a version on is missing in the history that is printed
+ * The range of versions between two moments in a store. Warns on standard error if changes at its beginning are
+ * missing.
+ * @param isComplete whether the printed history has every change from a version on
  */
 export async function readAskedRange(
   store: LedgerReader,
@@ -93,7 +100,9 @@ export async function readAskedRange(
   return asked
 }
 
-/** A version and a time are not compared: which block the time has is known to the store alone. */
+/**
+ * Checks the order of two moments. A version and a time are not compared: only the store knows the version at a time.
+ */
 function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
   if (!from || !to) return
   if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
@@ -101,9 +110,9 @@ function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
 }
 
 /**
- * Yields the changes page by page, until the limit. `present` runs while the state can be read. A page may have fewer
- * changes than it could: writes that change nothing count as well.
- * @throws `version_pruned` where a prune may have taken changes away meanwhile
+ * Yields the changes page by page, up to the limit. `present` runs while the state can be read. A page may be shorter
+ * than its limit, because writes that change nothing count, too.
+ * @throws `version_pruned` if a prune may have taken changes away meanwhile
  */
 export async function* readPages<T, R extends ChangeMoment>(
   store: LedgerReader,
@@ -132,26 +141,28 @@ export async function* readPages<T, R extends ChangeMoment>(
 
 type ChangeMoment = Pick<Change<unknown>, 'version' | 'timestampUsec'>
 
-/** What is printed of a change, with the transaction that made it where the store has that. */
+/** A change as it is printed, with the transaction that made it if the store has that. */
 export type PrintedChange<T> = Change<T> & { readonly transaction: KeptTransaction | undefined }
 
-/** The last columns of a line of CSV, with a comma before them; nothing where the store has no transactions. */
+/** Last cells of a CSV line, each after a comma; empty if the store has no transactions. */
 export function transactionCells({ transaction }: PrintedChange<unknown>, { hasTransactions }: AskedRange): string {
   return hasTransactions ? transactionToCsv(transaction) : ''
 }
 
-/** The names of these columns. */
+/** Names of the last columns of CSV. */
 export function transactionColumns({ hasTransactions }: AskedRange): string {
   return hasTransactions ? TRANSACTION_COLUMNS : ''
 }
 
-/** The columns that each line of a history begins with, as CSV. */
+/** First cells of each CSV line of a history. */
 export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
   const time = timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
   return `${version},${timestampUsec ?? ''},${time}`
 }
 
-/** Writes to standard output as fast as it is read. A reader that leaves, as `head` does, ends it without an error. */
+/**
+ * Writes to standard output as fast as it is read. If the reader leaves, as `head` does, writing ends without an error.
+ */
 export async function writeToReader(pieces: AsyncIterable<string>): Promise<void> {
   try {
     await pipeline(Readable.from(pieces), process.stdout, { end: false })

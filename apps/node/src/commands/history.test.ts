@@ -29,10 +29,10 @@ interface PrintedChange {
 }
 
 let bed: CommandBed
-/** The balance as the ledger reads it, at each version of the window. */
+/** The balance as a ledger reads it at each version of the window. */
 let balances: Map<bigint, bigint>
 let oldest: bigint
-/** The account and the price as JSON, as the ledger reads them, at each version of the window. */
+/** The account and the price as JSON, as a ledger reads them at each version of the window. */
 let accounts: Map<bigint, string>
 let prices: Map<bigint, string>
 
@@ -86,7 +86,8 @@ describe('history balance', () => {
     const within = (from: bigint, to: bigint) =>
       all.filter(({ version }) => BigInt(version) >= from && BigInt(version) <= to)
     const limited = (limit: number) => [['--limit', String(limit)], all.slice(0, limit)] as const
-    // The block of height 188 has this time and begins with version 1,497; one of four seconds later begins with 1,505.
+    // The block of height 188 has this time and begins with version 1,497; the block four seconds later begins with
+    // 1,505.
     const time = '2025-01-01T00:12:32Z'
     const expected = [
       [['--from', '1500', '--to', '1600'], within(1_500n, 1_600n)],

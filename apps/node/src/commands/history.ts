@@ -91,12 +91,15 @@ export const tableItemHistoryCommand: Command = {
   },
 }
 
-/** What the history is of, and how its values are printed. */
+/** Subject of a history, and the way to print its values. */
 interface HistorySubject<T> {
   /** Name of the value, as a member of JSON and as a column. */
   readonly member: string
   readonly open: (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
-  /** @throws what `isUnreadable` knows */
+  /**
+   * JSON of a value.
+   * @throws an error that `isUnreadable` knows
+   */
   readonly toJson: (value: T) => string
   readonly toCsv: (json: string) => string
 }

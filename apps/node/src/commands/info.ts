@@ -114,7 +114,7 @@ function sliceRows(slice: SliceStatus | undefined): (readonly [string, string])[
   ]
 }
 
-/** The server knows what its tables take; here is what the ledger says. */
+/** Describes a store in a database from what its ledger says; the server itself shows the size of its tables. */
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {
@@ -155,7 +155,10 @@ function ledgerRows(
   ]
 }
 
-/** Facts of a store as JSON has them: u64 values are strings. @throws `no_ledger` where the store is empty */
+/**
+ * Facts of a store for JSON, in which u64 values are strings.
+ * @throws `no_ledger` if the store is empty
+ */
 export function storeFacts(engine: LmdbEngineReader) {
   const { ledger, base, stats, mark } = engine
   if (!ledger) throw noLedger()
@@ -219,7 +222,7 @@ function contradictedRow(contradicted: Contradiction | undefined): (readonly [st
   return [['contradicted', `the validators of epoch ${epoch} signed another ledger up to version ${version}`]]
 }
 
-/** What vouches for a store, and what speaks against it. A truncation may have cut off versions that were signed. */
+/** Signatures that vouch for a store, and those that contradict it. A truncation may have cut off signed versions. */
 function trustOf({ latestVersion }: LedgerSummary, mark: Uint8Array | undefined): CommitMark {
   const decoded = decodeCommitMark(mark)
   const { signed } = decoded
@@ -272,7 +275,7 @@ function describeBase({ version, complete }: StoreBase): string {
   return `assumed empty before version ${version}: older writes are not known to be absent`
 }
 
-/** A number, as every network's is, unless JSON would lose digits of it. */
+/** A chain id as a number, as every network's is, unless JSON would lose digits of it. */
 function jsonChainId(chainId: bigint): number | string {
   return chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(chainId) : String(chainId)
 }

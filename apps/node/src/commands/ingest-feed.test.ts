@@ -1,4 +1,4 @@
-// Ingest of ledger feeds: what it takes, where it stops, and how it resumes.
+// Ingest of ledger feeds: what it accepts, where it stops, and how it resumes.
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { openStateEngine } from '@ledger-state/state-engine'
@@ -86,7 +86,7 @@ describe('ingest of a feed', () => {
     writeFileSync(bed.at('store/notes.txt'), 'mine')
     expect(ingest(damaged).status).toBe(1)
     expect(readdirSync(bed.at('store'))).toEqual(['notes.txt'])
-    // What is stored stays, and is continued.
+    // What is stored stays, and the next ingest continues it.
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 20), 'no version')).status).toBe(1)
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 30)))).toMatchObject({ status: 0 })
   })

@@ -1,4 +1,4 @@
-// An ingest that is killed at any moment resumes where the last durable batch ended, with the same outcome.
+// An ingest that is killed at any moment resumes after the last durable batch, with the same outcome.
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
@@ -9,7 +9,7 @@ import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-/** Kills of each kind of source: INGEST_KILLS=50 takes two minutes. */
+/** Kills for each kind of source; INGEST_KILLS=50 takes two minutes. */
 const KILLS = Number(process.env.INGEST_KILLS ?? 8)
 const PROGRAM_START_MS = 80
 
@@ -21,7 +21,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Kills an ingest into `store` again and again, lets it end, and expects what one run gives. */
+/** Kills an ingest into `store` again and again, lets it end, and expects the outcome of a single run. */
 async function expectSameOutcome(random: Random, source: string, longestMs: number, options: readonly string[] = []) {
   bed.ingest(source, 'whole', ...options)
   for (let kill = 0; kill < KILLS; kill++) {

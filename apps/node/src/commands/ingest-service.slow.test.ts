@@ -1,4 +1,4 @@
-// The backup service of a node, ingested by the real program: what a node that prunes still gives, and a real chain.
+// The backup service of a node, ingested by the real program: a node that prunes, and a real chain.
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type BackupService, startBackupService } from '@ledger-state/feed/testing/backup-service'
@@ -61,7 +61,7 @@ describe('ingest of the backup service of a node that prunes', () => {
       ])
     }
     expect(existsSync(bed.at('store/data.mdb'))).toBe(false)
-    // The time that it names can be asked for.
+    // A window may begin at the time that the error names.
     expect((await ingesting('store', ...window(timeOf(3)))).status).toBe(0)
   })
 
@@ -100,7 +100,7 @@ describe.skipIf(!hasSharedData)('ingest of the backup service over a real chain 
     expect([status, stderr]).toEqual([0, expect.stringMatching(/ingested: /)])
     expect(await bed.info('store')).toMatchObject({ ledger_version: '20000', signed_version: '20000', waypoint })
     expect(await bed.digest('store')).toBe(await bed.digest('whole'))
-    // What was written before is not known, so the store has no tree of its state, nor a root to compare.
+    // Earlier writes are not known, so the store has no tree of its state, nor a root to compare.
     for (const words of [
       ['trust', 'keep-tree'],
       ['check', '--state-root'],

@@ -1,4 +1,4 @@
-// Ingest of every kind of source, and export: what is taken, where it stops, and how it resumes.
+// Ingest of every kind of source, and export: what is accepted, where it stops, and how it resumes.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -74,7 +74,7 @@ describe.skipIf(!hasSharedData)('the ingest of the genesis of mainnet without --
       status: 0,
       stderr: expect.not.stringContaining('vouches'),
     })
-    // The last byte of a value in the middle.
+    // Changes the last byte of a value in the middle.
     blob[blob.indexOf('CurrentTimeMicroseconds') + 'CurrentTimeMicroseconds'.length + 3]! ^= 1
     writeFileSync(bed.at('genesis.blob'), blob)
     expect(bed.ingest(bed.at('genesis.blob'), 'other')).toMatchObject({
@@ -159,7 +159,7 @@ describe('the ingest of a backup', () => {
     expect(bed.run('info', '--data-dir', bed.at('store')).stdout).toMatch(
       /assumed empty before version .* not known to be absent/,
     )
-    // What was exported of it is not a complete state either.
+    // An export of it is not a complete state, either.
     bed.run('export', bed.at('some.ndjson.gz'), '--data-dir', bed.at('store'))
     expect(bed.ingest(bed.at('some.ndjson.gz'), 'copy')).toMatchObject({
       status: 1,
@@ -238,7 +238,7 @@ describe('the ingest of a backup', () => {
     expect(bed.ingest(bed.at('backup'), 'whole').status).toBe(0)
     bed.run('export', bed.at('a'), '--data-dir', bed.at('store'), '--from', String(SNAPSHOT))
     bed.run('export', bed.at('b'), '--data-dir', bed.at('whole'), '--from', String(SNAPSHOT))
-    // The store from genesis knows which versions wrote the entries of the state; all else is the same.
+    // The store from genesis knows which versions wrote the entries of the state; everything else is the same.
     const lines = (name: string) => readFileSync(bed.at(name), 'utf8').split('\n')
     const withoutVersions = (line: string) =>
       line.startsWith('{"state"') ? JSON.stringify(JSON.parse(line).state.map(([k, v]: string[]) => [k, v])) : line
@@ -329,7 +329,7 @@ describe('a backup in a bucket', () => {
     const proxy = await startTunnellingProxy(bucket.origin)
     onTestFinished(() => proxy.close())
     writeFileSync(bed.at('authority.pem'), proxy.authority)
-    // Nothing listens there: only the proxy can answer.
+    // No server listens at this address, so only the proxy can answer.
     const source = 'https://127.0.0.1:444/bucket/e1'
     env = { ...env, HTTPS_PROXY: proxy.url, NODE_EXTRA_CA_CERTS: bed.at('authority.pem') }
     const fetched = await ingest(source, 'store').outcome()
@@ -349,7 +349,7 @@ describe('a backup in a bucket', () => {
     expect(existsSync(bed.at('other'))).toBe(false)
   })
 
-  it('that is none is an error in one line, and leaves no store', async () => {
+  it('that does not exist is an error in one line, and leaves no store', async () => {
     const { status, stderr } = await ingest('s3://buckets/e1', 'store').outcome()
     expect([status, stderr]).toEqual([
       1,

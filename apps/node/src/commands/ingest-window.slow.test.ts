@@ -1,4 +1,5 @@
-// Windows of a backup in a bucket, ingested by the real program: what is fetched, what is refused, and what is left after a kill.
+// Windows of a backup in a bucket, ingested by the real program: what is fetched, what is refused, and what is left
+// after a kill.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -44,13 +45,13 @@ function ingesting(store: string, ...options: string[]): RunningProgram {
 }
 
 const fetched = () => bucket.requests.filter(({ isListing }) => !isListing).map(({ key }) => key)
-/** First versions of the chunks of transactions that were asked for. */
+/** First versions of the chunks of transactions that were requested. */
 const chunks = () =>
   fetched()
     .flatMap((key) => /transaction_.*\/(\d+)-\.chunk/.exec(key)?.[1] ?? [])
     .map(Number)
 
-/** The keys and values of the newest version of a store. */
+/** Keys and values of the newest version of a store. */
 async function newestOf(store: string): Promise<ReadonlyMap<string, string>> {
   const engine = openStateEngineReader({ path: bed.at(store) })
   const found = new Map<string, string>()
@@ -61,7 +62,10 @@ async function newestOf(store: string): Promise<ReadonlyMap<string, string>> {
   return found
 }
 
-/** Compares a slice with the whole, by their newest versions: all of the account is there, less than half of the rest, and nothing else. */
+/**
+ * Compares a slice with the whole by their newest versions: it has all of the account, less than half of the rest, and
+ * nothing else.
+ */
 function expectSlice(kept: ReadonlyMap<string, string>, whole: ReadonlyMap<string, string>, account: string): void {
   const isAsked = (key: string): boolean => key.slice(2).startsWith(account.slice(2))
   const asked = [...whole].filter(([key]) => isAsked(key))
@@ -142,7 +146,7 @@ describe('ingest --since', () => {
     })
     const passedOver = await ingesting('store', '--since', String(BASE), '--dry-run', '--no-check-disk').outcome()
     expect([passedOver.status, passedOver.stderr]).toEqual([0, ''])
-    // The forecast may be passed over; the manifest is wrong, however.
+    // The forecast can be overridden; but the manifest is wrong.
     const begun = await ingesting('store', '--since', String(BASE), '--no-check-disk').outcome()
     expect(begun.stderr).toMatch(/state_.*chunk/)
   })
@@ -228,7 +232,7 @@ describe('ingest --only FILE of a window in a bucket', () => {
     const readState = fetched().filter((key) => /state_epoch.*chunk/.test(key))
     expect(readState.length).toBeGreaterThan(2 * new Set(readState).size - 1)
     expect(readdirSync(bed.at('part/sources')).filter((name) => name.startsWith('fetching-'))).toEqual([])
-    // Which part is kept belongs to the store: the second run need not say it, and may not change it.
+    // The store knows which part it keeps: the second run need not name it, and may not change it.
     writeFileSync(bed.at('other.txt'), `0x${'41'.repeat(32)}\n`)
     const other = await ingesting('part', ...window.slice(0, 2), '--only', bed.at('other.txt')).outcome()
     expect([other.status, other.stderr]).toEqual([expect.any(Number), expect.stringMatching(/slice/)])
@@ -253,7 +257,7 @@ describe('ingest --keep-chunks', () => {
     const { program } = await bed.serve('serve', '--data-dir', bed.at('store'), ...served)
     const output = await program.outputMatching(/replicas are served on (http:[^\s"]+)/)
     const url = /replicas are served on (http:[^\s"]+)/.exec(output)![1]!
-    // The bucket that the network names is not there any more.
+    // The bucket that the network names no longer exists.
     const network = writeOwnNetwork(bed.at('mine.json'), { waypoints: [WAYPOINT], backups: ['s3://bucket/e1'] })
     const ofNode = [...window, '--network', network, '--from-node', url]
     const run = (source: string) =>

@@ -1,4 +1,4 @@
-// From a signed backup to what a client believes, with the real program: ingest, keep-tree, serve, verify.
+// The way from a signed backup to a verified read of a client, with the real program: ingest, keep-tree, serve, verify.
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
@@ -52,7 +52,10 @@ const ask = async (url: string, { path, body }: Read, accept: string, version: s
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   })
 
-/** Verifies the reads of a node, and that none is believed beside another value. @param url of its API */
+/**
+ * Verifies the reads of a node, and that a changed value is never accepted.
+ * @param url URL of its API
+ */
 async function believesReads(url: string, trusted: string): Promise<void> {
   const verify = (answer: unknown, { question }: Read) =>
     verifyRead(answer, { question, version: 247n, waypoint: trusted, readProof: readProofFrom(url) })
@@ -151,7 +154,7 @@ describe('the ingest of a state snapshot', () => {
     const said = `state root of version ${version}: ${chain.stateRoot(version).toString('hex')}, as the ledger says (signed by epoch ${chain.epoch})`
     expect(stderr.includes(said)).toBe(isChecked)
     expect(stderr.includes('state root of')).toBe(isChecked)
-    // What is left out can be had later.
+    // A check that was left out can be made later.
     const later = bed.run('check', '--state-root', '--data-dir', bed.at('store'))
     expect([later.status, later.stdout.trim()]).toEqual([0, said])
   })

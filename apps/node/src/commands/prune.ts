@@ -15,7 +15,7 @@ export const pruneCommand: Command = {
   async run(input) {
     const retain = input.required(settings.retain)
     const place = storePlace(input, 'prune')
-    // A folder or database whose name was mistyped is not created.
+    // Does not create a store, so that a mistyped name of a folder or database is an error.
     const engine = await openWriter(place, { create: false })
     try {
       if (!engine.ledger) throw emptyStore(nameOfPlace(place))

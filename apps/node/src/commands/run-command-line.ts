@@ -10,7 +10,10 @@ import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
 const HELP_WORDS = ['--help', '-h', 'help']
 const VERSION_WORDS = ['--version', '-V']
 
-/** Runs the command that the words after the program's name give. @throws `usage`, and the errors of the command */
+/**
+ * Runs the command in the words after the program's name.
+ * @throws `usage`, and the errors of the command
+ */
 export async function runCommandLine(words: readonly string[]): Promise<void> {
   const [first, ...others] = words
   const asksForHelp = HELP_WORDS.includes(first!)
@@ -28,7 +31,7 @@ export async function runCommandLine(words: readonly string[]): Promise<void> {
   }
 }
 
-/** Whether the words are one, such as `get`, that several commands begin with. */
+/** Whether the words are a single one, such as `get`, with which several commands begin. */
 function isFirstWordOfCommands([first, ...others]: readonly string[]): boolean {
   return others.length === 0 && COMMAND_NAMES.some((name) => name.startsWith(`${first} `))
 }
@@ -45,7 +48,7 @@ function programVersion(): string {
   return `${manifest.version} (Node ${process.version})`
 }
 
-/** All commands, or those whose name begins with a word. */
+/** List of all commands, or of those whose name begins with a word. */
 function overview(commands: readonly Command[], word: string | undefined): string {
   const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
   const rows = (ofWord.length > 0 ? ofWord : commands).map(({ name, arguments: names, summary }) => [

@@ -1,4 +1,4 @@
-// serve, start and get, on stores that other commands make.
+// The commands serve, start and get, on stores that other commands make.
 import { spawnSync } from 'node:child_process'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { type OpenApiDocument, operationsOf, toRequest } from '@ledger-state/explorer/open-api'
@@ -25,7 +25,7 @@ function feed(versions: number): string {
 
 const LAST_EXAMPLE = /each with an example: .*\n/
 
-/** The requests to try that `start` prints. */
+/** Requests to try, from the output of `start`. */
 function printedExamples(output: string) {
   return [...output.matchAll(/^(.*):\n {2}(curl .*)$/gm)].map(([, reads, line]) => ({ reads: reads!, line: line! }))
 }
@@ -73,7 +73,7 @@ describe('the command `start`', () => {
     const [balance, atTime, csv, changes, resource, module, item, view, items] = answers
     expect(atTime).toMatch(/^\d+$/)
     expect(csv!.trim().split('\r\n')).toHaveLength(6)
-    // Version, microseconds, the same as a time, balance, and no error.
+    // Columns: version, microseconds, the same as a time, balance, and an empty error.
     expect(csv!.split('\r\n')[1]).toMatch(new RegExp(`^\\d+,\\d+,2025-01-01T[\\d:.]+Z,${balance},$`))
     expect(JSON.parse(changes!)).not.toHaveLength(0)
     expect(JSON.parse(resource!)).toMatchObject({ data: { prices: { handle: '0x7ab1e3' } } })

@@ -1,4 +1,4 @@
-// Commands that a signal ends: how far they have come, their status, and how to resume.
+// Commands that a signal ends: they print how far they have come and how to resume, and have the right status.
 import { existsSync } from 'node:fs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ describe('a signal', () => {
     'ends an ingest at the end of a block, and prints how to resume: %s, status %i',
     async (signal, status) => {
       source = await startSteadyNode()
-      // More than any machine takes in during this test.
+      // More versions than any machine ingests during this test.
       source.latest = 100_000_000
       const words = ['ingest', source.url, '--data-dir', bed.at('store'), '--no-verify']
       const program = bed.start(...words)

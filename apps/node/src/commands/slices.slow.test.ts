@@ -1,4 +1,4 @@
-// The recipes of docs/slices.md, on a feed of the demonstration ledger.
+// The recipes of docs/slices.md, run on a feed of the demonstration ledger.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -11,14 +11,14 @@ const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', im
 /** The recipes ask for version 1,500. */
 const VERSIONS = 1_600n
 
-/** The commands of the recipes, as the page has them. */
+/** Commands of the recipes on the page. */
 const COMMANDS = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^ledger-state (.*)$/gm)].map(([, words]) =>
   words!.split(' '),
 )
 
 describe('a slice', () => {
   const bed = new CommandBed()
-  /** What each command of the page printed, by its line. */
+  /** Output of each command of the page, by the command's line. */
   const outputs = new Map<string, string>()
 
   beforeAll(async () => {

@@ -45,7 +45,7 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
   const engine = openStateEngineReader({
     path: from,
     verifyReads: true,
-    // A compacted copy is made in the order of the keys, and not in that of the file.
+    // A compacted copy is made in the order of the keys, not in the order of the file.
     ...(!compact && { readAhead: true }),
   })
   const { fileBytes, freeBytes } = engine.stats
@@ -58,7 +58,7 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
   }
 }
 
-/** The folder has its name only once the copy is whole; nothing is left of one that failed. */
+/** Copies into a folder, which gets its name only once the copy is whole. Nothing is left if it fails. */
 async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
   if ((await readdir(path).catch(() => [])).length > 0) throw copyNotEmpty(path)
   const unfinished = `${path}.unfinished`
@@ -103,7 +103,7 @@ async function copyRecords(from: StorePlace, to: StorePlace): Promise<void> {
   }
 }
 
-/** Shows how a file grows to a size, until the function that it answers with is called. */
+/** Shows how a file grows to a size, until the returned function is called. */
 function showGrowth(file: string, total: number): () => void {
   const progress = createProgressLine(process.stderr)
   let isOver = false

@@ -26,7 +26,9 @@ import { runNode } from '../processes/supervisor.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import { listenForStop, type Stop } from '../terminal/stop-signal.js'
 
-/** A file in the data folder during a first ingest: where it is found, the ingest was cut short and is resumed. */
+/**
+ * File in the data folder during a first ingest. If it exists at the start, the ingest was cut short and is resumed.
+ */
 const INGESTING_MARK = 'ingest-under-way'
 
 export const startCommand: Command = {
@@ -55,7 +57,7 @@ before that moment, the transactions from there on, and then what the network's 
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
     if (!given.slice) expectNoBegunSlice({ kind: 'folder', dataDir })
     const isDemo = from === undefined
-    // The demonstration also shows pruning: versions before the window answer 410.
+    // The demonstration also shows pruning: it answers 410 for versions before its window.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
     const node = nodeSettings(input, { kind: 'folder', dataDir }, defaultRetain)
     const retain = given.retain ?? defaultRetain
@@ -88,7 +90,7 @@ before that moment, the transactions from there on, and then what the network's 
   },
 }
 
-/** Serves a window of a network while it is ingested and followed. */
+/** Serves a window of a network while the window is ingested and the network is followed. */
 async function startNetwork(input: CommandInput, given: IngestSettings, stop: Stop): Promise<void> {
   const { network, window, waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
   const dataDir = input.get(settings.dataDir) ?? join('data', network!.name)
@@ -118,7 +120,7 @@ function requestsToTry(address: string, operationsPath: string): string {
   return `requests to try:\n\n${examples.join('')}\nall operations, each with an example: ${address}${operationsPath}\n`
 }
 
-/** What the store holds; undefined where a first ingest has yet to begin, or to end. */
+/** Ledger of the store; undefined if the first ingest has not begun or not ended. */
 async function heldLedger(dataDir: string): Promise<LedgerSummary | undefined> {
   if (existsSync(join(dataDir, INGESTING_MARK))) return undefined
   try {

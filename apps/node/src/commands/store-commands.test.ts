@@ -1,4 +1,4 @@
-// prune, check, snapshot and export.
+// The commands prune, check, snapshot and export.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { openStateEngine, STORE_FILE } from '@ledger-state/state-engine'
@@ -15,7 +15,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** What a command draws on a terminal, its standard output included. */
+/** Output of a command on a terminal, with its standard output. */
 function onTerminal(...words: string[]): string {
   const quoted = bed.commandLine(...words).map((word) => `'${word}'`)
   return spawnSync('script', ['-qec', quoted.join(' '), '/dev/null'], { encoding: 'utf8', cwd: bed.folder }).stdout
@@ -91,7 +91,7 @@ describe('check and snapshot', () => {
     await bed.fill('store', 2_000)
     const file = bed.at(`store/${STORE_FILE}`)
     const bytes = readFileSync(file)
-    // Values of the key 0x01, wherever the file has them.
+    // Damages values of the key 0x01, wherever they are in the file.
     for (const version of [237, 413, 851]) {
       const value = Buffer.from(version.toString(16).padStart(8, '0'), 'hex')
       for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) bytes[at]! ^= 0xff

@@ -11,13 +11,16 @@ const valueTypeOption = option('value-type', 'TYPE', 'type of the value', parseT
 const keyOption = option('key', 'JSON', 'the key, such as \'"42"\' for a u64; texts need quotes', parseKey)
 
 export const handleArgument = { name: 'HANDLE', description: 'table handle, 0x…' }
-/** The options that name an item of a table; a command requires all of them. */
+/** Options that name an item of a table; a command requires all of them. */
 export const tableItemOptions = [keyTypeOption, valueTypeOption, keyOption] as const
 
 /** An item of the demonstration ledger, for the examples of the commands. */
 export const DEMO_ITEM = `0x7ab1e3 --key-type 0xdecaf::harbour::Good --value-type 0xdecaf::harbour::Price --key '{"Tea":{}}'`
 
-/** Reads `handleArgument` and `tableItemOptions`. @throws `usage` */
+/**
+ * Reads `handleArgument` and `tableItemOptions`.
+ * @throws `usage`
+ */
 export function tableItemRequest(input: CommandInput): TableItemRequest {
   return {
     handle: parseAs('HANDLE', input.argument('HANDLE'), parseAddress),
@@ -27,7 +30,10 @@ export function tableItemRequest(input: CommandInput): TableItemRequest {
   }
 }
 
-/** @throws `usage` */
+/**
+ * Parses a key as JSON.
+ * @throws `usage`
+ */
 function parseKey(text: string): JsonValue {
   try {
     return parseJson(text)

@@ -31,7 +31,7 @@ describe('trust check', () => {
     })
   })
 
-  it('checks what came with an export or a snapshot from a given waypoint: these say nothing of their own', async () => {
+  it('checks what came with an export or a snapshot from a given waypoint, since these name none', async () => {
     await writeContradictedStore(bed.folder)
     expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
     expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })

@@ -40,7 +40,7 @@ const ignoreClockOption = switchOption(
   'let blocks that write nothing but the time make no step, although the view reads it: not all changes are shown',
 )
 
-/** The options that belong to `--history`. */
+/** Options that only `--history` uses. */
 export const VIEW_HISTORY_OPTIONS = [
   fromOption,
   toOption,
@@ -51,14 +51,14 @@ export const VIEW_HISTORY_OPTIONS = [
   ignoreClockOption,
 ] as const
 
-/** Those that were given; the order always has a value. */
+/** Names of the given options; the order always has a value and is left out. */
 export function namesOfHistoryOptions(input: CommandInput): readonly string[] {
   const given = [fromOption, toOption, limitOption, everyOption].filter((one) => input.get<unknown>(one) !== undefined)
   const switched = [csvOption, ignoreClockOption].filter((one) => input.get(one))
   return [...given, ...switched].map(({ name }) => name)
 }
 
-/** Prints each change of the answer of a view, or its answers at points in time, as lines of JSON or CSV. */
+/** Prints each change of a view's answer, or its answers at points in time, as lines of JSON or CSV. */
 export async function printViewHistory(store: LedgerReader, request: ViewRequest, input: CommandInput): Promise<void> {
   const everyUsec = input.get(everyOption)
   const options: ViewHistoryOptions = {
@@ -71,7 +71,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
     askedMoments(input),
     (state, from) => state.viewHistory(request, { from }).complete,
   )
-  // No transaction made a point in time.
+  // Points in time have no transaction.
   const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
     state.viewHistory(request, { from: asked.from, ...options, ...page })
@@ -85,7 +85,7 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
 
 type Changes = AsyncIterable<readonly PrintedChange<ViewAnswer>[]>
 
-/** Shows on standard error how far the range is read. */
+/** Shows on standard error how much of the range is read. */
 async function* withProgress(
   pages: Changes,
   { from, to, oldestVersion }: AskedRange,
@@ -118,7 +118,7 @@ function changeToJsonLine(change: PrintedChange<ViewAnswer>): string {
   return `{"version":"${version}","timestamp":${timestamp},${reading}${transactionMember(transaction)}}\n`
 }
 
-/** The first page decides how many columns there are; a view has as many results as its module declares. */
+/** The first page decides the number of columns: a view has as many results as its module declares. */
 async function* csvPieces(changes: Changes, asked: AskedRange): AsyncGenerator<string> {
   let columns: readonly string[] | undefined
   for await (const page of changes) {

@@ -1,4 +1,4 @@
-// view, on the genesis of a development network; its histories, on a ledger with views of its own.
+// The command view, on the genesis of a development network; histories, on a ledger with views made for it.
 
 import type { Write } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
@@ -96,7 +96,7 @@ describe('view --history', () => {
     expect(lines[0]).toMatch(/"timestamp":"3600000000"/)
   })
 
-  it('says what does not go together', async () => {
+  it('says which options cannot be combined', async () => {
     const outcomes = await Promise.all([
       view('0x42::main::value', '0xa1', '--version', '5'),
       view('0x42::main::value', '0xa1', '--every', '1y'),

@@ -95,7 +95,7 @@ function printBcs(results: readonly StoredValue[]): string {
   return results.map(({ bytes }) => bytesToHex(bytes)).join('\n')
 }
 
-/** `7`, `true`, `[1,2]` and `"x"` as JSON; `0xa11ce` and other words as texts. */
+/** An argument: words such as `7`, `true`, `[1,2]` and `"x"` are JSON, `0xa11ce` and others are texts. */
 function toArgument(word: string): JsonValue {
   try {
     return parseJson(word)
@@ -105,7 +105,7 @@ function toArgument(word: string): JsonValue {
   }
 }
 
-/** Splits at the commas outside of type arguments. */
+/** Splits a text at the commas outside of type arguments. */
 function splitTypes(text: string): string[] {
   const types: string[] = []
   let depth = 0

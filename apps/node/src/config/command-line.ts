@@ -6,7 +6,10 @@ import { type Configuration, effectiveConfiguration, readConfiguration } from '.
 import { type DefaultedOption, type Option, parseAs } from './option.js'
 import { configOption } from './settings.js'
 
-/** Reads the words after the command's name. @throws `usage` */
+/**
+ * Parses the words after the command's name.
+ * @throws `usage`
+ */
 export function parseCommandInput(command: Command, words: readonly string[]): CommandInput | 'help' {
   if (words.includes('--help') || words.includes('-h')) return 'help'
   const { values, positionals } = parseWords(command, words)
@@ -94,18 +97,18 @@ function parseWords(command: Command, words: readonly string[]) {
   if (lacking) throw usageError(`${command.name}: --${lacking.name} lacks its ${lacking.value}`)
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, allowNegative: true })
-    // The values of a list, as one text.
+    // Joins the values of a list into one text.
     const texts = Object.entries(values).map(([name, value]) => [name, Array.isArray(value) ? value.join() : value])
     return { values: Object.fromEntries(texts) as Readonly<Record<string, string | boolean | undefined>>, positionals }
   } catch (error) {
-    // Node appends advice about positional arguments, which fits none of our commands.
+    // Cuts off the advice about positional arguments that Node appends, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)
     const hint = nearestOption(all, why!)
     throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}${hint}; see ledger-state ${command.name} --help`)
   }
 }
 
-/** The known option that the unknown one of a message was probably meant to be, as the end of that message. */
+/** Ending of a message about an unknown option: the known option that was probably meant. */
 function nearestOption(options: readonly Option<unknown>[], message: string): string {
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
   const nearest =
@@ -117,7 +120,7 @@ function nearestOption(options: readonly Option<unknown>[], message: string): st
   return nearest ? `; did you mean --${nearest}?` : ''
 }
 
-/** `--version -1` as `--version=-1`: a number is the value of the option before it, also below zero. */
+/** Turns `--version -1` into `--version=-1`, because a negative number is the value of the option before it. */
 function joinValues(options: readonly Option<unknown>[], words: readonly string[]): string[] {
   const joined: string[] = []
   for (const word of words) {
@@ -127,7 +130,7 @@ function joinValues(options: readonly Option<unknown>[], words: readonly string[
   return joined
 }
 
-/** The first option whose value is missing: nothing follows it, or another option does. */
+/** The first option without a value: nothing or another option follows it. */
 function lackingValue(options: readonly Option<unknown>[], words: readonly string[]): Option<unknown> | undefined {
   const at = words.findIndex((word, index) => {
     const next = words[index + 1]

@@ -5,7 +5,7 @@ import { configOption, settings } from './settings.js'
 
 const ENVIRONMENT_PREFIX = 'LEDGER_STATE_'
 
-/** The text of a setting, and the place that gives it, for error messages. */
+/** Text of a setting, and its origin for error messages. */
 export interface GivenText {
   readonly text: string
   readonly place: string
@@ -19,8 +19,8 @@ export const environmentName = ({ name }: { readonly name: string }): string =>
   ENVIRONMENT_PREFIX + name.toUpperCase().replaceAll('-', '_')
 
 /**
- * The settings of the environment and of the file that `--config` or the environment names; the environment wins. All are
- * parsed, also those that the command at hand does not use.
+ * Reads the settings of the environment and of the file that `--config` or the environment names; the environment wins.
+ * It parses all of them, even those that the command does not use.
  * @throws `usage`, naming the setting that is unknown or wrong
  */
 export function readConfiguration(file: string | undefined, environment: NodeJS.ProcessEnv): Configuration {
@@ -70,7 +70,7 @@ function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, p
   throw usageError(`${place}: a string or a whole number is expected`)
 }
 
-/** The value of every setting but secrets, as the content of a configuration file. */
+/** The value of every setting except secrets, as the content of a configuration file. */
 export function effectiveConfiguration(given: Configuration): Record<string, string | number | boolean> {
   const effective: Record<string, string | number | boolean> = {}
   for (const setting of ALL) {

@@ -2,10 +2,15 @@ import { readFileSync } from 'node:fs'
 import { usageError } from '../errors.js'
 import { MOST_TEXT } from './option.js'
 
-/** A token, and any text of visible characters, spaces and tabs (RFC 9110, sections 5.1 and 5.5). */
+/**
+ * Pattern of a header: a token, and any text of visible characters, spaces and tabs (RFC 9110, sections 5.1 and 5.5).
+ */
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[ \t!-~\x80-\xff]*[!-~\x80-\xff])?)$/
 
-/** Headers of a connection, of the framing of a body, and those that a follower sets itself: requests with them fail. */
+/**
+ * Headers that cannot be set: those of a connection, of the framing of a body, and those that a follower itself sets.
+ * Requests with them would fail.
+ */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
@@ -22,7 +27,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * @param text `NAME: VALUE`, or `@FILE` for a file with one header a line
+ * Reads one header or a file of headers. ¶ @param text `NAME: VALUE`, or `@FILE` for a file with one header a line
  * @throws `usage`, which does not quote the text: it may be a secret
  */
 export function parseFollowHeaders(text: string): Readonly<Record<string, string>> {

@@ -1,21 +1,21 @@
 import { FORWARD_KINDS, type ForwardKind } from '@ledger-state/http/limits'
 import { usageError } from '../errors.js'
 
-/** What one value of `--forward` says. */
+/** One value of `--forward`. */
 export interface ForwardRule {
-  /** Undefined for all kinds that no other value names. */
+  /** Kind of request; undefined for all kinds that no other value names. */
   readonly kind: ForwardKind | undefined
-  /** Ends in `/v1`. */
+  /** URL of an upstream, ending in `/v1`. */
   readonly url: string
 }
 
-/** Which requests are forwarded, and to whom. */
+/** Requests that are forwarded, and their upstreams. */
 export interface ForwardSettings {
   readonly upstreams: Readonly<Partial<Record<ForwardKind, string>>>
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Reads `URL` or `KIND=URL`. */
+/** Returns a parser for `URL` or `KIND=URL`. */
 export function forwardRule(parseUrl: (text: string) => string): (text: string) => ForwardRule {
   return (text) => {
     const [, word, rest] = /^([a-z-]+)=(.*)$/s.exec(text) ?? []
@@ -28,9 +28,9 @@ export function forwardRule(parseUrl: (text: string) => string): (text: string) 
 }
 
 /**
- * The upstream of each kind; undefined where nothing is forwarded.
+ * The upstream for each kind of request; undefined if nothing is forwarded.
  * @param pruned whether reads of pruned state are forwarded, too
- * @throws `usage` where values contradict each other
+ * @throws `usage` if values contradict each other
  */
 export function forwardSettings(
   rules: readonly ForwardRule[],

@@ -10,14 +10,14 @@ const SECURITY = readFileSync(new URL('../../../../SECURITY.md', import.meta.url
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1_024, MiB: 1_048_576, s: 1 }
 
-/** `8 MiB`, `30 s`, `5,000`. */
+/** Parses quantities such as `8 MiB`, `30 s` and `5,000`. */
 function parseQuantity(text: string): number {
   const [, digits, unit] = /^([\d,]+) ?(KiB|MiB|s|)$/.exec(text) ?? []
   return Number(digits?.replaceAll(',', '')) * UNITS[unit!]!
 }
 
 it('the table of limits in SECURITY.md has the default of every setting that is a limit', () => {
-  // The budget of views is a price in several units.
+  // A budget of views has several units.
   const rows = [...SECURITY.matchAll(/^\| [^|]+ \| ([^|]+?) +\| `((?!view-)[a-z-]+)`/gm)]
   const told = Object.fromEntries(rows.map(([, quantity, name]) => [name, parseQuantity(quantity!)]))
   const limits = Object.values<Option<unknown>>(settings).filter(({ name }) =>

@@ -2,10 +2,13 @@ import { Buffer } from 'node:buffer'
 import { closeSync, openSync, readSync } from 'node:fs'
 import { StringDecoder } from 'node:string_decoder'
 
-/** Small: the lines of a piece are garbage together, while it is young. */
+/** Bytes of a piece: small, so that its lines become garbage together while it is young. */
 const PIECE_BYTES = 16 << 10
 
-/** The lines of a text file, of which a piece stands in memory at a time. @throws errors of the file system */
+/**
+ * The lines of a text file, with one piece in memory at a time.
+ * @throws errors of the file system
+ */
 export function* linesOfFile(path: string): Generator<string> {
   const file = openSync(path, 'r')
   try {

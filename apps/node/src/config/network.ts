@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs'
 import { KNOWN_NETWORKS, type Network, parseNetwork } from '@ledger-state/feed'
 import { unreadableNetwork } from '../errors.js'
 
-/** The network that has a name, or that a JSON file describes. @throws `usage`, `invalid_argument` */
+/**
+ * Finds a network by its name, or reads it from a JSON file.
+ * @throws `usage`, `invalid_argument`
+ */
 export function findNetwork(nameOrFile: string): Network {
   const known = KNOWN_NETWORKS.find(({ name }) => name === nameOrFile)
   if (known) return known

@@ -4,18 +4,21 @@ import { usageError } from '../errors.js'
 /** A named input of a command. */
 export interface Option<T> {
   readonly name: string
-  /** Name of the value in help texts; without one the option is a switch. */
+  /** Name of the value in help texts. An option without it is a switch. */
   readonly value?: string | undefined
   readonly description: string
-  /** Whether its value is shown to nobody: neither quoted in an error nor printed. */
+  /** Whether its value is secret: it is neither quoted in an error nor printed. */
   readonly isSecret?: boolean | undefined
-  /** Whether it may be given several times. As one text, its values stand between commas. */
+  /** Whether it may be given several times. In a single text, commas separate its values. */
   readonly isList?: boolean | undefined
-  /** Whether a new value takes effect while a node runs (SIGHUP); others do at the next restart. */
+  /** Whether a new value takes effect while a node runs (SIGHUP). Other options take effect at the next restart. */
   readonly appliesAtOnce?: boolean | undefined
-  /** The text that holds where none is given. */
+  /** Text that applies if none is given. */
   readonly fallback?: string | undefined
-  /** @throws any `LedgerStateError`; its message then follows the name of the option */
+  /**
+   * Parses a text.
+   * @throws any `LedgerStateError`; its message then follows the name of the option
+   */
   parse(text: string): T
 }
 
@@ -55,7 +58,7 @@ export function atOnce<O extends Option<unknown>>(option: O): O & { readonly app
   return { ...option, appliesAtOnce: true }
 }
 
-/** A switch: `--NAME` on the command line; `--no-NAME` switches off one that is on by default. */
+/** A switch: `--NAME` on the command line; `--no-NAME` switches it off if it is on by default. */
 export function switchOption(name: string, description: string, on = false): DefaultedOption<boolean> {
   return { name, description, fallback: String(on), parse: parseSwitch }
 }
@@ -74,7 +77,7 @@ export function oneOf<T extends string>(...words: readonly T[]): (text: string) 
   }
 }
 
-/** Whole numbers from `least` to `most`. */
+/** Returns a parser for whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = parseU64(text)
@@ -85,10 +88,16 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   }
 }
 
-/** The environment hands settings on to processes; Linux takes 128 KiB for each variable there. */
+/**
+ * Most characters of a setting. The environment passes settings to processes, and Linux allows 128 KiB for each
+ * variable.
+ */
 export const MOST_TEXT = 8_192
 
-/** @throws `usage`, with the place of the text before the message */
+/**
+ * Parses a text.
+ * @throws `usage`, with the place of the text before the message
+ */
 export function parseAs<T>(place: string, text: string, parse: (text: string) => T): T {
   if (text.length > MOST_TEXT) throw usageError(`${place}: the value has more than ${MOST_TEXT} characters`)
   try {

@@ -4,10 +4,10 @@ import { usageError } from '../errors.js'
 const NAMES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
 
 /**
- * Sends the requests of this process, and of those that it starts, through the proxy that the environment names: `HTTPS_PROXY` for
- * `https` URLs, `HTTP_PROXY` for `http`, neither for the hosts in `NO_PROXY`. A proxy without a scheme is taken as `http://`.
- * Before Node.js 24.14 nothing is changed.
- * @throws `usage` where a value is not the URL of a proxy
+ * Sends the requests of this process, and of those that it starts, through the proxy that the environment names:
+ * `HTTPS_PROXY` for `https` URLs, `HTTP_PROXY` for `http`, neither for the hosts in `NO_PROXY`. A proxy without a
+ * scheme counts as `http://`. Node.js before 24.14 ignores the proxy.
+ * @throws `usage` if a value is not the URL of a proxy
  */
 export function useProxyOfEnvironment(env: NodeJS.ProcessEnv = process.env): void {
   const named = NAMES.filter((name) => env[name])
@@ -20,6 +20,6 @@ export function useProxyOfEnvironment(env: NodeJS.ProcessEnv = process.env): voi
     env[name] = url
   }
   http.setGlobalProxyFromEnv({ ...env })
-  // Processes that this one starts read the environment themselves.
+  // Child processes read the environment themselves.
   env.NODE_USE_ENV_PROXY = '1'
 }

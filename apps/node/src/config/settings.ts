@@ -47,7 +47,10 @@ function parseWindow(text: string): bigint {
   return versions
 }
 
-/** A URL that requests are sent to. A user name or password in it is refused before the URL is quoted. */
+/**
+ * Returns a parser for a URL to which requests are sent. A user name or password in it is refused, before the URL is
+ * quoted.
+ */
 function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
   const expectKind = matching(pattern, what)
   return (text) => {
@@ -63,7 +66,7 @@ function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
 const parseHeaderWord = (text: string): string =>
   matching(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'word of letters, digits and hyphens')(text.toLowerCase())
 
-/** What is wrong with it is said without quoting it, for it may have a password. */
+/** Parses the URL of a store. Errors do not quote it, because it may have a password. */
 function parseStoreUrl(text: string): string {
   if (!URL.canParse(text)) throw usageError('the value is not a URL such as postgres://user@host/database')
   const { protocol, pathname } = new URL(text)
@@ -76,7 +79,7 @@ function parseStoreUrl(text: string): string {
 const LEAST_READERS = 1
 const MOST_READERS = 256
 
-/** Readers leave a core to the writer, and to the system. */
+/** Default number of readers, which leaves one core to the writer and the system. */
 function defaultReaders(): number {
   return Math.max(LEAST_READERS, availableParallelism() - 1)
 }
@@ -89,13 +92,13 @@ const seconds =
   (text: string): number =>
     wholeNumber(least, 86_400)(text) * 1_000
 
-/** The text of an address, once it is known to be one. */
+/** Checks that a text is an address, and returns the text. */
 function addressText(text: string): string {
   parseAddress(text)
   return text
 }
 
-/** Types between commas, which also stand between type arguments. */
+/** Splits types at commas, except those between type arguments. */
 function splitTypes(text: string): readonly string[] {
   let depth = 0
   const types = ['']
@@ -114,8 +117,8 @@ function splitTypes(text: string): readonly string[] {
 
 /**
  * Every setting of a node, given on the command line (`--NAME`), in the environment (`LEDGER_STATE_NAME`) or in a JSON
- * file (`"NAME"`), in this order of precedence. Help, `config --print`, `config --schema` and the refusal of unknown names
- * all read this list.
+ * file (`"NAME"`), in this order of precedence. Help, `config --print`, `config --schema` and the check for unknown
+ * names all read this list.
  */
 export const settings = {
   dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
@@ -473,12 +476,12 @@ export const settings = {
   ),
 } satisfies Record<string, Option<unknown>>
 
-/** Names the JSON file, and so is not a member of it. */
+/** Option that names the JSON file, which cannot be a member of that file. */
 export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
 
 export const proofSettings = [settings.network, settings.hashSalt, settings.verify]
 
-/** What a slice keeps. */
+/** Settings that say what a slice keeps. */
 export const sliceSettings = [settings.only, settings.onlyAccount, settings.onlyTable, settings.onlyType]
 
 export const ingestSettings = [

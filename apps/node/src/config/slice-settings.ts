@@ -5,7 +5,7 @@ import type { CommandInput } from './command.js'
 import { linesOfFile } from './lines-of-file.js'
 import { settings } from './settings.js'
 
-/** What a slice is asked for with, as settings are handed to processes. */
+/** Specification of a slice, as settings are passed to processes. */
 export interface SliceSettings {
   readonly file: string | undefined
   readonly accounts: readonly string[]
@@ -18,7 +18,10 @@ export function asksForSlice(input: CommandInput): boolean {
   return settingsOf(input) !== undefined
 }
 
-/** The slice that the input asks for; undefined to keep everything. @throws `usage` where the file or a text cannot be read */
+/**
+ * The slice that the input asks for; undefined to keep everything.
+ * @throws `usage` if the file or a text cannot be read
+ */
 export function readSliceSettings(input: CommandInput): SliceSettings | undefined {
   const slice = settingsOf(input)
   if (slice) checkSlice(slice)
@@ -34,7 +37,10 @@ function settingsOf(input: CommandInput): SliceSettings | undefined {
   return { file, accounts, tables, types }
 }
 
-/** Reads what is asked for line by line, and keeps nothing of it: a file of millions is in memory once, when it is used. */
+/**
+ * Reads the specification line by line without keeping it, so that a file of millions of lines is in memory once, when
+ * it is used.
+ */
 function checkSlice(slice: SliceSettings): void {
   const { file, ...named } = slice
   if (file === undefined) return void sliceSpecOf(slice)
@@ -46,7 +52,10 @@ function checkSlice(slice: SliceSettings): void {
   })
 }
 
-/** @throws `usage` where the file or a text cannot be read */
+/**
+ * Reads the specification.
+ * @throws `usage` if the file or a text cannot be read
+ */
 export function sliceSpecOf({ file, accounts, tables, types }: SliceSettings): SliceSpec {
   return readingFrom(file, () => {
     return parseSliceSpec({ accounts, tables, types, lines: file === undefined ? [] : linesOfFile(file) })

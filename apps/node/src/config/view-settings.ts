@@ -5,10 +5,13 @@ import { usageError } from '../errors.js'
 const NAME = /^[^:]+(::[\w$]+){0,2}$/
 const BUDGET_NAMES = ['instructions', 'bytes', 'reads', 'readBytes', 'modules', 'moduleBytes'] as const
 type BudgetName = (typeof BUDGET_NAMES)[number]
-/** Amounts from 1 to a little below 10^13. */
+/** Pattern of amounts from 1 to just below 10^13. */
 const AMOUNT = /^[1-9]\d{0,12}$/
 
-/** `allow:0x1,0x5::pool` or `block:0x7::m::f`. @throws `usage`, `invalid_address` */
+/**
+ * Reads a filter such as `allow:0x1,0x5::pool` or `block:0x7::m::f`.
+ * @throws `usage`, `invalid_address`
+ */
 export function parseViewFilter(text: string): ViewFilter {
   const at = text.indexOf(':')
   const kind = text.slice(0, at)
@@ -23,7 +26,10 @@ export function parseViewFilter(text: string): ViewFilter {
   return { kind, names }
 }
 
-/** `instructions=10000000,reads=5000`: what is not named keeps its default. @throws `usage` */
+/**
+ * Reads a budget such as `instructions=10000000,reads=5000`; amounts that are not named keep their defaults.
+ * @throws `usage`
+ */
 export function parseViewBudget(text: string): NonNullable<ViewServiceOptions['viewBudget']> {
   const budget: Partial<Record<BudgetName, number>> = {}
   for (const part of text.split(',')) {

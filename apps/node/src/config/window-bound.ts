@@ -4,15 +4,15 @@ import { usageError } from '../errors.js'
 
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800 }
 
-/** A bound of a window, and the words that name it. */
+/** A bound of a window, with the words that name it. */
 export interface NamedBound {
   readonly bound: WindowBound
   readonly words: string
 }
 
 /**
- * Reads a version, a date such as `2026-10-01` or `2026-10-01T12:00:00Z` (UTC where no zone is given), or a time ago such as `30d`
- * (`m`, `h`, `d`, `w`).
+ * Reads a version, a date such as `2026-10-01` or `2026-10-01T12:00:00Z` (UTC if no zone is given), or a time ago such
+ * as `30d` (`m`, `h`, `d`, `w`).
  * @throws `usage`
  */
 export function parseWindowBound(text: string, now: number = Date.now()): NamedBound {

@@ -2,24 +2,24 @@ import { ACCOUNTS, APTOS_COIN, GOOD_TYPE, HARBOUR, HARBOUR_TYPE, PRICE_TYPE, PRI
 
 /** A version in the middle of the window, long before the newest. */
 const OLD_VERSION = 1_500
-/** About when it was written. */
+/** Approximate time of `OLD_VERSION`. */
 const OLD_TIME = '2025-01-01T00:12:30Z'
-/** Not long before the newest version. */
+/** A version shortly before the newest. */
 const RECENT_VERSION = 2_990
 
-/** The page of a balance with a curve, for somebody who sees the explorer for the first time. */
+/** Page of a balance with a curve, for visitors who see the explorer for the first time. */
 export const DEMO_PAGE = `/balance/${ACCOUNTS[0]}/${APTOS_COIN}`
 
-/** 1,000 beans: they have three decimals. */
+/** A call for 1,000 beans, which have three decimals. */
 export const DEMO_VIEW = { function: QUOTE, type_arguments: [], arguments: ['1000000'] }
 
-/** A read of the demonstration ledger, with the line of a shell that sends it. */
+/** A read of the demonstration ledger, with a shell command that sends it. */
 interface DemoExample {
   readonly reads: string
   readonly line: string
 }
 
-/** The reads to begin with; `DEMO_REQUESTS` has one of every operation. `address` is that of the server, without a path. */
+/** First reads to try; `DEMO_REQUESTS` has one of every operation. `address` is the server's, without a path. */
 export function demoExamples(address: string): DemoExample[] {
   const account = `${address}/v1/accounts/${ACCOUNTS[0]}`
   const harbour = `${address}/v1/accounts/${HARBOUR}`

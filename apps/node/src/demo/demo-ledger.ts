@@ -40,11 +40,14 @@ export const DEMO_WINDOW = 2_000n
 
 const VERSIONS_PER_BLOCK = 8
 const BLOCKS_PER_EPOCH = 60
-/** 2025-01-01T00:00:00Z; a block every four seconds. */
+/** Time of the first block, 2025-01-01T00:00:00Z; a block follows every four seconds. */
 const START_USEC = 1_735_689_600_000_000n
 const BLOCK_USEC = 4_000_000n
 
-/** The demonstration ledger, the same on each run: accounts trade beans in a harbour with ships, berths, prices and a market. */
+/**
+ * The demonstration ledger, the same on each run: accounts trade beans in a harbour with ships, berths, prices and a
+ * market.
+ */
 export function openDemoLedger(): LedgerSource {
   let done = 0
   return {
@@ -72,7 +75,7 @@ const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
 const CONCURRENT_BALANCE = parseStructTag('0x1::fungible_asset::ConcurrentFungibleBalance')
 const APTOS_METADATA = pairedMetadataAddress(parseStructTag(APTOS_COIN))
 
-/** Views run only where there is a gas schedule: it has the feature version of the virtual machine. */
+/** Resource without which views do not run: it has the feature version of the virtual machine. */
 const GAS_SCHEDULE = '0x1::gas_schedule::GasScheduleV2'
 const GAS_PRICES = { feature_version: '45', entries: [{ key: 'txn.min_price_per_gas_unit', val: '100' }] }
 
@@ -89,7 +92,7 @@ class DemoLedger {
   /** Transactions that each account has sent. */
   readonly #sequenceNumbers = new Map<string, bigint>(ACCOUNTS.map((account) => [account, 0n]))
   readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
-  /** What the pool of the market holds, for nobody in particular. */
+  /** Reserves of the market's pool, which no account owns. */
   readonly #pool = { beans: 40_000_000n, aptos: 25_000_000_000n }
 
   writeVersion(version: number): LedgerVersion {
@@ -123,7 +126,7 @@ class DemoLedger {
     return writes
   }
 
-  /** Each version moves beans, and now and then aptos, a ship or a price. */
+  /** Writes of a version: it moves beans, and now and then aptos, a ship or a price. */
   #trade(version: number, from: string, to: string): Write[] {
     const writes: Write[] = []
     this.#transfer(this.#beans, from, to)
@@ -190,7 +193,7 @@ class DemoLedger {
     return [tableItemKey(parseAddress(PRICES), this.#codec(GOOD_TYPE, { [good]: {} })), this.#codec(PRICE_TYPE, value)]
   }
 
-  /** Somebody pays beans or aptos into the pool and takes the other. */
+  /** An account pays beans or aptos into the pool and takes the other. */
   #swap(version: number): Write {
     const pool = this.#pool
     if (version % 2 === 0) {
@@ -225,7 +228,7 @@ class DemoLedger {
     return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
   }
 
-  /** The supply is what all accounts hold: the demonstration neither mints nor burns. */
+  /** Facts of a coin. Its supply is what all accounts hold, since the demonstration neither mints nor burns. */
   #coinInfo(coin: string, facts: Readonly<Record<string, string | number>>, holdings: Map<string, bigint>): Write {
     const type = `0x1::coin::CoinInfo<${coin}>`
     const total = [...holdings.values()].reduce((sum, held) => sum + held, 0n)
@@ -251,7 +254,7 @@ class DemoLedger {
     return [resourceKey(parseAddress(account), parseStructTag(type)), this.#codec(type, value)]
   }
 
-  /** Every other account keeps its aptos in a concurrent balance. */
+  /** Primary store of an account. Every other account keeps its aptos in a concurrent balance. */
   #primaryStore(account: string): Write {
     const owner = parseAddress(account)
     const address = primaryStoreAddress(owner, APTOS_METADATA)
@@ -299,7 +302,7 @@ class DemoLedger {
   }
 }
 
-/** A made-up transaction: that of the genesis, or of the account that traded. */
+/** A made-up transaction: of the genesis, or of the account that traded. */
 function transaction(version: number, sender?: string): KeptTransaction {
   const made = { hash: Uint8Array.from(hash('sha256', `demonstration ${version}`, 'buffer')), isSuccess: true }
   if (sender === undefined) return { kind: 'genesis', ...made }
@@ -323,7 +326,7 @@ function encodeGroup(members: readonly [StructTag, Uint8Array][]): Uint8Array {
   return writer.toBytes()
 }
 
-/** Encodes values by the layouts that the demonstration's own modules give. */
+/** Encodes values by the layouts in the demonstration's modules. */
 function createCodec(): (type: string, value: unknown) => Uint8Array {
   const modules = new Map(
     demoModules().map(({ module }) => [`${addressToLongHex(module.address)}::${module.name}`, module]),
@@ -338,7 +341,7 @@ function createCodec(): (type: string, value: unknown) => Uint8Array {
   }
 }
 
-/** Whole numbers below a bound, the same sequence for the same seed (xorshift32). */
+/** Random whole numbers below a bound, the same sequence for the same seed (xorshift32). */
 function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

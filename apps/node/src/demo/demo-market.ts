@@ -2,7 +2,8 @@ import { parseAddress } from '@ledger-state/core'
 import { ABILITY, type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
 import { HARBOUR } from './demo-addresses.js'
 
-// The market of the demonstration ledger: a pool of beans and aptos, and view functions that say what it would pay for beans.
+// The market of the demonstration ledger: a pool of beans and aptos, and view functions that return its price for
+// beans.
 
 const u64: SignatureToken = { kind: 'u64' }
 const u128: SignatureToken = { kind: 'u128' }
@@ -14,7 +15,7 @@ const POOL: SignatureToken = {
   typeArguments: [],
 }
 
-/** The fee of the pool: 997 in 1,000 of what is paid are exchanged. */
+/** Fee of the pool: 997 of each 1,000 that are paid in are exchanged. */
 const FEE = { kept: 997, of: 1_000 } as const
 const E_NOTHING_PAID = 1
 
@@ -22,7 +23,7 @@ const borrowPool: AssemblyLine[] = [
   ['ld_const', { constant: parseAddress(HARBOUR), type: address }],
   ['imm_borrow_global', 'Pool'],
 ]
-/** A field of the pool that local 1 refers to, as u128: products of amounts do not fit in 64 bits. */
+/** Loads a field of the pool in local 1 as u128, because products of amounts do not fit in 64 bits. */
 const reserve = (field: string): AssemblyLine[] => [
   ['copy_loc', 1],
   ['imm_borrow_field', `Pool.${field}`],
@@ -98,7 +99,7 @@ export function demoMarketBinary(): Uint8Array {
   })
 }
 
-/** What the pool pays for an amount: the same as the Move function computes. */
+/** What the pool pays for an amount, computed as the Move function does. */
 export function quoteOf(amount: bigint, reserveIn: bigint, reserveOut: bigint): bigint {
   const paid = amount * BigInt(FEE.kept)
   return (paid * reserveOut) / (reserveIn * BigInt(FEE.of) + paid)

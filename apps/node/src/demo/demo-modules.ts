@@ -11,9 +11,8 @@ import {
 import { parseStructTag, parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import { demoMarketBinary } from './demo-market.js'
 
-// The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with the fields
-// that they have on public networks, and a harbour with ships, berths and prices. A module with
-// code stands in demo-market.ts.
+// The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with their
+// fields on public networks, and a harbour with ships, berths and prices. The module with code is in demo-market.ts.
 
 const { copy, drop, store, key } = ABILITY
 const VERSION = 7
@@ -39,7 +38,7 @@ function typeTagToToken(tag: TypeTag): SignatureToken {
   }
 }
 
-/** Fields as `{ name: type text }`, or a token where a type parameter stands in it. */
+/** Fields from `{ name: type text }`; a field whose type has a type parameter is given as a token. */
 function fields(types: Readonly<Record<string, string | SignatureToken>>): FieldDefinition[] {
   return Object.entries(types).map(([name, type]) => ({
     name,
@@ -56,7 +55,7 @@ function struct(
   return { kind: 'struct', name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
 }
 
-/** A resource that is stored in the group of its object, as those of the framework are. */
+/** Name of a resource that is stored in the group of its object, as those of the framework are. */
 function memberOfObject(definition: StructDefinition): StructDefinition {
   return { ...definition, resourceGroup: parseStructTag('0x1::object::ObjectGroup') }
 }
@@ -84,7 +83,7 @@ function generic(text: string, argument: SignatureToken): SignatureToken {
   return { ...token, typeArguments: [argument] }
 }
 
-/** Fields of an empty struct on chain. */
+/** Fields that an empty struct has on chain. */
 const EMPTY = { dummy_field: 'bool' }
 
 const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
@@ -221,7 +220,7 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
   ],
 }
 
-/** Signed integers stand in modules from this version on. */
+/** First version of modules with signed integers. */
 const SIGNED_INTEGER_VERSION = 9
 
 const TYPES: readonly MoveModule[] = Object.entries(MODULES).map(([id, structs]) => {

@@ -9,7 +9,9 @@ const TABLE = { table_handle: PRICES }
 const TEA = { key_type: GOOD_TYPE, value_type: PRICE_TYPE, key: { Tea: {} } }
 const RAW_TEA = { key: '0x01' }
 
-/** A request for each operation that takes more than its path; the demonstration ledger answers it with something to see. */
+/**
+ * A request for each operation that takes more than its path. The demonstration ledger answers it with data to look at.
+ */
 export const DEMO_REQUESTS: RequestExamples = {
   get_table_item: { parameters: TABLE, body: TEA },
   get_raw_table_item: { parameters: TABLE, body: RAW_TEA },
@@ -22,7 +24,7 @@ export const DEMO_REQUESTS: RequestExamples = {
   get_account_module: { parameters: { ...MAKER, module_name: 'harbour' } },
   get_block_by_height: { parameters: { block_height: '200' } },
   get_block_by_version: { parameters: { version: '1500' } },
-  // The state key of an item of the table of prices, in BCS.
+  // State key of an item of the table of prices, in BCS.
   get_raw_state_value: { body: { key: `0x01${PRICES.slice(2).padStart(64, '0')}0101` } },
   view: { body: DEMO_VIEW },
   get_view_history: { body: DEMO_VIEW },

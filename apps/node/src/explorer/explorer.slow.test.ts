@@ -1,4 +1,4 @@
-// What is done with the views of the page, in a real browser, against the real program on the demonstration ledger.
+// Use of the page's views in a real browser, against the real program on the demonstration ledger.
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { APT, ARCHIVE, ExplorerBed, mainText, NARROW_DARK, type Page, shows } from '../../testing/explorer-bed.ts'
@@ -120,7 +120,7 @@ describe('a balance', () => {
     const history = `${bed.address}/v1/accounts/0xa11ce/balance/${APT}/history`
     const exact = (await (await fetch(`${history}?to=${point}&limit=2`)).json()) as { balance: string }[]
     const told = async () => (await page.locator('.point').textContent())?.replace(/[\u2009,]/g, '')
-    // The decimals of the coin may come after the point.
+    // The text may end within the decimals of the coin.
     await expect.poll(told).toContain((Number(exact[0]!.balance) / 1e8).toString())
     await expect.poll(told).toContain(`version ${point}`)
     await page.getByRole('button', { name: 'Earlier' }).click()

@@ -17,10 +17,13 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => bed.close())
 
-/** The first view, a curve, a form with its answer, a view function with its history, and what is no longer kept. */
+/**
+ * Views to draw: the first one, a curve, a form with its answer, a view function with its history, and a pruned
+ * version.
+ */
 const SOME_VIEWS = new Set(['home', 'balance', 'item', 'view', 'pruned'])
 
-// Each view, in both widths and both themes: views.slow.test.ts.
+// All views in both widths and both themes are tested in views.slow.test.ts.
 it('views are drawn within the width of a phone', async () => {
   const views = [...EXPLORER_VIEWS, ...EMPTY_VIEWS].filter(({ name }) => SOME_VIEWS.has(name))
   expect(views).toHaveLength(SOME_VIEWS.size)

@@ -22,7 +22,7 @@ afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-/** Gives each control that is seen a number, and says how many there are. */
+/** Script that numbers each visible control, and returns how many there are. */
 const NUMBER_CONTROLS = `(() => {
   const all = document.querySelectorAll('a[href], button:not(:disabled), input, select, textarea, summary, [tabindex="0"]')
   const seen = [...all].filter((one) => one.checkVisibility())
@@ -30,7 +30,10 @@ const NUMBER_CONTROLS = `(() => {
   return seen.length
 })()`
 
-/** The control that has the focus, whether that is seen, and whether it came into a long list while its end came near. */
+/**
+ * Script that returns the focused control, whether it is visible, and whether it came into a long list while the list's
+ * end came near.
+ */
 const FOCUSED = `(() => {
   const { dataset, tagName, textContent } = document.activeElement
   const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement)
@@ -72,7 +75,7 @@ describe('the Tab key', () => {
 
 async function focus(page: Page, role: 'button' | 'link', name: string | RegExp): Promise<void> {
   const control = page.getByRole(role, { name, exact: typeof name === 'string' }).first()
-  // A button that is disabled takes no focus.
+  // A disabled button takes no focus.
   await expect.poll(() => control.isEnabled()).toBe(true)
   await control.focus()
 }

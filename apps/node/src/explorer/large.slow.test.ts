@@ -14,7 +14,7 @@ afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-/** Counts tasks above 50 ms, and frames that came later than one and a half of theirs. */
+/** Script that counts tasks above 50 ms, and frames that came more than half a frame late. */
 const WATCH_FRAMES = `
   window.longTasks = []
   new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map(({ duration }) => duration)))
@@ -45,7 +45,7 @@ describe('a curve of a million changes', () => {
   })
   afterAll(() => engine.close())
 
-  /** Points of each whole curve that the node sent. */
+  /** Numbers of points of the whole curves that the node sent. */
   function curvesOf(page: Page): { readonly points: number; readonly highest: bigint }[] {
     const curves: { points: number; highest: bigint }[] = []
     page.on('response', async (response) => {
@@ -112,13 +112,13 @@ describe('the explorer', () => {
   const json = (value: unknown) => ({ contentType: 'application/json', body: JSON.stringify(value) })
   const numbered = <T>(make: (at: number) => T): T[] => Array.from({ length: ITEMS }, (_, at) => make(at))
 
-  /** Draws the list, looks at its end and back at its start, with few rows in the document. */
+  /** Draws the list, goes to its end and back to its start, and expects few rows in the document. */
   async function scrollThrough(page: Page, first: string, count: number, inBox?: string): Promise<void> {
     const rows = page.locator('.long-list .rows > li')
     await page.locator('.long-list', { hasText: first }).first().waitFor()
     await expect.poll(() => rows.count()).toBeLessThan(150)
     const place = inBox ? `document.querySelector('${inBox}')` : 'document.scrollingElement'
-    // Heights are known only of rows that were drawn: the end moves as it comes near.
+    // Heights are known only for rows that were drawn, so the end moves as it comes near.
     const toEnd = (): Promise<unknown> => page.evaluate(`${place}.scrollTo(0, ${place}.scrollHeight)`)
     await expect
       .poll(async () => {

@@ -1,4 +1,4 @@
-// The source and the package of a module, and what differs between two versions of it, on the genesis of devnet.
+// The source and the package of a module, and the differences between two versions of it, on the genesis of devnet.
 import { parseAddress } from '@ledger-state/core'
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { openSource } from '@ledger-state/feed'
@@ -40,7 +40,7 @@ describe.skipIf(!hasSharedData)('the source of a module (skipped without ../shar
     await page.close()
   })
 
-  it('is compared with another version, and so are the declarations', async () => {
+  it('is compared with another version, together with the declarations', async () => {
     const page = await bed.browser.newPage({ viewport: { width: 1_440, height: 900 }, locale: 'en-US' })
     await page.goto(`${address}/module/0x1/bcs`)
     await page.getByText('Compare with another version').click()

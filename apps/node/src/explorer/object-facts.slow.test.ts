@@ -1,4 +1,4 @@
-// Objects of the page as what they are: an asset of the demonstration, and a collection with a token on the genesis of devnet.
+// Facts of objects on the page: an asset of the demonstration, and a collection with a token on the genesis of devnet.
 import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { accessibilityFindings, type Page } from '@ledger-state/explorer/testing/browser'
 import { openSource } from '@ledger-state/feed'

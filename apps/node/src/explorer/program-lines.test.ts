@@ -1,4 +1,4 @@
-// What the page shows to programs, run: curl, both versions of the ts-sdk, and the commands beside the store.
+// Runs what the page shows to programs: curl, both versions of the ts-sdk, and the commands for a store.
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -19,7 +19,7 @@ const run = promisify(execFile)
 const item = JSON.stringify({ key_type: GOOD_TYPE, value_type: PRICE_TYPE, key: { Tea: {} } })
 const account = `/accounts/${ACCOUNTS[0]}`
 
-/** Requests as the views of the page send them, at the latest version and at another. */
+/** Requests as the page's views send them, at the latest version and at an older one. */
 const REQUESTS = [
   { path: '' },
   { path: account },

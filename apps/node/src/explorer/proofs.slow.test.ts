@@ -1,4 +1,4 @@
-// Proofs beside values on the page, verified by the page itself, in a real browser.
+// Proofs of values on the page, which the page itself verifies, in a real browser.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { accessibilityFindings, type Browser, openBrowser, type Page } from '@ledger-state/explorer/testing/browser'
@@ -55,7 +55,7 @@ describe('the proof of a value', () => {
     proven?.close()
   })
 
-  /** Runs with its own page, on which nothing may fail. */
+  /** Runs a test with a separate page, on which no error may occur. */
   async function onPage(run: (page: Page) => Promise<void>): Promise<void> {
     const context = await browser.newContext(PHONE)
     context.setDefaultTimeout(PATIENCE_MS)
@@ -70,7 +70,7 @@ describe('the proof of a value', () => {
     expect(faults).toEqual([])
   }
 
-  it('is verified in the browser, of a resource, an item, and of what is not there', async () => {
+  it('is verified in the browser, for a resource, an item, and what does not exist', async () => {
     await onPage(async (page) => {
       for (const [path, text] of [
         [SCORE, HOLDS],
@@ -91,7 +91,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is beside how far the ledger is signed, by whom, and what contradicts it', async () => {
+  it('stands next to the versions that are signed, the signers, and what contradicts them', async () => {
     await onPage(async (page) => {
       const shows = async (state: LedgerTrust, ...lines: readonly string[]) => {
         trust = state
@@ -108,7 +108,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is verified of a module, and of one that is not there; a list, changes and histories say that nothing proves them', async () => {
+  it('is verified for a module, and for one that does not exist; a list, changes and histories say that nothing proves them', async () => {
     await onPage(async (page) => {
       for (const [path, text] of [
         ['/module/0xcafe/game', HOLDS],
@@ -130,7 +130,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is refused beside other code of a module', async () => {
+  it('is refused if a module has other code', async () => {
     await onPage(async (page) => {
       await page.route('**/v1/accounts/*/module/**', async (route) => {
         const response = await route.fetch()
@@ -147,7 +147,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is had at signed versions alone: the page leads to the nearest', async () => {
+  it('exists at signed versions alone, and the page leads to the nearest', async () => {
     await onPage(async (page) => {
       const asked: string[] = []
       page.on('request', (request) => asked.push(request.url()))
@@ -162,7 +162,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is refused beside another value, in the answer or in what was shown', async () => {
+  it('is refused if the answer or the page has another value', async () => {
     for (const isProven of [true, false]) {
       await onPage(async (page) => {
         await page.route('**/v1/accounts/*/resource/**', async (route) => {
@@ -182,7 +182,7 @@ describe('the proof of a value', () => {
     }
   })
 
-  it('is verified of an account, of resources that are opened, and of items in sight, one after the other', async () => {
+  it('is verified for an account, for opened resources and for visible items, one after the other', async () => {
     await onPage(async (page) => {
       let [running, most] = [0, 0]
       await page.route('**/v1/**proof=true**', async (route) => {
@@ -213,7 +213,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('is refused in a list beside another value, there alone', async () => {
+  it('is refused in a list only at the entry that has another value', async () => {
     await onPage(async (page) => {
       await page.route('**/v1/accounts/*/resources**', async (route) => {
         const response = await route.fetch()

@@ -4,7 +4,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BrowserBed } from '../../testing/browser-bed.ts'
 
-/** Each view, and a text that stands in it once it is drawn. */
+/** Each view, and a text that it has once it is drawn. */
 const VIEWS: readonly (readonly [path: string, text: string])[] = [
   ['/', 'Where to begin'],
   ['/account/0x1', 'No coins, and none'],
@@ -35,7 +35,7 @@ describe.skipIf(!hasSharedData)('the page on the genesis of mainnet', () => {
       for (const [path, text] of VIEWS) {
         await page.goto(address + path)
         await page.locator('body', { hasText: text }).waitFor()
-        // What still loads fades in: for a moment its contrast is low.
+        // While a view loads, it fades in, and its contrast is low for a moment.
         await page.locator('.loading').first().waitFor({ state: 'detached' })
         expect([path, await accessibilityFindings(page)]).toEqual([path, []])
         const tooWide = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))

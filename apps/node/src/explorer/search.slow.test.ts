@@ -13,12 +13,12 @@ afterAll(() => bed.close())
 
 const field = (page: Page) => page.getByRole('combobox', { name: /^Address/ })
 
-/** What is offered, and what is said of what is not there, once the search has ended. */
+/** Offers of a finished search, and its notes about what does not exist. */
 async function search(page: Page, text: string): Promise<{ options: readonly string[]; said: string }> {
   await field(page).fill(text)
   const status = page.locator('.targets [role="status"]')
   await expect.poll(() => status.textContent()).not.toBe('looking…')
-  // Digits are grouped by a narrow space.
+  // Removes the narrow spaces between groups of digits.
   const plain = (words: string) => words.replaceAll(/(?<=\d)\s(?=\d{3})/g, ',')
   const options = await page.getByRole('option').allInnerTexts()
   return { options: options.map(plain), said: plain((await status.textContent()) ?? '') }
@@ -85,7 +85,7 @@ it('what the search offers is opened by the keyboard alone', async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-it('a search that is typed over asks nothing more, and what it found later is not shown', async () => {
+it('a search that is typed over sends no more requests, and its late results are not shown', async () => {
   const page = await bed.open('/')
   await shows(page, 'Where to begin')
   let held = 0

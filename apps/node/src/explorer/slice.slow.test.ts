@@ -1,4 +1,4 @@
-// What the page shows of a store that keeps a slice, on the demonstration ledger.
+// Views of a store that keeps a slice, on the demonstration ledger.
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { ingestSource } from '@ledger-state/ingest'
 import { parseSliceSpec } from '@ledger-state/ledger'

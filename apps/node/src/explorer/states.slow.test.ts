@@ -1,4 +1,4 @@
-// What each view shows while it loads, where there is nothing, and when the node cannot answer.
+// Each view while it loads, when it is empty, and when the node cannot answer.
 import { testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import {
   shows,
 } from '../../testing/explorer-bed.ts'
 
-/** The ledger itself is asked for without a path below. */
+/** Paths of the API. A request for the ledger itself has no path below `/v1`. */
 const LEDGER = /\/v1(?:\/.*)?$/
 const BUSY = {
   status: 503,
@@ -32,7 +32,7 @@ afterEach(async () => {
   expect(await bed.closePages()).toEqual([])
 })
 
-/** Goes to a view and waits for what the page says while the node cannot answer; then for the view itself. */
+/** Goes to a view, waits for the page's text while the node cannot answer, and then for the view itself. */
 async function recovers(page: Page, path: string, meanwhile: string, text: string | RegExp): Promise<void> {
   await page.goto(bed.address + path)
   await shows(page, meanwhile)
@@ -43,7 +43,7 @@ async function recovers(page: Page, path: string, meanwhile: string, text: strin
 
 const SAMPLE = new Set(sampleCases(EXPLORER_VIEWS, 7))
 
-// A picture of the balance is always taken.
+// The balance is always tested, because a picture of it is needed.
 for (const view of EXPLORER_VIEWS.filter((one) => one.name === 'balance' || SAMPLE.has(one))) {
   const { name, path, text } = view
   describe(`${name} (TEST_SEED=${testSeed()})`, () => {
@@ -110,7 +110,7 @@ describe('below the window', () => {
     })
   }
 
-  it('a block says so, too', async () => {
+  it('a block says where the window begins, and who has older versions', async () => {
     const page = await bed.open('/block/1')
     await shows(page, 'No longer kept')
     await page.getByRole('link', { name: ARCHIVE }).waitFor()

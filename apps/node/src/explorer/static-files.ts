@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Their names change with their content. */
+/** Paths whose names change with their content. */
 const HASHED = /^\/assets\//
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The page loads nothing from elsewhere, and runs nothing but its own files. Curves set sizes in styles of elements. */
+/** The page loads nothing from elsewhere and runs only its own files. Curves set sizes in the styles of elements. */
 const SECURITY_HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -27,7 +27,7 @@ interface StaticFile {
   readonly brotli: Buffer | undefined
 }
 
-/** A page of the built explorer with its files, held in memory: some 150 kB. */
+/** A built page with its files, held in memory, some 150 kB. */
 export class StaticFiles {
   readonly #files = new Map<string, StaticFile>()
 
@@ -35,8 +35,8 @@ export class StaticFiles {
   readonly #isView: (path: string, request: IncomingMessage) => boolean
 
   /**
-   * @param folder of the build
-   * @param page that is answered with at its views
+   * @param folder folder of the build
+   * @param page file that is the answer for the page's views
    */
   constructor(folder: string, page: string, isView: (path: string, request: IncomingMessage) => boolean) {
     this.#page = page
@@ -54,7 +54,7 @@ export class StaticFiles {
     }
   }
 
-  /** Answers a request for the page or one of its files; false for all others. */
+  /** Answers a request for the page or one of its files. Returns false for all others. */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
     const { method, url = '' } = request
     const [path] = url.split('?', 1) as [string]
@@ -76,17 +76,20 @@ export class StaticFiles {
   }
 }
 
-/** Browsers ask for views, whose addresses the page itself reads; programs get 404 for what is neither `/` nor a file. */
+/**
+ * Whether a request is for a view. Browsers ask for views by paths that the page reads; programs get 404 for everything
+ * except `/` and files.
+ */
 function isExplorerView(path: string, { headers }: IncomingMessage): boolean {
   return path === '/' || headers.accept?.includes('text/html') === true
 }
 
-/** The page that shows the ledger; undefined where this program was installed without it. */
+/** The page that shows the ledger; undefined if this program was installed without it. */
 export function openExplorer(): StaticFiles | undefined {
   return openPage('index.html', isExplorerView)
 }
 
-/** The page that shows the node to its operator; undefined where this program was installed without it. */
+/** The page that shows the node to its operator; undefined if this program was installed without it. */
 export function openOperatorsPage(): StaticFiles | undefined {
   return openPage('operators.html', (path) => path === '/')
 }

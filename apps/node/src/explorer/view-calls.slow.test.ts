@@ -1,4 +1,5 @@
-// The form of a view function in a real browser, on the genesis of devnet, and its history, on a ledger with views of its own.
+// The form of a view function in a real browser, on the genesis of devnet, and its history, on a ledger with views made
+// for it.
 import type { Write } from '@ledger-state/core'
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'

@@ -44,7 +44,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     }
   })
 
-  it(`the uses of a type in all accounts are, too: ${look}`, async () => {
+  it(`the uses of a type in all accounts are drawn within their width, without findings of axe: ${look}`, async () => {
     const page = await bed.open('/module/0xdecaf/bean', options)
     await page.getByRole('button', { name: 'Search all accounts' }).click()
     await shows(page, 'keys seen')
@@ -54,7 +54,7 @@ for (const [look, options] of Object.entries(LOOKS)) {
     expect(await excessWidth(page)).toBe(0)
   })
 
-  it(`the page of the operator is, too: ${look}`, async () => {
+  it(`the page of the operator is drawn within its width, without findings of axe: ${look}`, async () => {
     const page = await bed.open('/', options, bed.admin)
     await shows(page, 'reader-0')
     await shows(page, 'Caches in use')
@@ -64,7 +64,10 @@ for (const [look, options] of Object.entries(LOOKS)) {
   })
 }
 
-/** Resolves with the time (ms) of the first paint. It is not polled: the page's policy refuses what a poll evaluates. */
+/**
+ * Script that resolves with the time of the first paint in milliseconds. It does not poll, because the page's policy
+ * refuses code that a poll evaluates.
+ */
 const FIRST_PAINT = `new Promise(resolve => new PerformanceObserver(paints => {
   const [first] = paints.getEntriesByName('first-contentful-paint')
   if (first) resolve(first.startTime)

@@ -5,7 +5,10 @@ import { stoppedBy } from '../errors.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
 
-/** Fetches a snapshot of the source where the folder has no store. @throws `stopped`; `source_failed`, `store_corrupt` */
+/**
+ * Fetches a snapshot of the source if the folder has no store.
+ * @throws `stopped`; `source_failed`, `store_corrupt`
+ */
 export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
   if (existsSync(join(dataDir, STORE_FILE))) return
   mkdirSync(dataDir, { recursive: true })

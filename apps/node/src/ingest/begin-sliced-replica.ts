@@ -17,11 +17,15 @@ import { freeBytesAt } from './disk-space.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
 import { createIngestProgress } from './ingest-progress.js'
 
-/** The snapshot of the whole store, in the folder of the slice, until the slice has its part. Nobody else calls a folder so: it is removed. */
+/**
+ * Folder within the slice's folder for the snapshot of the whole store, until the slice has taken its part. No other
+ * program uses this name, so the folder is removed.
+ */
 const WHOLE = 'snapshot-of-whole'
 
 /**
- * Begins a store with the slice of a snapshot of the source, unless it holds versions already. Resumes where it was cut short.
+ * Begins a store with a slice of a snapshot of the source, unless the store holds versions already. Resumes a run that
+ * was cut short.
  * @throws `stopped`; `source_failed`, `store_corrupt`, `slice_mismatch`, `slice_unbounded`, `disk_too_small`
  */
 export async function beginSlicedReplica(
@@ -41,8 +45,9 @@ export async function beginSlicedReplica(
 }
 
 /**
- * Refuses a folder whose slice of a snapshot was cut short, for an ingest that is not given what the slice keeps: the store would become
- * one of everything, or a slice that has no hash of everything. @throws `usage`
+ * Refuses a folder with a slice of a snapshot that was cut short, for an ingest that does not say what the slice keeps.
+ * It would make a store of everything, or a slice without a hash of everything.
+ * @throws `usage`
  */
 export function expectNoBegunSlice(place: StorePlace): void {
   if (place.kind !== 'folder') return
@@ -58,7 +63,10 @@ function folderOfWhole(url: string, place: StorePlace): string {
   return join(tmpdir(), `ledger-state-${digest.slice(0, 16)}`)
 }
 
-/** @throws `usage` where somebody else has made the temporary folder: what is in it would be believed */
+/**
+ * Makes the temporary folder.
+ * @throws `usage` if someone else has made it, as its content would be trusted
+ */
 function makeFolder(folder: string, place: StorePlace): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const user = process.getuid?.()

@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { STORE_FILE } from '@ledger-state/state-engine'
 
-/** Bytes that may be written to the disk of a folder, which need not be there yet. */
+/** Free bytes on the disk of a folder, which need not exist yet. */
 export async function freeBytesAt(folder: string): Promise<number> {
   let path = resolve(folder)
   while (!existsSync(path)) path = dirname(path)
@@ -11,7 +11,7 @@ export async function freeBytesAt(folder: string): Promise<number> {
   return bavail * bsize
 }
 
-/** Bytes that the store in a folder takes already. */
+/** Bytes that the store in a folder already takes. */
 export function storeBytesAt(folder: string): number {
   const path = join(folder, STORE_FILE)
   return existsSync(path) ? statSync(path).blocks * 512 : 0

@@ -5,28 +5,28 @@ import { ASSUMED_WRITES_PER_VERSION, MEASURED } from '../sizing/measured.js'
 import { formatBytes, formatCount, formatDuration } from '../terminal/amounts.js'
 import { freeBytesAt, storeBytesAt } from './disk-space.js'
 
-/** Copies of chunks that are fetched and not ingested yet, beside the store. */
+/** Bytes of copies of chunks that are fetched and not yet ingested, in addition to the store. */
 const COPIES_BYTES = 512 * 2 ** 20
 
 interface Planned {
   readonly plan: FetchPlan
   readonly forecast: Forecast
-  /** Bytes that the store grows by, with copies meanwhile. */
+  /** Bytes by which the store grows, with copies meanwhile. */
   readonly neededBytes: number
-  /** Bytes that are free in the folder of the store; undefined if no folder is named. */
+  /** Free bytes in the folder of the store; undefined if no folder is named. */
   readonly freeBytes: number | undefined
 }
 
-/** Place into which a window goes. */
+/** Place into which a window is ingested. */
 export interface PlanPlace {
-  /** Folder of the store; undefined where there is none. */
+  /** Folder of the store; undefined if there is none. */
   readonly dataDir: string | undefined
-  /** Newest version of the store, where it has one. */
+  /** Newest version of the store, if it has one. */
   readonly held: bigint | undefined
   readonly retain: bigint | undefined
 }
 
-/** Finds out what a window takes. Undefined for a source of which no window was chosen. */
+/** Plans the ingest of a window. Undefined for a source without a chosen window. */
 export async function planIngest(
   source: LedgerSource,
   { dataDir, held, retain }: PlanPlace,
@@ -38,18 +38,21 @@ export async function planIngest(
   const kept = retain === undefined ? versions : Math.min(versions, Number(retain))
   const shape = { keys: plan.base?.entries ?? 0, writesPerVersion: ASSUMED_WRITES_PER_VERSION }
   const forecast = forecastWindow(kept, shape, MEASURED, plan.base === undefined)
-  // The rest of a window whose beginning a store holds adds to it; a new store begins in what is there of one.
+  // If the store holds the beginning of the window, the rest adds to it. A new store may have begun in what is present.
   const present = held === undefined && dataDir !== undefined ? storeBytesAt(dataDir) : 0
   const neededBytes = Math.max(0, forecast.diskBytes - present) + Math.min(plan.bytes, COPIES_BYTES)
   return { plan, forecast, neededBytes, freeBytes: dataDir === undefined ? undefined : await freeBytesAt(dataDir) }
 }
 
-/** @throws `disk_too_small` */
+/**
+ * Checks that the disk has room.
+ * @throws `disk_too_small`
+ */
 export function expectSpace({ neededBytes, freeBytes }: Planned, dataDir: string): void {
   if (freeBytes !== undefined && neededBytes > freeBytes) throw diskTooSmall(dataDir, neededBytes, freeBytes)
 }
 
-/** What a window takes, a line for each part of it. */
+/** Text about what a window takes, a line for each part of it. */
 export function planText(source: LedgerSource, { plan, forecast, neededBytes, freeBytes }: Planned): string {
   const { base, firstVersion, lastVersion, objects, bytes, endings, bytesPerSecond } = plan
   const versions = lastVersion < firstVersion ? 0n : lastVersion - firstVersion + 1n

@@ -2,7 +2,10 @@ import { type FetchSnapshotOptions, fetchSnapshot } from '@ledger-state/replicat
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 
-/** Fetches a snapshot, and says on standard error how far it is. @throws `source_failed`, `store_corrupt`, and what `onBegin` throws */
+/**
+ * Fetches a snapshot, and shows its progress on standard error.
+ * @throws `source_failed`, `store_corrupt`, and the errors of `onBegin`
+ */
 export async function fetchWithProgress(
   url: string,
   folder: string,

@@ -45,18 +45,18 @@ export interface IngestSettings {
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
   readonly keepTransactions: boolean
-  /** Whether the root of an imported state is compared with the one that the ledger has. */
+  /** Whether to compare the root of an imported state with the ledger's root. */
   readonly checkStateRoot: boolean
-  /** Whether a window of a backup is refused for which the disk is too small. */
+  /** Whether to refuse a window of a backup for which the disk is too small. */
   readonly checkDisk: boolean
-  /** What a slice keeps; undefined where everything is kept, or what the store was asked for before. */
+  /** Slice to keep; undefined to keep everything, or the slice that the store already keeps. */
   readonly slice: SliceSettings | undefined
   readonly trees: TreeSettings
   readonly source: SourceSettings
 }
 
 export interface SourceSettings extends SourceOptions {
-  /** The backup that another node serves, which stands for those of a network. */
+  /** URL of a backup that another node serves, which is used instead of the network's backups. */
   readonly backupOfNode?: string | undefined
 }
 
@@ -93,7 +93,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
   }
 }
 
-/** Path at which a node serves the folder of `--serve-backup`. */
+/** URL at which a node serves the folder of `--serve-backup`. */
 function backupServedBy(node: string | undefined): string | undefined {
   return node && `${node.replace(/\/+$/, '')}/backup`
 }
@@ -102,7 +102,10 @@ function withBackup(network: Network, backup: string | undefined): Network {
   return backup === undefined ? network : { ...network, backups: [backup] }
 }
 
-/** Opens a source, or a backup of the network that has the name; a signal ends that, and what is fetched afterwards. @throws `stopped`, and as `openSource` */
+/**
+ * Opens a source, or a backup of the network with that name. A signal stops the opening and later transfers.
+ * @throws `stopped`, and as `openSource`
+ */
 export async function openToIngest(
   location: string,
   { backupOfNode, ...options }: SourceSettings,
@@ -119,13 +122,13 @@ export async function openToIngest(
   }
 }
 
-/** The network that a source is named by, unless a file or folder has that name. */
+/** The network that a location names, unless a file or folder has that name. */
 function networkNamed(location: string, given: Network | undefined): Network | undefined {
   const network = given?.name === location ? given : KNOWN_NETWORKS.find(({ name }) => name === location)
   return network && !existsSync(location) ? network : undefined
 }
 
-/** An error of a source that a signal ended is not a fault of the source. */
+/** Turns an error of a source that a signal ended into `stopped`, because it is not a fault of the source. */
 function asStopped(error: unknown, stop: Stop): unknown {
   const signal = stop.by()
   return signal && isLedgerStateError(error, 'source_failed')
@@ -136,24 +139,24 @@ function asStopped(error: unknown, stop: Stop): unknown {
 export interface IngestIntoOptions extends Omit<IngestOptions, 'progress' | 'onNotice' | 'signal' | 'only'> {
   readonly stop: Stop
   readonly slice?: SliceSettings | undefined
-  /** Place of the source, as it was given. */
+  /** Location of the source, as it was given. */
   readonly location: string
   /** Opens the source again, for a slice of a state. */
   readonly openAgain: () => Promise<LedgerSource>
-  /** Whether the root of an imported state is compared with the one that the ledger has; false by default. */
+  /** Whether to compare the root of an imported state with the ledger's root; false by default. */
   readonly checkStateRoot?: boolean
-  /** Which trees of signed checkpoints are kept; none by default. */
+  /** Trees of signed checkpoints to keep; none by default. */
   readonly trees?: TreeSettings
   readonly hashSalt?: string | undefined
-  /** Whether a signal is how it ends, as of a node that is followed, and does not cut it short. */
+  /** Whether a signal ends it in order, as with a followed node, or cuts it short. */
   readonly untilStopped?: boolean
-  /** Opens a source that is followed again, after an answer that ended it. */
+  /** Opens a followed source again, after an answer that ended it. */
   readonly reopen?: (() => Promise<LedgerSource>) | undefined
 }
 
 /**
- * Ingests a source into a store and says on standard error what came of it.
- * @throws `stopped` where a signal cut it short
+ * Ingests a source into a store, and prints the result on standard error.
+ * @throws `stopped` if a signal cut it short
  */
 export async function ingestInto(
   place: StorePlace,
@@ -174,7 +177,7 @@ export async function ingestInto(
   try {
     if (!slice) expectNoBegunSlice(place)
     const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir) : () => {}
-    // What follows a node is served meanwhile, perhaps, and readers take as much memory as this process.
+    // A store that follows a node may be served meanwhile, and readers take as much memory as this process.
     const memoryTableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
     const engine = await openWriter(place, { compressHistory: true, memoryTableBytes })
     let isIngested = false
@@ -211,7 +214,7 @@ export async function ingestInto(
         if (said) notice(said)
       }
     } finally {
-      // Before the lock is released: another process may open the folder as soon as it is.
+      // Runs before the lock is released, because another process may open the folder as soon as it is.
       if (!isIngested && isEmptyStore(engine)) restoreFolder()
       await engine.close()
     }
@@ -222,14 +225,14 @@ export async function ingestInto(
   }
 }
 
-/** Whether there is nothing to resume from: no version, and no part of an imported state. */
+/** Whether there is nothing to resume from: neither a version nor a part of an imported state. */
 function isEmptyStore(engine: StateEngine | AsyncStateWriter): boolean {
   return engine.kind === 'sync' && !engine.ledger && engine.stats.keys === 0
 }
 
 /**
- * Reads and proves a source without a store, and says on standard error what it holds.
- * @throws `stopped` where a signal cut it short
+ * Reads and proves a source without a store, and prints its content on standard error.
+ * @throws `stopped` if a signal cut it short
  */
 export async function proveSource(
   source: LedgerSource,
@@ -253,7 +256,7 @@ export async function proveSource(
   notice(`${isProven ? 'sound' : 'read, with nothing proven'}: ${what}${signed}`)
 }
 
-/** `covered`: which versions, as a text to follow their number. */
+/** Describes what was read. `covered` is a text about the versions that follows their number. */
 function describe({ base }: LedgerSource, { entries, versions, writes }: IngestCounters, covered = ''): string {
   const state = entries > 0 ? `a state of ${formatCount(entries)} entries at version ${base!.version}, ` : ''
   return `${state}${formatCount(versions)} versions${covered}, ${formatCount(writes)} writes`
@@ -264,6 +267,6 @@ function durationSince(began: number): string {
 }
 
 export function notice(message: string): void {
-  // A line of progress may be on the terminal.
+  // Clears a line of progress that may be on the terminal.
   process.stderr.write(`${process.stderr.isTTY ? CLEARED_LINE : ''}${message}\n`)
 }

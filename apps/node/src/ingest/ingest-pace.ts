@@ -1,7 +1,10 @@
 import type { SourceProgress } from '@ledger-state/feed'
 import type { IngestCounters } from '@ledger-state/ingest'
 
-/** Rates are those of the last minute: a state and the versions after it, or a link that became slow, have others. */
+/**
+ * Span over which rates are measured. A state and the versions after it have different rates, and a link may become
+ * slow.
+ */
 const WINDOW_MS = 60_000
 const SAMPLE_MS = 1_000
 
@@ -15,7 +18,7 @@ interface Sample {
   readonly done: number
 }
 
-/** How far an ingest has come, and how fast it is now. */
+/** Progress and speed of an ingest. */
 export interface IngestPace {
   readonly latestVersion: bigint | undefined
   /** Bytes of keys and values. */
@@ -26,22 +29,22 @@ export interface IngestPace {
   readonly writesPerSecond: number
   readonly bytesPerSecond: number
   readonly fetchedBytesPerSecond: number
-  /** Undefined while nothing was read lately. */
+  /** Seconds that are left; undefined while nothing was read lately. */
   readonly secondsLeft: number | undefined
 }
 
-/** Measures how fast an ingest is out of what it reports. */
+/** Measures the speed of an ingest from its reports. */
 export class PaceMeter {
   readonly #samples: Sample[] = []
   #unit: SourceProgress['unit'] | undefined
 
-  /** Takes what was counted until a moment, in milliseconds. */
+  /** Adds counts as of a moment in milliseconds. */
   measure(counters: Counted, progress: SourceProgress, atMs: number): IngestPace {
     const { entries, bytes, latestVersion } = counters
     const { done, total, unit, fetchedBytes = 0 } = progress
     const sample = { atMs, writes: entries + counters.writes, bytes, fetchedBytes, done }
     const last = this.#samples.at(-1)
-    // The versions after a state, or a source that was opened again.
+    // The unit changes with the versions after a state; counts decrease when a source was opened again.
     if (unit !== this.#unit || (last && (done < last.done || fetchedBytes < last.fetchedBytes)))
       this.#samples.length = 0
     this.#unit = unit

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A source of which only its progress is asked for. */
+/** A source that has only a progress. */
 function sourceAt(progress: SourceProgress): { readonly source: LedgerSource; at(progress: SourceProgress): void } {
   let now = progress
   const source = {

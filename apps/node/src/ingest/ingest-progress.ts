@@ -5,7 +5,10 @@ import { formatBytes, formatCount, formatRest } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { type IngestPace, PaceMeter } from './ingest-pace.js'
 
-/** While nothing is ingested, bytes may come: the first chunk of a slow link takes a while. */
+/**
+ * Interval at which the source is looked at. Bytes may come while nothing is ingested: the first chunk of a slow link
+ * takes a while.
+ */
 const LOOK_MS = 1_000
 const LOG_INTERVAL_MS = 60_000
 
@@ -14,7 +17,7 @@ const NOTHING = { entries: 0, versions: 0, writes: 0, bytes: 0, latestVersion: u
 /**
  * Shows the progress of an ingest on a stream.
  * @param doing the first word of the line
- * @param source what is looked at between its parts; undefined where others may follow it
+ * @param source source whose progress is read between its parts; undefined if other sources may follow it
  */
 export function createIngestProgress(
   stream: NodeJS.WriteStream,
@@ -29,7 +32,7 @@ export function createIngestProgress(
   )
 }
 
-/** Logs the progress of a backup, a line for each minute. */
+/** Logs the progress of a backup, one line a minute. */
 export function createLoggedProgress(log: Logger, source: LedgerSource): ProgressReporter {
   let next = performance.now() + LOG_INTERVAL_MS
   const show = (pace: () => IngestPace): void => {
@@ -63,7 +66,7 @@ function reportPace(
   }
 }
 
-/** What is wanted first stands first: a narrow terminal cuts the line. */
+/** The most wanted facts come first, because a narrow terminal cuts the line. */
 function paceText(pace: IngestPace): string {
   const { latestVersion, progress, bytes, share, secondsLeft } = pace
   const { done, total, unit, fetchedBytes } = progress

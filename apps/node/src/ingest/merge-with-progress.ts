@@ -25,7 +25,7 @@ export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.Writ
   }
 }
 
-/** Each write is the newest of its key, or superseded by one. */
+/** Number of merged writes: each is the newest of its key, or was superseded by another. */
 function mergedWrites({ stats }: StateEngine): number {
   return stats.keys + stats.historyEntries
 }

@@ -1,7 +1,7 @@
 import { type LedgerSource, type Network, openNetwork } from '@ledger-state/feed'
 import { parseWindowBound } from '../config/window-bound.js'
 
-/** What a node takes of the backups of its network, as one process hands it to another. */
+/** Window of a network's backups, as one process passes it to another. */
 export interface NetworkWindow {
   readonly network: Network
   /** Start of the window, in the words of `--since`. */
@@ -11,11 +11,14 @@ export interface NetworkWindow {
   readonly waypoints: readonly string[]
   readonly unsigned: boolean
   readonly verify: boolean
-  /** How often a backup is opened again while a node is followed. */
+  /** Interval at which a backup is opened again while a node is followed. */
   readonly intervalMs: number
 }
 
-/** Opens the window in the first backup of the network that answers. @throws as `openNetwork` */
+/**
+ * Opens the window in the first backup of the network that answers.
+ * @throws as `openNetwork`
+ */
 export async function openNetworkWindow(
   { network, since, intervalMs: _, ...options }: NetworkWindow,
   onNotice: (message: string) => void,

@@ -3,7 +3,10 @@ import type { SliceOptions } from '@ledger-state/ingest'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import type { StorePlace } from '../stores/store-place.js'
 
-/** What an ingest into a store needs of a slice. @param reopen opens the source again */
+/**
+ * Options of a slice for an ingest into a store.
+ * @param reopen opens the source again
+ */
 export function sliceOptionsOf(
   slice: SliceSettings,
   place: StorePlace,

@@ -5,10 +5,10 @@ import { type SliceSpec, sliceSpecToLines } from '@ledger-state/ledger'
 import { widerSlice } from '../errors.js'
 import type { StorePlace } from '../stores/store-place.js'
 
-/** Lines that a command names one by one; more of them go through a file. */
+/** Most lines that a command names one by one; more of them are put into a file. */
 const MOST_NAMED = 12
 
-/** The refusal of another slice, with the one command that makes a store of both out of the same source. */
+/** Adds to the error about another slice the command that makes a store of both slices from the same source. */
 export async function withWiderCommand(
   error: LedgerStateError,
   engine: StateEngineReader | AsyncStateReader,
@@ -31,10 +31,13 @@ export async function withWiderCommand(
   )
 }
 
-/** Parameters of the URL of a store that anybody may see. */
+/** Parameters of a store's URL that are not secret. */
 const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['host', 'port', 'sslmode', 'sslrootcert'])
 
-/** How commands name a store and the wider one, what makes the place of that, and what the commands need. */
+/**
+ * The options that name a store and the wider one, the command that makes the place of the wider one, and what the
+ * commands need.
+ */
 function storesOf(place: StorePlace) {
   if (place.kind === 'folder') {
     const { dataDir } = place

@@ -5,11 +5,11 @@ import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import type { StorePlace } from '../stores/store-place.js'
 import { expectSpace, planIngest, planText } from './fetch-plan.js'
 
-/** Folder beside a store in which sources keep metadata, and copies of chunks meanwhile. */
+/** Folder next to a store in which sources keep metadata, and copies of chunks meanwhile. */
 const SOURCES = 'sources'
 
 /**
- * Folder in which sources keep what they need not ask for again; undefined for a store in a database.
+ * Folder in which sources keep data that they need not fetch again; undefined for a store in a database.
  * @param isReadOnly whether no folder may be made
  */
 export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false): string | undefined {
@@ -18,7 +18,7 @@ export function sourceFolderOf(place: StorePlace | undefined, isReadOnly = false
   return isReadOnly && !existsSync(folder) ? undefined : folder
 }
 
-/** What is asked of a window before any of it is fetched. */
+/** Questions about a window before any of it is fetched. */
 interface BeforeWindow {
   readonly place: StorePlace | undefined
   readonly retain: bigint | undefined
@@ -26,8 +26,8 @@ interface BeforeWindow {
 }
 
 /**
- * Says what a window of a backup takes, and refuses it where the disk is too small; the source is then closed. Nothing is said
- * of a source of which no window was chosen.
+ * Prints what a window of a backup takes, and refuses it if the disk is too small; then it closes the source. Prints
+ * nothing for a source without a chosen window.
  * @throws `disk_too_small`
  */
 export async function announceWindow(
@@ -49,7 +49,7 @@ export async function announceWindow(
 
 /**
  * Prints what a window of a backup would take, and closes the source.
- * @throws `disk_too_small` after that, where the ingest would be refused
+ * @throws `disk_too_small` after that, if the ingest would be refused
  */
 export async function describeWindow(
   source: LedgerSource,

@@ -9,8 +9,8 @@ export interface LogSettings {
 const STANDARD_ERROR = 2
 
 /**
- * Logs to standard error, one line for each call, written before the call returns: no line is lost when the process
- * ends, and lines of several processes do not mix.
+ * Logs to standard error, one line for each call. The line is written before the call returns, so that no line is lost
+ * when the process ends, and lines of several processes do not mix.
  */
 export function createLogger({ level, format }: LogSettings, processName: string): Logger {
   const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY)

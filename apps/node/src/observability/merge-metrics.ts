@@ -1,19 +1,19 @@
 import { AggregatorRegistry } from 'prom-client'
 
-/** A metric as `Registry.getMetricsAsJSON` gives it; only prom-client reads its values. */
+/** A metric as `Registry.getMetricsAsJSON` returns it. Only prom-client reads its values. */
 export interface MetricSnapshot {
   readonly name: string
   readonly type: string
 }
 
-/** The metrics of several processes in one text, in the format of Prometheus. */
+/** Metrics of several processes in one text, in the format of Prometheus. */
 export async function mergedMetricsText(snapshots: readonly (readonly MetricSnapshot[])[]): Promise<string> {
   return await AggregatorRegistry.aggregate([...snapshots]).metrics()
 }
 
 /**
- * Adds the counters and histograms of a process that has ended to those of the processes that ended before it, so that
- * sums over all processes never decrease.
+ * Adds the counters and histograms of a process that has ended to those of earlier ended processes, so that sums over
+ * all processes never decrease.
  */
 export async function retireMetrics(
   retired: readonly MetricSnapshot[],

@@ -1,4 +1,4 @@
-/** Metrics that the operators' page draws; values of all labels are added up. */
+/** Metrics that the operators' page draws, each summed over all labels. */
 const DRAWN = [
   'ledger_state_latest_version',
   'ledger_state_lag_seconds',
@@ -18,17 +18,17 @@ const DRAWN = [
   'ledger_state_cache_misses_total',
 ] as const
 
-/** Ten seconds apart, for an hour. */
+/** Interval of samples; the history has an hour of them. */
 export const SAMPLE_INTERVAL_MS = 10_000
 const MOST_SAMPLES = 360
 
 interface Sample {
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly time: number
   readonly values: Readonly<Record<string, number>>
 }
 
-/** What the metrics of a node were during the last hour, in memory. */
+/** Metrics of a node during the last hour, in memory. */
 export class MetricsHistory {
   readonly #samples: Sample[] = []
 
@@ -36,7 +36,10 @@ export class MetricsHistory {
     return this.#samples
   }
 
-  /** @param text of all metrics, in the format of Prometheus */
+  /**
+   * Adds a sample.
+   * @param text text of all metrics, in the format of Prometheus
+   */
   add(text: string, time: number): void {
     const values: Record<string, number> = {}
     for (const [, name, value] of text.matchAll(/^([a-z_]+)(?:\{[^\n]*\})? ([^ \n]+)$/gm)) {

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** Percentiles by the word that the label has for them. */
+/** Percentiles, each with the value of its label. */
 const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
   ['median', 50],
   ['p99', 99],
@@ -9,7 +9,7 @@ const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
 ]
 const SAMPLE_INTERVAL_MS = 10
 
-/** The metrics that every process has: memory, processor time, delay of its event loop. */
+/** Registers the metrics that every process has: memory, processor time, delay of its event loop. */
 export function registerProcessMetrics(registry: Registry, processName: string): void {
   const labels = { process: processName }
   const registers = [registry]
@@ -43,7 +43,7 @@ export function registerProcessMetrics(registry: Registry, processName: string):
     registers,
     collect() {
       for (const [delay, percentile] of DELAYS) {
-        // The monitor measures the time between two samples.
+        // The monitor measures the time between two samples, which includes its interval.
         const milliseconds = delays.percentile(percentile) / 1e6 - SAMPLE_INTERVAL_MS
         this.set({ ...labels, delay }, Math.max(0, milliseconds) / 1_000)
       }
@@ -52,7 +52,7 @@ export function registerProcessMetrics(registry: Registry, processName: string):
   })
 }
 
-/** Undefined where the process has no descriptor left to ask the system with. */
+/** Resident memory; undefined if the process has no descriptor left to read it with. */
 function residentBytes(): number | undefined {
   try {
     return process.memoryUsage.rss()

@@ -6,19 +6,19 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { registerProcessMetrics } from './process-metrics.js'
 import { SecondsHistogram, type Series } from './seconds-histogram.js'
 
-/** Upper bounds from a look-up in memory to a request that waits for a disk. */
+/** Upper bounds of buckets, from a look-up in memory to a request that waits for a disk. */
 const REQUEST_BUCKETS_SECONDS = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
 const LOOKUP_BUCKETS_SECONDS = [1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 1e-3, 1e-2, 0.1, 1]
 
-/** Reading the clock twice costs a tenth of a look-up. */
+/** One in this many look-ups is timed, because reading the clock twice costs a tenth of a look-up. */
 const LOOKUPS_PER_SAMPLE = 16
 
-/** What the metrics of a reader say about its store. */
+/** Facts about its store that a reader's metrics show. */
 export interface MeasuredStore {
   readonly ledger: LedgerSummary | undefined
-  /** What vouches for it, and what speaks against it. */
+  /** Signatures that vouch for the store, and those that contradict it. */
   readonly trust: LedgerTrust
-  /** Undefined where the store is in no file of this machine. */
+  /** Statistics of the store; undefined if it is not in a file of this machine. */
   readonly stats?: StoreStats
 }
 
@@ -28,7 +28,7 @@ export interface ReaderMetrics {
   readonly observeView: NonNullable<ViewServiceOptions['onView']>
   readonly observeForward: NonNullable<ForwardOptions['onForward']>
   readonly observeForwarded: NonNullable<ForwardOptions['onForwarded']>
-  /** The same state; the look-ups of some reads are timed. */
+  /** The same state, with look-ups of some reads timed. */
   sampled(state: StateReader): StateReader
 }
 
@@ -141,7 +141,7 @@ function observeForwards(registry: Registry): Pick<ReaderMetrics, 'observeForwar
   }
 }
 
-/** Codes with which a view ends whose budget is used up. */
+/** Codes with which a view ends that has used up its budget. */
 const EXHAUSTED: Readonly<Record<number, string>> = {
   4030: 'instructions',
   4031: 'reads',
@@ -149,7 +149,7 @@ const EXHAUSTED: Readonly<Record<number, string>> = {
   1124: 'modules',
 }
 
-/** Views by their ends, and what they used. */
+/** Counts views by their outcome, and what they used. */
 function observeViews(registry: Registry): NonNullable<ViewServiceOptions['onView']> {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ledger_state_view_${name}_total`, help, labelNames, registers: [registry] })
@@ -192,7 +192,7 @@ function timedView(view: StateView, lookups: Series): StateView {
   }
 }
 
-/** What the caches of a reader hold; added up over all readers. */
+/** Registers the use of a reader's caches, which is summed over all readers. */
 export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'caches'>): void {
   const common = { labelNames: ['cache'] as const, registers: [registry] }
   new Gauge({
@@ -222,7 +222,10 @@ export function registerCacheMetrics(registry: Registry, ledger: Pick<Ledger, 'c
   })
 }
 
-/** The size and the window of the store. All readers read the same store, so the largest of their values is the newest. */
+/**
+ * Registers size and window of the store. All readers read the same store, so the largest of their values is the
+ * newest.
+ */
 function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   const gauge = (name: string, help: string, read: () => number | undefined): void => {
     new Gauge({
@@ -232,7 +235,7 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
       registers: [registry],
       collect() {
         const value = read()
-        // A gauge without labels is 0 from the beginning on.
+        // A gauge without labels would otherwise be 0 from the beginning.
         if (value === undefined) this.remove()
         else this.set(value)
       },
@@ -273,7 +276,7 @@ function signedShare(signed: SignedState | undefined): number | undefined {
   return signed?.power && Number(signed.power.signed) / Number(signed.power.total)
 }
 
-/** All gauges of one report are read in one turn of the event loop, so what they share is computed once. */
+/** All gauges of a report are read in one turn of the event loop, so a value that they share is computed once. */
 function sharedForTurn<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {

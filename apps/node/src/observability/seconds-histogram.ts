@@ -3,13 +3,13 @@ import type { Metric, Registry } from 'prom-client'
 export interface SecondsHistogramOptions {
   readonly name: string
   readonly help: string
-  /** Upper bounds of the buckets but for the last one, which has none. */
+  /** Upper bounds of the buckets, except of the last one, which has none. */
   readonly bucketsSeconds: readonly number[]
 }
 
 type Labels = Readonly<Record<string, string>>
 
-/** A histogram that prom-client reports but does not count: its own `observe` costs a fifth of a look-up. */
+/** A histogram that prom-client reports and does not count: its own `observe` costs a fifth of a look-up. */
 export class SecondsHistogram {
   readonly #options: SecondsHistogramOptions
   readonly #series: Series[] = []
@@ -18,11 +18,11 @@ export class SecondsHistogram {
     this.#options = options
     const { name, help } = options
     const metric = { name, help, type: 'histogram', aggregator: 'sum', get: async () => this.#report() }
-    // A registry reads only these members of a metric; its type also has the methods that observe.
+    // A registry reads only these members of a metric. Its type also has the methods that observe.
     registry.registerMetric(metric as unknown as Metric)
   }
 
-  /** Observations of these labels, which no other series may have. */
+  /** Adds a series. No other series may have the same labels. */
   addSeries(labels: Labels): Series {
     const series = new Series(labels, this.#options.bucketsSeconds)
     this.#series.push(series)
@@ -40,7 +40,7 @@ export class SecondsHistogram {
 export class Series {
   readonly #labels: Labels
   readonly #bucketsSeconds: readonly number[]
-  /** Counts by bucket; not cumulative. */
+  /** Counts of each bucket; not cumulative. */
   readonly #counts: Float64Array
   #sum = 0
 
@@ -57,7 +57,7 @@ export class Series {
     this.#counts[bucket]!++
   }
 
-  /** Samples in the text format of Prometheus, where a bucket counts all observations at or below its bound. */
+  /** Samples for the text format of Prometheus, in which a bucket counts all observations at or below its bound. */
   samples(name: string) {
     const labels = this.#labels
     let count = 0

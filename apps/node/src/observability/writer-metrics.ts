@@ -41,7 +41,7 @@ export function createWriterMetrics(processName: string): WriterMetrics {
     'Entries of the state that the backup begins with and this store has not imported yet.',
   )
   const fetched = counter('source_fetched_bytes', 'Bytes that came out of backups at a distance.')
-  /** The count of the backup that is open now begins with 0. */
+  /** Bytes fetched by earlier backups. The count of the open backup began with 0. */
   let fetchedBefore = 0
   const observer: IngestObserver = {
     onCommit(done) {

@@ -5,7 +5,7 @@ import { addressUrl, listenOn } from './listen.js'
 export interface Acceptor {
   /** Address as a URL. */
   readonly address: string
-  /** Accepts no more connections. */
+  /** Stops accepting connections. */
   close(): void
 }
 

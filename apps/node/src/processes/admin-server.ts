@@ -5,18 +5,21 @@ import { listenOn } from './listen.js'
 export interface AdminPages {
   /** Metrics in the text format of Prometheus. */
   metrics(): Promise<string>
-  /** Whether requests are answered now, with the facts that say so. */
+  /** Whether the node is ready, with the facts that decide it. */
   readiness(): { readonly ready: boolean; readonly details: object }
   /** Metrics of the last hour, as the page draws them. */
   history(): readonly object[]
-  /** Answers a request for the page of the operator, and returns whether it did. */
+  /** Answers a request for the operator's page, and returns whether it did. */
   page(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 const REQUEST_TIMEOUT_MS = 10_000
 export const MOST_CONNECTIONS = 100
 
-/** Serves metrics and probes to the operator, on a separate address. They show the node's insides: not for the public. */
+/**
+ * Serves metrics and probes to the operator, on a separate address. They show internals of the node and are not for the
+ * public.
+ */
 export async function openAdminServer(listen: ListenAddress, pages: AdminPages): Promise<Server> {
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: REQUEST_TIMEOUT_MS },

@@ -1,4 +1,4 @@
-// Two nodes behind haproxy and nginx, with the configurations of deploy/ as they are.
+// Two nodes behind haproxy and nginx, with the configurations in deploy/.
 import { type ChildProcess, execFileSync, type StdioOptions, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -44,7 +44,7 @@ interface Setting {
   readonly listen: string
   readonly cert: string
   readonly key: string
-  /** Requests of one address, per second. */
+  /** Requests a second of one client address. */
   readonly rate: number
 }
 
@@ -64,7 +64,7 @@ function startHaproxy({ nodes, listen, cert, key, rate }: Setting): ChildProcess
   return spawn('haproxy', ['-db', '-f', fileURLToPath(new URL('haproxy.cfg', DEPLOY))], { env, stdio: STDIO })
 }
 
-/** The limit of the recipe is in it. */
+/** The recipe's configuration has the limit. */
 function startNginx({ nodes, listen, cert, key }: Setting): ChildProcess {
   const folder = bed.at('nginx')
   mkdirSync(`${folder}/ledger-state`, { recursive: true })
@@ -160,7 +160,7 @@ describe.each([
         const at = restart % 2
         expect(await running[at]!.stop()).toBe(0)
         running[at] = await startNode(at)
-        // What max-lag waits for; this ledger is years old.
+        // Waits for what `max-lag` would wait for; this ledger is years old.
         await reaches(running[at], await running[1 - at]!.version())
         await answered(200)
       }

@@ -1,10 +1,10 @@
-// The main module of the process that checks a store. Argument: the folder. A damaged page may lead LMDB outside of the file,
-// which ends the process by a signal; the command that started it then says so.
+// The main module of the process that checks a store. Argument: the folder. A damaged page may lead LMDB outside of the
+// file, so that a signal ends the process; the command that started it then reports that.
 import { isLedgerStateError } from '@ledger-state/core'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
 import { formatCount } from '../terminal/amounts.js'
 
-/** What the process sends before it ends. */
+/** Message that the process sends before it ends. */
 export type CheckMessage =
   | { readonly report: CheckReport }
   | { readonly code: string | undefined; readonly message: string }

@@ -6,8 +6,8 @@ import type { MetricSnapshot } from '../observability/merge-metrics.js'
 import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './messages.js'
 
 /**
- * Aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal sends it to all
- * processes, and the supervisor then decides when each one stops.
+ * Signal that is aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal
+ * sends it to all processes, and the supervisor decides when each stops.
  */
 export function stopOrder(): AbortSignal {
   const controller = new AbortController()
@@ -54,6 +54,6 @@ export function failProcess(error: unknown): void {
   const message = isOurs ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)
   tellSupervisor({ type: 'failed', code: isOurs ? error.code : undefined, message })
   process.exitCode = 1
-  // The message is sent first.
+  // Exits after the message is sent.
   setImmediate(() => process.exit())
 }

@@ -1,4 +1,4 @@
-// What becomes of a node of whose store validators signed another ledger: the real program throughout.
+// A node whose store differs from the ledger that validators signed; the real program throughout.
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'

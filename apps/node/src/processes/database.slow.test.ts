@@ -1,5 +1,5 @@
-// A node on a store in a database, under faults of the database and of its own processes, beside a client that knows every
-// right answer.
+// A node on a store in a database, under faults of the database and of its own processes, with a client that knows
+// every right answer.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Write } from '@ledger-state/core'
 import { openPostgresEngine } from '@ledger-state/postgres-engine'
@@ -19,7 +19,7 @@ let store: string
 let bed: NodeBed
 beforeEach(async () => {
   server = await startPostgres()
-  // The server lets everybody in; the password must show nowhere.
+  // The server accepts any password, and the password must show nowhere.
   store = (await server.createDatabase('ledger')).replace('postgres@', 'postgres:geheim@')
   bed = await NodeBed.open()
   bed.source.latest = 1_000
@@ -29,7 +29,7 @@ afterEach(async () => {
   await server.close()
 })
 
-/** A node that follows the source, with all of it served. */
+/** Starts a node that follows the source, and waits until all of it is served. */
 async function startNode(...options: string[]): Promise<NodeProcess> {
   const node = await bed.start({ store, options: bed.following('--readers', '2', ...options) })
   await reaches(node, bed.source.latest)

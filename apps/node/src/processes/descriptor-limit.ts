@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** Descriptors of a process in addition to its connections: files, channels, the listener of the operator. */
+/** Descriptors that a process needs in addition to its connections: files, channels, the operator's listener. */
 const RESERVED = 64
 const LEAST_CONNECTIONS = 16
 
-/** How many connections this process has descriptors for. Node has raised its limit to the hard one at start. */
+/** Number of connections for which this process has descriptors. Node raises its limit to the hard one at the start. */
 export function connectionLimit(): number {
   const most = openFilesLimit()
   return Math.max(LEAST_CONNECTIONS, most - RESERVED)

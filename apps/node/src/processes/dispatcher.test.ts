@@ -13,7 +13,7 @@ afterEach(() => {
   for (const step of undo.splice(0)) step()
 })
 
-/** A connection as the acceptor has it. */
+/** A connection as the acceptor accepts it. */
 async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
   const server = createServer({ pauseOnConnect: true })
   server.listen(0, '127.0.0.1')
@@ -31,8 +31,8 @@ async function acceptedConnection(localAddress = '127.0.0.1'): Promise<Socket> {
 
 describe('a dispatcher', () => {
   it('that was paused reads what a reader has replied before it lets an offer expire', async () => {
-    // The reply comes from another process: it waits in a pipe while this one is paused.
-    // It writes to the file what it has written to the pipe.
+    // Another process replies, so its reply waits in a pipe while this process is paused. It writes to the file what it
+    // has written to the pipe.
     const folder = mkdtempSync(join(tmpdir(), 'dispatcher-'))
     const copy = join(folder, 'replies')
     const echo = spawn('tee', [copy], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -57,8 +57,8 @@ describe('a dispatcher', () => {
       })
     })
     dispatcher.dispatch(await acceptedConnection())
-    // The write to the pipe is done in this turn; the pause begins in the next one, and lasts longer than an offer and than the reply
-    // takes, which no turn reads meanwhile.
+    // The other process writes to the pipe in this turn. The pause begins in the next turn, and lasts longer than an
+    // offer and than the reply takes; no turn reads the reply meanwhile.
     await new Promise((resolve) => setImmediate(resolve))
     const pause = (milliseconds: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
     pause(1_500)
@@ -80,7 +80,7 @@ describe('a dispatcher', () => {
     const many: Socket[] = []
     for (let count = 0; count < 20; count++) many.push(await acceptedConnection('127.0.0.2'))
     const other = await acceptedConnection()
-    // All in one turn, in which no offer expires.
+    // All are dispatched in one turn, in which no offer expires.
     for (const connection of many) dispatcher.dispatch(connection)
     const offeredBefore = offers.length
     expect(offeredBefore).toBeLessThan(20)

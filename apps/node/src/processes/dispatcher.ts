@@ -3,52 +3,52 @@ import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer, ReaderReply } from './messages.js'
 import { WaitingConnections } from './waiting-connections.js'
 
-/** A connection that no reader has taken for this long is closed. */
+/** Time after which a connection that no reader has taken is closed. */
 export const PATIENCE_MS = 10_000
 export const MOST_PENDING = 8_192
-/** A reader has this long to take an offered connection; after twice that, another reader gets it. */
+/** Time within which a reader must take an offered connection. After twice that time, another reader gets it. */
 const OFFER_MS = 400
 
 /**
- * Most offers to one reader at a time. Its channel passes one connection in each turn of its event loop: what was offered before
- * delays a connection by a turn each, whoever it comes from.
+ * Most offers to one reader at a time. Its channel passes one connection in each turn of its event loop, so each
+ * earlier offer, whoever it comes from, delays a connection by a turn.
  */
 const MOST_OFFERS = 4
 
 /** A reader, as the dispatcher sees it. */
 export interface Taker {
-  /** Whether it accepts connections. */
+  /** Whether the reader accepts connections. */
   readonly isUp: boolean
-  /** `failed` is called where the offer could not be sent. */
+  /** Sends an offer; `failed` is called if that is not possible. */
   offer(offer: ConnectionOffer, connection: Socket, failed: () => void): void
 }
 
 /** A connection on its way to a reader. */
 interface Pending {
   readonly connection: Socket
-  /** IP address of the client; empty where it has left already. */
+  /** IP address of the client; empty if it has already left. */
   readonly address: string
   readonly fullTakers: Set<Taker>
-  /** Undefined while it waits for a reader that can take it. */
+  /** Offer to a reader; undefined while the connection waits for a reader that can take it. */
   offer: { readonly id: number; readonly taker: Taker; readonly expiry: NodeJS.Timeout } | undefined
 }
 
 /**
- * Gives each connection to one of several readers, in turn; where they are busy, the addresses of clients have turns. The
- * supervisor keeps its own descriptor until a reader says that it has taken the connection: where the reader ends or stalls
- * before that, another one gets the connection. A reader takes no offer that has expired by the clock, so that no connection
- * has two readers.
+ * Gives each connection to one of several readers, in turn. If the readers are busy, the addresses of clients take
+ * turns. The supervisor keeps its own descriptor until a reader says that it has taken the connection; if the reader
+ * ends or stalls before that, another reader gets the connection. A reader does not take an offer that has expired by
+ * the clock, so a connection never has two readers.
  */
 export class Dispatcher {
-  /** Connections that were closed because no reader took them. */
+  /** Number of connections that were closed because no reader took them. */
   refused = 0
   readonly #takers: readonly Taker[]
   readonly #pending = new Set<Pending>()
-  /** Pending connections that no reader is offered. */
+  /** Pending connections that are not offered to a reader. */
   readonly #waiting = new WaitingConnections<Pending>()
   readonly #offers = new Map<number, Pending>()
   readonly #openOffers = new Map<Taker, number>()
-  /** Those that let an offer expire and have not replied since, and those that are stopping. */
+  /** Readers that let an offer expire and have not replied since, and readers that are stopping. */
   readonly #stalled = new Set<Taker>()
   readonly #mostPending = Math.min(MOST_PENDING, connectionLimit())
   #lastOffer = 0
@@ -78,7 +78,7 @@ export class Dispatcher {
     this.#offerWaiting()
   }
 
-  /** Called when the process of a reader has ended: what it had not taken goes to others. */
+  /** Called when the process of a reader has ended. Connections that it had not taken go to others. */
   takerIsGone(taker: Taker): void {
     this.#stalled.delete(taker)
     for (const pending of this.#pending) {
@@ -92,7 +92,7 @@ export class Dispatcher {
     if (type === 'stopping') this.#stalled.add(taker)
     else this.#stalled.delete(taker)
     const pending = this.#offers.get(offer)
-    // Otherwise the offer was withdrawn; the reader knows by the clock that it had expired.
+    // Otherwise the offer was withdrawn, and the reader knows by the clock that it had expired.
     if (pending) {
       if (type === 'full') pending.fullTakers.add(taker)
       if (type === 'taken') this.#drop(pending)
@@ -127,7 +127,7 @@ export class Dispatcher {
       this.#withdraw(pending)
       this.#offerWaiting()
     }
-    // After one more look at what has come in: where this process was paused, the reader's reply waits to be read.
+    // Looks once more at what has come in: if this process was paused, the reader's reply may wait to be read.
     pending.offer = { id, taker, expiry: setTimeout(() => setImmediate(expire), 2 * OFFER_MS) }
     this.#waiting.take(pending)
     this.#offers.set(id, pending)
@@ -136,7 +136,7 @@ export class Dispatcher {
     taker.offer({ type: 'offer', offer: id, takenBefore }, pending.connection, expire)
   }
 
-  /** Leaves the connection waiting for another offer. */
+  /** Withdraws an offer, so that the connection waits for another one. */
   #withdraw(pending: Pending): void {
     if (pending.offer) {
       const { id, taker, expiry } = pending.offer

@@ -1,4 +1,4 @@
-// Faults that a node survives, inflicted on the real program under a client that knows every right answer.
+// Faults that a node survives, inflicted on the real program while a client that knows every right answer asks it.
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chownSync,
@@ -32,7 +32,7 @@ import { startSteadyClient } from '../../testing/steady-client.ts'
 import { startSteadyNode } from '../../testing/steady-ledger.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-/** Kills in all: NODE_KILLS=100 takes two minutes. */
+/** Number of all kills; NODE_KILLS=100 takes two minutes. */
 const KILLS = Number(process.env.NODE_KILLS ?? 15)
 const canMount = process.getuid?.() === 0 && tryMount()
 
@@ -58,7 +58,7 @@ describe('a node whose processes are killed', () => {
     const client = bed.startClient(() => node)
     bed.grow(20)
     const startAgain = async (): Promise<NodeProcess> => {
-      // On the same address, as a supervisor of services does.
+      // Starts on the same address, as a supervisor of services does.
       await node.killAll()
       return await bed.start({ options, listen })
     }
@@ -112,7 +112,7 @@ describe('a wrong bit in a WAL file', () => {
     const descriptor = openSync(file, 'r+')
     writeSync(descriptor, middle, 0, 1, statSync(file).size >> 1)
     closeSync(descriptor)
-    // Readers that read the file before keep answering.
+    // Readers that have already read the file keep answering.
     await answersRightly(client)
     kill(await node.pidOnceUp('writer'))
     await eventually(
@@ -153,12 +153,12 @@ describe('a node with a bad disk', () => {
     await answersRightly(client)
     const durable = await node.version()
     expect(durable).toBeGreaterThan(0)
-    // A copy does not fit; that is said, and nothing is left of it.
+    // The copy does not fit; the command says so, and leaves nothing of it.
     const copy = runProgram(['snapshot', bed.at('small/copy'), '--data-dir', dataDir])
     expect([copy.status, copy.stderr]).toEqual([1, expect.stringMatching(/disk .*full/)])
     expect(readdirSync(bed.at('small/copy'))).toEqual([])
     expect(await node.stop()).toBe(0)
-    // Pruning needs pages, too, before it gives any back.
+    // Pruning, too, needs pages before it frees any.
     const pruned = runProgram(['prune', '--data-dir', dataDir, '--retain', '100'])
     if (pruned.status !== 0) expect(pruned.stderr).toMatch(/disk .*full/)
     expect(runProgram(['check', '--data-dir', dataDir]).stdout).toMatch(/^sound/)
@@ -179,7 +179,7 @@ describe('a node with a bad disk', () => {
     await answersRightly(client)
     await eventually(
       async () => {
-        // The limit is that of each process, and of those that the supervisor starts.
+        // The limit applies to each process, and to those that the supervisor starts later.
         for (const pid of [node.child.pid!, ...(await node.readiness()).processes.map((one) => one.pid ?? 0)]) {
           if (pid) spawnSync('prlimit', [`--pid=${pid}`, '--fsize=unlimited'])
         }
@@ -202,12 +202,12 @@ describe('a node with a bad disk', () => {
     const { size } = statSync(file)
     let found = 0
     const rounds = 4
-    // What falls on pages that hold nothing changes nothing: faults are added until one is found.
+    // A fault on a page without data changes nothing, so faults are added until one is found.
     for (let round = 0; round < rounds || found < 2; round++) {
       expect(round, 'rounds with damage that check does not find').toBeLessThan(rounds + 40)
       execFileSync('cp', [file, bed.at('sound.mdb')])
       const descriptor = openSync(file, 'r+')
-      // After the two pages that say where everything begins.
+      // Skips the two pages that say where everything begins.
       const offset = 2 * 4_096 + random.below(size - 3 * 4_096)
       writeSync(descriptor, Buffer.alloc(64, 0xa5), 0, 64, offset)
       closeSync(descriptor)
@@ -225,8 +225,8 @@ describe('a node with a bad disk', () => {
           () => 'requests',
         )
         await client.stop()
-        // An entry is not found if the way to it is damaged: 404 for an item, and what is not there counts 0 in a
-        // balance. Whatever is found is right, by its checksum.
+        // An entry is not found if the path to it is damaged: then an item is 404, and the missing part of a balance
+        // counts 0. Every found value is right, by its checksum.
         expect(client.tally.wrong.filter((answer) => !/: 404 |^balance .*: 200 0, /.test(answer))).toEqual([])
       }
       await node.killAll()
@@ -282,7 +282,10 @@ describe('a node with a bad disk', () => {
   })
 })
 
-/** Makes the entry of a store that holds these bytes say that it has a gibibyte. The format is in `data-pages.ts` of the engine. */
+/**
+ * Makes the entry of a store with these bytes claim a length of a gibibyte. The format is in `data-pages.ts` of the
+ * engine.
+ */
 function claimOneGibibyte(file: string, value: Buffer): void {
   const bytes = readFileSync(file)
   for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) {
@@ -416,7 +419,7 @@ describe('a node in a faulty environment', () => {
     await reaches(node, 500)
     bed.source.isStalled = true
     expect(await node.stop()).toBe(0)
-    // The writer gave its request up.
+    // The writer gave up its request.
     expect(node.output).not.toMatch(/did not stop in time/)
   })
 

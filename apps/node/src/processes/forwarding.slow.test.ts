@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A store that this process fills with what a chain has, some time later. */
+/** A store that this process fills with a chain's versions, with a delay. */
 async function followChain(lagMs: () => number): Promise<{ chain: TransferChain; dataDir: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'forward-'))
   closing.push(() => rmSync(folder, { recursive: true, force: true }))

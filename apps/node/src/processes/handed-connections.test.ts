@@ -37,7 +37,7 @@ describe('connections', () => {
       () => connected === CONNECTIONS,
       () => `${CONNECTIONS} connections, ${connected} are open`,
     )
-    // The supervisor, which answers here, has accepted them.
+    // The supervisor, which answers here, has accepted the connections.
     await node.readiness()
     expect(over).toBe(0)
     kill(pid!)

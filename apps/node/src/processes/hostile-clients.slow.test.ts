@@ -1,4 +1,5 @@
-// A node beside clients that send what is legal but dear, hold connections, or break the protocol; the real program.
+// A node with clients that send legal but expensive requests, hold connections, or break the protocol; the real
+// program.
 import { readFileSync } from 'node:fs'
 import { eventually } from '@ledger-state/testing/eventually'
 import { HOSTILE_ATTACK_NAMES, type HostileAttack, startHostileClient } from '@ledger-state/testing/hostile-clients'
@@ -16,7 +17,7 @@ beforeEach(async () => {
   bed.source.latest = 500
   node = await bed.start({ options: bed.following('--readers', '1') })
   await reaches(node, 500)
-  // The supervisor hears of it with the next report of the reader.
+  // The supervisor learns it from the reader's next report.
   await eventually(
     async () => (await node.readiness()).ready,
     () => node.output,
@@ -32,20 +33,23 @@ function addressOf({ address }: NodeProcess) {
 }
 
 const SMALL_READ = '/v1/accounts/0x1/balance/0xa'
-/** Each of three requests that may take a second on a machine that is busy. */
+/** Rounds of three requests, each of which may take a second on a busy machine. */
 const ROUNDS = 40
 const HEALTH = '/v1/-/healthy'
 const seed = testSeed()
 
 async function answerOf(path: string) {
-  // A separate connection, as of a client that comes now.
+  // A separate connection, as that of a new client.
   return await fetch(`${node.address}${path}`, { headers: { connection: 'close' } }).then(
     async (response) => [path, response.status, await response.text()],
     (error: Error) => [path, error.cause, node.output.slice(-1_000)],
   )
 }
 
-/** What a machine that is busy with much else may refuse for a while, since the event loop comes round late; health never is. */
+/**
+ * Answer after refusals. A busy machine may refuse for a while, because the event loop comes round late; health is
+ * never refused.
+ */
 async function lastingAnswerOf(path: string) {
   let answer: unknown[] = []
   await eventually(

@@ -2,7 +2,10 @@ import type { Server } from 'node:net'
 import type { ListenAddress } from '../config/settings.js'
 import { cannotListen } from '../errors.js'
 
-/** @throws `cannot_listen`, with the setting that says where to listen */
+/**
+ * Listens on an address.
+ * @throws `cannot_listen`, with the setting that names the address
+ */
 export async function listenOn(server: Server, { host, port }: ListenAddress, setting: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-// What takes a minute and more of waiting, all of it at the same time; the real program throughout.
+// Tests that wait for a minute and more, all at the same time; the real program throughout.
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { openConnections } from '../../testing/open-connections.ts'
 
-/** Pause of a client that asks for a minute and more. */
+/** Pause of a client that sends requests for a minute and more. */
 const SELDOM_MS = 50
 
 async function withBed(test: (bed: NodeBed) => Promise<void>): Promise<void> {
@@ -18,7 +18,10 @@ async function withBed(test: (bed: NodeBed) => Promise<void>): Promise<void> {
   }
 }
 
-/** Resolves once `count` are open at the same time. On a busy machine readers take some too late, which are closed; others follow. */
+/**
+ * Resolves once `count` connections are open at the same time. On a busy machine readers take some too late, and these
+ * are closed; others replace them.
+ */
 async function holdConnections(address: string, count: number): Promise<readonly Socket[]> {
   let open: Socket[] = []
   await eventually(
@@ -49,7 +52,7 @@ describe.concurrent('a node', () => {
       node.child.kill('SIGSTOP')
       await sleep(66_000)
       node.child.kill('SIGCONT')
-      // Long enough for a check of the silence.
+      // Waits long enough for a check of the silence.
       await sleep(6_000)
       expect(await pids()).toEqual(before)
       expect(node.output).not.toMatch(/has not reported/)
@@ -65,7 +68,7 @@ describe.concurrent('a node', () => {
       bed.source.latest = 200
       const startNode = (idleSeconds: string) =>
         bed.start({ options: bed.following('--readers', '2', '--idle-timeout', idleSeconds) })
-      // However long a busy machine takes to open them, none is closed before the last is open.
+      // However long a busy machine takes to open the connections, none is closed before the last is open.
       const patient = await startNode('3600')
       await reaches(patient, 200)
       const idle = await holdConnections(patient.address, 10_000)

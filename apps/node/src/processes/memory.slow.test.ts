@@ -1,4 +1,4 @@
-// What becomes of a node whose processes find no memory, or are killed for it by the system; the real program.
+// A node whose processes get no memory, or are killed by the system for it; the real program.
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -32,7 +32,7 @@ const BATCH = JSON.stringify(
   Array.from({ length: 2_000 }, (_, item) => ({ key_type: 'u64', value_type: 'u64', key: String(item) })),
 )
 
-/** Asks for large batches, many at a time, until the test ends it. */
+/** Sends large batches, many at a time, until the test ends it. */
 async function load(node: NodeProcess): Promise<void> {
   const ask = async (): Promise<void> => {
     while (isLoading) {
@@ -52,7 +52,9 @@ const restartsOf = async (node: NodeProcess): Promise<number> =>
     0,
   )
 
-/** Waits until all processes are up and answer rightly, and the ledger grows; then stops the node and checks the store. */
+/**
+ * Waits until all processes are up, answers are right and the ledger grows; then stops the node and checks the store.
+ */
 async function isWellAgain(node: NodeProcess): Promise<void> {
   await eventually(
     async () => {
@@ -78,7 +80,7 @@ describe('a reader', () => {
     await answersRightly(client)
     const pid = await node.pidOnceUp('reader-0')
     group.add(pid)
-    // What the reader has already is not counted.
+    // Memory that the reader already has is not counted.
     group.limit(10_000_000)
     const loading = load(node)
     await eventually(
@@ -93,7 +95,7 @@ describe('a reader', () => {
     expect(client.tally.wrong).toEqual([])
   })
 
-  it('is killed before the supervisor, as is every other process, for all end without the supervisor', async () => {
+  it('is killed before the supervisor, as is every other process, because all end without the supervisor', async () => {
     const node = await bed.start()
     const adjustmentOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'))
     const own = adjustmentOf(node.child.pid!)

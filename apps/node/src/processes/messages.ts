@@ -4,10 +4,10 @@ import type { MetricSnapshot } from '../observability/merge-metrics.js'
 /** A message from a process to its supervisor. */
 export type ProcessMessage =
   | {
-      /** Sent at intervals while the process works, so that the supervisor notices one that hangs. */
+      /** Sent at intervals while the process works, so that the supervisor notices a process that hangs. */
       readonly type: 'report'
       readonly ledger: LedgerSummary | undefined
-      /** Why the store cannot be served as it should be; undefined where it can. */
+      /** Reason why the store cannot be served as it should be; undefined if it can. */
       readonly storeFault: string | undefined
       readonly metrics: readonly MetricSnapshot[]
     }
@@ -19,9 +19,11 @@ export type ProcessMessage =
     }
   | ReaderReply
 
-/** A message from a reader: what becomes of an offered connection. */
+/** A message from a reader about an offered connection. */
 export interface ReaderReply {
-  /** `late`: the offer had expired. `full`: the reader has no room. `stopping`: it takes none any more. */
+  /**
+   * `late`: the offer had expired. `full`: the reader has no room. `stopping`: the reader takes no more connections.
+   */
   readonly type: 'taken' | 'late' | 'full' | 'stopping'
   readonly offer: number
 }
@@ -31,13 +33,13 @@ export interface ConnectionOffer {
   readonly type: 'offer'
   readonly offer: number
   /**
-   * Time on the monotonic clock that all processes share, in nanoseconds. From then on the connection may be
-   * another's.
+   * Time on the monotonic clock that all processes share, in nanoseconds. From then on another reader may have the
+   * connection.
    */
   readonly takenBefore: bigint
 }
 
 export const REPORT_INTERVAL_MS = 1_000
 
-/** Variable in the environment of a process: its settings, as JSON. */
+/** Environment variable with the settings of a process, as JSON. */
 export const SETTINGS_VARIABLE = 'LEDGER_STATE_PROCESS'

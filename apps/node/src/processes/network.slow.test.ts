@@ -1,4 +1,4 @@
-// A network by its name: a node that serves a window out of a backup while it fills, follows a node, and becomes signed.
+// A network by its name: a node serves a window of a backup while it fills, follows a node, and becomes signed.
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ async function storeReaches(
   )
 }
 
-/** Waits until a node has proofs at one version alone. */
+/** Waits until a node has proofs at exactly one version. */
 async function provesAt(address: string, program: RunningProgram, version: bigint): Promise<void> {
   let seen = ''
   await eventually(
@@ -74,7 +74,7 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
   )
 }
 
-/** Verifies values of the chain at a version as a client does that trusts its first waypoint. */
+/** Verifies values of the chain at a version, as a client does that trusts its first waypoint. */
 async function believes(address: string, version: bigint): Promise<void> {
   const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
   const question: ReadQuestion = { kind: 'account', address: '0x1' }

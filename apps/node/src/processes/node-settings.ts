@@ -17,27 +17,27 @@ import type { WriterSettings } from './writer.js'
 /** The settings of each part of a node. */
 export interface NodeSettings {
   readonly place: StorePlace
-  /** Whether to make an empty store where there is none. */
+  /** Whether to create an empty store if there is none. */
   readonly create: boolean
   readonly listen: ListenAddress
-  /** The address of the administration; undefined if it is switched off. */
+  /** Address of the administration; undefined if it is switched off. */
   readonly adminListen: ListenAddress | undefined
   readonly readers: number
   readonly drainDelayMs: number
   readonly stopTimeoutMs: number
-  /** Age of the newest block above which the node is not ready; undefined for any. */
+  /** Age of the newest block above which the node is not ready; undefined if any age is. */
   readonly maxLagMs: number | undefined
   readonly log: LogSettings
   readonly reader: ReaderSettings
-  /** How replicas are served; undefined if none are. */
+  /** Settings for serving replicas; undefined if replicas are not served. */
   readonly feed: FeedServerSettings | undefined
-  /** What the writer does; undefined if it has nothing to write: no node to follow, and no window to keep. */
+  /** Settings of the writer; undefined if it has nothing to write: no node to follow, and no window to keep. */
   readonly writer: WriterSettings | undefined
   /** The value of every setting, by its name. */
   readonly byName: Readonly<Record<string, unknown>>
 }
 
-/** Those that take effect while the node runs. */
+/** Settings that take effect while the node runs. */
 const AT_ONCE: ReadonlySet<string> = new Set(
   Object.values<Option<unknown>>(settings).flatMap(({ name, appliesAtOnce }) => (appliesAtOnce ? [name] : [])),
 )
@@ -52,7 +52,10 @@ export function changedSettings(before: NodeSettings, after: NodeSettings): { at
   }
 }
 
-/** @throws `usage` where settings contradict each other */
+/**
+ * Derives the settings of a node's parts.
+ * @throws `usage` if settings contradict each other
+ */
 export function nodeSettings(
   input: CommandInput,
   place: StorePlace,
@@ -150,7 +153,11 @@ export function nodeSettings(
   }
 }
 
-/** Replication copies the files of a folder; a slice of them goes into any store. @throws `usage` */
+/**
+ * Checks settings that need a folder: replication copies the files of a folder, while a slice of them goes into any
+ * store.
+ * @throws `usage`
+ */
 function expectFolderNotNeeded(input: CommandInput): void {
   for (const option of [settings.replicaOf, settings.serveFeed]) {
     if (option === settings.replicaOf && asksForSlice(input)) continue
@@ -159,7 +166,10 @@ function expectFolderNotNeeded(input: CommandInput): void {
   }
 }
 
-/** A replica follows its source as any follower does. @throws `usage` where two sources are named */
+/**
+ * URL of the followed node. A replica follows its source as any follower does.
+ * @throws `usage` if two sources are named
+ */
 function followedUrl(input: CommandInput): string | undefined {
   const [follow, replicaOf] = [input.get(settings.follow), input.get(settings.replicaOf)]
   if (follow !== undefined && replicaOf !== undefined)

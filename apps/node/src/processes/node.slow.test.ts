@@ -17,7 +17,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Runs a command that asks something of this process. */
+/** Runs a command that sends requests to this process. */
 function runBeside(...words: string[]): Promise<number | null> {
   return new RunningProgram(words).ended
 }
@@ -40,14 +40,14 @@ describe('processes', () => {
     const torn: number[] = []
     const watch = (async () => {
       while (watched) {
-        // A connection for each, so that all readers are asked in turn.
+        // A connection for each request, so that all readers are asked in turn.
         const response = await fetch(`${node.address}/v1`, { headers: { connection: 'close' } })
         await response.arrayBuffer()
         const version = Number(response.headers.get('x-svc-ledger-version'))
         if (version % BLOCK_VERSIONS !== 0) torn.push(version)
       }
     })()
-    // In batches of many blocks at first, then as blocks come.
+    // The versions come in batches of many blocks at first, then block by block.
     bed.source.latest = 3_000
     await reaches(node, 3_000)
     for (; bed.source.latest < 4_000; bed.source.latest += 5 * BLOCK_VERSIONS) await sleep(10)
@@ -94,7 +94,7 @@ describe('the configuration', () => {
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 1_000, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await node.outputMatching(/it is replaced[\s\S]*it is replaced/)
-    // What takes effect at the next restart is named as long as it has not.
+    // Settings that take effect at the next restart are named until then.
     const more = { retain: 1_000, follow: bed.source.url, verify: false, readers: 3, 'drain-delay': 1, 'max-lag': 4e9 }
     writeFileSync(bed.at('node.json'), JSON.stringify(more))
     const AT_RESTART = 'readers, drain-delay changed, which takes effect at the next restart'

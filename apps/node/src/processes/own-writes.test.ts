@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-/** A service that has each version of a chain some time after the chain. */
+/** A service that gets each version of a chain some time after the chain has it. */
 async function serveBehind(lagMs: number) {
   const chain = await startTransferChain()
   closing.push(() => chain.close())
@@ -48,7 +48,7 @@ describe('a program that has one address for all', () => {
     const { chain, url } = await serveBehind(lagMs)
     expect(await transferAndRead(sdk, url, chain.privateKey, 5)).toEqual([])
     expect(chain.versions.length).toBe(6)
-    // State was read here. The SDK remembers gas prices.
+    // Reads of state were answered here. The SDK remembers gas prices.
     const asked = new Set(chain.asked.map((line) => line.replace(/0x[0-9a-f]+/, 'HASH')))
     asked.delete('GET /v1/estimate_gas_price')
     expect([...asked].sort()).toEqual([

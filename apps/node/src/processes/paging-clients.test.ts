@@ -11,11 +11,11 @@ import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import * as sdk7 from 'aptos-ts-sdk-7'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
-// Published clients on the default settings, both theirs and ours.
+// Published clients with default settings, theirs and ours.
 
 const HOME = `0x${'cafe'.padStart(64, '0')}`
 const ADDRESS = parseAddress(HOME)
-/** More than the largest page. */
+/** Number of resources, more than the largest page. */
 const RESOURCES = 10_001
 const STRUCTS_IN_MODULE = 250
 const moduleOf = (at: number) => `m${Math.floor(at / STRUCTS_IN_MODULE)}`
@@ -64,7 +64,7 @@ it.each([
   let pages = 0
   let cursor: string | undefined
   do {
-    // Its `getAccountResources` ends by itself after 999.
+    // Its `getAccountResources` ends by itself after 999 resources.
     const page = await aptos.getAccountResourcesPage({
       accountAddress: HOME,
       options: cursor === undefined ? {} : { cursor },

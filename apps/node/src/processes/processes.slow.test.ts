@@ -10,7 +10,7 @@ import { answersRightly, NodeBed, reaches } from '../../testing/node-bed.ts'
 import { kill, type NodeProcess } from '../../testing/node-process.ts'
 import { RunningProgram, runProgram } from '../../testing/program.ts'
 
-/** Whether `promtool` of Debian's package `prometheus` is there. */
+/** Whether `promtool` of Debian's package `prometheus` is installed. */
 const hasPromtool = spawnSync('promtool', ['--version']).status === 0
 
 let bed: NodeBed
@@ -21,7 +21,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Waits until readers have `count` connections; they report once a second. */
+/** Waits until readers have `count` connections, which they report once a second. */
 async function hasConnections(node: NodeProcess, count: number): Promise<void> {
   await eventually(
     async () => new RegExp(`^ledger_state_http_connections ${count}$`, 'm').test(await node.metrics()),
@@ -29,7 +29,7 @@ async function hasConnections(node: NodeProcess, count: number): Promise<void> {
   )
 }
 
-/** Waits until the metrics have a text; processes report once a second. */
+/** Waits until the metrics match a pattern. Processes report once a second. */
 async function metricsMatching(node: NodeProcess, pattern: RegExp): Promise<string> {
   let text = ''
   await eventually(
@@ -42,7 +42,7 @@ async function metricsMatching(node: NodeProcess, pattern: RegExp): Promise<stri
   return text
 }
 
-/** Runs a command that asks something of this process. */
+/** Runs a command that sends requests to this process. */
 function runBeside(...words: string[]): Promise<number | null> {
   return new RunningProgram(words).ended
 }
@@ -102,13 +102,13 @@ describe('processes', () => {
       async () => (await node.readiness()).oldest_ledger_version === '901',
       () => node.output,
     )
-    // Nothing of it is in the file yet: what dies in the memory table is never written.
+    // The pruned entries were never in the file: writes that become obsolete in the memtable are not written.
     await metricsMatching(node, /^ledger_state_pruned_entries_total 0$/m)
     await answersRightly(bed.startClient(() => node))
   })
 })
 
-/** The parser joins histograms whatever their labels. */
+/** The parser joins histograms of all labels. */
 function requestCounts(text: string): { route: string; count: number }[] {
   const lines = text.matchAll(
     /^ledger_state_http_request_duration_seconds_count\{route="([^"]*)",status="\d+"\} (\d+)$/gm,
@@ -132,7 +132,7 @@ describe('a node that starts and stops', () => {
     )
     expect((await fetch(`${filled.admin}/v1`)).status).toBe(404)
     expect((await fetch(`${filled.admin}/metrics`, { method: 'POST' })).status).toBe(405)
-    // What is the operator's is not the clients'.
+    // The operator's pages are not on the clients' address.
     expect((await fetch(`${filled.address}/metrics`)).status).toBe(404)
   })
 
@@ -192,7 +192,7 @@ describe('a node that starts and stops', () => {
       await node.outputMatching(/probes are on/)
       expect(await node.stop()).toBe(0)
       if (!/serving/.test(node.output)) return
-      // A busy machine may run the readers before this process reads what the supervisor said.
+      // A busy machine may run the readers before this process reads the supervisor's message.
       expect(tries).toBeLessThan(20)
     }
   })
@@ -235,7 +235,7 @@ describe('metrics', () => {
       if (type === 'HISTOGRAM') expect(name).toMatch(/_seconds$/)
     }
     const routes = async () => [...new Set(requestCounts(await node.metrics()).map(({ route }) => route))].sort()
-    // Each of the readers reports what it has answered.
+    // Each reader reports what it has answered.
     const expected = [
       '/v1',
       '/v1/accounts/{address}/balance/{asset_type}',
@@ -252,7 +252,7 @@ describe('metrics', () => {
       families.flatMap(({ name, type }) => (type === 'HISTOGRAM' ? [`${name}_bucket`, `${name}_count`] : [name])),
     )
     expect([...shown].filter((name) => !existing.has(name))).toEqual([])
-    // And the other way round: nothing is measured that nobody sees.
+    // The other way round: every metric is shown somewhere.
     const unseen = families.map(({ name }) => name).filter((name) => ![...shown].some((one) => one.startsWith(name)))
     expect(unseen).toEqual([])
     const expressions = [...dashboard.matchAll(/"expr": ("(?:[^"\\]|\\.)*")/g)].map(

@@ -1,4 +1,5 @@
-// The main module of a reader process: it reads the store and answers requests on connections from the supervisor.
+// The main module of a reader process: it reads the store and answers requests on connections that the supervisor
+// passes to it.
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LinkedList } from '@ledger-state/core'
@@ -20,7 +21,7 @@ export interface ReaderSettings {
   readonly leastGasEstimate: number
   readonly output: { readonly json: boolean; readonly bcs: boolean }
   readonly archivalEndpoint: string | undefined
-  /** Name of the network; undefined where none was named. */
+  /** Name of the network; undefined if none was given. */
   readonly network: string | undefined
   /** What is forwarded, and to which node; undefined if nothing is. */
   readonly forward: ForwardSettings | undefined
@@ -37,9 +38,9 @@ export interface ReaderSettings {
   readonly maxUploads: number
   readonly maxUploadBytes: number
   readonly maxAnswerBytes: number
-  /** Whether nothing beyond the newest signed version is served. */
+  /** Whether to serve only versions up to the newest signed one. */
   readonly requireSigned: boolean
-  /** The folder of the trees of signed checkpoints; undefined where there is none. */
+  /** Folder of the trees of signed checkpoints; undefined if there is none. */
   readonly treeFolder: string | undefined
   readonly views: boolean
   readonly viewFilter: ViewFilter | undefined
@@ -47,16 +48,18 @@ export interface ReaderSettings {
   readonly requestTimeoutMs: number
   readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
-  /** Requests that fit what the store holds. */
+  /** Requests that fit the content of the store. */
   readonly examples?: RequestExamples
   readonly log: LogSettings
 }
 
 const DRAIN_CHECK_MS = 20
-/** A connection that is this old and has sent nothing is idle. */
+/** Age at which a connection that has sent nothing counts as idle. */
 const FIRST_REQUEST_MS = 1_000
 
-/** Readers see a commit within 20 ms of each other; one that has much to do takes a little longer to look. */
+/**
+ * Time within which readers see a commit. They see it within 20 ms of each other; a busy reader takes a little longer.
+ */
 const READER_SPREAD_MS = 50
 
 interface TakenConnection {
@@ -116,7 +119,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
       if (isDebugging) log.debug(answered, 'answered')
     },
   })
-  // A server that does not listen starts its timers for slow requests only by this event.
+  // A server that does not listen starts its timers for slow requests only at this event.
   server.emit('listening')
   process.on('message', ({ offer, takenBefore }: ConnectionOffer, connection) => {
     // The offer arrives without its connection when descriptors have run out.
@@ -147,14 +150,16 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
     connection.resume()
   }
 
-  /** Waits for the first requests of connections that were just taken: `close` drops those that have sent none. */
+  /**
+   * Waits for the first requests of connections that were just taken, because `close` drops those that have sent none.
+   */
   async function firstRequests(): Promise<void> {
     const isExpected = ({ connection, takenAt }: TakenConnection): boolean =>
       connection.bytesRead === 0 && performance.now() - takenAt < FIRST_REQUEST_MS
     while ([...connections].some(isExpected)) await sleep(DRAIN_CHECK_MS)
   }
 
-  /** Waits for the requests under way to end, then drops the connections that are left. */
+  /** Waits for the current requests to end, then drops the remaining connections. */
   async function drained(): Promise<void> {
     const end = performance.now() + stopTimeoutMs
     while (connections.size > 0 && performance.now() < end) {

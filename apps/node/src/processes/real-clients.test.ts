@@ -16,12 +16,12 @@ import * as sdk7 from 'aptos-ts-sdk-7'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { NAME, nameServiceWrites } from '../../testing/name-service.js'
 
-// The SDK as its users have it, pointed at our address and at nothing else of ours.
+// The SDK as its users have it. Only the address is ours.
 
 const COIN = '0x1::aptos_coin::AptosCoin'
-/** Has 200,000,000 of it on mainnet from the genesis on. */
+/** Account that has had 200,000,000 of the coin on mainnet since the genesis. */
 const HOLDER = '0x000000007c9f6724cfc3ead36713389148bbeb48a310dacd43a767b52ada4be7'
-/** The supply of AptosCoin: a table item that every network has from its genesis on. */
+/** Table with the supply of AptosCoin as an item, which every network has from its genesis on. */
 const SUPPLY_TABLE = '0x1b854694ae746cdbd8d44186ca4929b2b337df21d1c74633be19b2710552fdca'
 const SUPPLY = {
   key_type: 'address',
@@ -34,7 +34,7 @@ const DEVNET_CHAIN_ID = 243
 const folder = mkdtempSync(join(tmpdir(), 'clients-'))
 const closing: (() => Promise<void>)[] = []
 
-/** The address of the API of a node that serves a source and, with `laterWrites`, one version after devnet's genesis. */
+/** Serves a source and, with `laterWrites`, one version after devnet's genesis. Returns the address of the API. */
 async function serve(source: string, laterWrites?: readonly Write[]): Promise<string> {
   const engine = openStateEngine({ path: join(folder, String(closing.length)) })
   await ingestSource(engine, await openSource(sharedPath(source)))
@@ -59,7 +59,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** What the tests use of the newest has the same form in both. */
+/** Both versions of the SDK; the tests use what has the same form in both. */
 const SDKS = [
   ['5.2.1', sdk5],
   ['7.3.0', sdk7 as unknown as typeof sdk5],
@@ -110,7 +110,7 @@ describe.skipIf(!hasSharedData).each(SDKS)('@aptos-labs/ts-sdk %s', (_, sdk) => 
   })
 
   it('reads balances by view functions, in BCS and in JSON', async () => {
-    // The SDK calls in BCS what the ABI says is a view.
+    // The SDK calls in BCS whatever the ABI says is a view.
     const accountAddress = `0x${'a550c18'.padStart(64, '0')}`
     const balance = await devnet.account.getBalance({ accountAddress, asset: COIN })
     expect(balance).toBeGreaterThan(0)
@@ -289,7 +289,7 @@ describe.skipIf(!hasSharedData)('aptos 1.22.1', () => {
 
   it('reads balances of coins and fungible assets', async () => {
     expect(await new CoinClient(mainnet).checkBalance(new HexString(HOLDER))).toBe(200_000_000n)
-    // By a view function, which the genesis of mainnet does not have yet.
+    // Uses a view function, which the genesis of mainnet does not have yet.
     const provider = new Provider({ fullnodeUrl: devnetUrl, indexerUrl: devnetUrl })
     expect(await new FungibleAssetClient(provider).getPrimaryBalance(HOLDER, '0xa')).toBe(0n)
   })

@@ -1,4 +1,4 @@
-// A node that others are replicas of: they begin with a snapshot of its store, follow its feed, and outlive its absence.
+// A node with replicas: they begin with a snapshot of its store, follow its feed, and outlive its absence.
 
 import { existsSync } from 'node:fs'
 import { STORE_FILE } from '@ledger-state/state-engine'
@@ -17,7 +17,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** A node that follows the source and serves replicas; on the same address as an earlier one, if that is given. */
+/** Starts a node that follows the source and serves replicas, on the address of an earlier one if that is given. */
 async function startSource(feed = '127.0.0.1:0'): Promise<{ node: NodeProcess; feed: string }> {
   const node = await bed.start({ options: bed.following('--readers', '1', '--serve-feed', feed) })
   const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)

@@ -1,4 +1,4 @@
-// Connections on their way to a reader that stalls, ends or is replaced get their answers from another one.
+// Connections on their way to a reader that stalls, ends or is replaced get their answers from another reader.
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -10,13 +10,13 @@ import { kill, type NodeProcess } from '../../testing/node-process.ts'
 vi.setConfig({ testTimeout: 3_600_000 })
 
 /**
- * Rotations of readers in all: ROTATIONS=1000 takes half an hour. A reader that is killed again and again is
+ * Number of all rotations of readers; ROTATIONS=1000 takes half an hour. A reader that is killed again and again is
  * restarted after 2 s.
  */
 const ROTATIONS = Number(process.env.ROTATIONS ?? 25)
 const KILLS = Math.ceil(ROTATIONS / 10)
 const CLIENTS = 4
-/** How long a reader is stopped before it is killed: longer than an offer holds. */
+/** Time that a reader is stopped before it is killed, longer than an offer holds. */
 const STALL_MS = 1_000
 
 let bed: NodeBed
@@ -71,7 +71,7 @@ it('a single reader that stalls and resumes answers the requests that waited for
   const pid = await pidOf(node, 'reader-0')
   kill(pid, 'SIGSTOP')
   const asked = Array.from({ length: 20 }, () => ask(node.address))
-  // Longer than an offer holds: all of them are withdrawn meanwhile.
+  // Waits longer than an offer holds, so that all offers are withdrawn meanwhile.
   await sleep(2_000)
   kill(pid, 'SIGCONT')
   expect((await Promise.all(asked)).filter((status) => status !== '200')).toEqual([])
@@ -104,8 +104,7 @@ it.each([
     console.log(`${rounds} × ${signals}: ${JSON.stringify([...client.outcomes])}`)
     const failed = [...client.outcomes].filter(([status]) => status !== '200')
     expect(failed.filter(([status]) => status === NO_ANSWER)).toEqual([])
-    // SIGTERM loses no request. With a reader that is killed, the requests are lost that it was answering: one of each
-    // client at most.
+    // SIGTERM loses no request. A killed reader loses the requests that it was answering, at most one of each client.
     const lost = failed.reduce((sum, [, count]) => sum + count, 0)
     expect(lost, JSON.stringify(failed)).toBeLessThanOrEqual(signals === 'SIGTERM' ? 0 : rounds * CLIENTS)
     await eventually(

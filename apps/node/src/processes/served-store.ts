@@ -12,42 +12,45 @@ import { openReader } from '../stores/open-reader.js'
 import { asyncUpToSigned, upToSigned } from '../stores/signed-window.js'
 import type { StorePlace } from '../stores/store-place.js'
 
-/** How often a database is looked at while nobody asks. */
+/** Interval at which a database is looked at while it gets no requests. */
 const LOOK_INTERVAL_MS = 200
 
 /** A store as a reader process serves it. */
 export interface ServedStore extends MeasuredStore {
-  /** Why it cannot be served as it should be; undefined where it can. */
+  /** Reason why the store cannot be served as it should be; undefined if it can. */
   readonly fault: string | undefined
   ledgerWith(metrics: ReaderMetrics): Ledger | AsyncLedger
   /** Source of the proofs of reads. */
   readonly proofs: StateProofs
-  /** Looks whether the store is still the one that was opened. @throws where the process must open it anew */
+  /**
+   * Checks that the store is still the one that was opened.
+   * @throws if the process must open it anew
+   */
   expectInPlace(): void
   close(): Promise<void>
 }
 
-/** What decides how a store is served. */
+/** Settings for serving a store. */
 export interface ServingSettings {
-  /** Whether versions that no validators signed are not there for any read. */
+  /** Whether versions that no validators signed are hidden from every read. */
   readonly requireSigned: boolean
-  /** The folder of the trees of signed checkpoints; undefined where there is none. */
+  /** Folder of the trees of signed checkpoints; undefined if there is none. */
   readonly treeFolder: string | undefined
 }
 
-/** How a store is served, decided when it is opened. */
+/** The way in which a store is served, decided when it is opened. */
 interface ServedAs {
-  /** Whether versions above the newest signed one are not there for any read. */
+  /** Whether versions above the newest signed one are hidden from every read. */
   readonly isCapped: boolean
-  /** What speaks against the store. */
+  /** Reason not to trust the store; undefined if there is none. */
   readonly fault: string | undefined
-  /** What vouched for it when it was opened. */
+  /** Signatures that vouched for the store when it was opened. */
   readonly trust: LedgerTrust
 }
 
 /**
- * Opens a store to serve it. Of one that holds another ledger than validators signed, nothing beyond the newest signed version
- * is served.
+ * Opens a store to serve it. If its ledger differs from the one that validators signed, only versions up to the newest
+ * signed one are served.
  */
 export async function openServedStore(
   place: StorePlace,
@@ -136,14 +139,17 @@ function serveDatabase(
   }
 }
 
-/** A process serves a store in one way: what is found out later is served by the next process. */
+/**
+ * Checks that the store is to be served as it was when it was opened. A process serves a store in one way; if something
+ * else is found out later, the next process serves it.
+ */
 function expectServedAs(fault: string | undefined, { contradicted }: LedgerTrust): void {
   if ((contradicted === undefined) !== (fault === undefined)) throw trustChanged()
 }
 
 /**
- * Looks again and again, which also keeps the newest ledger known while nobody asks: reports and `min-ledger-version` need
- * it. Logs when the database does not answer any more, and when it answers again.
+ * Looks at a database again and again. This also keeps the newest ledger known, for reports and `min-ledger-version`.
+ * Logs when the database stops answering, and when it answers again.
  */
 function watchDatabase(engine: AsyncStateReader, trustAtFirst: LedgerTrust, log: Logger) {
   let isAnswering = true
@@ -179,8 +185,8 @@ function watchDatabase(engine: AsyncStateReader, trustAtFirst: LedgerTrust, log:
 }
 
 /**
- * Looks whether the data file is still in its place. One that was removed is still served, and logged once; one that was
- * replaced ends this process, and the next one opens the new file.
+ * Checks whether the data file is still in its place. A file that was removed is still served, which is logged once. If
+ * it was replaced, this process ends, and the next one opens the new file.
  */
 function createStoreWatch(engine: LmdbEngineReader, log: Logger): () => void {
   let isMissing = false

@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => bed.close())
 
-it('keeps what was asked for while it follows, and continues after it is started again without the option', async () => {
+it('a node that keeps a slice keeps what was asked for while it follows, and continues after a restart without the option', async () => {
   bed.source.latest = 100
   const first = await bed.start({ options: bed.following('--only-table', STEADY_HANDLE) })
   await reaches(first, 100)
@@ -103,7 +103,7 @@ describe('a replica of a whole node that keeps a slice', () => {
     for (const engine of [slice!, whole!]) await engine.close()
   })
 
-  it('on PostgreSQL does the same', async () => {
+  it('takes its part of a snapshot, and follows, on PostgreSQL, too', async () => {
     const server = await startPostgres()
     try {
       const store = await server.createDatabase('slice')
@@ -126,7 +126,7 @@ describe('a replica of a whole node that keeps a slice', () => {
     }
   })
 
-  it('is not made of a node that keeps a slice itself', async () => {
+  it('is not made from a node that keeps a slice itself', async () => {
     bed.source.latest = 100
     const follows = bed.following('--serve-feed', '127.0.0.1:0', ...ONLY)
     const node = await bed.start({ options: follows })

@@ -1,4 +1,4 @@
-// What becomes of a node whose source answers wrongly: the real program throughout.
+// A node whose source answers wrongly; the real program throughout.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
@@ -34,7 +34,7 @@ function heldVersion(path: string): bigint | undefined {
   return version
 }
 
-/** Readers report once a second what they serve; then the node is ready. */
+/** Waits until the node is ready: readers report once a second what they serve. */
 async function becomesReady(node: NodeProcess): Promise<void> {
   await eventually(
     () => isReady(node),
@@ -76,7 +76,7 @@ describe('broken pages of the source', () => {
     bed.source.latest = 100
     const words = ['ingest', bed.source.url, '--follow', '--no-verify', '--data-dir', bed.at('store')]
     bed.source.faults.push(...faults.map(([, fault]) => fault))
-    // An address that never answered as a node is refused at once; this one has.
+    // An address that never answered as a node is refused at once; this one has answered.
     bed.source.faults.unshift((response, page) => response.setHeader('content-type', 'application/x-bcs').end(page))
     const ingest = new RunningProgram(words)
     running.push(ingest)
@@ -110,7 +110,7 @@ describe('an address that answers 404 to everything', () => {
   })
 })
 
-/** Waits until the metrics and the readiness of a node say that its writer has given up. */
+/** Waits until metrics and readiness of a node say that its writer has given up. */
 async function hasGivenUp(node: NodeProcess, why: RegExp): Promise<void> {
   await eventually(
     async () => why.test((await node.readiness()).why ?? ''),
@@ -254,7 +254,7 @@ describe('a source whose time goes back', () => {
     bed.source.latest = 200
     await node.outputMatching(/"code":"block_order","msg":"writer gives up: .*before the time/)
     await hasGivenUp(node, /^the writer has given up: .*version 121 begins a block at/)
-    // Of the batch that has the block nothing is committed.
+    // Nothing is committed of the batch with that block.
     expect(await node.version()).toBe(100)
     await answersRightly(bed.startClient(() => node))
     bed.source.hourBackFrom = Number.POSITIVE_INFINITY
@@ -408,7 +408,7 @@ describe('a source that demands a header', () => {
       readFileSync(`/proc/${pid}/cmdline`, 'utf8'),
     )
     expect(commandLines.join()).not.toMatch(/of-the-test/)
-    // It has changed at the source: the refusal is logged, the header is not.
+    // The header has changed at the source. The refusal is logged, and the header is not.
     bed.source.authorization = 'Bearer of-tomorrow'
     bed.source.latest = 300
     await node.outputMatching(/answered 401/)

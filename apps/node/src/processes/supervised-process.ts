@@ -9,45 +9,45 @@ import { makeMemoryVictim } from './memory-victim.js'
 import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
 const FIRST_PAUSE_MS = 100
-/** A run this long, or one that ended in order, lets pauses start again with the first one. */
+/** Duration of a run after which pauses begin again with the first one; a run that ended in order counts, too. */
 const STEADY_MS = 10_000
-/** A process that has not reported for this long is taken to hang. */
+/** Time without a report after which a process counts as hanging. */
 const SILENCE_MS = 60_000
 const SILENCE_CHECK_MS = 5_000
-/** Added to the time that a process is given to end; then it is killed. */
+/** Time after which a process is killed, in addition to the time that it is given to end. */
 const STOP_GRACE_MS = 5_000
-/** Ends of a process that read outside of its memory. */
+/** Outcomes of processes that read outside of their memory. */
 const MEMORY_FAULTS: readonly (string | null)[] = ['SIGBUS', 'SIGSEGV']
 
 export interface ProcessPlan {
-  /** Names the process in logs and metrics. */
+  /** Name of the process in logs and metrics. */
   readonly name: string
-  /** Its main module. */
+  /** Main module of the process. */
   readonly module: URL
   /** Options of Node, in addition to those of this process. */
   readonly nodeOptions?: readonly string[]
   /** Variables added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>
-  /** What `processSettings` gives to the module. */
+  /** Settings that `processSettings` returns in the module. */
   readonly settings: object
   readonly log: Logger
   /** The longest pause before a restart. */
   readonly longestPauseMs: number
-  /** What an operator can do where it reads outside of its memory, as damage of the data file makes it do. */
+  /** Advice for operators if the process reads outside of its memory, which damage of the data file causes. */
   readonly adviceOnMemoryFault: string
   /** Whether a restart cannot help after this fault. */
   readonly isFinal: (code: string | undefined) => boolean
-  /** Called when it reports for the first time. */
+  /** Called when the process reports for the first time. */
   readonly onUp?: () => void
-  /** Called for what a reader replies to the offer of a connection. */
+  /** Called with a reader's reply to the offer of a connection. */
   readonly onReply?: (reply: ReaderReply) => void
-  /** Called when it has ended, before it is started again. */
+  /** Called when the process has ended, before it is restarted. */
   readonly onEnd?: () => void
-  /** Called when it is not started again. */
+  /** Called when the process is not restarted. */
   readonly onGivenUp?: (code: string, message: string) => void
 }
 
-/** `waiting`: for its restart. `given-up`: it is not started again. */
+/** State of a process. `waiting`: for its restart. `given-up`: it is not restarted. */
 export type ProcessState = 'starting' | 'up' | 'waiting' | 'given-up' | 'stopped'
 
 /** A child process that is restarted whenever it ends, until it is stopped. */
@@ -55,11 +55,11 @@ export class SupervisedProcess {
   readonly name: string
   state: ProcessState = 'waiting'
   restarts = 0
-  /** Ledger of its last report. */
+  /** Ledger in its last report. */
   ledger: LedgerSummary | undefined
-  /** What its last report says against its store. */
+  /** Fault of its store in its last report. */
   storeFault: string | undefined
-  /** Why it has given up. */
+  /** Reason why it was given up. */
   fault: string | undefined
   readonly #plan: ProcessPlan
   #child: ChildProcess | undefined
@@ -89,14 +89,14 @@ export class SupervisedProcess {
     return this.state === 'up'
   }
 
-  /** Offers a connection, of which this process keeps its own descriptor. */
+  /** Offers a connection. This process keeps its own descriptor of it. */
   offer(offer: ConnectionOffer, connection: Socket, failed: () => void): void {
     this.#child!.send(offer, connection, { keepOpen: true }, (error) => {
       if (error) failed()
     })
   }
 
-  /** Resolves when it has ended; one that takes longer is killed. */
+  /** Stops the process, and resolves when it has ended. After the timeout it is killed. */
   async stop(timeoutMs: number): Promise<void> {
     this.state = 'stopped'
     clearTimeout(this.#restart)
@@ -126,18 +126,18 @@ export class SupervisedProcess {
     try {
       child = fork(module, [name], {
         serialization: 'advanced',
-        // Not among the arguments, which every user of the machine can list.
+        // Settings are not arguments, because every user of the machine can list these.
         env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
         execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
       })
     } catch (error) {
-      // Node reports some faults of the system by an event, others, such as a lack of memory, by an exception.
+      // Node reports some faults of the system by an event and others, such as a lack of memory, by an exception.
       setImmediate(() => this.#end(undefined, `cannot be started: ${(error as Error).message}`))
       return
     }
     this.#child = child
-    // A process is started again; without this one, all end.
+    // The process is restarted if it is killed; without the supervisor, all processes end.
     if (child.pid !== undefined) makeMemoryVictim(child.pid)
     child.on('message', (message: ProcessMessage) => {
       heardAt = performance.now()
@@ -148,7 +148,7 @@ export class SupervisedProcess {
     let checkedAt = began
     const silence = setInterval(() => {
       const now = performance.now()
-      // After a pause this process has yet to read what was reported meanwhile.
+      // After a pause, this process has yet to read the reports that came meanwhile.
       if (now - checkedAt > 2 * SILENCE_CHECK_MS) heardAt = now
       checkedAt = now
       if (now - heardAt < SILENCE_MS) return

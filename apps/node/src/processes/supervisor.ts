@@ -31,12 +31,13 @@ const WRITER = new URL('./writer.js', import.meta.url)
 const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 
 /**
- * Bodies are buffers outside of the heap, which V8 counts to it: above the 16 MB of a reader that has little to do, it
- * collected the old generation for each 8 MB of them. From 64 MB on it does so a few times less often. The young generation
- * takes 32 MB; under hostile clients it grew to 122, and never shrank. Where V8 sees that objects are cached, it learns to make
- * all objects of that place in the old generation: 75 MB of layouts a second under clients whose types come once. The old
- * generation may grow to four times of what a collection leaves, 30 to 40 MB: V8 marks it with other threads, for 0.5 s each
- * time, and they take the core of a reader that has no other.
+ * Options of V8 for a reader, each for a measured reason. Bodies are buffers outside of the heap that V8 counts towards
+ * it: above the 16 MB of a reader with little to do, it collected the old generation for each 8 MB of bodies; with 64
+ * MB it does so less often. The young generation takes 32 MB; under hostile clients it grew to 122 MB and never shrank.
+ * When V8 sees that objects are cached, it begins to allocate all objects of that code in the old generation, which
+ * made 75 MB of layouts a second under clients whose types never repeat. The old generation may grow to four times of
+ * what a collection leaves, 30 to 40 MB: V8 marks it with other threads for 0.5 s each time, and these take the core of
+ * a reader that has only one.
  */
 const READER_NODE_OPTIONS = [
   '--initial-old-space-size=64',
@@ -44,14 +45,17 @@ const READER_NODE_OPTIONS = [
   '--no-allocation-site-pretenuring',
   '--heap-growing-percent=300',
 ]
-/** glibc keeps freed blocks of up to 32 MB for itself once it has seen such; from 128 KiB on they go back to the system. */
+/**
+ * Threshold above which glibc returns freed blocks to the system. By default, once it has seen blocks of up to 32 MB,
+ * it keeps them.
+ */
 const READER_ENVIRONMENT = { MALLOC_MMAP_THRESHOLD_: '131072' }
 const LONGEST_READER_PAUSE_MS = 2_000
 const LONGEST_WRITER_PAUSE_MS = 30_000
 
 /**
- * Faults of a writer that may pass: another writer, a full disk, an address at which no node answers for now. That may be
- * a proxy before a node that is down, so `source_failed` passes also where the answers are those of something else.
+ * Faults of a writer that may pass: another writer, a full disk, an address at which no node answers for now. A proxy
+ * may answer for a node that is down, so `source_failed` may pass even if something else answers.
  */
 const PASSING: readonly (string | undefined)[] = [
   undefined,
@@ -64,22 +68,25 @@ const PASSING: readonly (string | undefined)[] = [
   'unavailable',
 ]
 
-/** Faults that every reader of this store meets when it opens the store. */
+/** Faults that every reader of this store has when it opens the store. */
 const UNREADABLE: readonly (string | undefined)[] = ['store_corrupt', 'store_format']
 
 const STATES: readonly ProcessState[] = ['starting', 'up', 'waiting', 'given-up']
 
 export interface NodeEvents {
-  /** Called when the first reader is up, unless the log is to be JSON: then it has the line of `servingLine`. */
+  /** Called when the first reader is up, unless the log is JSON, which has the line of `servingLine`. */
   onListening(address: string, ledger: LedgerSummary | undefined): void
-  /** Reads the settings again. @throws `usage` where they are wrong */
+  /**
+   * Reads the settings again.
+   * @throws `usage` if they are wrong
+   */
   reread(): NodeSettings
 }
 
 /**
- * Runs a node until the signal is aborted: readers that share an address, a writer where there is something to write, a server
- * of replicas where one is asked for, and the admin server. While this process listens it has no store open and parses no
- * request, so that a damaged store or a hostile request cannot end the node.
+ * Runs a node until the signal is aborted: readers that share an address, a writer if there is something to write, a
+ * server of replicas if one is asked for, and the admin server. While this process listens it has no store open and
+ * parses no request, so that a damaged store or a hostile request cannot end the node.
  */
 export async function runNode(settings: NodeSettings, signal: AbortSignal, events: NodeEvents): Promise<void> {
   const log = createLogger(settings.log, 'supervisor')
@@ -108,7 +115,7 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
 }
 
 class Node {
-  /** Those in force. */
+  /** Settings that are in force. */
   #settings: NodeSettings
   readonly #log: Logger
   readonly #registry = new Registry()
@@ -117,7 +124,7 @@ class Node {
   #writer: SupervisedProcess | undefined
   #feedServer: SupervisedProcess | undefined
   #writerSettings: string | undefined
-  /** Settles when the last change of the writer is done: changes are made one at a time. */
+  /** Settles when the last change of the writer is done. Changes are made one at a time. */
   #changing: Promise<void> = Promise.resolve()
   #admin: Server | undefined
   readonly #history = new MetricsHistory()
@@ -131,7 +138,10 @@ class Node {
     this.#registerMetrics()
   }
 
-  /** Resolves with the address once a reader is up. @throws the error of a reader that cannot open the store */
+  /**
+   * Starts the node. Resolves with the address once a reader is up.
+   * @throws the error of a reader that cannot open the store
+   */
   async start(): Promise<{ address: string; ledger: LedgerSummary | undefined }> {
     const { listen, adminListen, readers, reader } = this.#settings
     const dispatcher = this.#dispatcher
@@ -187,9 +197,12 @@ class Node {
     return { address: acceptor.address, ledger: this.#ledger }
   }
 
-  /** What readers find out later ends nothing: they refuse to forward. @throws `upstream_of_another_chain` */
+  /**
+   * Checks the chains of upstreams at the start. Readers that find out later end nothing: they refuse to forward.
+   * @throws `upstream_of_another_chain`
+   */
   async #expectUpstreams(forward: ForwardSettings, { chainId }: LedgerSummary): Promise<void> {
-    // Only a node that forwards loads the service here.
+    // Only a node that forwards loads this service here.
     const { expectUpstreamsOfChain } = await import('@ledger-state/http')
     const onUpstreamChange = ({ url, why }: UpstreamChange): void =>
       this.#log.warn(`--forward ${url}: ${why}; requests are forwarded there when it answers`)
@@ -221,7 +234,7 @@ class Node {
     })
   }
 
-  /** Takes over the settings that may change while the node runs, and names the others. */
+  /** Applies the settings that may change while the node runs, and names the others. */
   change(settings: NodeSettings): void {
     const { atOnce, atRestart } = changedSettings(this.#settings, settings)
     const effects = [
@@ -236,7 +249,7 @@ class Node {
     this.#changeWriter(writer)
   }
 
-  /** Starts the writer, or replaces it where its settings have changed or it has given up. */
+  /** Starts the writer, or replaces it if its settings have changed or it has given up. */
   #changeWriter(settings: WriterSettings | undefined): void {
     const text = settings && JSON.stringify(settings)
     this.#changing = this.#changing.then(async () => {
@@ -261,7 +274,10 @@ class Node {
     })
   }
 
-  /** Turns readiness, waits for balancers to see it, then lets the requests and the commit under way end. */
+  /**
+   * Stops the node: first readiness turns, so that balancers see it, then the current requests and the current commit
+   * end.
+   */
   async stop(): Promise<void> {
     this.#stopping = true
     const { drainDelayMs } = this.#settings
@@ -402,7 +418,10 @@ class Node {
   }
 }
 
-/** Makes an empty store where there is none and one may be made. @throws errors of the store */
+/**
+ * Creates an empty store if there is none and one may be created.
+ * @throws errors of the store
+ */
 async function prepareStore({ place, create }: NodeSettings): Promise<void> {
   try {
     const reader = await openReader(place)

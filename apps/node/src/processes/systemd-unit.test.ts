@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The values of a setting of the unit, with the folders of an installation below the folder of the test. */
+/** Values of a setting of the unit, with installation folders moved below the folder of the test. */
 function valuesOf(name: string): string[] {
   const lines = UNIT.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))
   return [...lines].map(([, value]) => value!.replaceAll(/\/(opt|etc|var\/lib)\/ledger-state/g, `${folder}/$1`))

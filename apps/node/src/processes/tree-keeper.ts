@@ -9,21 +9,24 @@ import type { TreeProcessSettings } from './tree-process.js'
 
 const TREE_PROCESS = new URL('./tree-process.js', import.meta.url)
 const LOOK_INTERVAL_MS = 5_000
-/** Trees of a store whose checkpoints come fast take a tenth of the time. */
+/**
+ * Rest after making a tree, in multiples of the time that it took. So trees take at most a tenth of the time, however
+ * fast checkpoints come.
+ */
 const REST_FACTOR = 9
 const REST_AFTER_FAILURE_MS = 60_000
 
-/** Has the tree of the newest signed checkpoint made, by a separate process, while a writer follows a source. */
+/** Has a separate process make the tree of the newest signed checkpoint while a writer follows a source. */
 export interface TreeKeeper {
   /** Looks for a new checkpoint at intervals. */
   resume(): void
-  /** Begins no further tree. */
+  /** Stops beginning trees. */
   pause(): void
   /** Ends the process that makes a tree. */
   close(): Promise<void>
 }
 
-/** @param engine of the writer, which is asked which checkpoint is the newest */
+/** Creates a keeper of trees. ¶ @param engine engine of the writer, which knows the newest checkpoint */
 export function createTreeKeeper(
   engine: StateWriter | AsyncStateWriter,
   settings: TreeProcessSettings,

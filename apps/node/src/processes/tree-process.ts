@@ -15,11 +15,11 @@ export interface TreeProcessSettings {
   readonly log: LogSettings
 }
 
-/** Requests and the writer come first. */
+/** Niceness of the process: requests and the writer come first. */
 const NICENESS = 10
 const LOG_INTERVAL_MS = 60_000
 
-/** A line of progress in the log, for each minute. */
+/** Logs progress, one line a minute. */
 function loggedProgress(say: (text: string) => void): ProgressLine {
   const began = performance.now()
   let next = began + LOG_INTERVAL_MS

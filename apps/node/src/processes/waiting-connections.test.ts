@@ -12,7 +12,7 @@ function waitingOf(names: string): WaitingConnections<Waiting> {
   return waiting
 }
 
-/** Takes as many as there is room for, as the dispatcher does. */
+/** Takes connections as long as there is room, as the dispatcher does. */
 function takeSome(waiting: WaitingConnections<Waiting>, count: number): string {
   const taken: string[] = []
   for (const connection of waiting) {

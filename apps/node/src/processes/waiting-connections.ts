@@ -1,9 +1,9 @@
 /**
- * Connections that wait, one of each client's address in turn: a client with a thousand of them delays those of others by one.
- * Within an address they go in the order in which they came.
+ * Waiting connections. The addresses of clients take turns, one connection each, so a client with a thousand
+ * connections delays others by one. Connections of an address keep their order.
  */
 export class WaitingConnections<T extends { readonly address: string }> {
-  /** The address whose turn it is comes first. */
+  /** Connections by address; the address whose turn it is comes first. */
   readonly #byAddress = new Map<string, Set<T>>()
 
   add(connection: T): void {
@@ -13,7 +13,7 @@ export class WaitingConnections<T extends { readonly address: string }> {
     else this.#byAddress.set(address, new Set([connection]))
   }
 
-  /** Removes a connection whose turn it was: the next turn of its address comes after those of all others. */
+  /** Removes a connection whose turn it was. The next turn of its address comes after those of all others. */
   take(connection: T): void {
     const { address } = connection
     const queue = this.#byAddress.get(address)
@@ -28,14 +28,14 @@ export class WaitingConnections<T extends { readonly address: string }> {
     if (queue?.delete(connection) && queue.size === 0) this.#byAddress.delete(connection.address)
   }
 
-  /** The newest connection of the address that has the most; undefined where none waits. */
+  /** The newest connection of the address that has the most; undefined if none waits. */
   newestOfTheMost(): T | undefined {
     let most: Set<T> | undefined
     for (const queue of this.#byAddress.values()) if (!most || queue.size > most.size) most = queue
     return most && [...most].at(-1)
   }
 
-  /** Goes through them by turns. The one that it gave last may be taken or deleted meanwhile. */
+  /** Yields connections by turns. The last one that it yielded may be taken or deleted meanwhile. */
   *[Symbol.iterator](): Generator<T> {
     let round: Iterable<Iterator<T>> = this.#iterators()
     for (let isOver = false; !isOver; ) {

@@ -19,33 +19,33 @@ import { createTreeKeeper } from './tree-keeper.js'
 
 export interface WriterSettings {
   readonly place: StorePlace
-  /** URL of a node; undefined where the store is only pruned. */
+  /** URL of a followed node; undefined if the store is only pruned. */
   readonly follow: string | undefined
   readonly followHeaders: Readonly<Record<string, string>> | undefined
-  /** Versions to keep, in decimal. */
+  /** Number of versions to keep, in decimal. */
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: boolean
-  /** What an empty store is to keep; undefined for everything. A store that has versions continues with what it keeps. */
+  /** Slice for an empty store; undefined for everything. A store with versions keeps doing what it did. */
   readonly slice: SliceSettings | undefined
-  /** What is ingested of the backups of a network before the node is followed, and again at intervals. */
+  /** Window of a network's backups to ingest before the node is followed, and again at intervals. */
   readonly window: NetworkWindow | undefined
-  /** The trees of signed checkpoints that are kept while a source is followed. */
+  /** Trees of signed checkpoints to keep while a source is followed. */
   readonly trees: TreeSettings
   readonly log: LogSettings
 }
 
-/** Readers run at 0: where cores are short, requests come first. */
+/** Niceness of the writer. Readers run at 0, so that requests come first if cores are short. */
 const NICENESS = 5
 
-/** How often a store that other processes write is pruned. */
+/** Interval at which a store that other processes write is pruned. */
 const PRUNE_INTERVAL_MS = 5_000
-/** The interval between two looks into a backup grows up to this while the node brings nothing. */
+/** Longest interval between two looks into a backup. The interval grows while the node brings nothing. */
 const LONGEST_TURN_MS = 300_000
 
 async function runWriter(settings: WriterSettings & { readonly name: string }, stop: AbortSignal): Promise<void> {
-  // Only root may lower the niceness that a process was started with.
+  // Only root may lower the niceness with which a process was started.
   if (getPriority() < NICENESS) setPriority(NICENESS)
   const log = createLogger(settings.log, settings.name)
   const metrics = createWriterMetrics(settings.name)
@@ -84,8 +84,8 @@ async function follow(
 }
 
 /**
- * Ingests the window of a network out of a backup, then follows a node. At intervals the backup is opened again, and what it has of
- * the store is compared: versions of the node become signed as soon as the backup has their signatures.
+ * Ingests the window of a network from a backup, then follows a node. At intervals it opens the backup again and
+ * compares the store with it: versions from the node become signed as soon as the backup has their signatures.
  */
 async function followNetwork(
   settings: WriterSettings,
@@ -110,7 +110,7 @@ async function followNetwork(
       keeper.pause()
       await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
       keeper.resume()
-      // Opened while the node is followed: most of what takes time is done when following pauses.
+      // The backup is opened while the node is followed, and most of the slow work is done when following pauses.
       const [next, pause] = [Promise.withResolvers<LedgerSource>(), new AbortController()]
       const timer = setTimeout(() => {
         next.resolve(openBackup())
@@ -129,7 +129,7 @@ async function followNetwork(
         else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
       }
       clearTimeout(timer)
-      // A node that takes longer to answer than the interval would never be heard.
+      // A node that takes longer to answer than the interval would otherwise never be heard.
       if (engine.ledger?.latestVersion === before) turnMs = Math.max(turnMs, Math.min(2 * turnMs, LONGEST_TURN_MS))
     }
   } finally {
@@ -139,7 +139,10 @@ async function followNetwork(
   }
 }
 
-/** Ingests a backup that is being opened. One that cannot be read now is tried again later, unless the store is empty without it. */
+/**
+ * Ingests a backup that is being opened. If it cannot be read now, it is tried again later, unless the store is empty
+ * without it.
+ */
 async function ingestBackup(
   engine: StateWriter | AsyncStateWriter,
   opening: Promise<LedgerSource>,
@@ -191,7 +194,7 @@ async function pruneUntil(
   while (!signal.aborted && !(await pruneTurn(engine, retain, PRUNE_TURN_ENTRIES, observer)));
 }
 
-/** Aborted once the promise is fulfilled or rejected. */
+/** Signal that is aborted once the promise is settled. */
 function settled(promise: Promise<unknown>): AbortSignal {
   const controller = new AbortController()
   const abort = (): void => controller.abort()

@@ -17,17 +17,19 @@ export interface LedgerShape {
 export interface Forecast {
   /** Bytes of the data file. */
   readonly diskBytes: number
-  /** Memory of all processes with two readers, and the inner pages of the store. */
+  /** Memory of all processes with two readers, and of the inner pages of the store. */
   readonly memoryBytes: number
-  /** Seconds until a state snapshot, unless the window is whole, and then the versions of the window are ingested from a backup. */
+  /**
+   * Seconds for a state snapshot, unless the window is whole, and then for the versions of the window from a backup.
+   */
   readonly backupSeconds: number
-  /** The same with the versions from a node that answers in 100 ms. */
+  /** The same, with the versions from a node that answers in 100 ms. */
   readonly nodeSeconds: number
 }
 
 const READERS = 2
 
-/** What a window takes. `isWhole`: the window begins with genesis, and all keys were written in it. */
+/** Forecasts what a window takes. `isWhole`: the window begins with genesis, and all keys were written in it. */
 export function forecastWindow(
   versions: number,
   { keys, writesPerVersion }: LedgerShape,
@@ -35,7 +37,7 @@ export function forecastWindow(
   isWhole = false,
 ): Forecast {
   const writes = versions * writesPerVersion
-  // Of a whole window, the first write of each key superseded nothing.
+  // In a whole window, the first write of each key superseded nothing.
   const superseding = isWhole ? Math.max(0, writes - keys) : writes
   const diskBytes = (keys * bytesPerKey + superseding * bytesPerWrite) * freePages
   const processes = SUPERVISOR_BYTES + READERS * READER_BYTES + WRITER_BYTES
@@ -55,21 +57,22 @@ export function forecastWindow(
 export interface StoreFigures {
   readonly keys: number
   readonly historyEntries: number
-  /** Writes that are not in the data file yet. */
+  /** Number of writes that are not in the data file yet. */
   readonly tableEntries: number
   readonly fileBytes: number
   readonly freeBytes: number
   readonly databases: Readonly<Record<string, { readonly bytes: number }>>
-  /** Versions of the window, from the oldest to the newest. */
+  /** Number of versions of the window, from the oldest to the newest. */
   readonly versions: number
 }
 
-/** Databases whose size follows the number of keys; that of the others follows the window. */
+/** Databases whose size follows the number of keys. The size of the others follows the window. */
 const OF_STATE: readonly string[] = ['latest', 'large']
 
 /**
- * The shape and the bytes of a store as they are. Writes are counted by what they superseded: those that made a key are
- * in the state. Those that are not merged yet count as if each superseded a value: they are few compared with a long window. Undefined where nothing was superseded yet: a window cannot be forecast from one version.
+ * Measures shape and bytes of a store as it is. Writes are counted by what they superseded; a write that created a key
+ * counts as part of the state. Writes that are not merged yet count as if each superseded a value; they are few
+ * compared with a long window. Undefined if nothing was superseded yet: one version does not suffice for a forecast.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
   const { keys, historyEntries, tableEntries, versions, databases } = store

@@ -1,4 +1,4 @@
-// docs/networks.md says what windows of mainnet take: what the code computes.
+// Checks that docs/networks.md has the sizes of mainnet's windows that the code computes.
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { forecastWindow } from './forecast.js'

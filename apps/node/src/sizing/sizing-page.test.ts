@@ -1,5 +1,5 @@
-// docs/sizing.md says what the code computes. After a new measurement: change measured.ts, the table at the top of the
-// page, and the rows that this test prints.
+// Checks that docs/sizing.md has what the code computes. After a new measurement: change measured.ts, the table at the
+// top of the page, and the rows that this test prints.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { forecastWindow, type LedgerShape, measureStore } from './forecast.js'
@@ -14,7 +14,7 @@ import {
 import { forecastRow, forecastWindows } from './sizing-rows.js'
 
 const page = readFileSync(new URL('../../../../docs/sizing.md', import.meta.url), 'utf8')
-/** The cells of all tables, without what only aligns them. */
+/** Cells of all tables, without cells that only align columns. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('|'))

@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 afterEach(() => engine.close())
 
-/** Versions that the ledger has a root of. */
+/** Versions for which the ledger has a root. */
 function rootVersions(): bigint[] {
   return [...engine.history(STATE_ROOT_KEY, { order: 'asc' })].map(({ version }) => version)
 }

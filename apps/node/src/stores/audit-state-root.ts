@@ -11,20 +11,20 @@ import { auditedStore, type OwnValue } from './audited-store.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
 
 export interface AuditOptions {
-  /** The newest version to audit; the newest of the store by default. */
+  /** Newest version to audit; the newest of the store by default. */
   readonly version?: bigint | undefined
   readonly hashSalt?: string | undefined
-  /** Threads that hash, as `computeStateRoot` takes them. */
+  /** Number of threads that hash, as in `computeStateRoot`. */
   readonly threads?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Computes the root of the newest audited state of a store and compares it with the one that the ledger has there. Says on
- * standard error how far it is.
+ * Computes the root of the newest state of a store that can be audited, and compares it with the ledger's root. Shows
+ * progress on standard error.
  * @returns one line for people
- * @throws `no_ledger`; `state_root_unknown` where the store keeps no root, or a slice, or began on an assumed empty base, `state_root_differs`; `version_pruned`
- *   where the version is pruned meanwhile
+ * @throws `no_ledger`; `state_root_unknown` if the store keeps no root, or keeps a slice, or began on an assumed empty
+ * base; `state_root_differs`; `version_pruned` if the version is pruned meanwhile
  */
 export async function auditStateRoot(
   engine: StateEngineReader | AsyncStateReader,
@@ -63,7 +63,10 @@ export async function auditStateRoot(
   return describeRoot(held, store.mark)
 }
 
-/** A root that the state was found to have, as one line for people. @param mark of the store */
+/**
+ * A confirmed root of a state, as one line for people.
+ * @param mark mark of the store
+ */
 export function describeRoot({ version, value }: OwnValue, mark: Uint8Array | undefined): string {
   const { signed } = decodeCommitMark(mark)
   const by = signed && signed.version >= version ? `signed by epoch ${signed.epoch}` : 'not signed'

@@ -19,23 +19,23 @@ export interface OwnValue {
   readonly value: Uint8Array
 }
 
-/** What the audit of a state, and its tree, read of an engine, whether its reads are promises or not. */
+/** The reads of an engine that the audit of a state, and its tree, need; the engine's reads may be promises or not. */
 export interface AuditedStore {
   readonly ledger: LedgerSummary | undefined
   readonly mark: Uint8Array | undefined
-  /** Whether it holds everything that existed at its base; false where an empty base was assumed. */
+  /** Whether the store holds everything that existed at its base; false if an empty base was assumed. */
   readonly isComplete: boolean
-  /** The newest root of the state that was written up to a version. */
+  /** The newest root of a state that was written up to a version. */
   newestRoot(last: bigint): Promise<OwnValue | undefined>
-  /** Whether the store keeps a slice of its ledger: then it has no whole state. */
+  /** Whether the store keeps a slice of its ledger, and so has no whole state. */
   isSlice(): Promise<boolean>
-  /** The newest signed checkpoint. Its version may be pruned. */
+  /** The newest signed checkpoint, whose version may be pruned. */
   newestCheckpoint(): Promise<SignedCheckpoint | undefined>
   /** All entries of a version. */
   pages(version: bigint): AsyncIterable<readonly KeyedEntry[]>
 }
 
-/** Opens what an audit reads of an engine, at the state that it has now. */
+/** Opens the reads of an audit, at the present state of the engine. */
 export async function auditedStore(engine: StateEngineReader | AsyncStateReader): Promise<AuditedStore> {
   return engine.kind === 'sync' ? auditedEngine(engine) : await auditedSnapshot(engine)
 }
@@ -57,7 +57,10 @@ function auditedEngine(engine: StateEngineReader): AuditedStore {
   }
 }
 
-/** Reads all entries. Between pages the event loop has a turn: signals are heard, and the engine renews its snapshot, which keeps pages from reuse. */
+/**
+ * Reads all entries. Between pages the event loop has a turn: signals are handled, and the engine renews its snapshot,
+ * which would keep pages from reuse.
+ */
 async function* pagesOfView(view: StateView): AsyncGenerator<readonly KeyedEntry[]> {
   let page: KeyedEntry[] = []
   for (const entry of view.scan(ALL_KEYS)) {

@@ -3,22 +3,22 @@ import { type AsyncStateWriter, engineToAsync, type StateWriter } from '@ledger-
 import { copyNotEmpty } from '../errors.js'
 import type { ExportSource } from './export-source.js'
 
-// A batch ends with the first block that begins after so much, so that readers of the copy see whole blocks.
+// Writes after which a batch ends with the next block that begins, so that readers of the copy see whole blocks.
 const BATCH_WRITES = 10_000
 const BATCH_BYTES = 16 * 1024 * 1024
-/** A block longer than this number of batches is cut. */
+/** Number of batches at which a block is split. */
 const OVERFULL_BATCHES = 8
 const PART_ENTRIES = 2_000
 
 export interface CopyProgress {
   readonly entries: number
-  /** The newest that is copied; undefined before the first. */
+  /** The newest version that was copied; undefined before the first. */
   readonly version: bigint | undefined
 }
 
 /**
- * Copies what a store keeps into an empty one of whichever kind: the state at its oldest version, then version after
- * version. The copy has the mark of the store, so that whoever filled the store can resume with the copy.
+ * Copies a store into an empty one of any kind: the state at its oldest version, then version after version. The copy
+ * has the mark of the store, so that its source can continue with the copy.
  * @throws errors of both stores; `store_not_empty`; the reason of the signal
  */
 export async function copyStore(

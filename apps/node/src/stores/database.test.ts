@@ -38,7 +38,7 @@ afterEach(async () => {
   await bed.close()
 })
 
-/** Whether this machine has the client programs of PostgreSQL, which the embedded server comes without. */
+/** Whether this machine has the client programs of PostgreSQL, which the embedded server lacks. */
 const HAS_CREATEDB = spawnSync('createdb', ['--version']).status === 0
 
 /** Runs the first part of the command that a refusal prints. */
@@ -57,7 +57,7 @@ async function emptyStore(): Promise<string> {
   return await server.createDatabase(`store_${databases++}`)
 }
 
-/** Makes a user whom the server lets in with a password only. */
+/** Makes a user whom the server admits only with a password. */
 async function guardWithPassword(user: string): Promise<void> {
   await server.sql(`CREATE ROLE ${user} LOGIN PASSWORD 'another'`)
   const file = join(server.folder, 'data', 'pg_hba.conf')
@@ -76,7 +76,7 @@ async function guardWithPassword(user: string): Promise<void> {
   )
 }
 
-/** Ingests a feed into an empty database, and answers its URL. */
+/** Ingests a feed into an empty database, and returns the database's URL. */
 async function filledStore(versions: number, ...options: string[]): Promise<string> {
   const url = await emptyStore()
   writeFileSync(bed.at('feed.ndjson'), [FEED_HEADER, ...feedRows(0, versions)].join('\n'))

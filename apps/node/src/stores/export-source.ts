@@ -4,14 +4,14 @@ import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/stat
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
-/** What an export reads of a store. */
+/** Reads of a store for an export. */
 export interface ExportSource {
   readonly ledger: LedgerSummary | undefined
-  /** See `StoreBase`. */
+  /** Whether the base is complete: see `StoreBase`. */
   readonly isComplete: boolean
-  /** That of the newest commit. */
+  /** Mark of the newest commit. */
   readonly mark: Uint8Array | undefined
-  /** Keys of all kept versions; undefined where the store does not count them. */
+  /** Number of keys at all kept versions; undefined if the store does not count them. */
   readonly keys: number | undefined
   blockAt(version: bigint): Promise<Block>
   /** The state at a version, in the order of the keys. */

@@ -17,7 +17,7 @@ chain.extendWithItems(KEYS)
 const version = chain.latestVersion
 const stateKeys = chain.stateLeaves(Number(version)).length
 
-/** The ledger as a backup, and the store that it fills. */
+/** The ledger as a backup, and the store that is filled from it. */
 const made = new CommandBed()
 beforeAll(async () => {
   mkdirSync(made.at('backup'))
@@ -50,7 +50,7 @@ async function ingestBackup(engine: StateWriter, to = version): Promise<void> {
   await source.close()
 }
 
-/** A version above the signed checkpoint. */
+/** Adds a version above the signed checkpoint. */
 async function addBlock(): Promise<void> {
   const engine = openStateEngine({ path: folder, durability: 'none' })
   const { latestBlock, latestVersion, chainId } = engine.ledger!
@@ -73,7 +73,7 @@ describe('keepTree', () => {
     const most = (reader as unknown as { readonly stats: { readonly keys: number } }).stats.keys * 67 * 9
     expect(bytesOnDisk()).toBeLessThan(most)
     expect(await keep()).toBe(notice)
-    // Whole blocks of the file system: up to the bound, and beyond it.
+    // Adds whole blocks of the file system, up to the bound and beyond it.
     const missing = Math.floor((most - bytesOnDisk()) / 4_096) * 4_096
     writeFileSync(`${folder}/data-of-more-versions`, Buffer.alloc(missing, 1))
     expect(bytesOnDisk()).toBeLessThanOrEqual(most)
@@ -147,7 +147,7 @@ describe('keepTree', () => {
       const message = `the tree of version ${version} is not made: the version was pruned meanwhile; a larger --retain leaves more time`
       expect(said).toEqual(kept === 'auto' ? message : expect.objectContaining({ code: 'no_checkpoint', message }))
       expect(readdirSync(folder).filter((name) => name.startsWith('state-'))).toEqual([])
-      // From then on there is nothing to make.
+      // Afterwards there is nothing to make.
       if (kept === 'auto') expect(await keep()).toBeUndefined()
       else await expect(keep({ kept })).rejects.toThrow('keeps no signed checkpoint in its window')
     },

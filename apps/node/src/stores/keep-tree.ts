@@ -16,42 +16,45 @@ import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
 import { nameOfPlace, type StorePlace } from './store-place.js'
 
-/** An engine that says how many keys it holds, if it knows. */
+/** An engine that shows its number of keys, if it knows it. */
 type CountedReader = (StateEngineReader & { readonly stats?: Pick<StoreStats, 'keys'> }) | AsyncStateReader
 
-/** Bytes of the tree for each key, about: see docs/lab/measurements.md, "What a kept tree of a state costs". */
+/** Approximate bytes of the tree for each key: see docs/lab/measurements.md, "What a kept tree of a state costs". */
 const BYTES_A_KEY = 67
-/** A tree takes at most this part of what it and the store take together, where nobody asked for it. */
+/** Largest part of a tree's and its store's bytes that a tree may take if it was not asked for, as 1 in this number. */
 const CHEAP_PART = 10
-/** Smaller trees are always cheap. */
+/** Size up to which a tree always counts as cheap. */
 const SMALL_TREE = 2 ** 20
 
-/** How many trees of signed checkpoints are kept: a number, or the newest one where it is cheap. */
+/** Number of kept trees of signed checkpoints; `auto` keeps the newest one if it is cheap. */
 export type KeptTrees = number | 'auto'
 
-/** Which trees of signed checkpoints are kept, and where. */
+/** Trees of signed checkpoints to keep, and their folder. */
 export interface TreeSettings {
   readonly kept: KeptTrees
-  /** Undefined where the operator named none: see `treeFolderOf`. */
+  /** Folder that the operator named, or undefined: see `treeFolderOf`. */
   readonly folder: string | undefined
 }
 
 export interface KeepTreeOptions extends TreeSettings, Pick<StateTreeOptions, 'hashSalt' | 'threads' | 'signal'> {
-  /** Says how far it is. */
+  /** Shows progress. */
   readonly line: ProgressLine
 }
 
-/** The folder in which the trees of a store lie. @param given by the operator; without it, a store in a database has no such folder */
+/**
+ * Folder of the trees of a store.
+ * @param given folder that the operator named; without it, a store in a database has none
+ */
 export function treeFolderOf(place: StorePlace, given: string | undefined): string | undefined {
   return given ?? (place.kind === 'folder' ? place.dataDir : undefined)
 }
 
 /**
- * Makes the tree of the newest signed checkpoint of a store, if it is not there yet and to be kept, and removes those that are
- * no longer kept.
- * @returns one line for people; undefined where there was nothing to do, and nobody asked for it
- * @throws `verification_failed` where the state is not the signed one; `no_checkpoint`, `usage` where a tree was asked for and
- *   cannot be made
+ * Makes the tree of the newest signed checkpoint of a store, if it is to be kept and does not exist yet. Removes trees
+ * that are no longer kept.
+ * @returns one line for people; undefined if there was nothing to do and the tree was not asked for
+ * @throws `verification_failed` if the state is not the signed one; `no_checkpoint`, `usage` if a tree was asked for
+ * and cannot be made
  */
 export async function keepTree(
   engine: CountedReader,
@@ -86,7 +89,7 @@ export async function keepTree(
   if (!isCheap(mergedKeys(engine))) return dearNotice(checkpoint.version)
   const tooDear = new AbortController()
   const onProgress = (keys: number) => {
-    // Keys that are not merged yet were not counted.
+    // Keys that were not merged yet had not been counted.
     if (!isCheap(keys)) tooDear.abort()
     line.update((seconds) => {
       const pace = formatCount(Math.round(keys / seconds))
@@ -130,8 +133,8 @@ function hasTree(folder: string, version: bigint): boolean {
 }
 
 /**
- * Whether the tree of a number of keys would take less than a tenth of what it and the store take; never where the store has no
- * folder.
+ * Returns whether the tree of a number of keys would take less than a tenth of its and the store's bytes; false if the
+ * store has no folder.
  */
 function cheapnessIn(place: StorePlace): (keys: number) => boolean {
   if (place.kind !== 'folder') return () => false

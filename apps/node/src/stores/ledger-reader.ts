@@ -5,9 +5,9 @@ import { outsideOfStore } from '../errors.js'
 import { openDatabaseReader } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
-/** The ledger of a store, wherever it is. */
+/** The ledger of a store in any place. */
 export interface LedgerReader {
-  /** Each read sees one state of the ledger. It may run several times, and must do nothing but read. */
+  /** Runs a read, which sees one state of the ledger. It may run several times, and must do nothing but read. */
   read<T>(run: (ledger: Ledger) => T): Promise<T>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export async function openLedger(place: StorePlace): Promise<LedgerReader> {
   return { read: async (run) => namingRange(ledger, run), close: () => engine.close() }
 }
 
-/** An error about a version or a time outside of the store says what the store holds. */
+/** Adds to an error about a version or a time outside of the store what the store holds. */
 function namingRange<T>(ledger: Ledger, run: (ledger: Ledger) => T): T {
   try {
     return run(ledger)

@@ -4,15 +4,18 @@ import type { StateProofs } from '@ledger-state/http'
 import { readEndingRange } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
 
-/** How long the list of the trees in a folder is taken for the newest one. */
+/** Time for which the list of the trees in a folder is reused. */
 const LIST_AGE_MS = 1_000
 
-/** The proofs that the trees in a folder give, with the ends of epochs of a store. */
+/** Proofs from the trees in a folder, with the ends of epochs of a store. */
 export interface OpenProofs extends StateProofs {
   close(): void
 }
 
-/** Opens the trees of a folder, also those that come later. @param folder undefined where the store has none */
+/**
+ * Opens the trees of a folder, including those that are made later.
+ * @param folder undefined if the store has none
+ */
 export function openProofs(
   engine: StateEngineReader | AsyncStateReader,
   folder: string | undefined,
@@ -34,7 +37,7 @@ export function openProofs(
     versions = listed.filter((version) => trees.has(version) || open(folder, version))
   }
 
-  /** Whether the tree of a version can be used. One that cannot is logged. */
+  /** Whether the tree of a version can be used. A tree that cannot is logged. */
   function open(folder: string, version: bigint): boolean {
     try {
       const tree = openStateTree(folder, version)

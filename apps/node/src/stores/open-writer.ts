@@ -3,13 +3,16 @@ import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-s
 import { openDatabaseWriter } from './open-database.js'
 import type { StorePlace } from './store-place.js'
 
-/** Those of the engine are a matter of folders. */
+/** Options for opening a writer. Those of the engine apply only to stores in folders. */
 export interface OpenWriterOptions extends Pick<WriterOptions, 'compressHistory' | 'memoryTableBytes'> {
-  /** Whether to make an empty store where there is none; true by default. */
+  /** Whether to create an empty store if there is none; true by default. */
   readonly create?: boolean
 }
 
-/** Opens a store for writing. @throws `store_missing` where there is none and none may be made; `store_locked` */
+/**
+ * Opens a store for writing.
+ * @throws `store_missing` if there is none and none may be created; `store_locked`
+ */
 export async function openWriter(
   place: StorePlace,
   { create = true, ...options }: OpenWriterOptions = {},

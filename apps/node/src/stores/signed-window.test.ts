@@ -7,7 +7,7 @@ import { asyncUpToSigned, upToSigned } from './signed-window.js'
 const KEY = Uint8Array.of(0, 7)
 const WAYPOINT = `0:${'ab'.repeat(32)}`
 
-/** Versions of which each second one begins a block; each writes its number under the key. */
+/** A version that writes its number under the key. Every second version begins a block. */
 function versionOf(version: bigint): VersionWrites {
   const height = version / 2n
   const block = version % 2n === 0n ? { height, epoch: 0n, timestampUsec: height * 10n } : undefined

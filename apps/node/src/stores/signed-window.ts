@@ -12,10 +12,13 @@ import {
 } from '@ledger-state/engine'
 import { decodeCommitMark } from '@ledger-state/ingest'
 
-// A store as it is served with `--require-signed`: versions above the newest that validators signed are not there yet, for
-// every read. Where nothing is signed, there is no ledger.
+// A store as `--require-signed` serves it: versions above the newest signed one do not exist yet for any read. If
+// nothing is signed, there is no ledger.
 
-/** @param readSigned the newest signed version; undefined where nothing is signed */
+/**
+ * The reads of a store up to its newest signed version.
+ * @param readSigned returns the newest signed version; undefined if nothing is signed
+ */
 export function upToSigned(state: StateReader, readSigned: () => bigint | undefined): StateReader {
   const capped = createCap()
   const current = () => capped(state.ledger, readSigned(), (version) => state.blockAt(version))
@@ -62,7 +65,7 @@ export function upToSigned(state: StateReader, readSigned: () => bigint | undefi
   }
 }
 
-/** Same as `upToSigned`, of an engine whose reads are promises: each snapshot has the signed version of its own mark. */
+/** The reads of an async engine as in `upToSigned`: each snapshot has the signed version of its own mark. */
 export function asyncUpToSigned(state: AsyncStateReader): AsyncState {
   let newest: LedgerSummary | undefined
   const capped = createCap()
@@ -124,7 +127,10 @@ function snapshotWith(snapshot: AsyncStateSnapshot, ledger: LedgerSummary | unde
   }
 }
 
-/** The ledger up to its signed version: one object for as long as both stay the same, as headers of answers are kept by it. */
+/**
+ * Returns the ledger up to its signed version. It is one object for as long as both stay the same, because headers of
+ * answers are cached by it.
+ */
 function createCap() {
   let known: { readonly of: LedgerSummary; readonly signed: bigint; readonly ledger: LedgerSummary } | undefined
   return (
@@ -162,7 +168,10 @@ function asyncViewWith(view: AsyncStateView, ledger: LedgerSummary): AsyncStateV
   }
 }
 
-/** @throws `version_not_found` */
+/**
+ * Checks that a version is signed.
+ * @throws `version_not_found`
+ */
 function expectSigned(version: bigint, { latestVersion }: LedgerSummary): void {
   if (version > latestVersion) throw versionNotFound(version)
 }
@@ -171,7 +180,7 @@ function isSigned({ firstVersion }: Block, { latestVersion }: LedgerSummary): bo
   return firstVersion <= latestVersion
 }
 
-/** A block of which the newest versions may not be signed yet. */
+/** A block without those of its newest versions that are not signed yet. */
 function cutBlock(block: Block, { latestVersion }: LedgerSummary): Block {
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
 }

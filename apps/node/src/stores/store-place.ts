@@ -13,14 +13,17 @@ export interface FolderPlace {
 export interface DatabasePlace {
   readonly kind: 'database'
   readonly url: string
-  /** URLs of its streaming replicas, which reads go to. */
+  /** URLs of the database's streaming replicas, which answer reads. */
   readonly replicas?: readonly string[] | undefined
 }
 
-/** Options of commands that take either. */
+/** Options of commands that take a folder or a database. */
 export const storeOptions = [settings.dataDir, settings.store]
 
-/** Finds the place of the store of a command. @throws `usage` unless the input names one place */
+/**
+ * Finds the place of the store of a command.
+ * @throws `usage` unless the input names one place
+ */
 export function storePlace(input: CommandInput, command: string): StorePlace {
   const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
   if (dataDir !== undefined && url !== undefined)
@@ -30,18 +33,21 @@ export function storePlace(input: CommandInput, command: string): StorePlace {
   throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
 }
 
-/** Finds the place of the store of a command that does not need one. @throws `usage` where the input names two places */
+/**
+ * Finds the place of the store of a command that does not need one.
+ * @throws `usage` if the input names two places
+ */
 export function placeIfNamed(input: CommandInput): StorePlace | undefined {
   const isNamed = input.get(settings.dataDir) !== undefined || input.get(settings.store) !== undefined
   return isNamed ? storePlace(input, 'ingest') : undefined
 }
 
-/** The folder or the database that one word names. */
+/** The folder or the database that a word names. */
 export function wordToPlace(word: string): StorePlace {
   return /^postgres(ql)?:\/\//.test(word) ? { kind: 'database', url: word } : { kind: 'folder', dataDir: word }
 }
 
-/** Name of a place as messages and logs may have it: without a password. */
+/** Name of a place for messages and logs: without a password. */
 export function nameOfPlace(place: StorePlace): string {
   if (place.kind === 'folder') return place.dataDir
   const { protocol, username, host, pathname } = new URL(place.url)

@@ -1,4 +1,4 @@
-// Histories of views over a database, compared with the same over an engine in memory.
+// Histories of views over a database, compared with histories over an engine in memory.
 import { LedgerStateError, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import {
@@ -36,7 +36,7 @@ const REQUESTS = [
 ]
 const PATIENCE = { patienceMs: 60_000, writePatienceMs: 120_000 }
 
-/** What 80 versions write: values of three holders, deletions, and now and then another library. */
+/** Writes of 80 versions: values of three holders, deletions, and now and then another library. */
 function randomVersions(): Write[][] {
   const random = createRandom(SEED)
   return Array.from({ length: 80 }, () => {

@@ -27,9 +27,9 @@ interface Kit {
   readonly requests: readonly KitRequest[]
 }
 
-/** One request of the kit in this many is sent. */
+/** One in this many requests of the kit is sent. */
 const EVERY = 20
-/** The longest chain of look-ups that any of them makes: settings, modules, and values that name others. */
+/** Rounds of the longest chain of look-ups of any request: settings, modules, and values that name others. */
 const MOST_ROUNDS = 10
 const PATIENCE = { patienceMs: 60_000, writePatienceMs: 120_000 }
 

@@ -20,13 +20,13 @@ export function formatBytes(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`
 }
 
-/** How much of it is done, and how long the rest takes at the rate so far. */
+/** Text about how much is done, and how long the rest takes at the rate so far. */
 export function formatShare(done: number, total: number, seconds: number): string {
   const share = total > 0 ? Math.min(1, done / total) : 0
   return formatRest(share, share > 0.001 ? (seconds * (1 - share)) / share : undefined)
 }
 
-/** How much of it is done, and how long the rest takes where that is known. */
+/** Text about how much is done, and how long the rest takes, if that is known. */
 export function formatRest(share: number, secondsLeft: number | undefined): string {
   return `${(share * 100).toFixed(1)} %${secondsLeft === undefined ? '' : `, ${formatDuration(secondsLeft)} left`}`
 }

@@ -1,19 +1,19 @@
 const TERMINAL_INTERVAL_MS = 200
 const LOG_INTERVAL_MS = 10_000
 
-/** Leaves a terminal at the beginning of its line, with nothing on it. */
+/** Text that clears the line of a terminal, and goes to its beginning. */
 export const CLEARED_LINE = '\r\u001b[K'
 
 export interface ProgressLine {
-  /** Shows the text that is made for the seconds since the beginning, unless the text before is too young. */
+  /** Shows a text, unless the one before is too recent. `text` makes it from the seconds since the beginning. */
   update(text: (seconds: number) => string): void
-  /** Leaves a terminal without the line. */
+  /** Clears the line of a terminal. */
   finish(): void
 }
 
 /**
- * Creates a line of progress: on a terminal one that is rewritten, from the first update on; elsewhere a line every
- * ten seconds.
+ * Creates a line of progress. On a terminal it is rewritten, from the first update on; elsewhere a line is printed
+ * every ten seconds.
  */
 export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
   const began = performance.now()
@@ -26,7 +26,7 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       if (now < next) return
       next = now + interval
       const line = text((now - began) / 1_000)
-      // A line that is wrapped could not be rewritten.
+      // A wrapped line could not be rewritten.
       stream.write(stream.isTTY ? `${CLEARED_LINE}${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`)
       drawn = stream.isTTY
     },

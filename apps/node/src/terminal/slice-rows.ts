@@ -4,21 +4,21 @@ import type { SliceStatus } from '@ledger-state/ingest'
 import { OUTSIDE_OF_SLICE, type SliceLeftOut } from '@ledger-state/ledger'
 import { formatBytes, formatCount } from './amounts.js'
 
-/** One line on what a slice keeps. */
+/** One line about what a slice keeps. */
 export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStatus): string {
   const types = asked.types.length > 0 ? ` and resources of ${formatCount(asked.types.length)} types` : ''
   const late = joinedLate > 0 ? `; ${formatCount(joinedLate)} of them joined later and are known from then on` : ''
   return `a slice: ${formatCount(accounts)} accounts and objects (${formatCount(asked.accounts)} asked for), ${formatCount(tables)} tables (${formatCount(asked.tables)} asked for)${types}${late}; the framework and all modules`
 }
 
-/** One line on what a slice left out. */
+/** One line about what a slice left out. */
 export function describeLeftOut({ keys, bytes, writes, writtenBytes }: SliceLeftOut): string {
   const state =
     keys > 0 ? `${formatCount(keys)} keys (${formatBytes(bytes)}) of the state that the store began with, and ` : ''
   return `${state}${formatCount(writes)} writes (${formatBytes(writtenBytes)}) of transactions`
 }
 
-/** Facts of a slice as JSON has them: u64 values are strings. */
+/** Facts of a slice for JSON, in which u64 values are strings. */
 export function sliceFacts({ asked, accounts, tables, joinedLate, newest, leftOut }: SliceStatus) {
   return {
     asked_accounts: asked.accounts,

@@ -1,8 +1,8 @@
-/** How a command is stopped from outside. */
+/** Stop of a command from outside. */
 export interface Stop {
-  /** Aborted by the first SIGINT or SIGTERM; a second one ends the process at once, as if nobody listened. */
+  /** Aborted by the first SIGINT or SIGTERM. A second one ends the process at once, as if it had no handler. */
   readonly signal: AbortSignal
-  /** The one that came first, where one came. */
+  /** The first signal that came, if one came. */
   readonly by: () => NodeJS.Signals | undefined
 }
 

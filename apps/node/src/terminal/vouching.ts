@@ -1,6 +1,6 @@
 import type { Vouching } from '@ledger-state/feed'
 
-/** Says who signed: `by 80 of 90 of the voting power of epoch 8, from the waypoint 0:978a…`. */
+/** Text about the signers: `by 80 of 90 of the voting power of epoch 8, from the waypoint 0:978a…`. */
 export function describeVouching({ waypoint, epoch, power }: Vouching): string {
   const by = power ? `by ${power.signed} of ${power.total} of the voting power of epoch ${epoch}, ` : ''
   return `${by}from the waypoint ${waypoint}`
