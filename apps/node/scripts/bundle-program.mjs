@@ -2,6 +2,7 @@
 // which took most of the time of a command such as `get`. Packages of others are installed next to the bundle, since
 // some have binaries.
 import { globSync, readFileSync, rmSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -24,13 +25,21 @@ const processes = ['reader', 'writer', 'feed-server', 'check-process', 'tree-pro
 const FOLDER = 'processes'
 const entryPoints = [...processes, ...threads].map((path) => ({ in: path, out: `${FOLDER}/${basename(path, '.ts')}` }))
 
-/** @type {import('esbuild').Plugin} */
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
+/**
+ * Packages of others are not bundled, so the program itself has to depend on those that packages of the workspace import.
+ * @type {import('esbuild').Plugin}
+ */
 const PACKAGES_OF_OTHERS = {
   name: 'packages of others',
   setup({ onResolve }) {
-    onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === 'entry-point' || /^(@ledger-state\/|#)/.test(path) ? undefined : { path, external: true },
-    )
+    onResolve({ filter: /^[^./]/ }, ({ path, kind, importer }) => {
+      if (kind === 'entry-point' || /^(@ledger-state\/|#)/.test(path)) return undefined
+      const [name] = /^(@[^/]+\/)?[^/]+/.exec(path) ?? [path]
+      if (isBuiltin(path) || name in dependencies) return { path, external: true }
+      return { errors: [{ text: `${importer} imports ${name}, which is not in the dependencies of the program` }] }
+    })
   },
 }
 
