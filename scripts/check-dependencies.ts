@@ -1,4 +1,4 @@
-// Checks the licences of all production dependencies, and their advisories where the registry has any.
+// Checks the licences of all production dependencies, and their advisories if the registry has any.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
