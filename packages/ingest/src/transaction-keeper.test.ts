@@ -62,7 +62,7 @@ describe('transactions', () => {
     'of a backup in the format %s are kept with each version that writes',
     async (format) => {
       writeBackup(chain, bed.at('backup'), { format })
-      const engine = await bed.open('store', { memoryTableBytes: 0 })
+      const engine = await bed.open('store', { memtableBytes: 0 })
       await ingest(engine, bed.at('backup'), { keepTransactions: true })
       expect(keptFrom(engine, 0)).toEqual(expectedFrom(0))
       expect(sinceOf(engine)).toBe(0n)
@@ -74,7 +74,7 @@ describe('transactions', () => {
   it('continue without being asked, from another source, and leave with the window', async () => {
     writeBackup(chain, bed.at('backup'))
     const node = await startStandInNode(chain)
-    const engine = await bed.open('store', { memoryTableBytes: 0 })
+    const engine = await bed.open('store', { memtableBytes: 0 })
     await ingest(engine, bed.at('backup'), { keepTransactions: true, to: 50n })
     await ingest(engine, node.url)
     await node.close()
@@ -137,7 +137,7 @@ describe('transactions', () => {
 
   it('are cut off with their versions', async () => {
     writeBackup(chain, bed.at('backup'))
-    const engine = await bed.open('store', { memoryTableBytes: 0 })
+    const engine = await bed.open('store', { memtableBytes: 0 })
     await ingest(engine, bed.at('backup'), { to: 60n })
     await ingest(engine, bed.at('backup'), { keepTransactions: true })
     await engine.truncateTo(60n)

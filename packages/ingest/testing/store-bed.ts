@@ -10,7 +10,7 @@ export interface StoreBed {
   readonly folder: string
   at(name: string): string
   /** Opens a store, after closing one that is open under this name. */
-  open(name: string, options?: Pick<WriterOptions, 'memoryTableBytes'>): Promise<StateEngine>
+  open(name: string, options?: Pick<WriterOptions, 'memtableBytes'>): Promise<StateEngine>
   close(): Promise<void>
 }
 

@@ -26,7 +26,7 @@ async function ingest(
   count: number,
   { compressHistory = true, length = 100 } = {},
 ): Promise<number> {
-  const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: 0, compressHistory })
+  const engine = openStateEngine({ path, durability: 'none', memtableBytes: 0, compressHistory })
   const versions = Array.from({ length: count }, (_, at) =>
     record(first + at, [[KEY, value(first + at, length)]], first + at),
   )
@@ -88,7 +88,7 @@ it.each([100, 2_098])(
     const engine = openStateEngine({
       path: folder.path,
       durability: 'none',
-      memoryTableBytes: 0,
+      memtableBytes: 0,
       compressHistory: true,
     })
     for (const last of [1_777, 1_500, 1_133]) {

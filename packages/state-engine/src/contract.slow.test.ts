@@ -1,4 +1,4 @@
-// Runs the contract with all sizes of the table, and on the engine on LMDB wrapped in the async port.
+// Runs the contract with all sizes of the memtable, and on the engine on LMDB wrapped in the async port.
 import { engineToAsync } from '@ledger-state/engine'
 import { STATE_ENGINE_CONTRACT } from '@ledger-state/engine/contract'
 import { describe, it } from 'vitest'

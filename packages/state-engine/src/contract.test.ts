@@ -10,18 +10,18 @@ import { openStateEngine } from './open-state-engine.js'
 const TABLES = [
   ['that merges every commit', 0],
   ['that merges after some commits', 4_096],
-  ['with its usual table', undefined],
+  ['with its usual memtable', undefined],
 ] as const
 
 describe.each(TABLES.filter(([, bytes]) => isSlowRun || bytes === 4_096))(
   'the engine on LMDB %s',
-  (_, memoryTableBytes) => {
+  (_, memtableBytes) => {
     for (const { name, run } of STATE_ENGINE_CONTRACT) {
       it(name, async () => {
         const path = mkdtempSync(join(tmpdir(), 'state-engine-'))
-        const open = () => openStateEngine({ path, durability: 'none', memoryTableBytes })
+        const open = () => openStateEngine({ path, durability: 'none', memtableBytes })
         try {
-          await run(open, { countsEveryDrop: memoryTableBytes === 0 })
+          await run(open, { countsEveryDrop: memtableBytes === 0 })
           const engine = open()
           expect((await engine.check()).problems).toEqual([])
           await engine.close()

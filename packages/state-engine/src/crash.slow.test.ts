@@ -23,7 +23,7 @@ const POINTS_OF_TRUNCATING: readonly Failpoint[] = [
 ]
 
 function openHere(path: string): StateEngine {
-  return openStateEngine({ path, durability: 'none', memoryTableBytes: 60_000 })
+  return openStateEngine({ path, durability: 'none', memtableBytes: 60_000 })
 }
 
 describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {

@@ -31,14 +31,14 @@ interface Scene {
 
 /** Runs the program from its second operation on. The director decides when the writer and its readers continue. */
 async function direct(
-  memoryTableBytes: number,
+  memtableBytes: number,
   readers: readonly { readonly stopsAtSystemCalls: boolean }[],
   work: (scene: Scene) => void | Promise<void>,
 ): Promise<void> {
   const path = mkdtempSync(join(ROOT, 'one-state-'))
   const scene = { path, writer: new Actor(AT_CALLS), readers: readers.map((options) => new Actor(options)) }
   try {
-    scene.writer.begin({ kind: 'write', path: join(path, 'store'), memoryTableBytes }, 1)
+    scene.writer.begin({ kind: 'write', path: join(path, 'store'), memtableBytes }, 1)
     while (scene.writer.ops.done === 0) scene.writer.go(1)
     for (const reader of scene.readers) reader.run({ kind: 'open', path: join(path, 'store') })
     await work(scene)
@@ -92,12 +92,12 @@ describe('readers that are stopped at any of their steps while the writer contin
   const stops = isSlowRun ? Array.from({ length: 12 }, (_, at) => 2 * at + 1 + (SEED % 2)) : [1, 2, 3, 5, 8]
   const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 100 * at + 3 + (SEED % 100)) : [47]
 
-  it.each(TABLES)('say what the store held at one moment, with a table of %s bytes', TIMEOUT, async (table) => {
+  it.each(TABLES)('say what the store held at one moment, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
     const random = createRandom(SEED)
     for (const length of lengths) {
       const offset = random.below(length)
       await direct(
-        table,
+        memtable,
         stops.map(() => AT_CALLS),
         ({ writer, readers }) => {
           const delayed = readers.map((reader) => new Delayed(reader, writer))
@@ -117,10 +117,10 @@ describe('readers that are stopped at any of their steps while the writer contin
     }
   })
 
-  it.each(TABLES)('say the same if all continue by turns, with a table of %s bytes', TIMEOUT, async (table) => {
+  it.each(TABLES)('say the same if all continue by turns, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
     const random = createRandom(SEED)
     for (let round = 0; round < (isSlowRun ? 6 : 1); round++) {
-      await direct(table, [AT_CALLS, AT_CALLS, AT_CALLS], ({ writer, readers }) => {
+      await direct(memtable, [AT_CALLS, AT_CALLS, AT_CALLS], ({ writer, readers }) => {
         const delayed = readers.map((reader) => new Delayed(reader, writer))
         for (const one of delayed) one.begin({ kind: 'report' }, 1)
         while (!writer.isIdle) {
@@ -142,12 +142,12 @@ describe('a snapshot on disk', () => {
   const lengths = isSlowRun ? Array.from({ length: 2 }, (_, at) => 108 * at + 7 + (SEED % 108)) : [83]
   const stops = [1, 2, 3]
 
-  it.each(TABLES)('holds one state, wherever it is stopped, with a table of %s bytes', TIMEOUT, async (table) => {
+  it.each(TABLES)('holds one state, wherever it is stopped, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
     const random = createRandom(SEED)
     for (const length of lengths) {
       const offset = random.below(length)
       await direct(
-        table,
+        memtable,
         [...stops, 0].map(() => AT_POINTS),
         async ({ path, writer, readers }) => {
           const delayed = readers.map((reader) => new Delayed(reader, writer))

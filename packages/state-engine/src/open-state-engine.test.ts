@@ -105,9 +105,9 @@ describe('openStateEngine', () => {
     expect(() => openStateEngine({ path, durability: 'FULL' as never })).toThrow(
       wrong(/"FULL", expected one of full, ordered, none/),
     )
-    for (const memoryTableBytes of [-1, 0.5, 2 ** 31 + 1, Number.NaN, '5', null]) {
-      expect(() => openStateEngine({ path, memoryTableBytes: memoryTableBytes as never })).toThrow(
-        wrong(/memoryTableBytes is .*, expected a whole number from 0 to 2147483648/),
+    for (const memtableBytes of [-1, 0.5, 2 ** 31 + 1, Number.NaN, '5', null]) {
+      expect(() => openStateEngine({ path, memtableBytes: memtableBytes as never })).toThrow(
+        wrong(/memtableBytes is .*, expected a whole number from 0 to 2147483648/),
       )
     }
     for (const mapBytes of [0, 1_000, 2 ** 30 + 0.5, Number.POSITIVE_INFINITY, 2 ** 50, '1073741824']) {
@@ -126,7 +126,7 @@ describe('openStateEngine', () => {
   it('maps as much of the address space as its options say, and more once the file has grown beyond it', async () => {
     const { path } = folder
     const mapBytes = 2 ** 22
-    const engine = openStateEngine({ path, mapBytes, memoryTableBytes: 0, durability: 'none' })
+    const engine = openStateEngine({ path, mapBytes, memtableBytes: 0, durability: 'none' })
     expect(engine.stats.mapBytes).toBe(mapBytes)
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
     await engine.commit([record(1, [[bytes('large'), new Uint8Array(8_000_000)]])], CHAIN)
@@ -176,9 +176,9 @@ describe('openStateEngine', () => {
     const versionOf = (version: number) =>
       record(version, [[bytes(`key ${version}`), bytes(`value ${version}`)]], version)
     for (let version = 0; version < 20; version++) await engine.commit([versionOf(version)], CHAIN)
-    expect(engine.stats).toMatchObject({ keys: 1, tableEntries: 19 })
+    expect(engine.stats).toMatchObject({ keys: 1, memtableEntries: 19 })
     await Promise.all([engine.merge(), engine.commit([versionOf(20)], CHAIN), engine.merge()])
-    expect(engine.stats).toMatchObject({ keys: 21, tableEntries: 0 })
+    expect(engine.stats).toMatchObject({ keys: 21, memtableEntries: 0 })
     await engine.merge()
     await engine.commit([versionOf(21)], CHAIN)
     expect((await engine.check()).problems).toEqual([])

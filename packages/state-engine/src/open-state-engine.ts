@@ -53,9 +53,9 @@ import { recoverWal } from './wal/recovery.js'
 
 /** Interval in milliseconds at which a reader looks for commits of other processes while it has listeners. */
 const COMMIT_POLL_MS = 20
-/** Default size of the table in memory: 64 MiB. */
+/** Default size of the memtable: 64 MiB. */
 const DEFAULT_TABLE_BYTES = 2 ** 26
-/** Largest size of the table in memory: offsets in a WAL file have 32 bits. */
+/** Largest size of the memtable: offsets in a WAL file have 32 bits. */
 const MAX_TABLE_BYTES = 2 ** 31
 const MIN_MAP_BYTES = 2 ** 20
 /** Largest map: the address space of a process on a processor of 64 bits. */
@@ -96,7 +96,7 @@ export interface WriterOptions extends StateEngineOptions {
    * reader process takes as much. With more, each page is written less often, which pays during a large ingest. With 0,
    * every commit is merged at once.
    */
-  readonly memoryTableBytes?: number | undefined
+  readonly memtableBytes?: number | undefined
   /**
    * Whether superseded values are compressed (LZ4); false by default. The history of a real chain then takes an eighth
    * of the space. A read in the past takes 0.3 to 0.5 µs more if histories are short, and up to 1.8 µs more if they are
@@ -142,7 +142,7 @@ const knownOptions = {
   mapBytes: 0,
   durability: 0,
   create: 0,
-  memoryTableBytes: 0,
+  memtableBytes: 0,
   compressHistory: 0,
 } satisfies Record<keyof WriterOptions, 0>
 /**
@@ -180,9 +180,9 @@ export function openStateEngine(options: WriterOptions): StateEngine {
 /** Same as `openStateEngine`, for tests that interrupt the work of the engine. */
 export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpoint): StateEngine {
   validateOptions(options)
-  const { path, create = true, durability = 'full', memoryTableBytes = DEFAULT_TABLE_BYTES } = options
+  const { path, create = true, durability = 'full', memtableBytes = DEFAULT_TABLE_BYTES } = options
   expectOneOf('the durability', durability, DURABILITIES)
-  expectBetween('memoryTableBytes', memoryTableBytes, 0, MAX_TABLE_BYTES)
+  expectBetween('memtableBytes', memtableBytes, 0, MAX_TABLE_BYTES)
   if (!create) expectStore(path)
   // The lock comes first, so that only one opener creates or repairs the store.
   withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
@@ -190,7 +190,7 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
   let store: LmdbStore | undefined
   try {
     store = openLmdbStore({ ...options, readOnly: false })
-    const segmentBytes = Math.floor(memoryTableBytes / 2)
+    const segmentBytes = Math.floor(memtableBytes / 2)
     return new LmdbEngine(store, atFailpoint, { releaseLock, segmentBytes })
   } catch (error) {
     void store?.root.close()
@@ -240,7 +240,7 @@ function expectBetween(what: string, value: unknown, least: number, most: number
   throw invalidArgument(what, `a whole number from ${least} to ${most}`, value)
 }
 
-interface WriterParts {
+interface WriterSetup {
   readonly releaseLock: () => void
   readonly segmentBytes: number
 }
@@ -255,7 +255,7 @@ class LmdbEngine implements StateEngine {
   readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
   #closed = false
 
-  constructor(store: LmdbStore, atFailpoint: AtFailpoint, parts: WriterParts | undefined) {
+  constructor(store: LmdbStore, atFailpoint: AtFailpoint, parts: WriterSetup | undefined) {
     this.#store = store
     this.#atFailpoint = atFailpoint
     if (!parts) {
@@ -268,7 +268,7 @@ class LmdbEngine implements StateEngine {
     const { segmentBytes, releaseLock } = parts
     const recovered = recoverWal(store, bytes && decodeLedgerRecord(bytes))
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
-    this.#reads = new StoreReads(store, { table: log.table, follow: () => true }, atFailpoint)
+    this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
     const onChange = () => this.#watch.notice()
     this.#writer = new StoreWriter(store, this.#reads, log, { segmentBytes, onChange, atFailpoint })
     this.#closeSource = releaseLock
@@ -289,8 +289,8 @@ class LmdbEngine implements StateEngine {
   }
 
   get stats(): StoreStats {
-    const { record, table } = this.#reads.snapshot()
-    return storeStats(this.#store, record, table)
+    const { record, memtable } = this.#reads.snapshot()
+    return storeStats(this.#store, record, memtable)
   }
 
   at(version?: bigint): EngineView {

@@ -44,13 +44,13 @@ async function tryRuns(
 
 /** Varies options from half to one and a half times their values. */
 function varied(options: Options): Options {
-  const { memoryTableBytes } = options
+  const { memtableBytes } = options
   const compressHistory = random.below(2) === 0
-  if (memoryTableBytes === undefined) return { ...options, compressHistory }
+  if (memtableBytes === undefined) return { ...options, compressHistory }
   return {
     ...options,
     compressHistory,
-    memoryTableBytes: Math.floor((memoryTableBytes * (50 + random.below(101))) / 100),
+    memtableBytes: Math.floor((memtableBytes * (50 + random.below(101))) / 100),
   }
 }
 
@@ -110,15 +110,15 @@ async function isFound(run: Commits, losses: Iterable<PowerLoss>): Promise<boole
 
 describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})`, () => {
   it.each<[string, Options, commitsBetweenOpenings?: number]>([
-    ['commits that stay in the table', {}],
-    ['merges all the time', { memoryTableBytes: 20_000 }],
-    ['merges all the time, compresses', { memoryTableBytes: 20_000, compressHistory: true }],
-    ['merges now and then', { memoryTableBytes: 150_000 }],
-    ['merges at once', { memoryTableBytes: 0 }],
-    ['opened often', { memoryTableBytes: 60_000 }, 1],
-    ['opened often, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }, 1],
-    ['ordered durability', { durability: 'ordered', memoryTableBytes: 20_000 }],
-    ['ordered durability, in the table', { durability: 'ordered' }],
+    ['commits that stay in the memtable', {}],
+    ['merges all the time', { memtableBytes: 20_000 }],
+    ['merges all the time, compresses', { memtableBytes: 20_000, compressHistory: true }],
+    ['merges now and then', { memtableBytes: 150_000 }],
+    ['merges at once', { memtableBytes: 0 }],
+    ['opened often', { memtableBytes: 60_000 }, 1],
+    ['opened often, ordered durability', { durability: 'ordered', memtableBytes: 60_000 }, 1],
+    ['ordered durability', { durability: 'ordered', memtableBytes: 20_000 }],
+    ['ordered durability, in the memtable', { durability: 'ordered' }],
   ])('loses nothing that was acknowledged and leaves no block torn: %s', LONG, async (name, options, openings) => {
     let left = CONTINUED
     await tryRuns(
@@ -136,11 +136,11 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   })
 
   it.each<[string, Options, inSlices?: boolean]>([
-    ['in the table', {}],
-    ['of merged versions', { memoryTableBytes: 20_000 }],
-    ['of merged versions, removed at once', { memoryTableBytes: 60_000 }, false],
-    ['of both', { memoryTableBytes: 60_000 }],
-    ['of both, ordered durability', { durability: 'ordered', memoryTableBytes: 60_000 }],
+    ['in the memtable', {}],
+    ['of merged versions', { memtableBytes: 20_000 }],
+    ['of merged versions, removed at once', { memtableBytes: 60_000 }, false],
+    ['of both', { memtableBytes: 60_000 }],
+    ['of both, ordered durability', { durability: 'ordered', memtableBytes: 60_000 }],
   ])('leaves each truncation as a whole or not at all: %s', LONG, async (name, options, inSlices = true) => {
     const createRun = () => {
       return { kind: 'truncations', options: varied(options), steps: 33 + random.below(33), inSlices } as const
@@ -156,7 +156,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   })
 
   it('loses nothing that was acknowledged and leaves no block torn after an earlier loss of power', LONG, async () => {
-    const create = () => ({ ...commitsOf({ memoryTableBytes: 20_000 }), commits: 12, versionsPerCommit: 10 })
+    const create = () => ({ ...commitsOf({ memtableBytes: 20_000 }), commits: 12, versionsPerCommit: 10 })
     const before = Array.from({ length: Math.ceil(IMAGES / 200) }, create)
     const images = await imagesOf(before)
     const runs = images.map(() => ({ ...create(), commits: 15 }))
@@ -192,7 +192,7 @@ describe.skipIf(!canRecord())(`a loss of power (needs strace; TEST_SEED=${SEED})
   })
 
   it('reveals each fault that is built into an engine', LONG, async () => {
-    const run = commitsOf({ memoryTableBytes: 20_000 })
+    const run = commitsOf({ memtableBytes: 20_000 })
     const [events] = await recordInMemory([run])
     const missed: string[] = []
     for (const [fault, change] of Object.entries(FAULTS)) {

@@ -14,7 +14,7 @@ import { STORE_FILE } from './lmdb/lmdb-store.js'
 const SEED = testSeed()
 const RUN: RecordedRun = {
   kind: 'commits',
-  options: { memoryTableBytes: 20_000 },
+  options: { memtableBytes: 20_000 },
   commits: 15,
   versionsPerCommit: 10,
   retained: 60,

@@ -21,12 +21,12 @@ interface ReaderReport {
   readonly problems: readonly string[]
 }
 
-// With small tables there are many rotations, merges and bulk commits.
+// With small memtables there are many rotations, merges and bulk commits.
 it.each([50_000, 2_000_000, undefined])(
-  `two reader processes answer right beside a writer that merges and prunes, with a table of %s bytes (TEST_SEED=${SEED})`,
-  async (memoryTableBytes) => {
+  `two reader processes answer right beside a writer that merges and prunes, with a memtable of %s bytes (TEST_SEED=${SEED})`,
+  async (memtableBytes) => {
     const random = createRandom(SEED)
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
     let version = 0n
     const commit = () =>
       engine.commit(
@@ -79,10 +79,10 @@ function branchVersion(version: bigint, branch: number): VersionWrites {
 }
 
 it.each([0, 200_000, undefined])(
-  `a reader process mixes no branches beside a writer that truncates, with a table of %s bytes (TEST_SEED=${SEED})`,
-  async (memoryTableBytes) => {
+  `a reader process mixes no branches beside a writer that truncates, with a memtable of %s bytes (TEST_SEED=${SEED})`,
+  async (memtableBytes) => {
     const random = createRandom(SEED)
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
     let branch = 0
     const commit = () => {
       const next = engine.ledger ? engine.ledger.latestVersion + 1n : 0n

@@ -66,8 +66,8 @@ it('a store has the bytes that docs/storage.md shows', async () => {
   const payload = exampleLines().map((line) => /^([0-9a-f ]+?) {2}/.exec(line)?.[1]?.replaceAll(' ', '') ?? '')
   expect(payload.join('')).toContain(file.subarray(RECORD_HEADER_LENGTH).toString('hex'))
 
-  // A commit without versions that is merged at once merges the table as well.
-  const merger = openStateEngine({ path, durability: 'none', memoryTableBytes: 0 })
+  // A commit without versions that is merged at once merges the memtable as well.
+  const merger = openStateEngine({ path, durability: 'none', memtableBytes: 0 })
   await merger.commit([{ version: 3n, writes: [] }], CHAIN)
   await merger.close()
   const store = openLmdbStore({ path, readOnly: true })

@@ -12,7 +12,7 @@ const path = process.argv[2]!
 
 function tryOpen(): StateEngine | undefined {
   try {
-    return openStateEngine({ path, memoryTableBytes: 30_000 })
+    return openStateEngine({ path, memtableBytes: 30_000 })
   } catch (error) {
     if (isLedgerStateError(error, 'store_locked')) return undefined
     throw error

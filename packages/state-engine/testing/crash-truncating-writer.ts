@@ -13,6 +13,6 @@ performance.now = () => {
   now += 5
   return now
 }
-await runSteps({ path, memoryTableBytes: 60_000 }, MOST_STEPS, (point) => {
+await runSteps({ path, memtableBytes: 60_000 }, MOST_STEPS, (point) => {
   if (point === killAt && --left <= 0) process.kill(process.pid, 'SIGKILL')
 })

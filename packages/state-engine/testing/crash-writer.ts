@@ -21,8 +21,8 @@ performance.now = () => {
   now += 5
   return now
 }
-// The table is small, so that there are many rotations, merges and bulk commits.
-const engine = openWithFailpoints({ path, memoryTableBytes: 60_000, compressHistory: true }, atFailpoint)
+// The memtable is small, so that there are many rotations, merges and bulk commits.
+const engine = openWithFailpoints({ path, memtableBytes: 60_000, compressHistory: true }, atFailpoint)
 if (killAt?.startsWith('import')) {
   const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
   const entries = Array.from({ length: 12_000 }, (_, at) => ({

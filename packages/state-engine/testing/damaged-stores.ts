@@ -19,7 +19,7 @@ export function damagedStores({ isPruned }: { readonly isPruned: boolean }) {
 
   beforeAll(async () => {
     const written = join(root, 'written')
-    const engine = openStateEngine({ path: written, durability: 'none', memoryTableBytes: 0 })
+    const engine = openStateEngine({ path: written, durability: 'none', memtableBytes: 0 })
     for (let version = 0n; version < 1_500n; ) {
       await engine.commit(
         Array.from({ length: 100 }, () => knownVersion(version++)),

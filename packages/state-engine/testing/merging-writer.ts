@@ -10,7 +10,7 @@ const FIRST_MERGE_BYTES = 2_700_000
 export type WriterEnd = 'exit' | 'throw' | 'kill' | 'close'
 
 const [path, end, delay] = process.argv.slice(2) as [string, WriterEnd, string]
-const engine = openStateEngine({ path, memoryTableBytes: 6_000_000, compressHistory: true })
+const engine = openStateEngine({ path, memtableBytes: 6_000_000, compressHistory: true })
 let version = engine.ledger ? engine.ledger.latestVersion + 1n : 0n
 let isOver = false
 let written = 0

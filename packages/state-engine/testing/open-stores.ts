@@ -37,7 +37,7 @@ async function openReader(path: string): Promise<readonly string[]> {
 }
 
 async function openWriter(path: string): Promise<readonly string[]> {
-  const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: task === 'check' ? undefined : 0 })
+  const engine = openStateEngine({ path, durability: 'none', memtableBytes: task === 'check' ? undefined : 0 })
   try {
     if (task === 'check') return (await engine.check()).problems
     if (engine.ledger) await engine.commit([knownVersion(engine.ledger.latestVersion + 1n)], KNOWN_CHAIN)

@@ -47,8 +47,8 @@ function* batches(first: number, versions: number): Generator<WorkloadVersion[]>
 
 async function runOnEngine(): Promise<void> {
   const { openStateEngine } = await import('@ledger-state/state-engine')
-  const memoryTableBytes = operation === 'write' ? SMALL_TABLE_BYTES : undefined
-  const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES, memoryTableBytes })
+  const memtableBytes = operation === 'write' ? SMALL_TABLE_BYTES : undefined
+  const engine = openStateEngine({ path: folder, durability: 'none', mapBytes: MAP_BYTES, memtableBytes })
   // Only the first commit is merged at once.
   const inTable = operation === 'look-up in the table' ? FIRST_VERSIONS - 1 : 0
   await engine.commit(makeVersions(0, FIRST_VERSIONS - inTable), { chainId: 1 })

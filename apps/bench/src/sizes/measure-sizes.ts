@@ -35,7 +35,7 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
     path,
     durability: 'none',
     compressHistory: true,
-    memoryTableBytes: tableMiB * 2 ** 20,
+    memtableBytes: tableMiB * 2 ** 20,
   })
   const cpu = await cpuOf(async () => {
     for (const commit of commits) await engine.commit(commit, { chainId: 1 })

@@ -17,7 +17,7 @@ import type { Suite } from '../run/suite.ts'
 
 const CONNECTIONS = 32
 
-interface Contender {
+interface HttpContender {
   readonly subject: string
   readonly role: Role
   readonly server: Server
@@ -85,7 +85,7 @@ async function measureBesideConstants(run: BenchRun, one: RequestCase, ours: Ser
   }
 }
 
-async function measureCase(run: BenchRun, one: RequestCase, contenders: readonly Contender[]): Promise<void> {
+async function measureCase(run: BenchRun, one: RequestCase, contenders: readonly HttpContender[]): Promise<void> {
   const { name, makeRequest } = one
   const open = await Promise.all(contenders.map(({ server }) => openConnections(server.port, CONNECTIONS)))
   const rates = await measureRates(run, makeRequest, contenders, open)
@@ -107,7 +107,7 @@ async function measureCase(run: BenchRun, one: RequestCase, contenders: readonly
 async function measureRates(
   run: BenchRun,
   makeRequest: MakeRequest,
-  contenders: readonly Contender[],
+  contenders: readonly HttpContender[],
   open: readonly (readonly Connection[])[],
 ): Promise<number[][]> {
   // Many short rounds, because what else the machine does comes in bursts, which then affect few rounds.

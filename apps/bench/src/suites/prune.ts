@@ -56,7 +56,7 @@ async function measure(run: BenchRun, keys: number, windows: number): Promise<vo
   const path = run.folder('prune')
   // A table of a quarter of what a window writes. Writes that become obsolete in the table are never pruned, and what
   // is merged together is pruned together.
-  const engine = openStateEngine({ path, durability: 'none', memoryTableBytes: TABLE_BYTES_PER_KEY * keys })
+  const engine = openStateEngine({ path, durability: 'none', memtableBytes: TABLE_BYTES_PER_KEY * keys })
   const source = steadyVersions(keys)
   const windowVersions = BigInt(keys)
   const passWindow = async (prunes: boolean) => {

@@ -41,7 +41,7 @@ function makeWrites(): (readonly [Buffer, Buffer])[] {
 }
 
 const batches = Array.from({ length: BATCHES }, makeWrites)
-const engine = openStateEngine({ path, memoryTableBytes: TABLE_BYTES })
+const engine = openStateEngine({ path, memtableBytes: TABLE_BYTES })
 let version = 0n
 
 async function commit(): Promise<void> {

@@ -72,7 +72,7 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
-        ['not merged yet', `${formatCount(stats.tableEntries)} writes (${formatBytes(stats.writeAheadBytes)})`],
+        ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.writeAheadBytes)})`],
       ]
       process.stdout.write(`${table(rows)}\n`)
       if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
@@ -169,7 +169,7 @@ export function storeFacts(engine: LmdbEngineReader) {
     history_entries: stats.historyEntries,
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
-    unmerged_writes: stats.tableEntries,
+    unmerged_writes: stats.memtableEntries,
     write_ahead_bytes: stats.writeAheadBytes,
   }
 }

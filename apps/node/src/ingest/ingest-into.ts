@@ -178,8 +178,8 @@ export async function ingestInto(
     if (!slice) expectNoBegunSlice(place)
     const restoreFolder = place.kind === 'folder' ? rememberFolder(place.dataDir) : () => {}
     // A store that follows a node may be served meanwhile, and readers take as much memory as this process.
-    const memoryTableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
-    const engine = await openWriter(place, { compressHistory: true, memoryTableBytes })
+    const memtableBytes = reopen ? undefined : ingestTableBytes(memoryBytes())
+    const engine = await openWriter(place, { compressHistory: true, memtableBytes })
     let isIngested = false
     try {
       const progress = createIngestProgress(process.stderr, 'ingesting', reopen ? undefined : source)
@@ -200,7 +200,7 @@ export async function ingestInto(
       isIngested = ledger !== undefined || signal !== undefined
       if (!ledger && !signal) throw nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
-      if (memoryTableBytes && engine.kind === 'sync' && !signal) await mergeWithProgress(engine, process.stderr)
+      if (memtableBytes && engine.kind === 'sync' && !signal) await mergeWithProgress(engine, process.stderr)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)
       const status = await readSliceStatus(engine)
       if (status) notice(describeSlice(status))

@@ -24,6 +24,6 @@ it('a merge shows how many of the writes in memory are merged, and leaves a term
   // The first commit of a store is merged at once.
   expect(text.startsWith('\r\u001b[Kmerging: 0 of 1,000 writes, 0.0 %')).toBe(true)
   expect(text.endsWith('\r\u001b[K')).toBe(true)
-  expect(engine.stats).toMatchObject({ tableEntries: 0, keys: 500, historyEntries: 1_000 })
+  expect(engine.stats).toMatchObject({ memtableEntries: 0, keys: 500, historyEntries: 1_000 })
   await engine.close()
 })

@@ -6,14 +6,14 @@ const LOOK_MS = 200
 
 /** Merges all commits so far, and shows how many of their writes are merged. */
 export async function mergeWithProgress(engine: StateEngine, stream: NodeJS.WriteStream): Promise<void> {
-  const { tableEntries } = engine.stats
+  const { memtableEntries } = engine.stats
   const before = mergedWrites(engine)
   const line = createProgressLine(stream)
   const show = () =>
     line.update((seconds) => {
-      const done = Math.min(tableEntries, Math.max(0, mergedWrites(engine) - before))
-      const amount = `${formatCount(done)} of ${formatCount(tableEntries)} writes`
-      return `merging: ${amount}, ${formatShare(done, tableEntries, seconds)}`
+      const done = Math.min(memtableEntries, Math.max(0, mergedWrites(engine) - before))
+      const amount = `${formatCount(done)} of ${formatCount(memtableEntries)} writes`
+      return `merging: ${amount}, ${formatShare(done, memtableEntries, seconds)}`
     })
   show()
   const timer = setInterval(show, LOOK_MS)

@@ -58,7 +58,7 @@ export interface StoreFigures {
   readonly keys: number
   readonly historyEntries: number
   /** Number of writes that are not in the data file yet. */
-  readonly tableEntries: number
+  readonly memtableEntries: number
   readonly fileBytes: number
   readonly freeBytes: number
   readonly databases: Readonly<Record<string, { readonly bytes: number }>>
@@ -75,7 +75,7 @@ const OF_STATE: readonly string[] = ['latest', 'large']
  * compared with a long window. Undefined if nothing was superseded yet: one version does not suffice for a forecast.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
-  const { keys, historyEntries, tableEntries, versions, databases } = store
+  const { keys, historyEntries, memtableEntries, versions, databases } = store
   if (keys === 0 || historyEntries === 0) return undefined
   const bytesOf = (isOfState: boolean): number =>
     Object.entries(databases)
@@ -83,7 +83,7 @@ export function measureStore(store: StoreFigures): { shape: LedgerShape; measure
       .reduce((sum, [, { bytes }]) => sum + bytes, 0)
   const used = Math.max(1, store.fileBytes - store.freeBytes)
   return {
-    shape: { keys, writesPerVersion: (historyEntries + tableEntries) / versions },
+    shape: { keys, writesPerVersion: (historyEntries + memtableEntries) / versions },
     measured: {
       bytesPerKey: bytesOf(true) / keys,
       bytesPerWrite: bytesOf(false) / historyEntries,

@@ -64,10 +64,10 @@ describe('a forecast', () => {
       blocks: { bytes: 10_000 },
     }
     const file = { fileBytes: 200_000, freeBytes: 40_000, databases }
-    const store = { keys: 200, historyEntries: 1_000, tableEntries: 0, versions: 500, ...file }
+    const store = { keys: 200, historyEntries: 1_000, memtableEntries: 0, versions: 500, ...file }
     const { shape, measured } = measureStore(store)!
     expect(shape).toEqual({ keys: 200, writesPerVersion: 2 })
-    const unmerged = measureStore({ ...store, versions: 600, tableEntries: 200 })!
+    const unmerged = measureStore({ ...store, versions: 600, memtableEntries: 200 })!
     expect(unmerged).toEqual({ shape, measured })
     expect(measured).toEqual({ bytesPerKey: 250, bytesPerWrite: 100, freePages: 1.25 })
     expect(forecastWindow(500, shape, measured).diskBytes).toBe(187_500)
@@ -79,7 +79,7 @@ describe('a forecast', () => {
     const store = {
       keys: 5,
       historyEntries: 0,
-      tableEntries: 0,
+      memtableEntries: 0,
       versions: 1,
       fileBytes: 4_096,
       freeBytes: 0,

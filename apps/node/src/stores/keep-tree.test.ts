@@ -86,7 +86,7 @@ describe('keepTree', () => {
 
   it('counts keys that are not merged yet, too', async () => {
     await reader.close()
-    const engine = openStateEngine({ path: bed.at('unmerged'), durability: 'none', memoryTableBytes: 2 ** 26 })
+    const engine = openStateEngine({ path: bed.at('unmerged'), durability: 'none', memtableBytes: 2 ** 26 })
     // The first commit of a store is merged at once.
     await ingestBackup(engine, 0n)
     await ingestBackup(engine)

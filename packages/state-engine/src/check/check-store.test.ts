@@ -25,7 +25,7 @@ const NEWEST = 1_505n
 const template = mkdtempSync(join(tmpdir(), 'engine-check-'))
 
 beforeAll(async () => {
-  const engine = openStateEngine({ path: template, durability: 'none', memoryTableBytes: 0 })
+  const engine = openStateEngine({ path: template, durability: 'none', memtableBytes: 0 })
   for (let version = 0n; version < 1_500n; ) {
     await engine.commit(
       Array.from({ length: 100 }, () => knownVersion(version++)),
@@ -261,7 +261,7 @@ describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
         table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
     })
     // Merging the commit reads the record of the key.
-    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true, memoryTableBytes: 0 })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true, memtableBytes: 0 })
     const known = knownVersion(1_400n).writes[0]![0]
     const again = { version: NEWEST + 1n, block: undefined, writes: [[known, known] as const] }
     await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })

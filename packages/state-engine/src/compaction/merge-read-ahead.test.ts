@@ -106,7 +106,7 @@ describe(`an engine whose file is large beside the memory (TEST_SEED=${SEED})`, 
     const random = createRandom(SEED)
     await openStateEngine({ path: folder.path }).close()
     enlarge()
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 400_000 })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 400_000 })
     const model = new Map<string, string | undefined>()
     const keyOf = (number: number) => (number % 50 === 0 ? 'long '.repeat(500) : 'key ') + number
     for (let version = 0; version < 60; version++) {

@@ -33,7 +33,7 @@ const SORT_SHARE = 0.1
 export interface MergeParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
-  readonly table: Memtable
+  readonly memtable: Memtable
   /** Runs a slice in a write transaction. The slice returns whether the segment is merged. */
   transact(slice: () => boolean): Promise<boolean>
   /** Runs a transaction on a thread. */
@@ -119,7 +119,8 @@ export class MergeScheduler {
   }
 
   async #mergeSealed(): Promise<void> {
-    while (this.#parts.table.segments.length > 1 && !this.#isStopped) await this.#merge(this.#parts.table.segments[0]!)
+    while (this.#parts.memtable.segments.length > 1 && !this.#isStopped)
+      await this.#merge(this.#parts.memtable.segments[0]!)
   }
 
   async #merge(segment: Segment): Promise<void> {

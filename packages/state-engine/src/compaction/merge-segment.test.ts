@@ -59,7 +59,7 @@ function pruneWhole(): void {
 
 function get(lookup: Lookup, key: Uint8Array, version: bigint): string | undefined {
   const { ledger, ...rest } = ledgerRecord()
-  const snapshot = { options: {}, record: { ledger, ...rest }, ledger, table: new Memtable() }
+  const snapshot = { options: {}, record: { ledger, ...rest }, ledger, memtable: new Memtable() }
   const found = lookup.find(key, highHalf(version), lowHalf(version), snapshot as never)
   return found === PRESENT ? Buffer.from(lookup.copy()).toString('latin1') : undefined
 }

@@ -62,7 +62,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     async () => {
       const asks = vi.spyOn(MergeThread.prototype, 'ask')
       const random = createRandom(SEED)
-      const open = () => openStateEngine({ path: folder.path, memoryTableBytes: 3_600_000, compressHistory: true })
+      const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compressHistory: true })
       let engine = open()
       const model = createMemoryEngine()
       let next = 0

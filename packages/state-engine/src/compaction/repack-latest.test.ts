@@ -107,7 +107,7 @@ describe.runIf(isSlowRun)('an engine under a steady load', () => {
 
   it('does not let the pages of its newest values empty', async () => {
     const random = createRandom(1)
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 250_000 })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 250_000 })
     let latestVersion = -1n
     const commit = async (numbers: readonly number[]) => {
       const version = ++latestVersion

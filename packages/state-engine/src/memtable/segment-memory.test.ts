@@ -14,14 +14,14 @@ const SEED = testSeed()
 const folder = temporaryFolder()
 const KEYS = 40
 const VERSIONS_PER_COMMIT = 20n
-/** Size of the table: a commit fills about a third of a segment, so a few commits reuse the memory of each segment. */
+/** Size of the memtable: a commit fills about a third of a segment, so a few commits reuse the memory of each segment. */
 const TABLE_BYTES = 20_000
 const ROUNDS = isSlowRun ? 100 : 15
 
 describe(`memory that segments hand over (TEST_SEED=${SEED})`, () => {
   it('is never read by iterators and views that began before, whatever is committed between two steps of them', async () => {
     const random = createRandom(SEED)
-    const engine = openStateEngine({ path: folder.path, memoryTableBytes: TABLE_BYTES })
+    const engine = openStateEngine({ path: folder.path, memtableBytes: TABLE_BYTES })
     const oracle = createMemoryEngine()
     let next = 0n
     const key = () => bytes(`key ${random.below(KEYS)}`)

@@ -64,12 +64,12 @@ function toVersions(first: bigint, writesOfVersions: readonly (readonly Write[])
   })
 }
 
-function commit(table: Memtable, segment: Segment, number: number, versions: readonly VersionWrites[]): boolean {
+function commit(memtable: Memtable, segment: Segment, number: number, versions: readonly VersionWrites[]): boolean {
   const checkpoint = segment.checkpoint()
   const content = { number, chainId: 7n, versions, mark: Buffer.from([number]), blockBefore: segment.head?.latestBlock }
   segment.reserve(payloadLength(content))
   try {
-    segment.head = putCommit(segment, table.hash, content, () => false)
+    segment.head = putCommit(segment, memtable.hash, content, () => false)
     return true
   } catch (error) {
     expect(isLedgerStateError(error, 'duplicate_key')).toBe(true)
@@ -98,19 +98,19 @@ function truncateOracle(oracle: Oracle, version: bigint): void {
 }
 
 /** Updates another segment with the bytes that were appended to the arena of the first. */
-function readAgain(table: Memtable, segment: Segment, again: Segment, number: number, start: number): void {
+function readAgain(memtable: Memtable, segment: Segment, again: Segment, number: number, start: number): void {
   again.reserve(segment.length - start)
   segment.bytes.copy(again.bytes, start, start, segment.length)
   again.length = segment.length
-  again.head = indexCommit(again, table.hash, number, start, segment.length, again.head?.latestBlock)
+  again.head = indexCommit(again, memtable.hash, number, start, segment.length, again.head?.latestBlock)
   expect(again.head).toEqual(segment.head)
 }
 
-function expectSame(table: Memtable, segment: Segment, oracle: Oracle, versions: readonly bigint[]): void {
+function expectSame(memtable: Memtable, segment: Segment, oracle: Oracle, versions: readonly bigint[]): void {
   expect(segment.keyCount).toBe(oracle.size)
   for (const [key, writes] of oracle) {
     const bytes = Buffer.from(key, 'latin1')
-    const hash = table.hashOf(bytes)
+    const hash = memtable.hashOf(bytes)
     expect(segment.mayHave(fingerprintOf(bytes, 0, bytes.length))).toBe(true)
     const found: { version: bigint; value: Uint8Array | null }[] = []
     for (let entry = segment.newest(bytes, hash); entry !== NONE; entry = segment.older(entry)) {
@@ -137,7 +137,7 @@ function expectSame(table: Memtable, segment: Segment, oracle: Oracle, versions:
   expect(order.map(text)).toEqual([...oracle.keys()].sort())
   for (const entry of segment.sortedHeads()) {
     const key = segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))
-    expect(segment.newest(key, table.hashOf(key))).toBe(entry)
+    expect(segment.newest(key, memtable.hashOf(key))).toBe(entry)
   }
 }
 
@@ -151,33 +151,33 @@ function contentOf(segment: Segment, entry: number) {
 describe('Segment', () => {
   it('finds what a map of all writes has, after commits taken and refused, truncations, and after it was read again', () => {
     const property = fc.property(FIRST, COMMITS, fc.nat(), CUTS, (first, commits, sortAfter, cuts) => {
-      const table = new Memtable()
-      const segment = new Segment(1, table.hash)
-      const again = new Segment(1, table.hash)
+      const memtable = new Memtable()
+      const segment = new Segment(1, memtable.hash)
+      const again = new Segment(1, memtable.hash)
       const oracle: Oracle = new Map()
       let next = first
       for (const [at, writesOfVersions] of commits.entries()) {
         const versions = toVersions(next, writesOfVersions)
         const start = segment.length
         const isTaken = applyToOracle(oracle, versions)
-        expect(commit(table, segment, at, versions)).toBe(isTaken)
+        expect(commit(memtable, segment, at, versions)).toBe(isTaken)
         if (!isTaken) continue
         next += BigInt(versions.length)
-        readAgain(table, segment, again, at, start)
+        readAgain(memtable, segment, again, at, start)
         if (at === sortAfter % commits.length) segment.sortedHeads()
         const cut = cuts[at % cuts.length]!
         const version = next - 1n - BigInt(cut)
         if (cut < 0 || version < 0n || version < first - 1n) continue
         const end = segment.length
         truncate(segment, at, version)
-        readAgain(table, segment, again, at, end)
+        readAgain(memtable, segment, again, at, end)
         expect(again.truncations).toEqual(segment.truncations)
         truncateOracle(oracle, version)
         next = version + 1n
       }
       const asked = [first, next - 1n, next, first + 3n, first - 1n, 0n].filter((version) => version >= 0n)
       for (const found of [segment, again]) {
-        expectSame(table, found, oracle, asked)
+        expectSame(memtable, found, oracle, asked)
         expect(found.versionCount).toBe(Number(next - first))
         const blocks = Array.from({ length: found.blocks.count }, (_, at) => found.blocks.at(at))
         for (const { firstVersion, block } of blocks) expect(block.height).toBe(firstVersion)
@@ -196,10 +196,10 @@ describe('Segment', () => {
   })
 
   it('has the newest entries of keys in order, also after as many are cut off as are put again', () => {
-    const table = new Memtable()
-    const segment = new Segment(1, table.hash)
+    const memtable = new Memtable()
+    const segment = new Segment(1, memtable.hash)
     const put = (version: bigint, key: string) =>
-      commit(table, segment, 1, toVersions(version, [[[Buffer.from(key), Buffer.from('value')]]]))
+      commit(memtable, segment, 1, toVersions(version, [[[Buffer.from(key), Buffer.from('value')]]]))
     const keys = () =>
       [...segment.sortedHeads()].map((entry) =>
         text(segment.bytes.subarray(segment.keyStart(entry), segment.keyEnd(entry))),
@@ -213,8 +213,8 @@ describe('Segment', () => {
   })
 
   it('finds any of many versions of a key in few steps, and sorts many keys as it grows', () => {
-    const table = new Memtable()
-    const segment = new Segment(1, table.hash)
+    const memtable = new Memtable()
+    const segment = new Segment(1, memtable.hash)
     const hot = Buffer.from('hot')
     for (let version = 0n; version < 20_000n; version++) {
       const other = Buffer.from(`key ${(version * 7_919n) % 100_003n}`)
@@ -222,12 +222,12 @@ describe('Segment', () => {
         [hot, Buffer.from(String(version))],
         [other, other],
       ] as const
-      commit(table, segment, Number(version), [
+      commit(memtable, segment, Number(version), [
         { version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes },
       ])
       if (version % 5_000n === 0n) segment.sortedHeads()
     }
-    const hash = table.hashOf(hot)
+    const hash = memtable.hashOf(hot)
     for (let version = 0n; version < 20_000n; version += 7n) {
       const entry = segment.find(hot, hash, highHalf(version), lowHalf(version))
       expect(segment.version(entry)).toBe(version)
@@ -251,11 +251,11 @@ describe('Segment', () => {
     ],
     ['a short key', (random: Buffer) => random.subarray(0, 8)],
   ] as const)('knows by most fingerprints that it does not have a key: %s', (_, toKey) => {
-    const table = new Memtable()
-    const segment = new Segment(1, table.hash)
+    const memtable = new Memtable()
+    const segment = new Segment(1, memtable.hash)
     const keyOf = (at: number) => toKey(hash('sha256', String(at), 'buffer'))
     const writes = Array.from({ length: 20_000 }, (_, at): Write => [keyOf(at), Buffer.from('value')])
-    expect(commit(table, segment, 1, toVersions(0n, [writes]))).toBe(true)
+    expect(commit(memtable, segment, 1, toVersions(0n, [writes]))).toBe(true)
     let seeming = 0
     for (let at = 20_000; at < 30_000; at++) {
       const key = keyOf(at)
@@ -265,31 +265,31 @@ describe('Segment', () => {
   })
 
   it('copies nothing as it is filled with as much as it made room for, and finds all of it', () => {
-    const table = new Memtable()
-    const segment = new Segment(3, table.hash, allocateSegment(2 ** 20))
+    const memtable = new Memtable()
+    const segment = new Segment(3, memtable.hash, allocateSegment(2 ** 20))
     const arena = segment.bytes
     const empty = segment.byteSize
     const keyOf = (at: number) => Buffer.from(`key ${at}`)
     const writes = Array.from({ length: 5_000 }, (_, at) => [keyOf(at), Buffer.alloc(100, at)] as const)
-    expect(commit(table, segment, 1, toVersions(0n, [writes]))).toBe(true)
+    expect(commit(memtable, segment, 1, toVersions(0n, [writes]))).toBe(true)
     expect(segment.bytes).toBe(arena)
     for (const [key, value] of writes) {
-      const entry = segment.find(key, table.hashOf(key), 0, 0)
+      const entry = segment.find(key, memtable.hashOf(key), 0, 0)
       expect(arena.subarray(segment.valueStart(entry), segment.valueEnd(entry)).equals(valueToStored(value))).toBe(true)
     }
-    expect(segment.find(Buffer.from('none'), table.hashOf(Buffer.from('none')), 0, 0)).toBe(NONE)
+    expect(segment.find(Buffer.from('none'), memtable.hashOf(Buffer.from('none')), 0, 0)).toBe(NONE)
     expect(empty).toBeLessThan(100)
   })
 
   it('leaves out deletions of keys that have no value, and asks about those that it does not know', () => {
-    const table = new Memtable()
-    const segment = new Segment(3, table.hash)
+    const memtable = new Memtable()
+    const segment = new Segment(3, memtable.hash)
     const asked: string[] = []
     const put = (version: bigint, writes: Write[]) => {
       const versions = [{ version, block: { height: version, epoch: 0n, timestampUsec: 0n }, writes }]
       const content = { number: 1, chainId: 1n, versions, mark: undefined, blockBefore: undefined }
       segment.reserve(payloadLength(content))
-      putCommit(segment, table.hash, content, (key) => {
+      putCommit(segment, memtable.hash, content, (key) => {
         asked.push(text(key))
         return text(key) === 'elsewhere'
       })
@@ -312,15 +312,15 @@ describe('Segment', () => {
   })
 
   it('refuses a payload that does not parse', () => {
-    const table = new Memtable()
-    const segment = new Segment(3, table.hash)
-    commit(table, segment, 1, toVersions(0n, [[[Buffer.from('k'), Buffer.from('v')]]]))
+    const memtable = new Memtable()
+    const segment = new Segment(3, memtable.hash)
+    commit(memtable, segment, 1, toVersions(0n, [[[Buffer.from('k'), Buffer.from('v')]]]))
     for (let end = 0; end < segment.length; end++) {
-      const cut = new Segment(3, table.hash)
+      const cut = new Segment(3, memtable.hash)
       cut.reserve(end)
       segment.bytes.copy(cut.bytes, 0, 0, end)
       cut.length = end
-      expect(() => indexCommit(cut, table.hash, 1, 0, end, undefined)).toThrow(
+      expect(() => indexCommit(cut, memtable.hash, 1, 0, end, undefined)).toThrow(
         expect.objectContaining({ code: 'store_corrupt', message: expect.stringContaining('write-ahead-3') }),
       )
     }

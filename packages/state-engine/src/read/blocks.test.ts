@@ -35,10 +35,10 @@ function blocksOf(engine: StateEngineReader) {
 describe.each([
   ['merged after each commit', 0],
   ['merged in part', 60_000],
-  ['in the table', undefined],
-] as const)('blocks that are %s', (_, memoryTableBytes) => {
+  ['in the memtable', undefined],
+] as const)('blocks that are %s', (_, memtableBytes) => {
   it('are those of the model, from list to list, after a prune, a truncation and further commits', async () => {
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
     const model = createMemoryEngine()
     const step = async (work: (one: typeof engine | typeof model) => Promise<unknown>) => {
       for (const one of [engine, model]) await work(one)

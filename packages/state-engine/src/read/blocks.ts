@@ -9,15 +9,15 @@ import type { ReadSnapshot } from './read-snapshot.js'
 export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: bigint): Block {
   const { latestVersion } = snapshot.ledger!
   const merged = snapshot.record!.ledger.latestVersion
-  const inTable = version > merged ? newestInTable(snapshot, version) : undefined
-  const list = inTable ? undefined : newestListAtMost(store, version, snapshot.options)!
+  const inMemtable = version > merged ? newestInMemtable(snapshot, version) : undefined
+  const list = inMemtable ? undefined : newestListAtMost(store, version, snapshot.options)!
   const count = list ? list.countAtMost(version) : 0
-  const found = inTable ?? list!.at(count - 1)
+  const found = inMemtable ?? list!.at(count - 1)
   if (version === latestVersion) return { ...found, lastVersion: version }
   let next = list && count < list.count ? list.versionAt(count) : undefined
   if (next === undefined && version < merged) next = nextListAbove(store, version, snapshot.options)
-  next ??= nextInTable(snapshot, version)
-  // The table may be ahead of the snapshot, and may have blocks that a truncation has not removed yet.
+  next ??= nextInMemtable(snapshot, version)
+  // The memtable may be ahead of the snapshot, and may have blocks that a truncation has not removed yet.
   const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
   return { ...found, lastVersion }
 }
@@ -37,8 +37,8 @@ export class BlockStarts {
   /** The block that begins with a version; undefined if none does. */
   at(version: bigint, snapshot: ReadSnapshot): BlockInfo | undefined {
     if (version > snapshot.record!.ledger.latestVersion) {
-      const inTable = newestInTable(snapshot, version)
-      return inTable?.firstVersion === version ? inTable.block : undefined
+      const inMemtable = newestInMemtable(snapshot, version)
+      return inMemtable?.firstVersion === version ? inMemtable.block : undefined
     }
     if (snapshot !== this.#snapshot || !this.#list || version < this.#list.firstVersion || version >= this.#end) {
       this.#load(version, snapshot)
@@ -60,17 +60,17 @@ export class BlockStarts {
   }
 }
 
-function newestInTable({ table }: ReadSnapshot, version: bigint): BlockEntry | undefined {
-  for (let at = table.segments.length - 1; at >= 0; at--) {
-    const found = table.segments[at]!.blocks.newestAtMost(version)
+function newestInMemtable({ memtable }: ReadSnapshot, version: bigint): BlockEntry | undefined {
+  for (let at = memtable.segments.length - 1; at >= 0; at--) {
+    const found = memtable.segments[at]!.blocks.newestAtMost(version)
     if (found) return found
   }
   return undefined
 }
 
-/** First version of the next block of the table above a version. */
-function nextInTable({ table }: ReadSnapshot, version: bigint): bigint | undefined {
-  for (const { blocks } of table.segments) {
+/** First version of the next block of the memtable above a version. */
+function nextInMemtable({ memtable }: ReadSnapshot, version: bigint): bigint | undefined {
+  for (const { blocks } of memtable.segments) {
     const found = blocks.oldestAbove(version)
     if (found) return found.firstVersion
   }

@@ -24,7 +24,7 @@ const EVERY_KEY = new Uint8Array(0)
 type KeysByVersion = Map<bigint, Uint8Array[]>
 
 /**
- * Lists what versions wrote, in order. The table has its versions in their order, so they cost what they wrote. Merged
+ * Lists what versions wrote, in order. The memtable has its versions in their order, so they cost what they wrote. Merged
  * versions cost passes over all keys.
  */
 export function* listVersions(
@@ -36,15 +36,15 @@ export function* listVersions(
 ): Generator<VersionWrites> {
   const starts = new BlockStarts(store)
   for (let next = first; next <= last; ) {
-    const { segments } = snapshot().table
+    const { segments } = snapshot().memtable
     const segment = segments.find((one) => isIn(one, next))
     if (segment) {
-      yield { version: next, block: starts.at(next, snapshot()), writes: writesInTable(segment, next) }
+      yield { version: next, block: starts.at(next, snapshot()), writes: writesInMemtable(segment, next) }
       next++
       continue
     }
-    const inTable = segments.find(({ versionCount, firstVersion }) => versionCount > 0 && firstVersion > next)
-    const end = inTable && inTable.firstVersion <= last ? inTable.firstVersion - 1n : last
+    const inMemtable = segments.find(({ versionCount, firstVersion }) => versionCount > 0 && firstVersion > next)
+    const end = inMemtable && inMemtable.firstVersion <= last ? inMemtable.firstVersion - 1n : last
     yield* listMergedVersions(store, lookup, starts, snapshot, next, end)
     next = end + 1n
   }
@@ -55,7 +55,7 @@ function isIn({ firstVersion, versionCount }: Segment, version: bigint): boolean
 }
 
 /** Writes of a version, in the order of their keys. */
-function writesInTable(segment: Segment, version: bigint): Write[] {
+function writesInMemtable(segment: Segment, version: bigint): Write[] {
   const { bytes } = segment
   const writes: Write[] = []
   for (let entry = segment.firstEntryFrom(version); entry < segment.entryCount; entry++) {

@@ -37,7 +37,7 @@ export const REMOVED = 2
 export type Found = typeof ABSENT | typeof PRESENT | typeof REMOVED
 
 /**
- * Looks up the newest write at or below a version: first in the table in memory, then in the record of the key's newest
+ * Looks up the newest write at or below a version: first in the memtable, then in the record of the key's newest
  * merged write, whose fences lead to the one chunk that has an older one. It uses only gets, because a cursor would
  * cost as much to set up as all of them. It allocates nothing, and keeps what it found until the next look-up.
  */
@@ -85,24 +85,24 @@ export class Lookup {
   }
 
   /** Looks up a key at a version, given as halves. @throws `store_corrupt` */
-  find(key: Uint8Array, high: number, low: number, { table, options }: ReadSnapshot): Found {
-    return table.segments.length > 0
-      ? this.#findInTable(key, high, low, table, options)
+  find(key: Uint8Array, high: number, low: number, { memtable, options }: ReadSnapshot): Found {
+    return memtable.segments.length > 0
+      ? this.#findInMemtable(key, high, low, memtable, options)
       : this.#findMerged(key, high, low, options)
   }
 
-  #findInTable(key: Uint8Array, high: number, low: number, table: Memtable, options: ReadOptions): Found {
-    const { segments } = table
+  #findInMemtable(key: Uint8Array, high: number, low: number, memtable: Memtable, options: ReadOptions): Found {
+    const { segments } = memtable
     let last = segments.length - 1
-    // Most reads of the past are below the whole table, and then the key need not be hashed.
+    // Most reads of the past are below the whole memtable, and then the key need not be hashed.
     while (last >= 0 && !segments[last]!.reaches(high, low)) last--
-    // Most keys are not in the table, and need not be hashed either.
+    // Most keys are not in the memtable, and need not be hashed either.
     const fingerprint = last >= 0 ? fingerprintOf(key, 0, key.length) : 0
     let hash: number | undefined
     for (; last >= 0; last--) {
       const segment = segments[last]!
       if (!segment.mayHave(fingerprint)) continue
-      hash ??= table.hashOf(key)
+      hash ??= memtable.hashOf(key)
       const entry = segment.find(key, hash, high, low)
       if (entry !== NONE) return this.#takeEntry(segment, entry)
     }

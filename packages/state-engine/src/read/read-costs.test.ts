@@ -61,8 +61,8 @@ let reads: StoreReads
 let store: LmdbStore
 let follower: WalFollower
 
-async function openReads(memoryTableBytes: number | undefined): Promise<void> {
-  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes })
+async function openReads(memtableBytes: number | undefined): Promise<void> {
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
   await engine.commit([record(0, [...ACCOUNT_KEYS.map((key): Write => [key, key])], 0)], CHAIN)
   for (let first = 1; first <= VERSIONS; first += 1_000) {
     const batch = Array.from({ length: 1_000 }, (_, at) => {
@@ -95,9 +95,9 @@ function pageOfHistory(key: Uint8Array, options: HistoryOptions): number {
 describe.each([
   ['merged', 0],
   ['merged in part', 400_000],
-  ['in the table but for the first version', undefined],
-] as const)('in a store whose versions are %s', (_, memoryTableBytes) => {
-  beforeEach(() => openReads(memoryTableBytes))
+  ['in the memtable but for the first version', undefined],
+] as const)('in a store whose versions are %s', (_, memtableBytes) => {
+  beforeEach(() => openReads(memtableBytes))
 
   const middle = { first: 4_000n, last: 9_000n }
 

@@ -11,25 +11,25 @@ import type { MergedState } from '../records/merged-state.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { writeAheadPath } from '../wal/append-file.js'
 
-/** One state of the store: what is merged, and the table of what is not. The table may already have later commits. */
+/** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
 export interface ReadSnapshot {
   readonly options: { readonly transaction: ReadTransaction }
   /** Ledger record of what is merged. */
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerSummary | undefined
-  readonly table: Memtable
+  readonly memtable: Memtable
 }
 
-/** Head of the newest commit of the table; undefined if that commit is merged. */
-export function unmergedHead({ record, table }: Pick<ReadSnapshot, 'record' | 'table'>): CommitHead | undefined {
-  const { head } = table
+/** Head of the newest commit of the memtable; undefined if that commit is merged. */
+export function unmergedHead({ record, memtable }: Pick<ReadSnapshot, 'record' | 'memtable'>): CommitHead | undefined {
+  const { head } = memtable
   return head && record && head.number >= record.nextCommit ? head : undefined
 }
 
-/** Source of the table of a snapshot: the writer of the same engine, or the WAL files. */
+/** Source of the memtable of a snapshot: the writer of the same engine, or the WAL files. */
 export interface TableSource {
-  readonly table: Memtable
-  /** Brings the table up to date. Returns false if a file is gone that the ledger record needs. */
+  readonly memtable: Memtable
+  /** Brings the memtable up to date. Returns false if a file is gone that the ledger record needs. */
   follow(merged: MergedState): boolean
 }
 
@@ -68,11 +68,11 @@ export class ReadSnapshots {
     return this.#renew()
   }
 
-  /** Called after a commit of this engine, which changed only the table. */
+  /** Called after a commit of this engine, which changed only the memtable. */
   noticeCommit(): void {
     if (!this.#current) return
-    const { options, record, table } = this.#current
-    this.#current = { options, record, table, ledger: this.#toLedger(record) }
+    const { options, record, memtable } = this.#current
+    this.#current = { options, record, memtable, ledger: this.#toLedger(record) }
   }
 
   #renew(): ReadSnapshot {
@@ -99,7 +99,7 @@ export class ReadSnapshots {
         if (!merged || this.#source.follow(merged)) {
           this.#atFailpoint('read: files followed')
           const record = merged?.record
-          return { options: { transaction }, record, ledger: this.#toLedger(record), table: this.#source.table }
+          return { options: { transaction }, record, ledger: this.#toLedger(record), memtable: this.#source.memtable }
         }
         const { walFile } = merged.record
         if (missing === walFile) {
@@ -128,13 +128,13 @@ export class ReadSnapshots {
 
   #toLedger(record: LedgerRecord | undefined): LedgerSummary | undefined {
     if (!record) return undefined
-    const { table } = this.#source
-    const head = unmergedHead({ record, table })
+    const { memtable } = this.#source
+    const head = unmergedHead({ record, memtable })
     const merged = this.#seen?.merged.truncations ?? NO_TRUNCATIONS
     if (!head && merged.length === 0) return record.ledger
     if (this.#ledger?.head !== head || this.#ledger?.record !== record) {
       const { latestVersion, latestBlock } = head ?? record.ledger
-      const truncations = withTruncations(merged, table)
+      const truncations = withTruncations(merged, memtable)
       const info = { ...record.ledger, latestVersion, latestBlock, ...(truncations.length > 0 && { truncations }) }
       this.#ledger = { head, record, info }
     }

@@ -16,13 +16,13 @@ import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, StoredFences } from './stored-history.js'
 
 /**
- * Position of a cursor. Revisions of the table are newer than the newest that is merged; those of the history log are
+ * Position of a cursor. Revisions of the memtable are newer than the newest that is merged; those of the history log are
  * older.
  */
-type Place = TablePlace | ChunkPlace | typeof LATEST | undefined
+type Place = MemtablePlace | ChunkPlace | typeof LATEST | undefined
 
-interface TablePlace {
-  readonly kind: 'table'
+interface MemtablePlace {
+  readonly kind: 'memtable'
   readonly segment: number
   readonly entry: number
 }
@@ -53,7 +53,7 @@ interface MergedRecord {
 }
 
 /**
- * The revisions of a key in one snapshot, in order, whether they are in the table, in the latest record or in the
+ * The revisions of a key in one snapshot, in order, whether they are in the memtable, in the latest record or in the
  * history log. A step costs nothing within a chunk, or else one get. The cursor reads no chunk that the window does not
  * see.
  */
@@ -75,11 +75,11 @@ export class RevisionCursor {
 
   /** Moves before the oldest revision of a key in a snapshot. The snapshot must stay valid while the cursor is used. */
   open(key: Uint8Array, snapshot: ReadSnapshot): void {
-    const { table, ledger } = snapshot
+    const { memtable, ledger } = snapshot
     this.#key = key
     this.#snapshot = snapshot
-    this.#segments = table.segments
-    this.#hash = this.#segments.length > 0 ? table.hashOf(key) : 0
+    this.#segments = memtable.segments
+    this.#hash = this.#segments.length > 0 ? memtable.hashOf(key) : 0
     this.#oldestVersion = ledger!.oldestVersion
     this.#merged = this.#loadMerged()
     this.#place = undefined
@@ -88,14 +88,14 @@ export class RevisionCursor {
   /** Version of the revision at the cursor. */
   get version(): bigint {
     const place = this.#place!
-    if (place.kind === 'table') return this.#segments[place.segment]!.version(place.entry)
+    if (place.kind === 'memtable') return this.#segments[place.segment]!.version(place.entry)
     return place.kind === 'latest' ? this.#merged!.version : place.chunk.versionAt(place.pair)
   }
 
   /** Copy of the stored form of the value at the cursor; null for a deletion. */
   stored(): Uint8Array | null {
     const place = this.#place!
-    if (place.kind === 'table') return valueOfEntry(this.#segments[place.segment]!, place.entry)
+    if (place.kind === 'memtable') return valueOfEntry(this.#segments[place.segment]!, place.entry)
     if (place.kind === 'chunk') {
       const { chunk, pair } = place
       const [kind, start] = [chunk.kindOf(pair), chunk.startOf(pair)]
@@ -108,14 +108,14 @@ export class RevisionCursor {
 
   /** Moves to the newest revision at or below a version, which must be in the window. Returns whether there is one. */
   newestAtMost(version: bigint): boolean {
-    this.#place = this.#newestInTable(version) ?? this.#newestMerged(version)
+    this.#place = this.#newestInMemtable(version) ?? this.#newestMerged(version)
     return this.#place !== undefined
   }
 
   /** Moves to the previous revision. Returns whether there is one that the window may see; otherwise none is older. */
   older(): boolean {
     const place = this.#place
-    if (place?.kind === 'table') this.#place = this.#olderInTable(place.segment, place.entry)
+    if (place?.kind === 'memtable') this.#place = this.#olderInMemtable(place.segment, place.entry)
     else if (place?.kind === 'latest') this.#place = this.#newestOf(this.#merged!.fences, [])
     else if (place) this.#place = this.#olderInHistory(place)
     return this.#place !== undefined
@@ -130,9 +130,9 @@ export class RevisionCursor {
     return this.#place !== undefined
   }
 
-  // The table.
+  // The memtable.
 
-  #newestInTable(version: bigint): Place {
+  #newestInMemtable(version: bigint): Place {
     const [high, low] = [highHalf(version), lowHalf(version)]
     for (let segment = this.#segments.length - 1; segment >= 0; segment--) {
       const entry = this.#segments[segment]!.find(this.#key, this.#hash, high, low)
@@ -141,7 +141,7 @@ export class RevisionCursor {
     return undefined
   }
 
-  #olderInTable(segment: number, entry: number): Place {
+  #olderInMemtable(segment: number, entry: number): Place {
     const older = this.#segments[segment]!.older(entry)
     if (older !== NONE) return this.#unlessMerged(segment, older) ?? this.#mergedPlace()
     for (let before = segment - 1; before >= 0; before--) {
@@ -155,15 +155,15 @@ export class RevisionCursor {
     const [high, low] = [highHalf(version), lowHalf(version)]
     for (const [at, segment] of this.#segments.entries()) {
       const entry = segment.oldestAtLeast(this.#key, this.#hash, high, low)
-      if (entry !== NONE) return { kind: 'table', segment: at, entry }
+      if (entry !== NONE) return { kind: 'memtable', segment: at, entry }
     }
     return undefined
   }
 
-  /** Leaves out an entry of the table that a merge under way has written already. */
+  /** Leaves out an entry of the memtable that a merge under way has written already. */
   #unlessMerged(segment: number, entry: number): Place {
     if (this.#merged && this.#segments[segment]!.version(entry) <= this.#merged.version) return undefined
-    return { kind: 'table', segment, entry }
+    return { kind: 'memtable', segment, entry }
   }
 
   // The latest record and the history log.

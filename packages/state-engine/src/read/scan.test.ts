@@ -20,7 +20,7 @@ function randomKey(random: ReturnType<typeof createRandom>): Buffer {
 
 it(`a scan merges the keys of segments and of the data file, from any key on (TEST_SEED=${SEED})`, async () => {
   const random = createRandom(SEED)
-  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 700_000 })
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 700_000 })
   /** Version that wrote each key first. */
   const known = new Map<string, bigint>()
   for (let version = 0n; version < 30n; version++) {
@@ -36,7 +36,7 @@ it(`a scan merges the keys of segments and of the data file, from any key on (TE
     () => engine.stats.keys > 100,
     () => `more than 100 keys in the data file, of which there are ${engine.stats.keys}`,
   )
-  expect(engine.stats.tableEntries).toBeGreaterThan(100)
+  expect(engine.stats.memtableEntries).toBeGreaterThan(100)
   const sorted = [...known.keys()].sort()
   for (let round = 0; round < ROUNDS; round++) {
     const version = BigInt(random.below(30))

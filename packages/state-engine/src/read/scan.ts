@@ -21,7 +21,7 @@ interface SourceKeys {
 }
 
 /**
- * Keys that have a record or an entry in the table, begin with a prefix and are at or above `first`, in the order of
+ * Keys that have a record or an entry in the memtable, begin with a prefix and are at or above `first`, in the order of
  * their bytes and in pages. Each page comes from the snapshot that is current when it is asked for; `wanted` says how
  * many keys the caller still wants.
  */
@@ -35,12 +35,12 @@ export function* keyPages(
   let begin: Uint8Array | undefined = Buffer.compare(first, prefix) > 0 ? first : prefix
   while (begin) {
     const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
-    const { options, table } = snapshot()
+    const { options, memtable } = snapshot()
     const merged = mergedKeys(store, prefix, begin, count, options)
     const sources = [merged]
     // If the records were many long keys, takes as many keys of each segment, so that the page does not end early.
     const most = Math.max(count, merged.keys.length)
-    for (const segment of table.segments) sources.push(segmentKeys(segment, prefix, begin, most))
+    for (const segment of memtable.segments) sources.push(segmentKeys(segment, prefix, begin, most))
     const page = mergeSources(sources)
     yield page.keys
     begin = page.isWhole ? undefined : keyAfter(page.keys.at(-1)!)

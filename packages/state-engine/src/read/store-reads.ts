@@ -52,7 +52,7 @@ export class StoreReads {
     return this.#snapshots.current()
   }
 
-  /** Called after a commit of this engine, which changed only the table. */
+  /** Called after a commit of this engine, which changed only the memtable. */
   noticeCommit(): void {
     this.#snapshots.noticeCommit()
   }

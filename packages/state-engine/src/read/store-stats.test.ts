@@ -6,7 +6,7 @@ import { openStateEngine } from '../open-state-engine.js'
 const folder = temporaryFolder()
 
 it('storeStats counts what it keeps', async () => {
-  const engine = openStateEngine({ path: folder.path, memoryTableBytes: 0 })
+  const engine = openStateEngine({ path: folder.path, memtableBytes: 0 })
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
   expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 1, blocks: 2, payloadBytes: 3 + 5 + 10_000 })
@@ -19,13 +19,13 @@ it('storeStats counts what it keeps', async () => {
 it('storeStats counts what is not merged apart', async () => {
   const engine = openStateEngine({ path: folder.path })
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
-  expect(engine.stats).toMatchObject({ keys: 1, tableEntries: 0 })
+  expect(engine.stats).toMatchObject({ keys: 1, memtableEntries: 0 })
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
-  const { tableBytes, writeAheadBytes } = engine.stats
-  expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 2, payloadBytes: 3 + 5, tableEntries: 1 })
+  const { memtableBytes, writeAheadBytes } = engine.stats
+  expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 2, payloadBytes: 3 + 5, memtableEntries: 1 })
   await engine.prune(1n)
   expect(engine.stats).toMatchObject({ blocks: 1 })
   expect(writeAheadBytes).toBeGreaterThan(10_000)
-  expect(tableBytes).toBeGreaterThan(writeAheadBytes)
+  expect(memtableBytes).toBeGreaterThan(writeAheadBytes)
   await engine.close()
 })

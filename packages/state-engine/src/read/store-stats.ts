@@ -21,11 +21,11 @@ export interface StoreStats {
   readonly mapBytes: number
   /** Size in bytes of each database, and the number of its records. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
-  /** Number of writes in the table in memory. Those that were merged leave it a moment after the merge. */
-  readonly tableEntries: number
-  /** Memory in bytes that the table takes in this process. */
-  readonly tableBytes: number
-  /** Size in bytes of the WAL files that the table has. */
+  /** Number of writes in the memtable. Those that were merged leave it a moment after the merge. */
+  readonly memtableEntries: number
+  /** Memory in bytes that the memtable takes in this process. */
+  readonly memtableBytes: number
+  /** Size in bytes of the WAL files that the memtable has. */
   readonly writeAheadBytes: number
   /** Number of slots of readers in use, and of all slots. */
   readonly readers: { readonly used: number; readonly most: number }
@@ -33,7 +33,7 @@ export interface StoreStats {
 
 const META_PAGES = 2
 
-export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, table: Memtable): StoreStats {
+export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, memtable: Memtable): StoreStats {
   const { root, latest, historyLog, generations, garbage, large, blockLists } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
@@ -47,15 +47,15 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, t
   return {
     keys: databases.latest!.records,
     historyEntries: record?.supersededEntries ?? 0,
-    blocks: (record?.blocks ?? 0) + unmergedBlocks(record, table),
+    blocks: (record?.blocks ?? 0) + unmergedBlocks(record, memtable),
     payloadBytes: record?.payloadBytes ?? 0,
     fileBytes,
     freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
     mapBytes: mapSize,
     databases,
-    tableEntries: table.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
-    tableBytes: table.byteSize,
-    writeAheadBytes: table.segments.reduce((sum, { length }) => sum + length, 0),
+    memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
+    memtableBytes: memtable.byteSize,
+    writeAheadBytes: memtable.segments.reduce((sum, { length }) => sum + length, 0),
     readers: { used: numReaders, most: maxReaders },
   }
 }

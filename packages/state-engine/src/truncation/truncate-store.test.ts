@@ -52,7 +52,7 @@ async function untilSeen(reader: StateEngineReader, latestVersion: bigint): Prom
 
 describe('a truncation', () => {
   it('cuts chunks and nodes of a deep history, wherever it ends', async () => {
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
     for (let version = 0; version < 500; version++) await engine.commit([busyVersion(version)], CHAIN)
     for (const last of [499, 480, 311, 40, 0]) {
       await engine.truncateTo(BigInt(last))
@@ -88,7 +88,7 @@ describe('a truncation', () => {
   ])('cuts versions %s while a file is merged', async (_, cut) => {
     withFastClock()
     const reached: Failpoint[] = []
-    const engine = openWithFailpoints({ path: folder.path, durability: 'none', memoryTableBytes: 64_000 }, (point) =>
+    const engine = openWithFailpoints({ path: folder.path, durability: 'none', memtableBytes: 64_000 }, (point) =>
       reached.push(point),
     )
     let version = 0
@@ -120,9 +120,9 @@ describe('a truncation', () => {
     await engine.close()
   })
 
-  it('lets a reader with its own table answer for what is left, before and after its work is done', async () => {
+  it('lets a reader with its own memtable answer for what is left, before and after its work is done', async () => {
     withFastClock()
-    const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
     for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)
     const reader = openStateEngineReader({ path: folder.path })
     const [kept, cut] = [reader.at(20n), reader.at(40n)]
@@ -149,7 +149,7 @@ describe('a truncation', () => {
   it('keeps the WAL file that the ledger record names when it is aborted after it was committed, and again', async () => {
     const aborted = new Error('aborted by the test')
     let abortAt: Failpoint | undefined
-    const options = { path: folder.path, durability: 'none', memoryTableBytes: 0 } as const
+    const options = { path: folder.path, durability: 'none', memtableBytes: 0 } as const
     const engine = openWithFailpoints(options, (point) => {
       if (point === abortAt) throw aborted
     })
@@ -168,11 +168,11 @@ describe('a truncation', () => {
 
   it('is finished by the next writer if the engine is closed before it is', async () => {
     withFastClock()
-    let engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    let engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
     for (let version = 0; version < 60; version++) await engine.commit([busyVersion(version)], CHAIN)
     await engine.truncateTo(30n)
     await engine.close()
-    engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+    engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
     await expectSound(engine)
     await engine.commit([busyVersion(31)], CHAIN)
     expect(historyOf(engine, 'busy').at(-1)).toBe(31n)

@@ -36,7 +36,7 @@ export class TruncationWriter {
     const { segment } = log
     // Versions below the newest segment are cut off in LMDB.
     const isInSegment = segment && segment.versionCount > 0 && version >= segment.firstVersion - 1n
-    if (!isInSegment && log.table.segments.length > 1) await this.#merges.settled()
+    if (!isInSegment && log.memtable.segments.length > 1) await this.#merges.settled()
     expectOpen()
     const { ledger, record } = this.#expectKept(version)
     store.expectInPlace()

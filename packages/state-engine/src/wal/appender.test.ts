@@ -37,7 +37,7 @@ describe('a commit that fails', () => {
       const write = `
       const { openStateEngine } = await import(${url('../index.ts')})
       const { KNOWN_CHAIN, knownVersion } = await import(${url('../../testing/known-ledger.ts')})
-      const engine = openStateEngine({ path: ${JSON.stringify(folder.path)}, memoryTableBytes: 300_000 })
+      const engine = openStateEngine({ path: ${JSON.stringify(folder.path)}, memtableBytes: 300_000 })
       let version = 0n
       let failures = 0
       while (failures < 20) {
@@ -100,7 +100,7 @@ describe('a commit that fails', () => {
     const { path } = folder
     let aborts = false
     let failed = false
-    const engine = openWithFailpoints({ path, memoryTableBytes: 4_000 }, (reached) => {
+    const engine = openWithFailpoints({ path, memtableBytes: 4_000 }, (reached) => {
       if (!aborts || reached !== point) return
       failed = true
       throw new Error('aborted by the test')
@@ -136,7 +136,7 @@ describe('a commit that fails', () => {
 
 describe('commits that are not awaited', () => {
   it('are made in the order of their calls, also while merges hold some up, until the engine is closed', async () => {
-    const engine = openStateEngine({ path: folder.path, memoryTableBytes: 20_000, durability: 'none' })
+    const engine = openStateEngine({ path: folder.path, memtableBytes: 20_000, durability: 'none' })
     const batches = Array.from({ length: 60 }, (_, at) =>
       Array.from({ length: at % 9 === 0 ? 30 : 3 }, (_, place) => ({ at, place })),
     )

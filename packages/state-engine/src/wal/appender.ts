@@ -47,8 +47,8 @@ export interface ActiveFile {
 }
 
 export interface RecoveredWal {
-  readonly table: Memtable
-  /** The active file. Its segment is the last of the table. Undefined in a store without commits. */
+  readonly memtable: Memtable
+  /** The active file. Its segment is the last of the memtable. Undefined in a store without commits. */
   readonly active: ActiveFile | undefined
   readonly nextCommit: number
 }
@@ -82,11 +82,11 @@ export interface WrittenRecords {
 }
 
 /**
- * Appends to the WAL files of a writer, and maintains the table of their commits. Files are written and synced
+ * Appends to the WAL files of a writer, and maintains the memtable of their commits. Files are written and synced
  * off the event loop. Callers make such calls one after the other.
  */
 export class WalAppender {
-  readonly table: Memtable
+  readonly memtable: Memtable
   readonly #store: LmdbStore
   readonly #atFailpoint: AtFailpoint
   readonly #segmentBytes: number
@@ -106,14 +106,14 @@ export class WalAppender {
    */
   constructor(
     store: LmdbStore,
-    { table, active, nextCommit }: RecoveredWal,
+    { memtable, active, nextCommit }: RecoveredWal,
     segmentBytes: number,
     atFailpoint: AtFailpoint,
   ) {
     this.#store = store
     this.#segmentBytes = segmentBytes
     this.#atFailpoint = atFailpoint
-    this.table = table
+    this.memtable = memtable
     this.#active = active
     this.#nextCommit = nextCommit
     active?.segment.reserve(Math.max(0, segmentBytes - active.segment.length))
@@ -144,7 +144,7 @@ export class WalAppender {
     const number = this.#nextNumber
     const { segment, before } = this.#beginRecord(payloadLength(content))
     try {
-      const head = yield* putCommitInSteps(segment, this.table.hash, { ...content, number }, hasValue)
+      const head = yield* putCommitInSteps(segment, this.memtable.hash, { ...content, number }, hasValue)
       this.#placed.push({ before, end: this.#endRecord(before.length), head, apply: undefined })
     } catch (error) {
       segment.rollBack(before)
@@ -177,7 +177,7 @@ export class WalAppender {
 
   /**
    * Writes the placed records, with one write and one sync for all of them, and waits as the durability says. Then the
-   * table has them. If it fails, the records before the failure are kept.
+   * memtable has them. If it fails, the records before the failure are kept.
    */
   async write(kind: 'commit' | 'truncation'): Promise<WrittenRecords> {
     const placed = this.#placed
@@ -202,7 +202,7 @@ export class WalAppender {
     }
   }
 
-  /** Waits until written records are as durable as they should be, and adds them to the table. */
+  /** Waits until written records are as durable as they should be, and adds them to the memtable. */
   async #finish(kind: 'commit' | 'truncation', written: readonly PlacedRecord[]): Promise<void> {
     const active = this.#active!
     const { end, head } = written.at(-1)!
@@ -245,7 +245,7 @@ export class WalAppender {
     }
     file.close()
     this.#active = next
-    this.table.push(next.segment)
+    this.memtable.push(next.segment)
   }
 
   /**
@@ -279,9 +279,9 @@ export class WalAppender {
     const before = this.#active
     this.#active = active
     this.#nextCommit = nextCommit
-    this.table.push(active.segment)
+    this.memtable.push(active.segment)
     before?.file.close()
-    this.table.dropBelow(walFile)
+    this.memtable.dropBelow(walFile)
   }
 
   /**
@@ -289,8 +289,8 @@ export class WalAppender {
    * @param forgetReads ends the reads under way, because the next segment overwrites the memory that they use
    */
   async dropBelow(fileNumber: number, forgetReads: () => void): Promise<void> {
-    const merged = this.table.segments.findLast((segment) => segment.fileNumber < fileNumber)
-    this.table.dropBelow(fileNumber)
+    const merged = this.memtable.segments.findLast((segment) => segment.fileNumber < fileNumber)
+    this.memtable.dropBelow(fileNumber)
     forgetReads()
     this.#merged = merged
     await this.#removeBelow(fileNumber)
@@ -346,7 +346,7 @@ export class WalAppender {
       const start = startPosition(bytes, firstCommit)
       const marked = { ...start, bootId: this.#bootId }
       const file = await AppendFile.create(path, fileNumber, bytes, this.#isDurable)
-      const segment = new Segment(fileNumber, this.table.hash, this.#takeMemory())
+      const segment = new Segment(fileNumber, this.memtable.hash, this.#takeMemory())
       segment.reserve(bytes.length)
       bytes.copy(segment.bytes)
       segment.length = bytes.length

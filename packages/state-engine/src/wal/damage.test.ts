@@ -29,7 +29,7 @@ const KEYS = ['a', 'b', 'c'].map(bytes)
 async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise<string> {
   const path = join(folder.path, 'store')
   const stop = new Error('no merge')
-  const engine = openWithFailpoints({ path, ...options, memoryTableBytes: files === 1 ? 2 ** 26 : 8_000 }, (point) => {
+  const engine = openWithFailpoints({ path, ...options, memtableBytes: files === 1 ? 2 ** 26 : 8_000 }, (point) => {
     if (point.startsWith('merge: before')) throw stop
   })
   let version = 0

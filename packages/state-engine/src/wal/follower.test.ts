@@ -43,7 +43,7 @@ describe('a reader of a WAL file', () => {
 
   it('refuses damage beside a writer that has not noticed it, until the file is merged', async () => {
     const path = join(folder.path, 'store')
-    const engine = openStateEngine({ path, memoryTableBytes: 20_000 })
+    const engine = openStateEngine({ path, memtableBytes: 20_000 })
     for (let version = 0; version < 4; version++) await commit(engine, version)
     const earlier = openStateEngineReader({ path })
     expect(earlier.ledger?.latestVersion).toBe(3n)

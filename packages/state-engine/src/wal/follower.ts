@@ -6,9 +6,9 @@ import type { LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { WalReader } from './reader.js'
 
-/** The table of a reader. It follows the WAL files of a writer in another process, or in this one. */
+/** The memtable of a reader. It follows the WAL files of a writer in another process, or in this one. */
 export class WalFollower {
-  readonly table = new Memtable()
+  readonly memtable = new Memtable()
   readonly #store: LmdbStore
   readonly #atFailpoint: AtFailpoint
   #files: WalReader[] = []
@@ -56,10 +56,10 @@ export class WalFollower {
       logEnd,
     }
     try {
-      const file = new WalReader(options, this.table.hash, this.#spare)
+      const file = new WalReader(options, this.memtable.hash, this.#spare)
       this.#spare = undefined
       this.#files.push(file)
-      this.table.push(file.segment)
+      this.memtable.push(file.segment)
       this.#atFailpoint('read: file opened')
       return true
     } catch (error) {
@@ -69,7 +69,7 @@ export class WalFollower {
   }
 
   #dropBelow(fileNumber: number): void {
-    this.table.dropBelow(fileNumber)
+    this.memtable.dropBelow(fileNumber)
     while (this.#files.length > 0 && this.#files[0]!.segment.fileNumber < fileNumber) {
       const file = this.#files.shift()!
       file.close()

@@ -196,7 +196,7 @@ describe('a WAL file that is damaged', () => {
     await engine.commit([record(2, [[KEY, bytes('value 2')]], 2)], CHAIN)
     await engine.close()
     // The next commit begins another file.
-    const sealing = openWithFailpoints({ path, memoryTableBytes: 2_000 }, (point) => {
+    const sealing = openWithFailpoints({ path, memtableBytes: 2_000 }, (point) => {
       if (point.startsWith('merge: before')) throw stop
     })
     await sealing.commit([record(3, [[KEY, bytes('value 3'.padEnd(700))]], 3)], CHAIN).catch(() => {})
@@ -247,7 +247,7 @@ describe('a rotation of WAL files', () => {
   async function makeFiles(latest: number, durability: 'full' | 'ordered' = 'full') {
     const path = join(folder.path, 'store')
     const stop = new Error('no merge')
-    const engine = openWithFailpoints({ path, memoryTableBytes: 8_000, durability }, (point) => {
+    const engine = openWithFailpoints({ path, memtableBytes: 8_000, durability }, (point) => {
       if (point.startsWith('merge: before')) throw stop
     })
     let version = 0
@@ -311,7 +311,7 @@ describe('a rotation of WAL files', () => {
   it('leaves no file that is merged', async () => {
     const { path, latest } = await makeFiles(0)
     const files = () => readdirSync(path).filter((name) => name.startsWith('write-ahead'))
-    const engine = openStateEngine({ path, memoryTableBytes: 0 })
+    const engine = openStateEngine({ path, memtableBytes: 0 })
     await engine.commit([record(latest + 1, [[KEY, bytes(`value ${latest + 1}`)]], latest + 1)], CHAIN)
     await engine.close()
     expect(files()).toHaveLength(1)

@@ -25,7 +25,7 @@ export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): 
     if (record) return recoverFiles(store, record, numbers)
     // The first commit creates a file before it is in LMDB.
     for (const number of numbers) removeWithoutCommits(store, number)
-    return { table: new Memtable(), active: undefined, nextCommit: 1 }
+    return { memtable: new Memtable(), active: undefined, nextCommit: 1 }
   })
 }
 
@@ -39,7 +39,7 @@ function syncFile(path: string): void {
 }
 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): RecoveredWal {
-  const table = new Memtable()
+  const memtable = new Memtable()
   const { walFile, logEnd } = record
   const isReverting = getReverting(store) !== undefined
   let { nextCommit } = record
@@ -51,11 +51,11 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
     }
     const { path: folder, storeId } = store
     const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
-    const file = new WalReader(options, table.hash)
+    const file = new WalReader(options, memtable.hash)
     try {
       file.read()
       if (isReverting) file.expectNoCommits()
-      table.push(file.segment)
+      memtable.push(file.segment)
       nextCommit = file.nextCommit
       blockBefore = file.segment.head?.latestBlock ?? blockBefore
       before = file.end
@@ -63,7 +63,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
       for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
       const active = openActive(store, file)
       for (const number of numbers) if (number < walFile) rmSync(writeAheadPath(folder, number), { force: true })
-      return { table, active, nextCommit }
+      return { memtable, active, nextCommit }
     } finally {
       file.close()
     }

@@ -48,7 +48,7 @@ export class CommitWriter {
     this.merges = new MergeScheduler({
       store,
       builder,
-      table: log.table,
+      memtable: log.memtable,
       transact: (slice) => this.#mergeSlice(slice),
       transactElsewhere: (transact) => this.#mergeElsewhere(transact),
       useThread: (thread) => {
@@ -168,7 +168,7 @@ export class CommitWriter {
     if (log.segment) await this.mergeAll()
     const mergeAtOnce = ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('bulk: file created')
-      const { hash } = log.table
+      const { hash } = log.memtable
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
       segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInLatest(key))
@@ -192,7 +192,7 @@ export class CommitWriter {
 
   /** Whether a key that the newest segment does not have has a value. */
   #hasValue(key: Uint8Array, hash: number): boolean {
-    for (const segment of this.#parts.log.table.segments.slice(0, -1).reverse()) {
+    for (const segment of this.#parts.log.memtable.segments.slice(0, -1).reverse()) {
       const entry = segment.newest(key, hash)
       if (entry !== NONE) return !segment.isDeletion(entry)
     }

@@ -9,7 +9,7 @@ const folder = temporaryFolder()
 
 /** Opens an engine that merges after every commit, so that everything to prune is in the files. */
 function open(): StateEngine {
-  return openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 0 })
+  return openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 0 })
 }
 
 it('pruning removes everything that no version of the window sees', async () => {
@@ -34,7 +34,7 @@ it('pruning removes everything that no version of the window sees', async () => 
 })
 
 it('pruning lets later commits reuse the pages of what it pruned', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 300_000 })
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 300_000 })
   let version = 0
   const window = async () => {
     for (const until = version + 400; version < until; version++) {
@@ -96,8 +96,8 @@ it.runIf(isSlowRun)(
   },
 )
 
-it('pruning never writes what dies in the table', async () => {
-  const engine = openStateEngine({ path: folder.path, durability: 'none', memoryTableBytes: 60_000 })
+it('pruning never writes what dies in the memtable', async () => {
+  const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 60_000 })
   for (let version = 0; version < 2_000; version++) {
     await engine.commit([record(version, [[bytes('busy'), new Uint8Array(100)]], version)], CHAIN)
     if (version % 20 === 0) await engine.prune(10n)

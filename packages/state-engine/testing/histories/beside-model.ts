@@ -24,7 +24,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
     return path
   }
   await runHistories({
-    parts(memoryTableBytes) {
+    parts(memtableBytes) {
       let path = newPath()
       let atFailpoint = neverFail
       let isCompressing = false
@@ -33,7 +33,7 @@ export async function runBesideModel({ count, seed, values = [] }: BesideModelOp
         open() {
           // Alternates, so that stores get chunks of both kinds.
           isCompressing = !isCompressing
-          const options = { path, durability: 'none', memoryTableBytes, compressHistory: isCompressing } as const
+          const options = { path, durability: 'none', memtableBytes, compressHistory: isCompressing } as const
           return openWithFailpoints(options, (point) => atFailpoint(point))
         },
         openReader: () => openStateEngineReader({ path }),

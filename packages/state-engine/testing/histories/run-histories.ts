@@ -5,13 +5,13 @@ import { historySteps } from './steps.ts'
 
 const MOST_STEPS = 10
 /**
- * Sizes of the table: every commit is merged at once; each is a separate segment; a few are a segment; none is merged.
+ * Sizes of the memtable: every commit is merged at once; each is a separate segment; a few are a segment; none is merged.
  */
-const tableBytes = fc.constantFrom(0, 1, 30_000, undefined)
+const memtableBytes = fc.constantFrom(0, 1, 30_000, undefined)
 
 export interface HistoryRun {
-  /** Makes the parts of a history with its own store, whose memtable takes `memoryTableBytes`. */
-  parts(memoryTableBytes: number | undefined): HistoryParts
+  /** Makes the parts of a history with its own store, whose memtable takes `memtableBytes`. */
+  parts(memtableBytes: number | undefined): HistoryParts
   /** Removes the store of a history. */
   close(): void
   readonly count: number
@@ -25,8 +25,8 @@ export async function runHistories({ parts, close, count, seed }: HistoryRun): P
   const example = parts(undefined)
   close()
   const steps = fc.commands(historySteps(example), { maxCommands: MOST_STEPS, size: 'max' })
-  const property = fc.asyncProperty(steps, firstVersion, tableBytes, async (chosen, first, memoryTableBytes) => {
-    const history = new RandomHistory(parts(memoryTableBytes), first)
+  const property = fc.asyncProperty(steps, firstVersion, memtableBytes, async (chosen, first, memtableBytes) => {
+    const history = new RandomHistory(parts(memtableBytes), first)
     try {
       await fc.asyncModelRun(() => ({ model: {}, real: history }), chosen)
       for (const place of [0, 100, 500, 900, 1_000]) history.compareReads(history.versionAt(place))

@@ -9,7 +9,7 @@ export const STATE = { idle: 0, running: 1, stopped: 2 } as const
 /** A command to an actor. */
 export type Command =
   /** Runs `PROGRAM`. */
-  | { readonly kind: 'write'; readonly path: string; readonly memoryTableBytes: number }
+  | { readonly kind: 'write'; readonly path: string; readonly memtableBytes: number }
   /** Opens a reader, which the later commands use. */
   | { readonly kind: 'open'; readonly path: string }
   | { readonly kind: 'report' }

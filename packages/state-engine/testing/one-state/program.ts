@@ -18,7 +18,7 @@ const commit = (versions: number): Op => ({ kind: 'commit', versions })
 const truncate = (versions: number): Op => ({ kind: 'truncate', versions })
 
 /**
- * Commits, rotations, merges, prunes and truncations of each kind that interfere with each other. A table of
+ * Commits, rotations, merges, prunes and truncations of each kind that interfere with each other. A memtable of
  * `SMALL_TABLE` bytes has some 6 versions; a commit of 10 bypasses it.
  */
 export const PROGRAM: readonly Op[] = [

@@ -68,8 +68,8 @@ performance.now = () => {
 let reader: LmdbEngineReader | undefined
 const held = new HeldViews()
 
-async function write(path: string, memoryTableBytes: number): Promise<void> {
-  const open = () => openWithFailpoints({ path, durability: 'none', memoryTableBytes }, atPoint)
+async function write(path: string, memtableBytes: number): Promise<void> {
+  const open = () => openWithFailpoints({ path, durability: 'none', memtableBytes }, atPoint)
   let engine = open()
   for (const [at, op] of PROGRAM.entries()) {
     shared[SHARED.opsBegun] = at + 1
@@ -89,7 +89,7 @@ async function run(command: Command): Promise<unknown> {
   for (const tick of ticks) tick()
   switch (command.kind) {
     case 'write':
-      return await write(command.path, command.memoryTableBytes)
+      return await write(command.path, command.memtableBytes)
     case 'open':
       reader = openReaderWithFailpoints({ path: command.path, verifyReads: true }, atPoint)
       return undefined
