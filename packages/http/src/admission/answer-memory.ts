@@ -15,7 +15,7 @@ export class AnswerMemory {
 
   /**
    * Counts bytes before they are taken.
-   * @throws `overloaded` where answers have all that they may, and none of them has stalled
+   * @throws `overloaded` if answers have all that they may, and none of them has stalled
    */
   hold(bytes: number): void {
     this.#load.hold(bytes)

@@ -42,7 +42,7 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
     this.#refuse = refuse
   }
 
-  /** Whether the version can be read. Also true where the ledger cannot be read: the answer to the request says why. */
+  /** Whether the version can be read. Also true if the ledger cannot be read: the answer to the request says why. */
   isServed(version: bigint): boolean {
     try {
       const latest = this.#ledger.info?.latestVersion

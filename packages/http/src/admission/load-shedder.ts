@@ -74,7 +74,7 @@ export class LoadShedder {
 
   /**
    * Counts memory of an answer before it is taken.
-   * @throws `overloaded` where answers have all that they may, and none of them has stalled
+   * @throws `overloaded` if answers have all that they may, and none of them has stalled
    */
   hold(answerBytes: number): void {
     while (this.#answerBytes + answerBytes > this.#limits.maxAnswerBytes) {

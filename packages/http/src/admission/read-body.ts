@@ -18,7 +18,7 @@ const NO_BODY = Buffer.alloc(0)
 export interface BodyOutcomes<T extends AdmittedRequest> {
   /** Receiving begins; the upload is released when the request is answered. Not called for a request without a body. */
   readonly onUpload: (owner: T, upload: Upload<T>) => void
-  /** The body is in whole, decompressed. It is empty where the request has none. */
+  /** The body is in whole, decompressed. It is empty if the request has none. */
   readonly onBody: (owner: T, body: Buffer) => void
   /** Answers the request with an error; its connection stays. */
   readonly fail: (owner: T, error: unknown) => void

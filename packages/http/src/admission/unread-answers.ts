@@ -36,7 +36,7 @@ export class UnreadAnswers {
     response.on('close', () => this.#release(answer))
   }
 
-  /** Closes the connection of an answer that its client does not read. Returns false where no answer has stalled. */
+  /** Closes the connection of an answer that its client does not read. Returns false if no answer has stalled. */
   dropStalled(): boolean {
     const now = performance.now()
     for (let looked = 0; looked < Math.min(MOST_LOOKED_AT, this.#answers.size); looked++) {

@@ -7,7 +7,7 @@ const FIRST_BYTES = 65_536
 export interface BoundedBody {
   /** Its beginning, or all of it. */
   readonly first: Uint8Array
-  /** What follows; undefined where that was all. */
+  /** What follows; undefined if that was all. */
   readonly rest: AsyncGenerator<Uint8Array> | undefined
 }
 
@@ -15,7 +15,7 @@ export interface BoundedBody {
  * Reads the beginning of an answer. What follows is read as it is asked for, so that what is in memory of it is bounded by
  * who takes it.
  * @param onBytes called with the number of bytes of every chunk
- * @throws `upstream_failed` where it is longer than the limit; so does `rest`
+ * @throws `upstream_failed` if it is longer than the limit; so does `rest`
  */
 export async function readBoundedBody(
   { headers, body }: Response,

@@ -42,7 +42,7 @@ export interface Forwarded {
   readonly bytes: number
 }
 
-/** What became of an upstream. `why` is undefined where it answers (again) with the chain of this ledger. */
+/** What became of an upstream. `why` is undefined if it answers (again) with the chain of this ledger. */
 export interface UpstreamChange {
   readonly url: string
   readonly why: string | undefined

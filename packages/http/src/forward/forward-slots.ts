@@ -21,7 +21,7 @@ export class ForwardSlots {
 
   /**
    * Resolves when it is the turn of a request, with what is called once when it is over.
-   * @throws `overloaded` where too many wait, `client_left` where the signal is aborted before
+   * @throws `overloaded` if too many wait, `client_left` where the signal is aborted before
    */
   async take(gone: AbortSignal): Promise<() => void> {
     if (gone.aborted) throw clientLeft()

@@ -52,9 +52,9 @@ export interface ForwarderSurroundings {
   readonly limits: ForwardLimits
   /** Words of the names of the chain-state headers, `x-<word>-ledger-version`. */
   readonly words: readonly string[]
-  /** Chain id of the ledger; undefined where it has none yet. */
+  /** Chain id of the ledger; undefined if it has none yet. */
   readonly chainId: () => bigint | undefined
-  /** The newest version that is served here; undefined where there is none. */
+  /** The newest version that is served here; undefined if there is none. */
   readonly latestVersion: () => bigint | undefined
   /** Resolves when a version is served here. A request for which that takes too long is answered, and its signal aborted. */
   readonly untilServed: (request: ForwardableRequest, version: bigint) => Promise<void>

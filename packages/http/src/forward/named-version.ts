@@ -13,7 +13,7 @@ const SPACES: readonly number[] = [0x20, 0x09, 0x0a, 0x0d]
 const ON_CHAIN = 0
 
 /**
- * The value of a member of the object that a JSON text is, where that is a decimal string; undefined where the object has
+ * The value of a member of the object that a JSON text is, where that is a decimal string; undefined if the object has
  * no such member within these bytes. Reads no further than to the member.
  */
 export function stringMemberOf(json: Uint8Array, member: string): string | undefined {
@@ -55,7 +55,7 @@ function skipSpaces(json: Uint8Array, start: number): number {
 }
 
 /**
- * The version that the first bytes of an answer name: undefined where they name none, `unknown` where what follows may.
+ * The version that the first bytes of an answer name: undefined if they name none, `unknown` where what follows may.
  * @param isWhole whether the bytes are the whole answer
  */
 export function namedVersion(

@@ -15,7 +15,7 @@ export class SettledVersion {
   #settled: bigint | undefined
   #sample: Sample | undefined
 
-  /** @param spreadMs how much later than here another process may see a commit; 0 where there is none */
+  /** @param spreadMs how much later than here another process may see a commit; 0 if there is none */
   constructor(latest: () => bigint | undefined, spreadMs: number) {
     this.#latest = latest
     this.#spreadMs = spreadMs

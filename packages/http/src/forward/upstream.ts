@@ -25,7 +25,7 @@ export interface UpstreamOptions {
   readonly headers: Readonly<Record<string, string>>
   /** Words of the names of its chain-state headers, `x-<word>-chain-id`. */
   readonly words: readonly string[]
-  /** Chain id of our ledger; undefined where it has none yet. */
+  /** Chain id of our ledger; undefined if it has none yet. */
   readonly chainId: () => bigint | undefined
   readonly onChange: (change: UpstreamChange) => void
 }
@@ -115,7 +115,7 @@ export class Upstream {
   /**
    * Sends a request.
    * @param target what follows its URL
-   * @throws `upstream_failed` where it redirects, `upstream_of_another_chain`; what `fetch` throws where it does not answer
+   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; what `fetch` throws where it does not answer
    */
   async ask(target: string, init: UpstreamInit): Promise<Response> {
     const headers = new Headers(this.#options.headers)

@@ -99,7 +99,7 @@ function parseAssets(text: string): readonly Uint8Array[] {
   return assets.map((asset) => parseAddress(asset))
 }
 
-/** What wrote a change last, with a comma before it; nothing where that is not known. */
+/** What wrote a change last, with a comma before it; nothing if that is not known. */
 function lastWriteToJson({ version }: AccountChange, transactionOf: TransactionOf): string {
   if (!transactionOf || version === undefined) return ''
   return `,"last_write":{"version":"${version}"${transactionMember(transactionOf(version))}}`

@@ -49,7 +49,7 @@ export const getEpochEndings: Operation = {
   },
 }
 
-/** @throws `invalid_request` where no epoch that is kept ends at the version that is asked for */
+/** @throws `invalid_request` if no epoch that is kept ends at the version that is asked for */
 async function endingsOf({ query, proofs }: OperationRequest, lastEpoch: bigint): Promise<readonly Uint8Array[]> {
   const version = parameterOf(query, 'from', versionOfWaypoint)
   const found = await proofs?.endings({ version, lastEpoch, maxBytes: MAX_ENDING_BYTES })

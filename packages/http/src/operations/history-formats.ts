@@ -5,7 +5,7 @@ import { errorToReply } from '../protocol/error-reply.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
-/** A change as JSON. The time is null where it is below the window. What cannot be read has the error of the read in its place. */
+/** A change as JSON. The time is null if it is below the window. What cannot be read has the error of the read in its place. */
 export function changeToJson<T>(
   change: Change<T>,
   member: string,

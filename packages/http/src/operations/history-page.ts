@@ -65,11 +65,11 @@ export interface HistoryQuery {
   readonly order: 'asc' | 'desc'
   readonly start: bigint | undefined
   readonly limit: number | undefined
-  /** Undefined where all changes are shown. */
+  /** Undefined if all changes are shown. */
   readonly points: number | undefined
 }
 
-/** @throws `invalid_parameter` where `from` is above `to` */
+/** @throws `invalid_parameter` if `from` is above `to` */
 export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
   const from = parameterOf(query, 'from', parseMoment)
   const to = parameterOf(query, 'to', parseMoment)
@@ -152,7 +152,7 @@ export async function readHistory<T>(
   }
 }
 
-/** @throws `version_pruned` where the change that the page begins with was pruned: the page would have a gap */
+/** @throws `version_pruned` if the change that the page begins with was pruned: the page would have a gap */
 function expectContinued(start: bigint | undefined, first: bigint | undefined, { ledger }: LedgerState): void {
   if (start !== undefined && start < ledger.oldestVersion && first !== start) {
     throw versionPruned(start, ledger.oldestVersion)

@@ -1,7 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import type { AccountModule } from '@ledger-state/ledger'
 
-/** Members in the order of the reference. The ABI is null where the bytes are not a module that can be read. */
+/** Members in the order of the reference. The ABI is null if the bytes are not a module that can be read. */
 export function moduleToJson(module: AccountModule): string {
   return `{"bytecode":"${bytesToHex(module.bytes)}","abi":${JSON.stringify(module.readAbi() ?? null)}}`
 }

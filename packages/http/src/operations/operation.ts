@@ -27,17 +27,17 @@ export interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
   /** What follows the `?`, as it was sent. */
   readonly query: string
-  /** Empty where the request has none. Its memory is freed when the request is answered: what is kept of it is a copy. */
+  /** Empty if the request has none. Its memory is freed when the request is answered: what is kept of it is a copy. */
   readonly body: Buffer
   /** Parses types and assets, and knows the versions of times. Its state is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>
   /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
   pin(asked: Moment | undefined): LedgerState
-  /** @throws `output_disabled` where the server does not answer in the format */
+  /** @throws `output_disabled` if the server does not answer in the format */
   expectOutput(format: OutputFormat, what: string): void
   /**
    * Counts bytes that the answer takes of memory before it takes them.
-   * @throws `overloaded` where all answers together would be too large
+   * @throws `overloaded` if all answers together would be too large
    */
   hold(bytes: number): void
   /** Writes an answer of many pieces, and counts what it takes. */
@@ -49,7 +49,7 @@ export interface OperationRequest {
   /**
    * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
    * between its steps. Resolves with the milliseconds that are left of the turn.
-   * @throws `client_left` where nobody waits for the answer any more
+   * @throws `client_left` if nobody waits for the answer any more
    */
   nextTurn(): Promise<number>
 }

@@ -27,7 +27,7 @@ export const START_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-/** Undefined where the query has none; 0 is refused when the limit is used. */
+/** Undefined if the query has none; 0 is refused when the limit is used. */
 export function parseLimit(query: string): number | undefined {
   return parameterOf(query, 'limit', (text) => {
     const limit = parseU64(text)

@@ -49,7 +49,7 @@ export function parseAssetParameter({ ledger }: OperationRequest, text: string):
   return parsePart('path `asset_type`', () => ledger.parseAsset(text))
 }
 
-/** The state to read, undefined where the query names none: the latest. */
+/** The state to read, undefined if the query names none: the latest. */
 export function parseAskedState(query: string): Moment | undefined {
   if (query === '') return undefined
   const version = parameterOf(query, 'ledger_version', parseU64)
@@ -59,7 +59,7 @@ export function parseAskedState(query: string): Moment | undefined {
   return { timestampUsec }
 }
 
-/** Reads a query parameter; the first one counts where it is repeated. Undefined where the query has none. */
+/** Reads a query parameter; the first one counts where it is repeated. Undefined if the query has none. */
 export function parameterOf<T>(query: string, name: string, parse: (text: string) => T): T | undefined {
   const text = queryParameter(query, name)
   if (text === undefined) return undefined

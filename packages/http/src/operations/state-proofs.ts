@@ -19,14 +19,14 @@ export interface EndingsAsked {
 
 /** Source of the proofs of reads. */
 export interface StateProofs {
-  /** The word before the name of each hash; undefined where there is no tree. */
+  /** The word before the name of each hash; undefined if there is no tree. */
   readonly hashSalt: string | undefined
   /** The versions that have a tree, the newest first. */
   readonly versions: readonly bigint[]
-  /** The tree of a version; undefined where there is none. */
+  /** The tree of a version; undefined if there is none. */
   at(version: bigint): ProofTree | undefined
   /**
-   * Ledger infos with signatures that end epochs, in order. Undefined where no epoch that is kept ends at the version.
+   * Ledger infos with signatures that end epochs, in order. Undefined if no epoch that is kept ends at the version.
    */
   endings(asked: EndingsAsked): Promise<readonly Uint8Array[] | undefined>
 }

@@ -45,11 +45,11 @@ export const PROVEN_SCHEMA: JsonSchema = {
 
 /** What a request says of its proof. */
 export interface AskedProof {
-  /** Version of the end of an epoch from which the proof leads on; undefined where no ends of epochs are wanted. */
+  /** Version of the end of an epoch from which the proof leads on; undefined if no ends of epochs are wanted. */
   readonly from: bigint | undefined
 }
 
-/** The proof that a request asks for; undefined where it asks for none. @throws `invalid_request` */
+/** The proof that a request asks for; undefined if it asks for none. @throws `invalid_request` */
 export function parseAskedProof({ query }: OperationRequest): AskedProof | undefined {
   if (query === '') return undefined
   const isAsked = parameterOf(query, 'proof', parseBoolean)
@@ -101,7 +101,7 @@ const NOT_THERE = [
 
 /**
  * The answer of a read, with its proof where one is asked for.
- * @throws `proof_not_kept` where the version has no tree, `operation_disabled` where no version has one
+ * @throws `proof_not_kept` if the version has no tree, `operation_disabled` where no version has one
  */
 export function answerRead(
   request: OperationRequest,
@@ -136,7 +136,7 @@ function answerWithProof(
   return endingsFrom(proofs, tree, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
 }
 
-/** @throws `proof_not_kept` where another version has one */
+/** @throws `proof_not_kept` if another version has one */
 function treeAt(proofs: StateProofs, version: bigint): ProofTree | undefined {
   const tree = proofs.at(version)
   const { versions } = proofs
@@ -163,7 +163,7 @@ function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, st
   return proof
 }
 
-/** @throws `invalid_request` where no epoch that is kept ends at the version */
+/** @throws `invalid_request` if no epoch that is kept ends at the version */
 async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, version: bigint) {
   const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
   if (version === end) return []

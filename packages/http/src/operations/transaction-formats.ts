@@ -2,7 +2,7 @@ import { addressToShortHex, bytesToHex, type KeptTransaction } from '@ledger-sta
 import type { LedgerState } from '@ledger-state/ledger'
 import type { JsonSchema } from './operation.js'
 
-/** Finds the transaction that made a version; undefined where the store does not keep transactions. */
+/** Finds the transaction that made a version; undefined if the store does not keep transactions. */
 export type TransactionOf = LedgerState['transactionAt'] | undefined
 
 export function transactionsOf(state: LedgerState): TransactionOf {
@@ -25,7 +25,7 @@ export const KEPT_TRANSACTION_SCHEMA: JsonSchema = {
   },
 }
 
-/** A transaction as a member of a change, with a comma before it; nothing where there is none. */
+/** A transaction as a member of a change, with a comma before it; nothing if there is none. */
 export function transactionMember(transaction: KeptTransaction | undefined): string {
   return transaction ? `,"transaction":${transactionToJson(transaction)}` : ''
 }

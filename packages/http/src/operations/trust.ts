@@ -11,7 +11,7 @@ export interface SignedState {
   readonly version: bigint
   /** The epoch whose validators signed it. */
   readonly epoch: bigint
-  /** Voting power that signed, of all; undefined where the versions end with the waypoint itself. */
+  /** Voting power that signed, of all; undefined if the versions end with the waypoint itself. */
   readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
 }
 
@@ -19,7 +19,7 @@ export interface SignedState {
 export interface LedgerTrust {
   /** What the validators signed of the store; undefined if nothing vouches for it. */
   readonly signed: SignedState | undefined
-  /** Version up to which the validators of an epoch signed another ledger than the store holds; undefined where none did. */
+  /** Version up to which the validators of an epoch signed another ledger than the store holds; undefined if none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
 }
 

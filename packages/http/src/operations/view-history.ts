@@ -248,7 +248,7 @@ function withoutStart(query: string): string {
     .join('&')
 }
 
-/** @throws `version_truncated` where a version that the page before showed was cut off since */
+/** @throws `version_truncated` if a version that the page before showed was cut off since */
 function expectSameBranch({ at, branch }: Cursor, { ledger }: LedgerState): void {
   const cut = ledger.truncations?.find(({ number, version }) => number > branch && version < at)
   if (cut) throw versionTruncated(cut.version + 1n)

@@ -48,7 +48,7 @@ export class ViewRules {
     this.budget = { ...DEFAULT_BUDGET, ...viewBudget }
   }
 
-  /** @throws `operation_disabled` where no views are run */
+  /** @throws `operation_disabled` if no views are run */
   expectServed(): void {
     if (!this.#isServed) throw viewsDisabled()
   }

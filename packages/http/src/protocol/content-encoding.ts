@@ -36,7 +36,7 @@ const DECOMPRESS = { br: promisify(brotliDecompress), gzip: promisify(gunzip), d
 
 /**
  * The body of a request as it was before its `Content-Encoding`.
- * @throws `body_too_large` where it is longer than the limit, `invalid_request` where it does not decompress,
+ * @throws `body_too_large` if it is longer than the limit, `invalid_request` where it does not decompress,
  *   `content_type_unsupported` for other encodings
  */
 export async function decompress(body: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {

@@ -44,7 +44,7 @@ export function parseJsonBytes(body: Buffer, limits: ContentLimits): JsonValue {
 }
 
 /**
- * The items of a list that is a member of the object in a body; undefined where it is not. Each is parsed when it is asked for, out of
+ * The items of a list that is a member of the object in a body; undefined if it is not. Each is parsed when it is asked for, out of
  * the bytes: what is done with a long list may take many turns, and its whole text would be in the heap all the while, too
  * large and too old to be freed by collections of the young generation.
  * @throws `body_too_large`, `invalid_json`

@@ -1,8 +1,8 @@
 import { invalidPercentEncoding } from '../errors.js'
 
 /**
- * The first value of a query parameter, form-decoded; undefined where the query has none of the name.
- * @throws `invalid_request` where the value is not well percent-encoded; names that are not are those of no parameter
+ * The first value of a query parameter, form-decoded; undefined if the query has none of the name.
+ * @throws `invalid_request` if the value is not well percent-encoded; names that are not are those of no parameter
  */
 export function queryParameter(query: string, name: string): string | undefined {
   for (let start = 0; start < query.length; ) {
@@ -30,7 +30,7 @@ export function decodePercent(text: string): string {
   return decoded
 }
 
-/** Undefined where the text is not well percent-encoded UTF-8. */
+/** Undefined if the text is not well percent-encoded UTF-8. */
 export function percentDecoded(text: string): string | undefined {
   if (!text.includes('%')) return text
   try {

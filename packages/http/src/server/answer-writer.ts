@@ -113,7 +113,7 @@ function varyOf(negotiates: boolean, isLarge: boolean): string {
   return isLarge ? 'Accept-Encoding, Origin' : 'Origin'
 }
 
-/** The chain-state headers of the latest version; empty where the ledger cannot be read, whatever the answer is about. */
+/** The chain-state headers of the latest version; empty if the ledger cannot be read, whatever the answer is about. */
 function latestHeaders({ ledger, chainHeaders }: ServiceContext, pinned?: LedgerSummary): readonly string[] {
   try {
     const info = pinned ?? ledger.info
@@ -206,7 +206,7 @@ function memoryOf(body: Uint8Array): number {
   return Math.min(body.buffer.byteLength, 2 * body.length)
 }
 
-/** Counts a large answer until it is read. Returns false where it would take too much. */
+/** Counts a large answer until it is read. Returns false if it would take too much. */
 function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
   const memory = exchange.running?.memory
   memory?.release()

@@ -136,7 +136,7 @@ export class Exchange implements ForwardableRequest {
 
   /**
    * Running to running: the operation begins again over another ledger, and what its last run left is dropped.
-   * @throws `client_left` where nobody waits for the answer any more
+   * @throws `client_left` if nobody waits for the answer any more
    */
   runAgain(ledger: Ledger): void {
     if (this.response.destroyed) throw clientLeft()

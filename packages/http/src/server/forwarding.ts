@@ -40,7 +40,7 @@ export function createForwarder(
 /** Query parameters that may name a version; `from` and `to` may be times. */
 const VERSION_PARAMETERS = ['ledger_version', 'from', 'to']
 
-/** The newest version that a request reads at or asks about; undefined where it names none. */
+/** The newest version that a request reads at or asks about; undefined if it names none. */
 export function newestNamedBy({ route, params, query }: Exchange): bigint | undefined {
   let newest: bigint | undefined
   for (const { name, in: place } of route!.parameters ?? []) {
@@ -52,7 +52,7 @@ export function newestNamedBy({ route, params, query }: Exchange): bigint | unde
   return newest
 }
 
-/** Undefined where there is none. Where it is wrong, the operation says so. */
+/** Undefined if there is none. Where it is wrong, the operation says so. */
 function readVersion(textOf: () => string | undefined): bigint | undefined {
   try {
     const text = textOf()

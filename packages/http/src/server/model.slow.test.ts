@@ -45,7 +45,7 @@ function modelType(text: string): string | null | undefined {
   return undefined
 }
 
-/** BCS of a key as hex; undefined where it does not fit. */
+/** BCS of a key as hex; undefined if it does not fit. */
 function modelEncode(type: string, json: string): string | undefined {
   if (type === 'bool') return json === 'true' ? '01' : json === 'false' ? '00' : undefined
   if (type in WIDTH) {
@@ -67,7 +67,7 @@ function modelEncode(type: string, json: string): string | undefined {
   return Buffer.byteLength(text).toString(16).padStart(2, '0') + hexOf(text)
 }
 
-/** JSON of a stored value; undefined where the bytes are not of the type. */
+/** JSON of a stored value; undefined if the bytes are not of the type. */
 function modelDecode(type: string, hex: string): string | undefined {
   if (type === 'bool') return hex === '01' ? 'true' : hex === '00' ? 'false' : undefined
   if (type in WIDTH) {

@@ -239,7 +239,7 @@ function endWithResponse(exchange: Exchange): void {
   })
 }
 
-/** Why it is not certain where a request ends, or that its client understands the answer; undefined where all is well. */
+/** Why it is not certain where a request ends, or that its client understands the answer; undefined if all is well. */
 function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): RequestError | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return versionUnsupported(httpVersion)
   if (headers.host === undefined && httpVersion === '1.1') return hostMissing()

@@ -10,7 +10,7 @@ export interface FoundRoute {
 
 /** A place in the tree of all paths. */
 interface Place {
-  /** Name of the parameter that leads here; undefined where the text does. */
+  /** Name of the parameter that leads here; undefined if the text does. */
   readonly parameter: string | undefined
   /** Segment of the path that leads here. */
   readonly segment: string
