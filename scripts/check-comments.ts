@@ -14,8 +14,6 @@ interface Rule {
   readonly onlyComments?: boolean
   /** Whether it concerns comments and documents, and no messages. */
   readonly exceptMessages?: boolean
-  /** Whether folders of `NOT_YET` are exempt from it. */
-  readonly isNew?: boolean
   readonly bad: readonly string[]
   readonly good: readonly string[]
 }
@@ -66,7 +64,6 @@ const RULES: readonly Rule[] = [
     good: ['Runs a job in a separate thread.', 'Each has its own key.'],
   },
   {
-    isNew: true,
     exceptMessages: true,
     advice: 'has “… of its own”: say “a separate …” or “its own …”',
     pattern:
@@ -79,7 +76,6 @@ const RULES: readonly Rule[] = [
     good: ['Decoded with the layouts of its own version.', 'Jobs that run in separate threads.'],
   },
   {
-    isNew: true,
     exceptMessages: true,
     advice: 'has “where” for a condition: say “if”, and keep “where” for places',
     pattern:
@@ -93,7 +89,6 @@ const RULES: readonly Rule[] = [
     good: ['Hash of the block; undefined if the store has none.', 'Place where the next record is written.'],
   },
   {
-    isNew: true,
     onlyDocComments: true,
     advice: 'has tags alone: say first what the function does, returns or asks for',
     pattern: /^@(?:throws|param|returns)\b/,
@@ -101,7 +96,6 @@ const RULES: readonly Rule[] = [
     good: ['Newest version. @throws `no_ledger` if the store is empty', '@example ```ts'],
   },
   {
-    isNew: true,
     onlyDocComments: true,
     advice:
       'begins with a word that needs a sentence before it: name the thing, so that the comment can be read alone, on hover',
@@ -142,8 +136,6 @@ const DOCUMENTS = ['*.md', 'docs/**/*.md', '{packages,apps,examples}/**/*.md']
  * The diary has the words of its day, and logs of changes those of their releases; this file has examples of faults.
  */
 const EXEMPT = /(?:^|\/)(?:node_modules|dist|generated|data|docs\/lab|CHANGELOG\.md|check-comments\.ts)(?:$|\/)/
-/** Folders whose comments were written before the new rules, and do not keep all of them yet. */
-const NOT_YET: readonly string[] = ['packages/http/']
 /** A text in a program with fewer words is a name, not a sentence. */
 const FEWEST_WORDS = 3
 
@@ -200,13 +192,10 @@ for (const file of [...PROGRAMS, ...DOCUMENTS].flatMap((glob) =>
     ? textsOfDocument(source)
     : textsOfProgram(source)) {
     texts++
-    for (const { pattern, advice, onlyComments, onlyDocComments, exceptMessages, isNew } of RULES) {
+    for (const { pattern, advice, onlyComments, onlyDocComments, exceptMessages } of RULES) {
       const isMessage = !isComment && !file.endsWith('.md')
       const concerns =
-        (isComment || !onlyComments) &&
-        (isDocComment || !onlyDocComments) &&
-        !(isMessage && exceptMessages) &&
-        !(isNew && NOT_YET.some((folder) => file.startsWith(folder)))
+        (isComment || !onlyComments) && (isDocComment || !onlyDocComments) && !(isMessage && exceptMessages)
       const found = concerns ? pattern.exec(text) : null
       if (!found) continue
       const line = source.slice(0, at).split('\n').length

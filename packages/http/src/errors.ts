@@ -2,17 +2,17 @@ import { clip, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `allow` has the methods, as the header of this name. */
+    /** `allow` has the methods, as in the header of this name. */
     method_not_allowed: { readonly allow: string }
     body_too_large: { readonly limitBytes: number }
-    /** `nearestVersion` is the nearest version that a proof can be had of. */
+    /** `nearestVersion` is the nearest version that has a proof. */
     proof_not_kept: { readonly nearestVersion: bigint }
     /** Seconds after which the upstream may be asked again. */
     upstream_busy: { readonly retryAfterSeconds: number }
   }
 }
 
-/** Why a request is refused before, or instead of, reading the ledger. */
+/** Codes for requests that are refused before, or without, reading the ledger. */
 export type RequestErrorCode =
   | 'invalid_request'
   | 'unreadable_request'
@@ -48,7 +48,10 @@ function invalidRequest(message: string): RequestError {
   return new LedgerStateError('invalid_request', message)
 }
 
-/** @param part what of the request is at fault, such as "path `address`" */
+/**
+ * Error for a part of a request.
+ * @param part name of the part, such as "path `address`"
+ */
 export function invalidPart(part: string, why: string): RequestError {
   return invalidRequest(`failed to parse ${part}: ${why}`)
 }
@@ -72,7 +75,10 @@ export function moduleNameInvalid(text: string): RequestError {
   return invalidPart('path `module_name`', `Invalid identifier '${clip(text)}'`)
 }
 
-/** Refuses a type tag that names no struct. @param part as of `invalidPart` */
+/**
+ * Error for a type tag that does not name a struct.
+ * @param part as in `invalidPart`
+ */
 export function structTagExpected(part: string, text: string): RequestError {
   return invalidPart(part, `${JSON.stringify(clip(text))} is not a struct tag 0x…::module::Name`)
 }
@@ -119,7 +125,7 @@ export function rangeFromAfterTo(): RequestError {
   return new LedgerStateError('invalid_parameter', 'the time of `from` is after that of `to`')
 }
 
-/** The reference finds it after the version, and so do we. */
+/** Error for a limit of 0. The reference finds it after the version, and so does this service. */
 export function limitZero(): RequestError {
   return new LedgerStateError('invalid_parameter', 'Given limit value (0) must not be zero')
 }
@@ -142,7 +148,10 @@ export function blockHashUnknown(height: bigint): RequestError {
   return new LedgerStateError('block_hash_unknown', message)
 }
 
-/** @param type name of the schema, such as `TableItemRequest` */
+/**
+ * Error for a body that is not an object.
+ * @param type name of the schema, such as `TableItemRequest`
+ */
 export function bodyNotAnObject(type: string, found: string): RequestError {
   return invalidRequest(`parse request payload error: Expected input type "${type}", found ${clip(found)}.`)
 }
@@ -178,7 +187,9 @@ export function cursorInvalid(text: string): RequestError {
   return invalidRequest(`${JSON.stringify(clip(text))} is not a cursor of this history`)
 }
 
-/** The views of a batch share one budget, and a history needs the whole of it for each of its runs. */
+/**
+ * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
+ */
 export function viewBudgetSpent(): RequestError {
   return invalidRequest('the views before this one have used up what one request may; send it in a separate request')
 }
@@ -190,7 +201,10 @@ export function viewsDisabled(): RequestError {
   )
 }
 
-/** @param name with the address as 64 hex digits */
+/**
+ * Error for a view that the filter excludes.
+ * @param name name with the address as 64 hex digits
+ */
 export function viewNotAllowed(name: string): RequestError {
   return new LedgerStateError('view_not_allowed', `Function ${clip(name)} is not allowed`)
 }
@@ -234,12 +248,12 @@ export function bodyInCrumbs(): RequestError {
   return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
 }
 
-/** Same error, whose message begins with the member of the request that it is about. */
+/** The same error, with the member of the request that it is about before its message. */
 export function faultOfMember(member: string, error: LedgerStateError): LedgerStateError {
   return new LedgerStateError(error.code, `${member}: ${error.message}`, error.fields)
 }
 
-/** Same error, whose message begins with the URL of the upstream. Clients must not see it. */
+/** The same error, with the URL of the upstream before its message. Clients must not see it. */
 export function faultOfUpstream(
   url: string,
   error: LedgerStateError<'upstream_of_another_chain'>,
@@ -271,7 +285,7 @@ export function expectationFailed(expectation: string): RequestError {
   return new LedgerStateError('expectation_failed', `the expectation ${clip(expectation)} is not supported`)
 }
 
-/** What came over the connection never became a request. */
+/** Error for bytes on a connection that never became a request. */
 export function unreadableRequest(): RequestError {
   return new LedgerStateError('unreadable_request', 'the request could not be read: Bad Request')
 }
@@ -288,7 +302,10 @@ export function routeNotFound(): RequestError {
   return new LedgerStateError('route_not_found', 'not found')
 }
 
-/** @param allow the methods of the path, as in the `Allow` header */
+/**
+ * Error for a method that a path does not have.
+ * @param allow the path's methods, as in the `Allow` header
+ */
 export function methodNotAllowed(allow: string): RequestError {
   return new LedgerStateError('method_not_allowed', 'method not allowed', { allow })
 }
@@ -303,7 +320,10 @@ export function bodyTooLarge(limitBytes: number): RequestError {
   })
 }
 
-/** @param limitBytes of JSON between the first and the last character that is not white space */
+/**
+ * Error for too much JSON.
+ * @param limitBytes limit for the JSON between its first and last character that is not white space
+ */
 export function contentTooLarge(limitBytes: number): RequestError {
   const message = `payload too large: at most ${limitBytes} bytes of JSON are read`
   return new LedgerStateError('body_too_large', message, { limitBytes })
@@ -324,7 +344,10 @@ export function contentEncodingUnsupported(encoding: string): RequestError {
   return new LedgerStateError('content_type_unsupported', message)
 }
 
-/** @param what the operation, such as `Get table item` */
+/**
+ * Error for a format that is not served.
+ * @param what the operation, such as `Get table item`
+ */
 export function outputDisabled(what: string, format: string): RequestError {
   const message = `${what} with ${format.toUpperCase()} output is disabled on this endpoint`
   return new LedgerStateError('output_disabled', message)
@@ -338,7 +361,10 @@ export function overloaded(): RequestError {
   return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
 }
 
-/** @param why about the upstream, without its address: clients read this */
+/**
+ * Error for an upstream that fails.
+ * @param why reason without the address of the upstream, as clients read it
+ */
 export function upstreamFailed(why: string, cause?: unknown): RequestError {
   const message = `the upstream gave no answer to pass on: ${why}`
   return new LedgerStateError('upstream_failed', message, {}, { cause })
@@ -349,13 +375,13 @@ export function upstreamOfAnotherChain(theirs: bigint, ours: bigint): RequestErr
   return new LedgerStateError('upstream_of_another_chain', message)
 }
 
-/** The upstream has asked not to be asked for a while. */
+/** Error while an upstream has asked for a pause. */
 export function upstreamBusy(retryAfterSeconds: number): RequestError {
   const message = `the upstream takes no requests for ${retryAfterSeconds} s`
   return new LedgerStateError('upstream_busy', message, { retryAfterSeconds })
 }
 
-/** Error of a request that names the version which its client was shown. */
+/** Error for a request that names a version that its client has seen and that did not come in time. */
 export function versionNotReached(version: bigint, latest: bigint | undefined): RequestError {
   const message = `version ${version} is not served here yet; the newest is ${latest ?? 'none'}`
   return new LedgerStateError('version_not_reached', message)
@@ -366,12 +392,12 @@ export function ledgerTooOld(ledgerSeconds: bigint, allowedSeconds: number): Req
   return new LedgerStateError('unhealthy', message)
 }
 
-/** Nobody reads this message: it ends work whose answer nobody waits for. */
+/** Error that ends work for a client that left. No one reads its message. */
 export function clientLeft(): RequestError {
   return new LedgerStateError('client_left', 'the client left before its answer')
 }
 
-/** The interface has one byte for the chain id: in the `chain-id` header and in the ledger info. */
+/** Error for a chain id that does not fit into one byte, as in the `chain-id` header and in the ledger info. */
 export function chainIdTooLarge(chainId: bigint): RequestError {
   const message = `the ledger has chain id ${chainId}; over HTTP only chain ids up to 255 can be served`
   return new LedgerStateError('chain_id_too_large', message)
@@ -392,7 +418,10 @@ export function noProofsOfSlice(): RequestError {
   return new LedgerStateError('operation_disabled', message)
 }
 
-/** @param before the version of the ledger info that the end of the epoch has to come before */
+/**
+ * Error for an end of an epoch that is not kept.
+ * @param before version of the ledger info that the end of the epoch must precede
+ */
 export function endingNotKept(parameter: 'proof_from' | 'from', version: bigint, before?: bigint): RequestError {
   const early = before === undefined ? '' : `, and comes before the ledger info of version ${before},`
   return invalidPart(`parameter \`${parameter}\``, `no epoch that is kept${early} ends at version ${version}`)

@@ -12,7 +12,7 @@ function readDocument(name: string): string {
 
 const API = readDocument('api.md')
 
-/** `16,384`. */
+/** A number such as `16,384`. */
 function withCommas(count: number): string {
   return count.toLocaleString('en-US')
 }

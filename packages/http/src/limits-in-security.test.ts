@@ -17,7 +17,7 @@ import { MAX_HEADER_BYTES } from './server/create-http-server.js'
 
 const SECURITY = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
 
-/** `16,384`. */
+/** A number such as `16,384`. */
 function withCommas(count: number): string {
   return count.toLocaleString('en-US')
 }

@@ -7,7 +7,7 @@ const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, KiB: 1_024, MiB: 1_048_576, s: 1_000 }
 
-/** `8 MiB`, `30 s` (in milliseconds), `5,000`. */
+/** Parses quantities such as `8 MiB`, `30 s` (in milliseconds) and `5,000`. */
 function parseQuantity(text: string): number {
   const [, digits, unit] = /^([\d,]+) ?(KiB|MiB|s|)$/.exec(text) ?? []
   return Number(digits?.replaceAll(',', '')) * UNITS[unit!]!

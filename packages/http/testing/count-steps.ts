@@ -2,7 +2,7 @@ type Method = (this: string, ...values: unknown[]) => unknown
 
 /** Methods that look at one character. */
 const CONSTANT = ['charCodeAt', 'codePointAt', 'at', 'charAt'] as const
-/** Methods that look at the whole text, or may. */
+/** Methods that may look at the whole text. */
 const LINEAR = [
   'includes',
   'lastIndexOf',
@@ -26,8 +26,8 @@ const LINEAR = [
 const COPYING = ['slice', 'substring'] as const
 
 /**
- * Counts the steps of work on texts: characters that its string methods look at. A regular expression counts as
- * the square of its text, because it may backtrack. The methods are replaced as long as the work runs.
+ * Counts the steps of work on texts: the characters that its string methods look at. A regular expression counts as the
+ * square of its text, because it may backtrack. The methods are replaced while the work runs.
  */
 export function countSteps(work: () => void): number {
   let steps = 0

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A request as an upstream got it. */
+/** A request as an upstream received it. */
 export interface UpstreamRequest {
   readonly method: string
   readonly url: string
@@ -10,17 +10,17 @@ export interface UpstreamRequest {
   readonly body: string
 }
 
-/** An upstream whose answers the test makes. */
+/** An upstream whose answers the test chooses. */
 export interface FakeUpstream {
-  /** Ends in `/v1`. */
+  /** URL of the upstream, ending in `/v1`. */
   readonly url: string
-  /** What it got, other than the questions for its chain. */
+  /** Requests that it received, except those for its chain. */
   readonly requests: UpstreamRequest[]
   chainId: number
   version: number
-  /** How often it was asked for its chain. */
+  /** Number of requests for its chain. */
   looks: number
-  /** Answers what is not a question for its chain. */
+  /** Answers requests, except those for its chain. */
   answer: (request: UpstreamRequest, response: ServerResponse) => void
   /** Answers all requests, in place of the rest. */
   answerAll: ((request: IncomingMessage, response: ServerResponse) => void) | undefined
@@ -29,7 +29,10 @@ export interface FakeUpstream {
   close(): Promise<void>
 }
 
-/** @param port a free one where none is given */
+/**
+ * Starts an upstream.
+ * @param port a free port by default
+ */
 export async function startFakeUpstream(port = 0): Promise<FakeUpstream> {
   const server = createServer((request, response) => {
     if (upstream.answerAll) {

@@ -21,7 +21,7 @@ export interface RunningServer {
   readonly port: number
 }
 
-/** It refuses nothing because the machine is busy, unless the options say so. */
+/** Starts a server. It does not refuse requests because the machine is busy, unless the options say so. */
 export async function startServerOver(
   state: StateReader,
   options: Partial<HttpServerOptions> = {},
@@ -41,7 +41,7 @@ export async function stopServer({ server }: RunningServer): Promise<void> {
 
 export const RAW_ITEM_BODY = '{"key":"0x01"}'
 
-/** A request for the item with one header more, or several, which frame its body. */
+/** A request for the item with one or several further headers, which frame its body. */
 export function rawItemRequest(framing: string, body: string): string {
   return `POST /v1/tables/0x7/raw_item HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${framing}\r\n\r\n${body}`
 }

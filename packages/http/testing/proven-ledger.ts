@@ -1,4 +1,4 @@
-// A ledger whose state validators signed, with the tree of that state: what answers with proofs are read from.
+// A ledger whose state validators signed, with the tree of that state, for answers with proofs.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,10 +27,10 @@ import {
 import type { StateProofs } from '../src/operations/state-proofs.ts'
 
 export const HOME = parseAddress('0xcafe')
-/** Has resources, and no account: all of them can be listed. */
+/** Address with resources and without an account, so that all of them can be listed. */
 const LISTED = parseAddress('0xfeed')
 export const TABLE = parseAddress('0x7ab1e')
-/** The epoch that signed, and the versions of the checkpoint and of its ledger info. */
+/** The epoch of the signers, and the versions of the checkpoint and of its ledger info. */
 export const EPOCH = 4
 export const CHECKPOINT = 41n
 export const END = 44n
@@ -101,9 +101,9 @@ export interface ProvenLedger {
   close(): void
 }
 
-/** Who signs the ends of epochs, and the checkpoint. */
+/** Signers of the ends of epochs and of the checkpoint. */
 export interface SignedEpochs {
-  /** Ends of epochs from that of the genesis on, with signatures. */
+  /** Signed ends of epochs, from the genesis on. */
   readonly endings: readonly Uint8Array[]
   /** The validators of the epoch after them. */
   readonly validators: readonly MadeValidator[]
@@ -121,7 +121,10 @@ const FOUR_EPOCHS: SignedEpochs = {
   checkpoint: CHECKPOINT,
 }
 
-/** @param signed by default four epochs, whose four validators all sign */
+/**
+ * Creates the ledger.
+ * @param signed by default four epochs, all signed by their four validators
+ */
 export async function createProvenLedger(signed: Partial<SignedEpochs> = {}): Promise<ProvenLedger> {
   const { endings: signedEndings, validators, signers, checkpoint: version } = { ...FOUR_EPOCHS, ...signed }
   const epoch = BigInt(signedEndings.length)

@@ -4,8 +4,9 @@ import { ABILITY, type FieldDefinition, type SignatureToken, writeModule } from 
 import type { Random } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 
-// A small ledger with a bit of everything, and random requests for what it holds. Struct S of module m0 has a field of a
-// struct of m1, that one of m2, and so on, so that types take several modules; modules are upgraded now and then.
+// A small ledger with a bit of everything, and random requests for what it holds. Struct S of module m0 has a field of
+// a struct of m1, that struct a field of one of m2, and so on, so that types take several modules. Modules are upgraded
+// now and then.
 
 const LATEST = 90
 const WINDOW = 71n
@@ -18,7 +19,7 @@ const COIN = '0x1::aptos_coin::AptosCoin'
 const home = parseAddress(HOME)
 const GROUP = parseStructTag('0x1::object::ObjectGroup')
 
-/** `wide`: whether the struct has a field more, as an upgrade gives it in tests. */
+/** Write of a module. `wide` says whether its struct has one field more, as after an upgrade. */
 function moduleWrite(at: number, wide: boolean): Write {
   const name = `m${at}`
   const next: SignatureToken =
@@ -69,7 +70,7 @@ export async function createRandomLedger(random: Random): Promise<StateWriter> {
   return engine
 }
 
-/** Commits one version more. */
+/** Commits one more version. */
 export async function commitNext(engine: StateWriter, random: Random): Promise<void> {
   const version = engine.ledger ? Number(engine.ledger.latestVersion) + 1 : 0
   const height = BigInt(Math.floor(version / VERSIONS_OF_BLOCK))
@@ -92,7 +93,7 @@ function query(random: Random, parts: readonly string[]): string {
   return chosen.length === 0 ? '' : `?${chosen.join('&')}`
 }
 
-/** A request of any operation; most of them ask for what is there. */
+/** A request of any operation; most ask for what exists. */
 export function randomRequest(random: Random): RandomRequest {
   const version = random.below(LATEST + 5)
   const owner = random.pick([...OWNERS, '0xdead'])

@@ -13,7 +13,7 @@ import { Uploads } from './uploads.js'
 
 export const CONCURRENT_DECOMPRESSIONS = 4
 
-/** A request on whose way from its headers to the work on it the admission decides. */
+/** A request that the admission receives and schedules. */
 export interface AdmittedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -22,28 +22,31 @@ export interface AdmittedRequest {
   readonly isAnswered: boolean
 }
 
-/** What decides when the requests of a service are received and worked on, and which of them are refused. */
+/** Decides when the requests of a service are received and worked on, and which are refused. */
 export interface Admission<T extends AdmittedRequest> {
-  /** Requests behind others on their connection. */
+  /** Requests that wait for earlier answers on their connection. */
   readonly pipelined: PipelinedRequests<T>
-  /** Requests that name a version which is not served yet. */
+  /** Requests that wait for a version that is not served yet. */
   readonly held: HeldRequests<T>
   readonly bodyLimitBytes: number
   readonly turns: TurnQueue
   readonly load: LoadShedder
   /** Paces bodies that a request may need. */
   readonly bodyPacer: BodyPacer
-  /** Paces bodies that are longer than any request needs, and what comes after an answer. */
+  /** Paces bodies longer than any request needs, and bytes that come after an answer. */
   readonly longBodyPacer: BodyPacer
   readonly uploads: Uploads<T>
   /**
-   * Decompresses a body that has this `Content-Encoding`. A few bodies are decompressed at one time: many small ones that
-   * grow large cannot take all memory.
+   * Decompresses a body that has this `Content-Encoding`. It decompresses only a few bodies at a time, so that many
+   * small ones that grow large cannot take all memory.
    */
   readonly unpack: (body: Buffer, encoding: string) => Promise<Buffer>
 }
 
-/** @param refuse answers a request with an error and closes its connection */
+/**
+ * Creates the admission of a service.
+ * @param refuse answers a request with an error and closes its connection
+ */
 export function createAdmission<T extends AdmittedRequest>(
   limits: Limits,
   ledger: ServedLedger,

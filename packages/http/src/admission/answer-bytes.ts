@@ -1,20 +1,23 @@
 import { freeBytes } from '../protocol/free-bytes.js'
 
 const FIRST_CAPACITY = 1_024
-/** Up to here the memory doubles; then it grows by a quarter, so that no more than that is reserved and not used. */
+/**
+ * Capacity up to which the memory doubles. Beyond it, the memory grows by a quarter, so that little is reserved in
+ * vain.
+ */
 const DOUBLED_CAPACITY = 1024 * 1024
 const MOST_UTF8_BYTES_PER_UNIT = 3
 
 /**
- * An answer that is built piece by piece, in memory outside of the heap: as strings its pieces take several times their length.
- * Memory is counted before it is taken.
+ * An answer that is built piece by piece, in memory outside of the heap: as strings its pieces would take several times
+ * their length. Memory is counted before it is allocated.
  */
 export class AnswerBytes {
   readonly #hold: (bytes: number) => void
   #buffer: Buffer = Buffer.alloc(0)
   #length = 0
 
-  /** @param hold counts bytes that are about to be taken, and throws where there is no room for them */
+  /** @param hold counts bytes that are about to be allocated, and throws if there is no room for them */
   constructor(hold: (bytes: number) => void) {
     this.#hold = hold
   }
@@ -23,12 +26,15 @@ export class AnswerBytes {
     return this.#length
   }
 
-  /** What was written so far. Writing more may move it. */
+  /** The bytes so far. Writing more may move them. */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** @throws `overloaded` */
+  /**
+   * Appends a text.
+   * @throws `overloaded`
+   */
   text(text: string): this {
     const most = text.length * MOST_UTF8_BYTES_PER_UNIT
     this.#reserve(this.#length + most <= this.#buffer.length ? most : Buffer.byteLength(text))
@@ -36,7 +42,10 @@ export class AnswerBytes {
     return this
   }
 
-  /** @throws `overloaded` */
+  /**
+   * Appends bytes.
+   * @throws `overloaded`
+   */
   write(bytes: Uint8Array): this {
     this.#reserve(bytes.length)
     this.#buffer.set(bytes, this.#length)
@@ -44,12 +53,12 @@ export class AnswerBytes {
     return this
   }
 
-  /** Forgets what was written, and keeps its memory for what comes next. */
+  /** Forgets the bytes, and keeps the memory for the next ones. */
   clear(): void {
     this.#length = 0
   }
 
-  /** Gives the memory back at once; otherwise it stays until the next collection of the old generation. */
+  /** Frees the memory at once; otherwise it stays until the next collection of the old generation. */
   free(): void {
     if (this.#buffer.length > 0) freeBytes(this.#buffer)
     this.#buffer = Buffer.alloc(0)

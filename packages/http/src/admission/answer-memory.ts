@@ -14,28 +14,28 @@ export class AnswerMemory {
   }
 
   /**
-   * Counts bytes before they are taken.
-   * @throws `overloaded` if answers have all that they may, and none of them has stalled
+   * Counts bytes before they are allocated.
+   * @throws `overloaded` if answers have used up their memory, and none of them has stalled
    */
   hold(bytes: number): void {
     this.#load.hold(bytes)
     this.#countedBytes += bytes
   }
 
-  /** Creates a body that counts what it takes. */
+  /** Creates a body that counts the memory it allocates. */
   openBody(): AnswerBytes {
     const body = new AnswerBytes((bytes) => this.hold(bytes))
     this.#bodies.push(body)
     return body
   }
 
-  /** Ends the counting: the answer was handed to its socket, or is dropped. */
+  /** Ends the counting, because the answer was handed to its socket or is dropped. */
   release(): void {
     this.#load.release(this.#countedBytes)
     this.#countedBytes = 0
   }
 
-  /** Frees the bodies, unless another thread reads them. The socket must have sent what it got of them. */
+  /** Frees the bodies, unless another thread reads them. The socket must have sent the bytes that it got of them. */
   free(): void {
     if (this.isBeingRead) return
     for (const body of this.#bodies.splice(0)) body.free()

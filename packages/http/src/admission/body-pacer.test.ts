@@ -7,7 +7,7 @@ import { TurnQueue } from './turn-queue.js'
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 const CHUNK = 65_536
 
-it('an BodyPacer lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
+it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows down what follows', async () => {
   const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   let chunks = 0
   const bringIn = (): void => {
@@ -24,11 +24,11 @@ it('an BodyPacer lets a few megabytes in with one chunk in each turn, and slows 
     () => chunks >= 128,
     () => `128 chunks, have ${chunks}`,
   )
-  // 4 MiB more at 32 KiB in a millisecond, however slow the machine is.
+  // 4 MiB more at 32 KiB a millisecond take at least this long, however fast the machine is.
   expect(performance.now() - began).toBeGreaterThan(120)
 })
 
-it('an BodyPacer serves those that wait in their order, also after a pause', async () => {
+it('a BodyPacer serves those that wait in their order, also after a pause', async () => {
   const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   const served: number[] = []
   for (let at = 0; at < 5; at++) bodyPacer.pace(CHUNK, () => served.push(at))
@@ -42,11 +42,11 @@ it('an BodyPacer serves those that wait in their order, also after a pause', asy
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
 })
 
-it('an BodyPacer slows down each kind of body by itself', async () => {
+it('a BodyPacer slows down each kind of body by itself', async () => {
   const turns = new TurnQueue()
   const [bodyPacer, longBodyPacer] = [new BodyPacer(turns, BODY_RATE), new BodyPacer(turns, LONG_BODY_RATE)]
   const served: string[] = []
-  // Thirty seconds of long ones.
+  // Uses up thirty seconds of the rate of long bodies.
   longBodyPacer.pace(30_000 * LONG_BODY_RATE.bytesPerMs, () => served.push('long'))
   bodyPacer.pace(CHUNK, () => {
     served.push('short')

@@ -1,23 +1,27 @@
 import type { TurnQueue } from './turn-queue.js'
 
-/** How fast the chunks of bodies may come in. */
+/** Rate at which chunks of bodies may come in. */
 export interface PaceRate {
-  /** Bytes that come in at once before they are slowed down. */
+  /** Bytes that may come in at once before they are slowed down. */
   readonly burstBytes: number
-  /** Rate from then on. */
+  /** Rate after the burst. */
   readonly bytesPerMs: number
 }
 
 /**
- * The rate of all bodies together that requests may need: four of the largest batches at once. Every chunk is a separate buffer, and V8
- * collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript has allocated.
+ * Rate of all bodies together that requests may need: four of the largest batches at once. Every chunk is a separate
+ * buffer, and V8 collects the old generation for each 32 MB of them, which costs about 10 ms, however little JavaScript
+ * has allocated.
  */
 export const BODY_RATE: PaceRate = { burstBytes: 4 * 1024 * 1024, bytesPerMs: 32_768 }
 
-/** The rate of all bodies together that are longer than any request needs, and of what comes after an answer: one such collection in four seconds. */
+/**
+ * Rate of all bodies together that are longer than any request needs, and of bytes after an answer: one collection of
+ * the old generation in four seconds.
+ */
 export const LONG_BODY_RATE: PaceRate = { burstBytes: 1024 * 1024, bytesPerMs: 8_192 }
 
-/** Paces what large bodies bring in, all of them together, in the order in which they ask. */
+/** Paces the bytes of all large bodies together, in the order in which they ask. */
 export class BodyPacer {
   readonly #turns: TurnQueue
   readonly #rate: PaceRate
@@ -32,7 +36,7 @@ export class BodyPacer {
     this.#creditBytes = rate.burstBytes
   }
 
-  /** Counts bytes that have come in, and calls `resume` in a later turn, when there is room for more. */
+  /** Counts bytes that have come in, and calls `resume` in a later turn, once there is room for more. */
   pace(bytes: number, resume: () => void): void {
     this.#creditBytes -= bytes
     this.#waiting.push(resume)
@@ -50,7 +54,7 @@ export class BodyPacer {
     else setTimeout(this.#resumeNext, -this.#creditBytes / bytesPerMs)
   }
 
-  /** Resumes one in a turn: what it brings in is counted before the next one is resumed. */
+  /** Resumes one body in a turn, so that its next bytes are counted before another is resumed. */
   readonly #resumeNext = (): void => {
     this.#isScheduled = false
     this.#waiting.shift()?.()

@@ -3,28 +3,31 @@ import { freeBytes } from '../protocol/free-bytes.js'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Puts the chunks of a body together. They are copied into one block of memory that doubles: a list of chunks of one
- * byte each would take a hundred times what they hold.
+ * Collects the chunks of a body. It copies them into one block of memory that doubles: a list of chunks of one byte
+ * each would take a hundred times their bytes.
  */
 export class ChunkCollector {
   #bytes: Buffer = NOTHING
   #length = 0
-  /** Whether nobody else can have the block, so that its memory may be freed. */
+  /** Whether nothing else refers to the block, so that its memory may be freed. */
   #isOwnBlock = false
 
   get length(): number {
     return this.#length
   }
 
-  /** Bytes of memory that are taken. */
+  /** Bytes of memory that it takes. */
   get heldBytes(): number {
     return this.#bytes.length
   }
 
-  /** @param isOwn whether nobody else has the chunk, so that its memory may be freed */
+  /**
+   * Adds a chunk.
+   * @param isOwn whether nothing else refers to the chunk, so that its memory may be freed
+   */
   add(chunk: Buffer, isOwn = false): void {
     const length = this.#length + chunk.length
-    // Most bodies are one chunk, which is kept as it is.
+    // Most bodies are one chunk, which is kept without a copy.
     if (this.#length === 0) {
       this.#bytes = chunk
       this.#isOwnBlock = isOwn
@@ -41,7 +44,7 @@ export class ChunkCollector {
     this.#length = length
   }
 
-  /** Frees what the block has beyond what was added. To be called when all was added: the body may be held for long. */
+  /** Frees the unused rest of the block. Call it once all chunks were added, as the body may be held for long. */
   trim(): void {
     if (!this.#isOwnBlock || this.#bytes.length === this.#length) return
     const exact = Buffer.allocUnsafeSlow(this.#length)
@@ -51,12 +54,12 @@ export class ChunkCollector {
     this.#isOwnBlock = true
   }
 
-  /** All bytes that were added. `clear` frees them. */
+  /** All added bytes. `clear` frees them. */
   get bytes(): Buffer {
     return this.#bytes.length === this.#length ? this.#bytes : this.#bytes.subarray(0, this.#length)
   }
 
-  /** Returns all bytes that were added, for the caller to keep, and empties the collector. */
+  /** Returns all added bytes for the caller to keep, and empties the collector. */
   take(): Buffer {
     const taken = this.bytes
     this.#isOwnBlock = false

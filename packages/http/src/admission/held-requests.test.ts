@@ -13,7 +13,7 @@ afterEach(async () => {
   running = undefined
 })
 
-/** A service whose newest version is set by the test, and what it says of its answers. */
+/** A service whose newest version the test sets, with the reports of its answers. */
 async function serve(limits: { maxHoldMs?: number; maxHeld?: number } = {}) {
   const engine = createMemoryEngine()
   const answered: AnswerReport[] = []
@@ -42,13 +42,13 @@ const versionOf = async (response: Promise<Response>): Promise<string | null> =>
   (await response).headers.get('x-svc-ledger-version')
 
 describe('a request that names the version it was shown', () => {
-  it('is answered at once where that is served', async () => {
+  it('is answered at once if that version is served', async () => {
     const { get, reach } = await serve()
     await reach(3n)
     for (const minimum of ['0', '3']) expect(await versionOf(get(minimum))).toBe('3')
   })
 
-  it('is 400 where the header is not a version, but where it asks for health', async () => {
+  it('is 400 if the header is not a version, unless it asks for health', async () => {
     const { get, reach } = await serve()
     await reach(3n)
     for (const minimum of ['-1', 'x', '', '1e3', String(2n ** 64n), '9'.repeat(21), '1, 2']) {
@@ -64,7 +64,7 @@ describe('a request that names the version it was shown', () => {
     }
   })
 
-  it('waits until it is, whatever its method, with its body; its metrics count the wait', async () => {
+  it('waits until that version is served, whatever its method, with its body; its metrics count the wait', async () => {
     const { answered, get, hasReceived, reach } = await serve()
     const body = { method: 'POST', body: RAW_ITEM_BODY, headers: { 'content-type': 'application/json' } }
     const answers = [get('7'), get('8', body, ITEM), get('9')]
@@ -88,7 +88,7 @@ describe('a request that names the version it was shown', () => {
     for (const { seconds } of held) expect(seconds).toBeGreaterThan(0.05)
   })
 
-  it('is answered 503 where that takes too long, which is counted as such', async () => {
+  it('is answered 503 if that takes too long, which is counted as such', async () => {
     const { answered, get, reach } = await serve({ maxHoldMs: 30 })
     await reach(6n)
     const answer = await get('7')
@@ -102,11 +102,11 @@ describe('a request that names the version it was shown', () => {
       error_code: 'version_not_found',
     })
     expect(answered).toMatchObject([{ route: '/v1', status: 503 }])
-    // A timer may go off a millisecond early.
+    // A timer may fire a millisecond early.
     expect(answered[0]!.seconds).toBeGreaterThan(0.028)
   })
 
-  it('is answered 503 where too many wait; those that wait are answered', async () => {
+  it('is answered 503 if too many wait; those that wait are answered', async () => {
     const { get, reach } = await serve({ maxHeld: 2 })
     await reach(6n)
     const answers = [get('7'), get('7'), get('7')]
@@ -116,7 +116,7 @@ describe('a request that names the version it was shown', () => {
     expect(statuses.sort()).toEqual([200, 200, 503])
   })
 
-  it('is not held where it asks for health', async () => {
+  it('is not held if it asks for health', async () => {
     const { get, reach } = await serve()
     await reach(6n)
     expect((await get('7', {}, '/v1/-/healthy')).status).toBe(200)

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
 
-// A client that reads from several nodes names the newest version that it has seen. A node that lacks this version holds
-// the request until the version is served, so that the ledger never goes back for this client.
+// Interval of looks for a version. A client that reads from several nodes names the newest version that it has seen; a
+// node that lacks this version holds the request until it is served, so that the ledger never goes back for the client.
 
 const CHECK_MS = 10
 
 export interface HoldLimits {
-  /** How long a request is held for a version before it is answered 503, in milliseconds. */
+  /** Time for which a request is held for a version before it is answered 503, in milliseconds. */
   readonly maxHoldMs: number
-  /** Requests that are held for a version at one time; more are answered 503. */
+  /** Most requests that are held for a version at one time; further ones are answered 503. */
   readonly maxHeld: number
 }
 
@@ -18,11 +18,11 @@ interface HeldRequest<T> {
   readonly owner: T
   readonly version: bigint
   readonly proceed: () => void
-  /** Time in milliseconds of `performance.now`. */
+  /** End of the wait, in milliseconds of `performance.now`. */
   readonly until: number
 }
 
-/** The ledger whose newest version is waited for. */
+/** The ledger for whose newest version requests wait. */
 export interface ServedLedger {
   readonly info: LedgerSummary | undefined
 }
@@ -35,14 +35,17 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
   #held: HeldRequest<T>[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** @param refuse answers a request whose client left, whose version took too long, or that is one too many */
+  /** @param refuse answers a request whose client left, whose version took too long, or for which there is no place */
   constructor(limits: HoldLimits, ledger: ServedLedger, refuse: (owner: T, error: RequestError) => void) {
     this.#limits = limits
     this.#ledger = ledger
     this.#refuse = refuse
   }
 
-  /** Whether the version can be read. Also true if the ledger cannot be read: the answer to the request says why. */
+  /**
+   * Whether the version can be read. Also true if the ledger cannot be read: the request's answer then gives the
+   * reason.
+   */
   isServed(version: bigint): boolean {
     try {
       const latest = this.#ledger.info?.latestVersion
@@ -52,7 +55,7 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
     }
   }
 
-  /** Lets the request proceed when the version is served, or refuses it when that takes too long. */
+  /** Lets the request proceed once the version is served, or refuses it if that takes too long. */
   hold(owner: T, version: bigint, proceed: () => void): void {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) {

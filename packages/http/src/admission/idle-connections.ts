@@ -11,8 +11,8 @@ interface Connection {
 }
 
 /**
- * Drops connections on which nothing moves: those of idle clients and of clients that do not read their answers. One
- * timer examines all connections, because timers of Node for each socket would be set several times with every request.
+ * Drops connections on which nothing moves, of idle clients and of clients that do not read their answers. One timer
+ * examines all connections, because Node would set a timer for each socket several times with every request.
  * @returns a function that drops the connections on which the client has sent nothing yet
  */
 export function dropIdleConnections(server: Server, idleTimeoutMs: number): () => void {
@@ -25,7 +25,7 @@ export function dropIdleConnections(server: Server, idleTimeoutMs: number): () =
     const now = performance.now()
     for (const connection of connections) {
       const { socket } = connection
-      // What waits to be sent counts as written: a client that does not read moves neither.
+      // Bytes that wait to be sent count as written, so a client that does not read moves nothing.
       const movedBytes = socket.bytesRead + socket.bytesWritten - socket.writableLength
       if (movedBytes !== connection.movedBytes) {
         connection.movedBytes = movedBytes

@@ -1,6 +1,6 @@
 const MIB = 1024 * 1024
 
-/** The default limits of a service, by the names of its options, where each one is described. */
+/** The default limits of a service by the names of its options, which describe them. */
 export const DEFAULT_LIMITS = {
   bodyLimitBytes: 8 * MIB,
   maxUploads: 5_000,
@@ -25,7 +25,7 @@ export type Limits = Readonly<Record<keyof typeof DEFAULT_LIMITS, number>>
 
 const NAMES = Object.keys(DEFAULT_LIMITS) as (keyof Limits)[]
 
-/** Takes the limits that are given in the options, and the default ones for the others. */
+/** The limits that the options give, and the default ones for the others. */
 export function limitsOf(options: { readonly [Name in keyof Limits]?: number | undefined }): Limits {
   return Object.fromEntries(NAMES.map((name) => [name, options[name] ?? DEFAULT_LIMITS[name]])) as Limits
 }

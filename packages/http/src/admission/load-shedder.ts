@@ -4,32 +4,32 @@ import { UnreadAnswers } from './unread-answers.js'
 
 export interface LoadLimits {
   /**
-   * Requests whose body is in, and those without one that take more than a turn, at one time, until their answer went
-   * out.
+   * Most requests in flight, until their answers went out: those whose body is in, and those without a body that take
+   * more than a turn.
    */
   readonly maxRequestsInFlight: number
   /**
-   * Bytes of answers that are being built, and of those that were handed to their sockets and are not read yet, at one time.
-   * If there is no room for more, an answer of which nothing is read is dropped; otherwise the request whose answer needs room is
-   * refused.
+   * Bytes of answers that are being built, and of answers that were handed to their sockets and are not read yet, at
+   * one time. If there is no room for more, an answer of which nothing is read is dropped; if there is none, the
+   * request whose answer needs room is refused.
    */
   readonly maxAnswerBytes: number
   /** Delay of the event loop, in two samples in succession, above which new requests are refused. */
   readonly maxEventLoopDelayMs: number
 }
 
-/** What the load has to do with a request. */
+/** Facts about a request that decide how it fares under load. */
 export interface LoadClass {
   readonly method: 'GET' | 'POST'
-  /** Whether it is answered also while the service sheds load. */
+  /** Whether it is answered even while the service sheds load. */
   readonly answersUnderLoad?: boolean
 }
 
 const SAMPLE_INTERVAL_MS = 50
 
 /**
- * Refuses requests with 503 while there are too many, so that those which are admitted keep their latency. Reads take
- * microseconds each, so an overload first shows as a delay of the event loop, which is sampled while requests come.
+ * Refuses requests with 503 while there are too many, so that admitted ones keep their latency. Reads take microseconds
+ * each, so an overload first shows as a delay of the event loop, which is sampled while requests come.
  */
 export class LoadShedder {
   readonly #limits: LoadLimits
@@ -46,7 +46,7 @@ export class LoadShedder {
     this.#limits = limits
   }
 
-  /** Admits a request, and counts a POST as in flight from now on; otherwise returns the reason to refuse the request. */
+  /** Admits a request, and counts a POST as in flight from now on; otherwise returns the reason to refuse it. */
   admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): RequestError | undefined {
     const refusal = answersUnderLoad ? undefined : this.#refusal()
     if (refusal === undefined && method === 'POST') this.enter(response)
@@ -56,7 +56,7 @@ export class LoadShedder {
   #refusal(): RequestError | undefined {
     this.#requestsSinceSample++
     if (!this.#isSampling) this.#sampleLater()
-    // One delay may be a pause of the machine or of the garbage collector; two in succession are a load.
+    // One delay may be a pause of the machine or of the garbage collector; two in succession mean load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
     const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
     return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
@@ -73,8 +73,8 @@ export class LoadShedder {
   }
 
   /**
-   * Counts memory of an answer before it is taken.
-   * @throws `overloaded` if answers have all that they may, and none of them has stalled
+   * Counts memory of an answer before it is allocated.
+   * @throws `overloaded` if answers have used up their memory, and none of them has stalled
    */
   hold(answerBytes: number): void {
     while (this.#answerBytes + answerBytes > this.#limits.maxAnswerBytes) {
@@ -83,7 +83,7 @@ export class LoadShedder {
     this.#answerBytes += answerBytes
   }
 
-  /** Counts memory of an answer, like `hold`, and releases it when the answer is read or its client left. */
+  /** Counts memory of an answer as `hold` does, and releases it when the answer is read or its client left. */
   holdUntilRead(response: ServerResponse, answerBytes: number): void {
     this.hold(answerBytes)
     this.#unread.add(response, answerBytes)

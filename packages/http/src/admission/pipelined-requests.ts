@@ -2,11 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientLeft, type RequestError } from '../errors.js'
 
-/** Most requests of one connection that wait for the answer before them; a connection that sends more is closed. */
+/** Most requests of one connection that wait for earlier answers; a connection that sends more is closed. */
 export const MOST_SENT_AHEAD = 1_000
 /** Number of waiting requests at which the socket of a connection is paused. */
 const MANY_SENT_AHEAD = 32
-/** Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed. */
+/**
+ * Most requests that wait on all connections, at some 5 KB of memory each; a connection that adds one more is closed.
+ */
 export const MOST_SENT_AHEAD_IN_ALL = 5_000
 
 interface PipelinedRequest {
@@ -15,18 +17,24 @@ interface PipelinedRequest {
   readonly isAnswered: boolean
 }
 
-/** Empty once the connection is closed: collections of the young generation free neither a closed socket nor the values of a WeakMap. */
+/**
+ * Requests of a connection; empty once it is closed. Collections of the young generation free neither a closed socket
+ * nor the values of a WeakMap.
+ */
 interface Connection<T> {
   newest: T | undefined
-  /** The request that is answered now, or was answered last. */
+  /** The request that is being answered, or was answered last. */
   current: T | undefined
-  /** Requests that were sent without waiting for the answer to that. Each begins when the answer before it was taken. */
+  /**
+   * Requests that were sent without waiting for the answer to `current`. Each begins when the answer before it was
+   * taken.
+   */
   readonly waiting: T[]
 }
 
 /**
- * Lets the requests of a connection begin one by one, each when the answers before it were taken: a client that does not read
- * them has one in memory, however many requests it sends.
+ * Lets the requests of a connection begin one by one, each when the earlier answers were taken. So a client that does
+ * not read its answers has one in memory, however many requests it sends.
  */
 export class PipelinedRequests<T extends PipelinedRequest> {
   readonly #refuse: (owner: T, error: RequestError) => void
@@ -50,7 +58,7 @@ export class PipelinedRequests<T extends PipelinedRequest> {
     return this.#connections.get(socket)?.newest
   }
 
-  /** Calls `begin` with a request that was added when its turn on its connection comes, unless it was answered by then. */
+  /** Calls `begin` with an added request when its turn on its connection comes, unless it was answered by then. */
   enqueue(owner: T, begin: (owner: T) => void): void {
     const { socket } = owner.request
     const connection = this.#connections.get(socket)!
@@ -91,7 +99,7 @@ export class PipelinedRequests<T extends PipelinedRequest> {
   }
 }
 
-/** Whether an answer is with the system, and its connection has turned to the next. */
+/** Whether the system has taken an answer, and its connection has turned to the next. */
 function isTaken({ response }: PipelinedRequest): boolean {
   return response.writableFinished && response.socket === null
 }

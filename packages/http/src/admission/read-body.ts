@@ -6,29 +6,31 @@ import type { Admission, AdmittedRequest } from './admission.js'
 import type { BodyPacer } from './body-pacer.js'
 import { Upload } from './uploads.js'
 
-/** A chunk of this size is one of many: the socket has more to read. */
+/** Size from which a chunk is one of many, so that the socket has more to read. */
 const LARGE_CHUNK_BYTES = 32_768
-/** A chunk costs more than its bytes. Bodies of more chunks than these have to come in larger ones. */
+/**
+ * Most small chunks of a body. A chunk costs more than its bytes, so a body of more chunks must come in larger ones.
+ */
 export const MOST_SMALL_CHUNKS = 1_024
 export const SMALL_CHUNK_BYTES = 16
 
 const NO_BODY = Buffer.alloc(0)
 
-/** What becomes of a request whose body is received: one of these functions is called. */
+/** Outcomes of receiving a body; one of these functions is called for each request. */
 export interface BodyOutcomes<T extends AdmittedRequest> {
-  /** Receiving begins; the upload is released when the request is answered. Not called for a request without a body. */
+  /** Receiving begins. The upload is released when the request is answered. Not called for a request without a body. */
   readonly onUpload: (owner: T, upload: Upload<T>) => void
-  /** The body is in whole, decompressed. It is empty if the request has none. */
+  /** The whole body is in, decompressed. It is empty if the request has none. */
   readonly onBody: (owner: T, body: Buffer) => void
-  /** Answers the request with an error; its connection stays. */
+  /** Answers the request with an error, and keeps its connection. */
   readonly fail: (owner: T, error: unknown) => void
-  /** Answers the request with an error and closes its connection. */
+  /** Answers the request with an error, and closes its connection. */
   readonly refuse: (owner: T, error: RequestError) => void
 }
 
 /**
- * Receives and discards what a request sends that nobody reads, one large chunk at a time: unpaced, a socket is read 32
- * times in one turn of the event loop, and many of them hold the others up.
+ * Receives and discards the rest of a request, one large chunk at a time. Unpaced, a socket would be read 32 times in
+ * one turn of the event loop, and many such sockets would hold up others.
  */
 export function readOver(request: IncomingMessage, { longBodyPacer }: { readonly longBodyPacer: BodyPacer }): void {
   if (request.readableEnded) return
@@ -49,7 +51,7 @@ function freeChunk(request: IncomingMessage, chunk: Buffer): void {
   if (isOwn(request, chunk)) freeBytes(chunk)
 }
 
-/** Whether nobody else has received a large chunk. */
+/** Whether nothing else refers to a large chunk that was received. */
 function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
   return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
 }
@@ -79,14 +81,15 @@ export function readBody<T extends AdmittedRequest>(
   outcomes.onUpload(owner, upload)
   uploads.begin(upload)
   const encoding = request.headers['content-encoding']
-  // Content that is longer than any operation reads: what follows is not kept, and the body is too long without it.
+  // Counts the content. If it is longer than any operation reads, the rest is not kept, and the body is refused as too
+  // long.
   const content = encoding === undefined ? new ContentLength() : undefined
   let length = 0
   let count = 0
   request.on('data', (chunk: Buffer) => {
     const isLong = owner.isAnswered || Math.max(length, declaredLength) > BATCH_LIMITS.bytes
     const isPaused = pace(request, chunk, isLong ? longBodyPacer : bodyPacer)
-    // What follows a refusal is read over.
+    // The rest of a refused body is discarded.
     if (owner.isAnswered) {
       freeChunk(request, chunk)
       return
@@ -96,7 +99,7 @@ export function readBody<T extends AdmittedRequest>(
     const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
     if (isKept) chunks.add(chunk, isOwn(request, chunk))
     content?.add(chunk)
-    // The first one is kept as it is.
+    // The first chunk is kept without a copy.
     if (count > 1) freeChunk(request, chunk)
     if (length > bodyLimitBytes) outcomes.fail(owner, bodyTooLarge(bodyLimitBytes))
     else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) {
@@ -120,7 +123,7 @@ function unpackBody<T extends AdmittedRequest>(
   { onBody, fail }: BodyOutcomes<T>,
 ): void {
   const { owner, chunks } = upload
-  // Taken from the upload: another thread may still read it when the request is answered.
+  // Takes the bytes out of the upload: another thread may still read them when the request is answered.
   unpack(chunks.take(), encoding)
     .then((body) => {
       if (owner.isAnswered) return

@@ -32,7 +32,7 @@ function post(path: string, body: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }
 
-/** Together they take many turns. */
+/** Number of reads of a batch; together they take many turns. */
 const BATCH_READS = 80
 
 const BATCH = post(
@@ -40,7 +40,7 @@ const BATCH = post(
   JSON.stringify({ requests: new Array(BATCH_READS).fill({ table_handle: '0x7', raw_key: '0x01' }) }),
 )
 
-/** A server over a store whose every look-up takes a few milliseconds, with what was answered in its order. */
+/** A server over a store whose every look-up takes a few milliseconds, with the order of its answers. */
 async function startOverSlowStore(onFirstRead: () => void) {
   const engine = await createOneItemEngine()
   const counts = { reads: 0 }
@@ -78,7 +78,7 @@ it('a TurnQueue runs small work before all that takes turns, however much of tha
   let long = 0
   let isFirst = true
   for (let at = 0; at < 50; at++) turns.resume(() => long++)
-  // As long as there is any, small work brings more of it.
+  // Small work brings more small work, as long as there is any.
   const addSmall = (): void => {
     if (isFirst) expect(long).toBe(0)
     isFirst = false
@@ -106,7 +106,7 @@ describe('a batch that takes long', () => {
     const { answered, counts } = await startOverSlowStore(() => {})
     for (let count = 0; count < 3; count++) open().socket.write(BATCH)
     expect(await untilAnswered(answered, 3)).toEqual(new Array(3).fill('POST 200'))
-    // One more: whether the store keeps a slice is read once.
+    // One read more, because whether the store keeps a slice is read once.
     expect(counts.reads).toBe(3 * BATCH_READS + 1)
   })
 
@@ -128,7 +128,7 @@ describe('small requests that take long', () => {
     const { answered } = await startOverSlowStore(() => small[0]!.socket.write(BALANCE_REQUEST))
     small.push(open())
     await once(small[0]!.socket, 'connect')
-    // All in one segment, which is read in one turn.
+    // Sends all in one segment, which is read in one turn.
     open().socket.write(DEAR.repeat(40))
     const order = await untilAnswered(answered, 41)
     expect(order.filter((one) => one === 'POST 200')).toHaveLength(40)

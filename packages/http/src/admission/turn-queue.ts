@@ -1,21 +1,27 @@
-/** How long one request may hold the event loop while others wait. Reading the sockets between two turns takes a few hundredths of it. */
+/**
+ * Time for which one request may hold the event loop while others wait. Reading the sockets between two turns takes a
+ * few hundredths of it.
+ */
 export const TURN_BUDGET_MS = 1
 
-/** Requests up to this size are answered at once; the work on longer ones waits for its turn. */
+/** Size up to which a request is answered at once. The work on longer requests waits for its turn. */
 export const SMALL_REQUEST_BYTES = 2_048
 
-/** Work outside of the queue that takes less is not counted: most reads take a tenth of this, and counting them costs more. */
+/**
+ * Least time of work outside of the queue that is counted. Most reads take a tenth of this, and counting them would
+ * cost more.
+ */
 const LEAST_COUNTED_MS = 0.1
 
 /** Least time that resumed work has in a turn, in milliseconds, however much of the turn small work took. */
 const LEAST_SHARE_MS = TURN_BUDGET_MS / 4
 
-/** What decides when the work on a request begins. */
+/** Facts about a request that decide when the work on it begins. */
 export interface RequestSize {
   readonly bytes: number
   /** Whether it may take more than a turn, however few bytes it has. */
   readonly takesTurns: boolean | undefined
-  /** When all that the work needs was there, in milliseconds of `performance.now`. */
+  /** Time at which everything that the work needs was present, in milliseconds of `performance.now`. */
   readonly readyAt: number
 }
 
@@ -26,11 +32,12 @@ interface Waiting {
 }
 
 /**
- * Deals out turns of the event loop to work that may take long, in the order in which it came. Between two turns all sockets are
- * read, and small requests are answered: they wait for one turn at most. What they take is taken from the next turn.
+ * Gives turns of the event loop to work that may take long, in the order in which it came. Between two turns all
+ * sockets are read and small requests are answered, which so wait for one turn at most. Their time is taken from the
+ * next turn.
  */
 export class TurnQueue {
-  /** Small work, which runs before all that may take long. */
+  /** Small work, which runs before all work that may take long. */
   readonly #small: (() => void)[] = []
   readonly #waiting: Waiting[] = []
   #isScheduled = false
@@ -38,8 +45,9 @@ export class TurnQueue {
   #spentMs = 0
 
   /**
-   * Begins the work on a request: at once if the request is small and others have left time of this turn, otherwise in a turn to come.
-   * @param work returns when it ended, in milliseconds of `performance.now`
+   * Begins the work on a request: at once if the request is small and this turn has time left, otherwise in a later
+   * turn.
+   * @param work returns the time at which it ended, in milliseconds of `performance.now`
    */
   begin({ bytes, takesTurns, readyAt }: RequestSize, work: () => number): void {
     if (takesTurns || bytes > SMALL_REQUEST_BYTES) this.run(work)
@@ -59,18 +67,18 @@ export class TurnQueue {
     this.#schedule()
   }
 
-  /** Runs small work in the next turn, before work that may take long, however much of that waits. */
+  /** Runs small work in the next turn, before all work that may take long. */
   runSmall(work: () => void): void {
     this.#small.push(work)
     this.#schedule()
   }
 
-  /** Runs the work in a turn to come. */
+  /** Runs the work in a later turn. */
   run(work: () => void): void {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets waiting work continue in a later turn, with what is left of that turn. */
+  /** Lets waiting work continue in a later turn, with the rest of that turn. */
   resume(work: (milliseconds: number) => void): void {
     this.#add({ work, isResumption: true })
   }
@@ -87,8 +95,8 @@ export class TurnQueue {
   }
 
   /**
-   * Runs at least one piece of small work, and one that may take long. A piece that is resumed gets the rest of its turn, and
-   * runs only in a turn in which no other piece that may take long ran before it.
+   * Runs at least one piece of small work, and one that may take long. A resumed piece gets the rest of its turn, and
+   * runs only if no other piece that may take long ran before it in the turn.
    */
   readonly #runTurn = (): void => {
     this.#isScheduled = false

@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { type Link, LinkedList } from '@ledger-state/core'
 
-/** Answers from this size on are counted until their clients have read them. A connection has one answer at a time. */
+/** Size from which answers are counted until their clients have read them. A connection has one answer at a time. */
 export const LARGE_ANSWER_BYTES = 8_192
 /** Time without progress, in milliseconds, after which an answer may be dropped to make room for others. */
 export const STALLED_MS = 1_000
-/** Most answers that one call examines for one that has stalled. */
+/** Most answers that one call examines to find one that has stalled. */
 const MOST_LOOKED_AT = 64
 
 interface UnreadAnswer {
@@ -14,16 +14,16 @@ interface UnreadAnswer {
   /** Place in the list; undefined once the answer is released. */
   place: Link<UnreadAnswer> | undefined
   movedBytes: number
-  /** When bytes of it were last seen to move, in milliseconds of `performance.now`. */
+  /** Time at which its bytes were last seen to move, in milliseconds of `performance.now`. */
   movedAt: number
 }
 
-/** Lists answers that were handed to their sockets and are not read yet, the one that moved longest ago first. */
+/** Answers that were handed to their sockets and are not read yet; the one that moved longest ago comes first. */
 export class UnreadAnswers {
   readonly #answers = new LinkedList<UnreadAnswer>()
   readonly #onReleased: (bytes: number) => void
 
-  /** @param onReleased called with the bytes of an answer that is released */
+  /** @param onReleased called with the bytes of an answer when it is released */
   constructor(onReleased: (bytes: number) => void) {
     this.#onReleased = onReleased
   }
@@ -49,7 +49,7 @@ export class UnreadAnswers {
         return true
       }
       this.#answers.remove(answer.place!)
-      // It goes to the end, so that the order stays that of the times.
+      // The answer goes to the end, which keeps the order by time.
       Object.assign(answer, { movedBytes, movedAt: now, place: this.#answers.append(answer) })
     }
     return false
@@ -63,7 +63,7 @@ export class UnreadAnswers {
   }
 }
 
-/** What waits to be sent counts as written: a client that does not read moves nothing. */
+/** Bytes that wait to be sent count as written, so a client that does not read moves nothing. */
 function movedBytesOf({ socket }: ServerResponse): number {
   return socket ? socket.bytesWritten - socket.writableLength : 0
 }

@@ -34,7 +34,7 @@ function open(bytes: string): RawConnection {
   return connection
 }
 
-/** Resolves when the server has the headers and what is sent of the body. */
+/** Resolves when the server has received the headers and a part of the body. */
 async function beginUpload(bytes: number): Promise<RawConnection> {
   const received = new Promise<void>((resolve) => {
     running!.server.once('request', (request) => request.once('data', () => resolve()))
@@ -76,7 +76,7 @@ describe('bodies that come slowly', () => {
       expect(ended.received()).toContain('retry-after')
     }
     await expectOthersServed()
-    // A body that comes whole takes the place of the oldest for a moment.
+    // For a moment, a body that comes whole takes the place of the oldest.
     expect(uploads.slice(3).map(({ statuses }) => statuses())).toEqual([[], []])
   })
 

@@ -2,11 +2,14 @@ import { type Link, LinkedList } from '@ledger-state/core'
 import { ChunkCollector } from './chunk-collector.js'
 
 export interface UploadLimits {
-  /** Bodies that are being received at one time. Beyond it the one that has been coming in for longest is dropped. */
+  /**
+   * Most bodies that are being received at one time. Beyond it, the body that has been coming in for longest is
+   * dropped.
+   */
   readonly maxUploads: number
   /**
-   * Bytes of all bodies that are held at one time, also while they are worked on. Beyond it the largest that is still
-   * coming in is dropped. Never less than two of the largest bodies.
+   * Most bytes of all bodies that are held at one time, even while they are worked on. Beyond it, the largest body that
+   * is still coming in is dropped. Never less than two of the largest bodies.
    */
   readonly maxUploadBytes: number
 }
@@ -14,7 +17,7 @@ export interface UploadLimits {
 /** The body of one request, from its first byte until the request is answered. */
 export class Upload<T> {
   readonly owner: T
-  /** What has come in. */
+  /** Chunks that have come in. */
   readonly chunks = new ChunkCollector()
   /** Bytes of memory that count for this body. */
   heldBytes = 0
@@ -28,8 +31,8 @@ export class Upload<T> {
 }
 
 /**
- * Bounds what bodies hold while they come in, however slowly they do. To drop the oldest and the largest, rather than
- * the newest, keeps small bodies that come at once served while others hold every place.
+ * Bounds the memory of bodies that come in, however slowly they do. It drops the oldest and the largest rather than the
+ * newest, so that small bodies that come at once are served even while others hold every place.
  */
 export class Uploads<T> {
   readonly #limits: UploadLimits
@@ -44,13 +47,15 @@ export class Uploads<T> {
     this.#refuse = refuse
   }
 
-  /** Counts an upload as being received. Drops the oldest where there are more than `maxUploads`. */
+  /** Counts an upload as being received. Drops the oldest if there are more than `maxUploads`. */
   begin(upload: Upload<T>): void {
     upload.place = this.#receiving.append(upload)
     if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.first!)
   }
 
-  /** Sets the bytes that an upload holds. Drops the largest that are being received while all together hold too much. */
+  /**
+   * Sets the bytes that an upload holds. Drops the largest that are being received while all together hold too much.
+   */
   hold(upload: Upload<T>, bytes: number): void {
     this.#heldBytes += bytes - upload.heldBytes
     upload.heldBytes = bytes
@@ -58,8 +63,8 @@ export class Uploads<T> {
   }
 
   /**
-   * Ends the receiving of a body that is in whole, and sets the bytes that it holds. Drops this upload where all together
-   * hold too much; later it is dropped no more.
+   * Ends receiving a body that is in whole, and sets the bytes that it holds. Drops this upload if all together hold
+   * too much; afterwards it is never dropped.
    */
   complete(upload: Upload<T>, bytes: number): void {
     this.#leave(upload)

@@ -18,6 +18,6 @@ it('the tables of docs/api.md name the operations of the OpenAPI document, and n
   const text = readFileSync(new URL('../../../../docs/api.md', import.meta.url), 'utf8')
   const rows = text.match(/^\| `(GET|POST) .*$/gm)!.map((row) => row.split('|')[1]!)
   const named = rows.flatMap((row) => [...row.matchAll(/`((?:GET|POST) [^`?]+)/g)].map(([, one]) => withoutNames(one!)))
-  // The document is of what lies under /v1.
+  // Paths in the document lie under /v1.
   expect(named.map((one) => (one === 'GET /v1' ? 'GET /' : one)).sort()).toEqual(served.sort())
 })

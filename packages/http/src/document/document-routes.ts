@@ -3,7 +3,7 @@ import { createOpenApiDocument, type HeaderNames } from './openapi.js'
 import { NEUTRAL_EXAMPLES, type RequestExamples } from './request-example.js'
 import { createSpecPage, SPEC_PAGE_POLICY } from './spec-page.js'
 
-/** Routes to descriptions of the operations: the OpenAPI document, and a page for people. */
+/** Creates the routes of the descriptions of the operations: the OpenAPI document, and a page for people. */
 export function createDocumentRoutes(
   operations: readonly Operation[],
   headers: HeaderNames,

@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
           url: `${filled}?${query}`,
           ...(body && { payload: body.example }),
         })
-        // Of a view, a module that is not there is 400.
+        // For a view, an absent module is 400.
         expect(operationId.includes('view') ? [200, 400] : [200, 404], operationId).toContain(statusCode)
       }
   })

@@ -304,21 +304,21 @@ const SCHEMAS = {
 } as const
 
 export interface HeaderNames {
-  /** Those of the chain-state headers. */
+  /** Names of the chain-state headers. */
   readonly names: readonly string[]
-  /** Those of the headers that say where the next page begins. */
+  /** Names of the headers with the beginning of the next page. */
   readonly cursorNames: readonly string[]
-  /** The one of the header that says whether a history knows all of its changes. */
+  /** Name of the header that says whether a history has all of its changes. */
   readonly completeName: string
-  /** Those of the headers that say more of an answer. */
+  /** Names of the headers with further facts about an answer. */
   readonly factNames: Readonly<Record<FactName, string>>
-  /** The one of the header that says which version a time meant. */
+  /** Name of the header with the version that a time meant. */
   readonly readVersionName: string
-  /** The one of the header of requests that says which version their client was shown. */
+  /** Name of the request header with the version that the client has seen. */
   readonly minVersionName: string
 }
 
-/** The OpenAPI 3.1 document of the operations that are served. */
+/** Creates the OpenAPI 3.1 document of the served operations. */
 export function createOpenApiDocument(
   operations: readonly Operation[],
   { names, cursorNames, completeName, factNames, readVersionName, minVersionName }: HeaderNames,

@@ -1,8 +1,8 @@
 /** A request to send to an operation of a service. */
 export interface RequestExample {
-  /** Values of its parameters, by name. Forms begin with them: name those alone without which there is nothing to see. */
+  /** Values of its parameters, by name. Forms begin with them, so give only those without which the answer is empty. */
   readonly parameters?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
+  /** Body that is sent as JSON. */
   readonly body?: object
 }
 
@@ -21,8 +21,8 @@ const RAW_ITEM = { key: '0x0100000000000000' }
 const VIEW = { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] }
 
 /**
- * An example for each operation that takes more than its path, which every ledger understands. Where a ledger has no such
- * state, it says so.
+ * Examples that every ledger understands, for operations that take more than their path. A ledger without the state of
+ * an example answers that it has none.
  */
 export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_table_item: { parameters: TABLE, body: ITEM },
@@ -37,7 +37,7 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_block_by_height: { parameters: { block_height: '0' } },
   get_block_by_version: { parameters: { version: '0' } },
   view: { body: VIEW },
-  // The state key of the module 0x1::coin.
+  // State key of the module 0x1::coin.
   get_raw_state_value: { body: { key: `0x00${ONE}2600${ONE}04636f696e` } },
   get_account_balance_history: { parameters: BALANCE },
   get_account_resource_history: { parameters: RESOURCE },
@@ -52,7 +52,7 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   batch: { body: { requests: [{ path: '/v1/accounts/0x1' }, { path: '/v1/tables/0xabc/item', body: ITEM }] } },
 }
 
-/** The path and query of a request to a path with `{name}` for parameters: what the path does not name is for the query. */
+/** Path and query of a request. Values that the path names as `{name}` go into the path, all others into the query. */
 export function exampleTarget(path: string, values: RequestExample['parameters'] = {}): string {
   const query = new URLSearchParams()
   let filled = path

@@ -4,7 +4,7 @@ import { exampleTarget, type RequestExample, type RequestExamples } from './requ
 /** The `Content-Security-Policy` of the page: it loads nothing. */
 export const SPEC_PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A page for people that lists the operations, each with an example. */
+/** Creates a page for people that lists the operations, each with an example. */
 export function createSpecPage(operations: readonly Operation[], examples: RequestExamples): string {
   return `<!doctype html>
 <html lang="en">
@@ -20,7 +20,7 @@ ${operations.map((operation) => operationSection(operation, examples[operation.i
 
 function operationSection({ id, method, path, summary }: Operation, example: RequestExample = {}): string {
   const target = escapeHtml(exampleTarget(path, example.parameters))
-  // Relative to the page: a proxy may serve it below another path.
+  // Links are relative to the page, as a proxy may serve it below another path.
   const request = method === 'GET' ? `<a href="..${target}">${target}</a>` : target
   const body = example.body ? `\n<pre>${escapeHtml(JSON.stringify(example.body, null, 2))}</pre>` : ''
   return `<h2 id="${id}">${escapeHtml(summary)}</h2>

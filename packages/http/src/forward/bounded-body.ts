@@ -1,19 +1,19 @@
 import { upstreamFailed } from '../errors.js'
 
-/** Bytes of an answer that are read before any of it is passed on: most answers are whole by then. */
+/** Bytes of an answer that are read before any of it is passed on. Most answers are shorter. */
 const FIRST_BYTES = 65_536
 
-/** An answer as it comes in. */
+/** An answer of an upstream as it comes in. */
 export interface BoundedBody {
-  /** Its beginning, or all of it. */
+  /** Beginning of the answer, or all of it. */
   readonly first: Uint8Array
-  /** What follows; undefined if that was all. */
+  /** Rest of the answer; undefined if there is none. */
   readonly rest: AsyncGenerator<Uint8Array> | undefined
 }
 
 /**
- * Reads the beginning of an answer. What follows is read as it is asked for, so that what is in memory of it is bounded by
- * who takes it.
+ * Reads the beginning of an answer. The rest is read as it is taken, so that its taker bounds the part that is in
+ * memory.
  * @param onBytes called with the number of bytes of every chunk
  * @throws `upstream_failed` if it is longer than the limit; so does `rest`
  */
@@ -22,7 +22,7 @@ export async function readBoundedBody(
   limitBytes: number,
   onBytes: (bytes: number) => void,
 ): Promise<BoundedBody> {
-  // If the body is compressed, this is its compressed length, which bounds nothing.
+  // For a compressed body this is its compressed length, which bounds nothing.
   if (Number(headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
   const chunks = body ? boundedChunks(body, limitBytes, onBytes) : undefined
   const first: Uint8Array[] = []

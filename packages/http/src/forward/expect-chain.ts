@@ -4,8 +4,8 @@ import type { ForwardOptions } from './forward-options.js'
 import { Upstream } from './upstream.js'
 
 /**
- * Asks every upstream for its chain, once. One that does not answer is only reported to `onUpstreamChange`: it may
- * come later.
+ * Asks every upstream for its chain, once. An upstream that does not answer is only reported to `onUpstreamChange`, as
+ * it may answer later.
  * @throws `upstream_of_another_chain`, whose message names the upstream
  */
 export async function expectUpstreamsOfChain(

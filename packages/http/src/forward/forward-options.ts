@@ -1,8 +1,8 @@
 import type { UnservedKind } from '../operations/unserved.js'
 
 /**
- * What an upstream is asked for: `gas` (the gas price), `submit`, `simulate`, `transactions`, `events`, `blocks` (those
- * with their transactions), and `state` (reads of state at versions that are pruned here).
+ * Kind of a forwarded request: `gas` (the gas price), `submit`, `simulate`, `transactions`, `events`, `blocks` (with
+ * their transactions), or `state` (reads of state at versions that are pruned here).
  */
 export type ForwardKind = UnservedKind | 'gas' | 'blocks' | 'state'
 
@@ -17,24 +17,24 @@ export const FORWARD_KINDS: readonly ForwardKind[] = [
   'state',
 ]
 
-/** What requests that go to an upstream may take, apart from what reads of the ledger take. */
+/** Limits for requests that go to an upstream, separate from the limits of reads of the ledger. */
 export interface ForwardLimits {
   /** Largest body of a request that is forwarded. */
   readonly forwardBodyLimitBytes: number
   /** Largest answer of an upstream, unpacked. */
   readonly forwardAnswerLimitBytes: number
-  /** How long a forwarded request may take, from its turn to the last byte of its answer, in milliseconds. */
+  /** Time that a forwarded request may take, from its turn to the last byte of its answer, in milliseconds. */
   readonly forwardTimeoutMs: number
-  /** Requests that are with an upstream at one time. */
+  /** Most requests that are with an upstream at one time. */
   readonly maxForwards: number
-  /** Requests that wait for their turn to be forwarded; more are answered 503. */
+  /** Most requests that wait for their turn to be forwarded; further ones are answered 503. */
   readonly maxForwardQueue: number
 }
 
-/** One request that was forwarded, when it is over. */
+/** Report on one forwarded request, when it is over. */
 export interface Forwarded {
   readonly kind: ForwardKind
-  /** Status of the upstream; 503 where it gave no answer that can be passed on, 499 where the client left before. */
+  /** Status of the upstream; 503 if it gave no answer that can be passed on, 499 if the client left before. */
   readonly status: number
   /** Seconds from its turn to the last byte. */
   readonly seconds: number
@@ -42,29 +42,32 @@ export interface Forwarded {
   readonly bytes: number
 }
 
-/** What became of an upstream. `why` is undefined if it answers (again) with the chain of this ledger. */
+/** Change of an upstream. `why` is undefined if it answers (again) with the chain of this ledger. */
 export interface UpstreamChange {
   readonly url: string
   readonly why: string | undefined
 }
 
-/** Which requests are forwarded, and to whom. */
+/** Requests that are forwarded, and their upstreams. */
 export interface ForwardOptions {
   /**
-   * The upstream of each kind: an absolute URL that ends in `/v1`. Kinds without one are not forwarded. With one for
-   * `state`, reads of state at versions that were pruned here are forwarded, too.
+   * Upstream of each kind: an absolute URL that ends in `/v1`. Kinds without one are not forwarded. If `state` has one,
+   * reads of state at versions that were pruned here are forwarded, too.
    */
   readonly upstreams: Readonly<Partial<Record<ForwardKind, string>>>
-  /** Sent to every upstream with each request, such as credentials; nothing of the kind is taken from clients. */
+  /**
+   * Headers that are sent to every upstream with each request, such as credentials. Such headers of clients are not
+   * passed on.
+   */
   readonly headers?: Readonly<Record<string, string>>
   /**
-   * How much later than this one another process that serves the same store, behind the same address, may see a commit, in
-   * milliseconds: an answer that names a version waits until all of them have it. Default 0, for a single process.
+   * Milliseconds by which another process that serves the same store behind the same address may see a commit later
+   * than this one. An answer that names a version waits until all processes have it. Default 0, for a single process.
    */
   readonly spreadMs?: number
   /** Called when a request is sent to its upstream. */
   readonly onForward?: (kind: ForwardKind) => void
-  /** Called when that request has ended. */
+  /** Called when a forwarded request has ended. */
   readonly onForwarded?: (forwarded: Forwarded) => void
   /** Called when an upstream becomes unusable, and when it can be used again. */
   readonly onUpstreamChange?: (change: UpstreamChange) => void

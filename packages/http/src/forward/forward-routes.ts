@@ -7,7 +7,7 @@ import type { Forwardable, ForwardableRequest, Forwarder } from './forwarder.js'
 
 const GAS_PRICE: Forwardable = { kind: 'gas', method: 'GET', path: '/v1/estimate_gas_price', query: [] }
 
-/** Names of the members that name a version, by the paths of operations that answer with one transaction. */
+/** Members that name a version, by the paths of operations that answer with one transaction. */
 const ONE_TRANSACTION: ReadonlySet<string> = new Set([
   '/v1/transactions/by_hash/{txn_hash}',
   '/v1/transactions/wait_by_hash/{txn_hash}',
@@ -29,7 +29,7 @@ const BLOCKS: readonly Forwardable[] = ['/v1/blocks/by_height/{block_height}', '
 const VERSION = ['ledger_version']
 const PAGE = ['ledger_version', 'start', 'limit']
 
-/** Reads of state that the reference has, too. Where this service pruned the version, an upstream may have it. */
+/** Reads of state that the reference has, too. If this service has pruned the version, an upstream may have it. */
 const STATE_READS: readonly Forwardable[] = (
   [
     ['POST', '/v1/tables/{table_handle}/item', VERSION],
@@ -47,7 +47,10 @@ const STATE_READS: readonly Forwardable[] = (
   ] as const
 ).map(([method, path, query]) => ({ kind: 'state', method, path, query, readsState: true }))
 
-/** Routes of operations that are forwarded and never served here. They stand after those that are, and replace them. */
+/**
+ * Routes of operations that are forwarded and never served here. They come after those of served operations, and
+ * replace them.
+ */
 export function createForwardRoutes(forwarder: Forwarder): Route[] {
   return [GAS_PRICE, ...UNSERVED]
     .filter(({ kind }) => forwarder.forwards(kind))
@@ -59,7 +62,7 @@ export function createForwardRoutes(forwarder: Forwarder): Route[] {
     }))
 }
 
-/** An operation that is served here, of which some requests are forwarded. */
+/** An operation that is served here, with some of its requests forwarded. */
 export function routeWithForwarding<R extends Route>(route: R, forwarder: Forwarder): R {
   const isThis = ({ method, path }: Forwardable): boolean => method === route.method && path === route.path
   const block = forwarder.forwards('blocks') ? BLOCKS.find(isThis) : undefined
@@ -85,7 +88,7 @@ function readHereOrThere(
   read: Forwardable,
 ): Answer | Promise<Answer> {
   const orThere = (error: unknown): Promise<Answer> => {
-    // A fullnode knows no states by their times.
+    // A fullnode does not know states by their times.
     const isPruned = isLedgerStateError(error, 'version_pruned', 'block_pruned')
     if (!isPruned || queryParameter(request.query, 'ledger_timestamp') !== undefined) throw error
     if (read.path === '/v1/view') expectViewAllowed(request)
@@ -99,7 +102,10 @@ function readHereOrThere(
   }
 }
 
-/** The operator's filter holds for views that run elsewhere, too. It is asked once a view begins, and this one did not. */
+/**
+ * Checks the operator's filter, which applies to views that run elsewhere, too. It is normally checked when a view
+ * begins, and this one does not begin here.
+ */
 function expectViewAllowed(request: OperationRequest): void {
   const { address, module, function: name } = parseViewCall(request)()
   request.views.rules.expectAllowed(address, module, name)

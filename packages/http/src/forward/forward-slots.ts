@@ -6,9 +6,10 @@ interface Waiting {
 }
 
 /**
- * Bounds how many requests are with upstreams at one time; others wait for their turn, in the order in which they came.
+ * Bounds the number of requests that are with upstreams at one time. Others wait for their turn, in the order in which
+ * they came.
  *
- * No library does this for us: p-limit has no bound of what waits, and keeps the place of a client that left.
+ * No library does this for us: p-limit does not bound what waits, and keeps the place of a client that left.
  */
 export class ForwardSlots {
   readonly #limits: Pick<ForwardLimits, 'maxForwards' | 'maxForwardQueue'>
@@ -20,8 +21,8 @@ export class ForwardSlots {
   }
 
   /**
-   * Resolves when it is the turn of a request, with what is called once when it is over.
-   * @throws `overloaded` if too many wait, `client_left` where the signal is aborted before
+   * Resolves when it is a request's turn, with a function to call once when the request is over.
+   * @throws `overloaded` if too many wait, `client_left` if the signal is aborted before
    */
   async take(gone: AbortSignal): Promise<() => void> {
     if (gone.aborted) throw clientLeft()
@@ -47,7 +48,7 @@ export class ForwardSlots {
     })
   }
 
-  /** The place goes to the request that has waited for longest. */
+  /** The request that has waited for longest gets the place. */
   #leave(): void {
     const [next] = this.#waiting
     if (next === undefined) {

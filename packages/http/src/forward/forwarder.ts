@@ -13,11 +13,14 @@ import { targetUrl } from './target-url.js'
 import { Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
-/** What this service calls itself in `Via` (RFC 9110, section 7.6.3). */
+/** Name of this service in `Via` (RFC 9110, section 7.6.3). */
 const PSEUDONYM = '1.1 ledger-state'
-/** Services that may forward a request one after the other. One that forwards to itself would fill all its places. */
+/**
+ * Most services that may forward a request one after the other. A service that forwards to itself would fill all its
+ * places.
+ */
 const MOST_HOPS = 4
-/** Statuses of reads of state that the user's document has, and those that refuse a body. */
+/** Statuses that the user's document has for reads of state, and statuses that refuse a body. */
 const STATE_ERROR_STATUSES: readonly number[] = [400, 403, 404, 410, 413, 415, 500, 503]
 const NO_ANSWER = 503
 /** Type of an answer that does not name one (RFC 9110, section 8.3). */
@@ -25,13 +28,13 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** A request that can be sent on. */
 export interface ForwardableRequest extends OperationRequest {
-  /** The `Via` header, which names those that have forwarded it. */
+  /** The `Via` header, which names the services that have forwarded the request. */
   readonly via: string | undefined
-  /** Aborted when its response is over, whether it went out whole or the client left. */
+  /** Signal that is aborted when the response is over, whether it went out whole or the client left. */
   readonly gone: AbortSignal
 }
 
-/** An operation of the closed list of what is forwarded. */
+/** An operation on the closed list of forwarded ones. */
 export interface Forwardable {
   readonly kind: ForwardKind
   readonly method: 'GET' | 'POST'
@@ -39,30 +42,30 @@ export interface Forwardable {
   readonly path: string
   /** Names of the query parameters that are passed on. */
   readonly query: readonly string[]
-  /** The member of its answer in JSON that names a version of the ledger. */
+  /** Member of its JSON answer that names a version of the ledger. */
   readonly versionMember?: string
-  /** Whether its answer in BCS is a transaction, which begins with its version. */
+  /** Whether its BCS answer is a transaction, which begins with its version. */
   readonly isTransaction?: boolean
   /** Whether it reads state, so that its answer must have all chain-state headers. */
   readonly readsState?: boolean
 }
 
-/** What a forwarder needs of the service that it belongs to. */
+/** Parts of its service that a forwarder needs. */
 export interface ForwarderSurroundings {
   readonly limits: ForwardLimits
-  /** Words of the names of the chain-state headers, `x-<word>-ledger-version`. */
+  /** Words in the names of the chain-state headers, `x-<word>-ledger-version`. */
   readonly words: readonly string[]
   /** Chain id of the ledger; undefined if it has none yet. */
   readonly chainId: () => bigint | undefined
   /** The newest version that is served here; undefined if there is none. */
   readonly latestVersion: () => bigint | undefined
-  /** Resolves when a version is served here. A request for which that takes too long is answered, and its signal aborted. */
+  /** Resolves when a version is served here. If that takes too long, the request is answered and its signal aborted. */
   readonly untilServed: (request: ForwardableRequest, version: bigint) => Promise<void>
-  /** Name of the header that says who answered. */
+  /** Name of the header that says which service answered. */
   readonly answeredByName: string
 }
 
-/** Sends requests that are on the closed list to upstreams, and hands on their answers. */
+/** Sends requests on the closed list to upstreams, and passes on their answers. */
 export class Forwarder {
   readonly #options: ForwardOptions
   readonly #surroundings: ForwarderSurroundings
@@ -70,7 +73,7 @@ export class Forwarder {
   readonly #settled: SettledVersion
   readonly #byKind: ReadonlyMap<ForwardKind, Upstream>
   readonly #upstreams: readonly Upstream[]
-  /** Requests that wait to learn whether an upstream has a version. */
+  /** Number of requests that wait to learn whether an upstream has a version. */
   #asking = 0
 
   constructor(options: ForwardOptions, surroundings: ForwarderSurroundings) {
@@ -93,7 +96,7 @@ export class Forwarder {
     return this.#byKind.has(kind)
   }
 
-  /** Whether an upstream has announced a version by now. */
+  /** Whether an upstream has already announced a version. */
   hasAnnounced(version: bigint): boolean {
     return this.#upstreams.some(({ newestVersion }) => newestVersion !== undefined && newestVersion >= version)
   }
@@ -103,7 +106,7 @@ export class Forwarder {
    * nothing.
    */
   async has(version: bigint): Promise<boolean> {
-    // Others are asking already, and what they learn holds for those that come next.
+    // Others are asking already, and what they learn serves the next requests.
     if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasAnnounced(version)
     this.#asking++
     try {
@@ -114,7 +117,7 @@ export class Forwarder {
     return this.hasAnnounced(version)
   }
 
-  /** Sends a request to the upstream of its kind. The answer is in memory as far as its `body` goes. */
+  /** Sends a request to the upstream of its kind. Only the `body` of the answer is in memory. */
   async forward(request: ForwardableRequest, forwardable: Forwardable): Promise<Answer> {
     const { gone } = request
     const { limits } = this.#surroundings
@@ -163,7 +166,7 @@ export class Forwarder {
     }
   }
 
-  /** The time that a request may take, and the error when it is over. */
+  /** Starts the time that a request may take. Returns its signal, and the error when the time is over. */
   #begin(kind: ForwardKind, gone: AbortSignal, leave: () => void) {
     const { onForward, onForwarded } = this.#options
     const controller = new AbortController()
@@ -176,7 +179,7 @@ export class Forwarder {
       isOver = true
       clearTimeout(timer)
       gone.removeEventListener('abort', cut)
-      // What was not read of the answer is not read any more.
+      // The unread rest of the answer is given up.
       controller.abort()
       leave()
       onForwarded?.({ kind, status, bytes, seconds: (performance.now() - began) / 1_000 })
@@ -199,8 +202,8 @@ export class Forwarder {
   }
 
   /**
-   * An answer that names a version which is not served here yet waits until it is: who asked may read state next, through
-   * any connection and process, and would not find what the answer speaks of.
+   * Waits until a version that an answer names is served here. Otherwise the client might next read state, through any
+   * connection and process, and not find what the answer is about.
    */
   async #haveVersion(
     request: ForwardableRequest,
@@ -224,12 +227,15 @@ export class Forwarder {
   }
 }
 
-/** How often a request was forwarded before it came here. */
+/** Number of services that have forwarded a request before it came here. */
 function hopsOf({ via }: ForwardableRequest): number {
   return via === undefined ? 0 : via.split(PSEUDONYM).length - 1
 }
 
-/** The answer to a read of state has the form that the user's document says, whoever gives it. @throws `upstream_failed` */
+/**
+ * Checks that an upstream's answer to a read of state has the form in the user's document.
+ * @throws `upstream_failed`
+ */
 function expectStateAnswer({ ok, status }: Response, contentType: string, state: UpstreamState): void {
   if (ok && !state.isComplete) throw upstreamFailed('its answer lacks headers that describe the state')
   if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
@@ -247,11 +253,14 @@ function requestInit(
   if (request.accept !== undefined) headers.accept = request.accept
   if (method === 'GET') return { method, headers, signal }
   if (request.contentType !== undefined) headers['content-type'] = request.contentType
-  // `fetch` copies it: its memory is freed when the client leaves.
+  // `fetch` copies the body, whose memory is freed when the client leaves.
   return { method, headers, signal, body: request.body as Uint8Array<ArrayBuffer> }
 }
 
-/** @param end called when the last of it was taken, or it failed */
+/**
+ * The rest of an answer.
+ * @param end called when the last of it was taken, or reading failed
+ */
 async function* restOf(rest: AsyncGenerator<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
   try {
     yield* rest

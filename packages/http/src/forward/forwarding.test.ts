@@ -208,7 +208,7 @@ describe('the path of a request', () => {
       expect([...new URLSearchParams(search).keys()].filter((name) => name !== 'start')).toEqual([])
       expect(headers.host).toBe(new URL(upstream.url).host)
     }
-    // What is in the list goes out as it was meant, in one segment or one value.
+    // A path on the list arrives unchanged, in one segment or one value.
     expect(upstream.requests.length).toBe(status === 200 ? 1 : 0)
   })
 })
@@ -396,7 +396,7 @@ describe('an upstream that', () => {
     expect(second.status).toBe(503)
     expect(seconds).toBeGreaterThan(500)
     expect(seconds).toBeLessThanOrEqual(600)
-    // Nor is it asked what it has.
+    // The upstream is not asked for its newest version, either.
     expect((await fetch(`${url}/v1/accounts/0x1?ledger_version=90`)).status).toBe(404)
     expect([upstream.requests.length, upstream.looks]).toEqual([1, looks])
   })
@@ -441,7 +441,7 @@ describe('the limits of forwarding', () => {
       () => under === 3,
       () => 'three at the upstream',
     )
-    // 3 there and 20 that wait: 7 are refused while the others wait.
+    // 3 are forwarded and 20 wait; 7 are refused while the others wait.
     const refused: number[] = []
     for (const answer of answers) void answer.then((status) => refused.push(status))
     await eventually(
@@ -466,7 +466,7 @@ describe('the limits of forwarding', () => {
     expect(upstream.requests.length).toBe(1)
   })
 
-  it('end a request whose client leaves, also one that waits', async () => {
+  it('end a request whose client leaves, even one that waits', async () => {
     const { upstream, url, forwarded } = await openBed({ maxForwards: 1 })
     await fetch(`${url}/v1/transactions`)
     let closed = 0
@@ -479,7 +479,7 @@ describe('the limits of forwarding', () => {
     )
     leave.abort()
     await Promise.all(asked)
-    // The place of the first may go to the other one before that one is seen to leave.
+    // The place of the first may go to the other before the server notices that the other left.
     await eventually(
       () => forwarded.length >= 2 && closed === upstream.requests.length - 1,
       () => `the end at the upstream: ${closed} of ${upstream.requests.length - 1}`,
@@ -490,7 +490,7 @@ describe('the limits of forwarding', () => {
     expect([statuses[0], statuses.at(-1), new Set(statuses.slice(1, -1))]).toEqual([200, 200, new Set([499])])
   })
 
-  it('bound what is in memory of an answer that its client does not read', async () => {
+  it('bound the part in memory of an answer that its client does not read', async () => {
     const { upstream, port, forwarded } = await openBed({ forwardTimeoutMs: 700 })
     let sent = 0
     upstream.answer = (_, response) => {
@@ -513,7 +513,7 @@ describe('the limits of forwarding', () => {
       () => forwarded.length === 1,
       () => 'its end',
     )
-    // Buffers of sockets are of a few MB.
+    // Buffers of sockets hold a few MB.
     expect(sent).toBeLessThan(40_000_000)
     client.socket.resume()
     await client.closed
@@ -526,7 +526,7 @@ describe('a version that an answer names', () => {
       sendJson(upstream, response, { ...(version >= 0 && { version: String(version) }), hash: HASH, type })
   }
 
-  it('is there when the answer is', async () => {
+  it('is served by the time that the answer arrives', async () => {
     const { upstream, url, reach } = await openBed()
     transaction(upstream, 5)
     const answer = fetch(`${url}/v1/transactions/by_hash/${HASH}`)
@@ -539,7 +539,7 @@ describe('a version that an answer names', () => {
       () => 'the request',
     )
     await reach(4n)
-    // Answered after the server has looked at version 4.
+    // This is answered after the server has looked for version 4.
     expect(await (await fetch(`${url}/v1`)).json()).toMatchObject({ ledger_version: '4' })
     expect(isThere).toBe(false)
     await reach(5n)
@@ -547,7 +547,7 @@ describe('a version that an answer names', () => {
     expect((await fetch(`${url}/v1?x`)).headers.get('x-svc-ledger-version')).toBe('5')
   })
 
-  it('that does not come is 503, as for `min-ledger-version`; one that is pending waits for none', async () => {
+  it('makes the answer 503 if it does not come, as for `min-ledger-version`; a pending transaction names none', async () => {
     const { upstream, url } = await openBed({ maxHoldMs: 50 })
     transaction(upstream, 5)
     const response = await fetch(`${url}/v1/transactions/wait_by_hash/${HASH}`)
@@ -562,7 +562,7 @@ describe('a version that an answer names', () => {
     expect((await fetch(`${url}/v1/transactions/by_version/2`)).status).toBe(200)
   })
 
-  it('is read in BCS, and of a long answer that names it late taken from the headers', async () => {
+  it('is read in BCS, and taken from the headers if a long answer names it late', async () => {
     const { upstream, url } = await openBed({ maxHoldMs: 50 })
     const statusOf = async (body: Uint8Array | string, type: string) => {
       upstream.answer = (_, response) =>
@@ -579,7 +579,7 @@ describe('a version that an answer names', () => {
     expect(await statusOf(late, 'application/json')).toBe(200)
   })
 
-  it('is waited for by those who read at it, through any connection, where the upstream has it', async () => {
+  it('is waited for by clients that read at it, through any connection, if the upstream has it', async () => {
     const { upstream, url, reach } = await openBed()
     const reads = [
       '/v1/accounts/0x1/balance/0xa?ledger_version=8',
@@ -593,7 +593,7 @@ describe('a version that an answer names', () => {
     expect(await Promise.all(reads)).toEqual([200, 200, 200, 200])
   })
 
-  it('is not waited for in vain: what no upstream has is 404, however many ask, and they ask little', async () => {
+  it('is 404 at once if no upstream has it, and many clients that ask cause few requests', async () => {
     const { upstream, url } = await openBed()
     const ask = () => fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=99999`).then(({ status }) => status)
     const began = performance.now()
@@ -641,7 +641,7 @@ describe('a read at a version that was pruned here', () => {
     }
   })
 
-  it('stays here where it is kept, has faults of its own, or is one that no fullnode has', async () => {
+  it('stays here if the version is kept, if it is wrong, or if no fullnode has such a read', async () => {
     const { upstream, url, prune } = await openBed()
     await prune(2n)
     const statuses: number[] = []
@@ -672,7 +672,7 @@ describe('a read at a version that was pruned here', () => {
     ).toBe(410)
   })
 
-  it('has no status and no form that reads of state do not have', async () => {
+  it('only has statuses and forms that reads of state have', async () => {
     const { upstream, url, prune } = await openBed()
     await prune(2n)
     const statusOf = async (status: number, headers: Record<string, string> = {}) => {
@@ -685,7 +685,7 @@ describe('a read at a version that was pruned here', () => {
     expect(await statusOf(429, { 'retry-after': '9' })).toBe(503)
   })
 
-  it('is held to the filter of views', async () => {
+  it('must pass the filter of views', async () => {
     const { upstream, url, prune } = await openBed({
       viewFilter: { kind: 'block', names: ['0x1::coin'] },
     })

@@ -22,7 +22,7 @@ describe('a member of a JSON text', () => {
       fc.property(fc.dictionary(names, value), fc.constantFrom(0, 2), (object, indent) => {
         const found = stringMemberOf(bytesOf(JSON.stringify(object, undefined, indent)), 'version')
         const member = object.version
-        // Escapes are not a part of a version.
+        // A version has no escapes.
         if (typeof member === 'string' && JSON.stringify(member) !== `"${member}"`) expect(found).toBeTypeOf('string')
         else expect(found).toBe(typeof member === 'string' ? member : undefined)
       }),

@@ -1,6 +1,6 @@
 import { ByteReader, isLedgerStateError, parseU64 } from '@ledger-state/core'
 
-// An answer about one transaction or one block names the version at which the ledger has it.
+// Finds the version that an answer about one transaction or one block names.
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -9,12 +9,12 @@ const CLOSING: readonly number[] = [0x7d, 0x5d]
 const COLON = 0x3a
 const SPACES: readonly number[] = [0x20, 0x09, 0x0a, 0x0d]
 
-/** Variant of a transaction in BCS that the ledger has; another one is pending. */
+/** Variant, in BCS, of a transaction that the ledger has. Other variants are pending. */
 const ON_CHAIN = 0
 
 /**
- * The value of a member of the object that a JSON text is, where that is a decimal string; undefined if the object has
- * no such member within these bytes. Reads no further than to the member.
+ * Value of a member of the object in a JSON text, if it is a decimal string; undefined if the object has no such member
+ * within these bytes. Reads only up to the member.
  */
 export function stringMemberOf(json: Uint8Array, member: string): string | undefined {
   const name = Buffer.from(`"${member}"`)
@@ -39,7 +39,7 @@ export function stringMemberOf(json: Uint8Array, member: string): string | undef
   return undefined
 }
 
-/** Offset behind the closing quote; the end of the bytes where there is no such quote. */
+/** Offset after the closing quote; the end of the bytes if there is no such quote. */
 function endOfString(json: Uint8Array, start: number): number {
   for (let at = start + 1; at < json.length; at++) {
     if (json[at] === BACKSLASH) at++
@@ -55,7 +55,8 @@ function skipSpaces(json: Uint8Array, start: number): number {
 }
 
 /**
- * The version that the first bytes of an answer name: undefined if they name none, `unknown` where what follows may.
+ * The version that the first bytes of an answer name. Undefined if the answer names none; `unknown` if later bytes may
+ * name one.
  * @param isWhole whether the bytes are the whole answer
  */
 export function namedVersion(

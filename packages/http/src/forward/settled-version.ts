@@ -5,23 +5,23 @@ interface Sample {
 }
 
 /**
- * Knows which versions all processes that serve a store have by now. Each sees a commit a moment later than another: a version
- * that this one has seen for the longest such moment, all have.
+ * Knows which versions all processes that serve a store have. Processes see a commit at slightly different times; a
+ * version that this process has seen for `spreadMs` is known to all.
  */
 export class SettledVersion {
   readonly #latest: () => bigint | undefined
   readonly #spreadMs: number
-  /** The newest version that was seen at least `spreadMs` ago, as far as somebody looked then. */
+  /** The newest version that was seen at least `spreadMs` ago, as far as it was looked at then. */
   #settled: bigint | undefined
   #sample: Sample | undefined
 
-  /** @param spreadMs how much later than here another process may see a commit; 0 if there is none */
+  /** @param spreadMs time by which another process may see a commit later; 0 if there is no other */
   constructor(latest: () => bigint | undefined, spreadMs: number) {
     this.#latest = latest
     this.#spreadMs = spreadMs
   }
 
-  /** Whether all have a version. May say no of one that became old while nobody asked. */
+  /** Whether all processes have a version. May be false for a version that aged while nothing looked at it. */
   has(version: bigint): boolean {
     const latest = this.#latest()
     if (this.#spreadMs === 0) this.#settled = latest

@@ -2,12 +2,12 @@ import { invalidPart, routeNotFound } from '../errors.js'
 import { queryParameter } from '../protocol/query.js'
 
 /**
- * The URL at an upstream of an operation. It is built from the operation's own path, from the decoded parameters of the
- * request's path, each encoded as one segment, and from the operation's own query parameters: nothing else of a request
- * gets into it, so that no request chooses another host or path.
+ * The URL at an upstream of an operation. It is built from the operation's path, the decoded parameters of the
+ * request's path, each encoded as one segment, and the operation's query parameters. Nothing else of a request gets
+ * into it, so that a request cannot choose another host or path.
  * @param base ends in `/v1`
  * @param path begins with `/v1`, and has `{name}` for parameters
- * @throws `invalid_request`, `route_not_found` where a segment is empty
+ * @throws `invalid_request`, `route_not_found` if a segment is empty
  */
 export function targetUrl(
   base: string,
@@ -28,7 +28,9 @@ export function targetUrl(
   return text === '' ? `${base}${target}` : `${base}${target}?${text}`
 }
 
-/** URLs have no form of a segment `.` or `..`, not even a percent-encoded one: they stand for other paths. */
+/**
+ * Encodes a segment. URLs cannot express the segments `.` and `..`, not even percent-encoded: they mean other paths.
+ */
 function encodeSegment(name: string, segment: string | undefined): string {
   if (!segment) throw routeNotFound()
   if (segment === '.' || segment === '..')

@@ -1,6 +1,6 @@
 import { isU64 } from '@ledger-state/core'
 
-/** Chain-state headers that the user's document requires of every answer with a state, after `x-<word>-`. */
+/** Chain-state headers, after `x-<word>-`, that the user's document requires in every answer with a state. */
 const REQUIRED = [
   'chain-id',
   'ledger-version',
@@ -17,15 +17,15 @@ const VISIBLE = /^[!-~]{1,1024}$/
 export interface UpstreamState {
   readonly chainId: bigint | undefined
   readonly ledgerVersion: bigint | undefined
-  /** Chain-state headers, names and values by turns, under each of our words and under the upstream's own. */
+  /** Names and values of chain-state headers, alternating, under each of our words and under the upstream's. */
   readonly headers: readonly string[]
-  /** Whether all chain-state headers are there that an answer with a state must have. */
+  /** Whether it has all chain-state headers that an answer with a state must have. */
   readonly isComplete: boolean
 }
 
 /**
- * Reads the chain-state headers of an answer, under the first of the words that it has a chain id under.
- * @param words of the names that we send, `x-<word>-ledger-version`
+ * Reads the chain-state headers of an answer, under the first word for which it has a chain id.
+ * @param words words in the names of the headers that we send, `x-<word>-ledger-version`
  */
 export function readUpstreamState(headers: Headers, words: readonly string[]): UpstreamState {
   const theirs = words.find((word) => headers.has(`x-${word}-chain-id`)) ?? words[0]!

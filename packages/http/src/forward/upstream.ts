@@ -5,25 +5,25 @@ import { readBoundedBody } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'
 import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
 
-/** An upstream whose chain was not seen for so long is asked for it before it is asked for more. */
+/** Time after which an upstream is asked for its chain again before other requests. */
 const CHAIN_IS_KNOWN_MS = 30_000
-/** Milliseconds between the beginnings of two looks at what an upstream has. */
+/** Milliseconds between the beginnings of two looks at an upstream's newest version. */
 const LOOK_INTERVAL_MS = 200
-/** An upstream that could not be looked at is not looked at again before. */
+/** Pause after an upstream could not be looked at. */
 const FAULT_INTERVAL_MS = 1_000
 const LOOK_TIMEOUT_MS = 5_000
-/** What an upstream asks for by `Retry-After` is kept between these. */
+/** Longest pause for which an upstream's `Retry-After` is obeyed. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000
 const SHORTEST_RETRY_AFTER_MS = 1_000
 const MOST_INFO_BYTES = 65_536
 const BUSY_STATUSES: readonly number[] = [429, 503]
 
-/** What every request to an upstream needs. */
+/** Options that every request to an upstream needs. */
 export interface UpstreamOptions {
-  /** Ends in `/v1`. */
+  /** URL of the upstream, ending in `/v1`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Words of the names of its chain-state headers, `x-<word>-chain-id`. */
+  /** Words in the names of its chain-state headers, `x-<word>-chain-id`. */
   readonly words: readonly string[]
   /** Chain id of our ledger; undefined if it has none yet. */
   readonly chainId: () => bigint | undefined
@@ -35,17 +35,17 @@ export interface UpstreamInit extends Omit<RequestInit, 'headers'> {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** One upstream fullnode: what it is asked, and whether it may be. */
+/** One upstream fullnode: sends it requests, and knows whether it may be asked. */
 export class Upstream {
   readonly url: string
   /** The newest version that it has announced; undefined before the first. */
   newestVersion: bigint | undefined
   readonly #options: UpstreamOptions
-  /** All in milliseconds of `performance.now`. */
+  /** These times are in milliseconds of `performance.now`. */
   #chainSeenAt = Number.NEGATIVE_INFINITY
   #askableAt = 0
   #lookableAt = 0
-  /** Why it could not be used when that was last tried. */
+  /** Reason why it could not be used at the last attempt. */
   #fault: RequestError | undefined
   #running: Promise<void> | undefined
   #next: Promise<void> | undefined
@@ -56,14 +56,14 @@ export class Upstream {
   }
 
   /**
-   * Resolves where it may be asked now.
+   * Resolves if it may be asked now.
    * @throws `upstream_busy`, `upstream_failed`, `upstream_of_another_chain`
    */
   async expectUsable(): Promise<void> {
     this.#expectAskable()
     const now = performance.now()
     if (now - this.#chainSeenAt < CHAIN_IS_KNOWN_MS) return
-    // Many requests may wait for an upstream that is away: each fails at once, until the upstream is checked again.
+    // Many requests may wait for an upstream that is away. Each fails at once, until the upstream is checked again.
     if (this.#fault && now < this.#lookableAt) throw this.#fault
     await (this.#next ?? this.#running ?? this.look())
   }
@@ -73,7 +73,10 @@ export class Upstream {
     if (waitMs > 0) throw upstreamBusy(Math.ceil(waitMs / 1_000))
   }
 
-  /** Asks for its chain and its newest version, in a request that begins after this call, shared by all who call before. */
+  /**
+   * Asks for its chain and its newest version, in a request that begins after this call. All earlier callers share the
+   * request.
+   */
   look(): Promise<void> {
     this.#next ??= this.#lookNext()
     return this.#next
@@ -114,12 +117,12 @@ export class Upstream {
 
   /**
    * Sends a request.
-   * @param target what follows its URL
-   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; what `fetch` throws where it does not answer
+   * @param target path and query after its URL
+   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; the error of `fetch` if it does not answer
    */
   async ask(target: string, init: UpstreamInit): Promise<Response> {
     const headers = new Headers(this.#options.headers)
-    // What is packed would be unpacked here, and counted and sent so.
+    // A compressed answer would be unpacked here, and then be counted and sent so.
     headers.set('accept-encoding', 'identity')
     for (const [name, value] of Object.entries(init.headers)) headers.set(name, value)
     const response = await fetch(`${this.url}${target}`, { ...init, headers, redirect: 'manual' })
@@ -132,12 +135,15 @@ export class Upstream {
     return response
   }
 
-  /** It did not answer: it is looked at before it is asked again. */
+  /** Notes that it did not answer, so that it is looked at before it is asked again. */
   doubt(): void {
     this.#chainSeenAt = Number.NEGATIVE_INFINITY
   }
 
-  /** The chain state that an answer carries. @throws `upstream_of_another_chain`, `upstream_failed` where it must carry one and does not */
+  /**
+   * The chain state in an answer.
+   * @throws `upstream_of_another_chain`, `upstream_failed` if it must have one and does not
+   */
   readState({ headers, ok }: Response): UpstreamState {
     const state = readUpstreamState(headers, this.#options.words)
     if (state.chainId !== undefined || ok) this.#expectChain(state.chainId)
@@ -182,7 +188,7 @@ export class Upstream {
   }
 }
 
-/** The message for the operator: the cause may name hosts, and is not sent to clients. */
+/** Message for the operator with the cause, which may name hosts and is not sent to clients. */
 function withCause(fault: RequestError): string {
   let cause: unknown = fault.cause
   while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause

@@ -44,7 +44,7 @@ export const getAccountBalance: Operation = {
     request.expectOutput(format, 'Get account balance')
     const state = request.pin(asked)
     const contentType = CONTENT_TYPE[format]
-    // The balance at a given version never changes; at the latest it does.
+    // The balance at a given version never changes; the balance at the latest does.
     const etag = asked === undefined || !('version' in asked) ? undefined : stateEtag(state, format)
     if (etag !== undefined && matchesEtag(request.ifNoneMatch, etag)) {
       return { ledger: state.ledger, contentType, body: '', etag, notModified: true }

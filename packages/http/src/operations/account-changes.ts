@@ -11,7 +11,7 @@ import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing,
 import { parameterOf } from './request-parts.js'
 import { TRANSACTION_SCHEMA, type TransactionOf, transactionMember, transactionsOf } from './transaction-formats.js'
 
-/** Each costs a hash and a look-up at both versions. */
+/** Most assets; each costs a hash and a look-up at both versions. */
 const MOST_ASSETS = 32
 
 export const getAccountChanges: Operation = {
@@ -92,14 +92,17 @@ export const getAccountChanges: Operation = {
   },
 }
 
-/** @throws `invalid_input` */
+/**
+ * Parses a list of assets.
+ * @throws `invalid_input`
+ */
 function parseAssets(text: string): readonly Uint8Array[] {
   const assets = text.split(',')
   if (assets.length > MOST_ASSETS) throw tooManyAssets(assets.length, MOST_ASSETS)
   return assets.map((asset) => parseAddress(asset))
 }
 
-/** What wrote a change last, with a comma before it; nothing if that is not known. */
+/** Members about the last write of a change, after a comma; empty if it is not known. */
 function lastWriteToJson({ version }: AccountChange, transactionOf: TransactionOf): string {
   if (!transactionOf || version === undefined) return ''
   return `,"last_write":{"version":"${version}"${transactionMember(transactionOf(version))}}`
@@ -118,7 +121,7 @@ function changeToJson(change: AccountChange, transactionOf: TransactionOf): stri
   return `{"type":${JSON.stringify(type)},${place}${sideToJson('before', change.before)},${sideToJson('after', change.after)}${lastWrite}}`
 }
 
-/** What cannot be read at its version has the error of the read in its place. */
+/** One side of a change. A value that cannot be read at its version is replaced by the error of the read. */
 function sideToJson(side: 'before' | 'after', resource: Resource | undefined): string {
   try {
     return `"${side}":${resource?.toJson() ?? 'null'}`

@@ -8,10 +8,10 @@ import { BcsMapBody, type BcsMapEntry, JsonArrayBody } from './page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
 import { parseAskedState } from './request-parts.js'
 
-/** State keys: a resource group is one, however many members it has. */
+/** Most state keys of a page; a resource group counts as one, however many members it has. */
 export const MAX_ACCOUNT_PAGE = 9_999
 
-/** What is particular to a listing of an account. */
+/** Parts in which the listings of an account differ. */
 export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description'> {
   /** Name of the schema of an item. */
   readonly schema: string
@@ -20,7 +20,7 @@ export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summ
   toEntry(item: T): BcsMapEntry
 }
 
-/** Lists what an account holds, in pages: a JSON array, or a map in BCS. */
+/** Creates an operation that lists what an account holds, in pages: a JSON array, or a map in BCS. */
 export function createAccountListing<T>(listing: AccountListing<T>): Operation {
   const { id, path, summary, description, schema, list, toJson, toEntry } = listing
   return {

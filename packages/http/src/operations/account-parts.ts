@@ -14,7 +14,10 @@ export function parseAccountAddress({ params }: OperationRequest): Uint8Array {
   return parseAddressParameter('address', params.address!)
 }
 
-/** A path that ends with `/` has no last segment, and there is no such path. @throws `route_not_found` */
+/**
+ * The last segment of a path. A path that ends with `/` has none, and does not exist.
+ * @throws `route_not_found`
+ */
 export function expectLastSegment(segment: string | undefined): string {
   if (!segment) throw routeNotFound()
   return segment
@@ -32,7 +35,7 @@ export function parseModuleName(text: string): string {
   return text
 }
 
-/** Letters, digits, `_` and `$`, no digit first; `_` or `$` is none by itself. */
+/** Whether a text is an identifier: letters, digits, `_` and `$`, no digit first; `_` or `$` alone is not one. */
 export function isIdentifier(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

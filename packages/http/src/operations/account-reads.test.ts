@@ -15,10 +15,10 @@ const ADDRESS = parseAddress(HOME)
 
 const STRUCTS_IN_MODULE = 100
 
-/** Struct `at` of the ledger; all have one field of bytes. */
+/** Type of struct `at` of the ledger; each has one field of bytes. */
 const marker = (at: number) => `${HOME}::m${10 + Math.floor(at / STRUCTS_IN_MODULE)}::M${10_000 + at}`
 
-/** The modules with the first `count` structs. */
+/** Writes of the modules with the first `count` structs. */
 function modulesOf(count: number): Write[] {
   return Array.from({ length: Math.ceil(count / STRUCTS_IN_MODULE) }, (_, module) => {
     const name = `m${10 + module}`
@@ -120,7 +120,7 @@ describe('a page', () => {
     const size = MAX_PAGE_BYTES / 8
     const get = ask(await engineWith(new Array(7).fill(size)))
     const bcs = { accept: 'application/x-bcs' }
-    // Two hex digits a byte: four resources fill a page of JSON; all seven fit into one of BCS.
+    // A byte is two hex digits in JSON, so four resources fill a page; all seven fit into one of BCS.
     const first = await get(`/accounts/${HOME}/resources`)
     expect(JSON.parse(first.body)).toHaveLength(4)
     const second = await get(`/accounts/${HOME}/resources?start=${first.headers['x-svc-cursor']}`)
@@ -142,7 +142,7 @@ describe('a page', () => {
     while (!isListed) {
       await get('/accounts/0x1/balance/0xa')
       if (!isListed) answersBetween++
-      // The answer came without a turn of the event loop.
+      // The answer comes without a turn of the event loop.
       await new Promise(setImmediate)
     }
     expect(JSON.parse((await listing).body)).toHaveLength(2_000)

@@ -15,7 +15,7 @@ describe('a state asked for by its time', () => {
   let listener: ReturnType<typeof createRequestListener>
   beforeAll(async () => {
     const engine = createMemoryEngine()
-    // Blocks of two versions and a minute each; the account's bytes name the version.
+    // Blocks have two versions and come a minute apart; the account's bytes name the version.
     for (let version = 0n; version < 10n; version++) {
       const height = version / 2n
       const block = { height, epoch: 0n, timestampUsec: START + height * MINUTE }

@@ -15,7 +15,7 @@ export type FindOperation = (
 
 const NO_BODY = Buffer.alloc(0)
 
-/** An element of a batch as a separate request. It reads the state of the batch, unless it names one. */
+/** An element of a batch as a separate request. It reads the state of the batch, unless it names a state. */
 class ElementRequest implements OperationRequest {
   readonly accept = undefined
   readonly contentType = MEDIA_TYPE.json
@@ -67,7 +67,7 @@ class ElementRequest implements OperationRequest {
     this.#batch.hold(bytes)
   }
 
-  /** Elements are read one after the other, and their answers copied: all of them use the same memory. */
+  /** All elements use the same memory, because they are read one after the other and their answers are copied. */
   openBody(): AnswerBytes {
     this.#body.clear()
     return this.#body
@@ -78,12 +78,12 @@ class ElementRequest implements OperationRequest {
   }
 }
 
-/** Members of a result as JSON: pieces of UTF-8, or of text. */
+/** Members of a result as JSON, in pieces of UTF-8 or text. */
 export type ResultPieces = readonly (string | Uint8Array)[]
 
 /**
- * Reads an element that names an operation by its path. Gives the members of its result.
- * @param answerBody where answers of many pieces are written: the result is to be copied before the next element is read
+ * Reads an element that names an operation by its path. Returns the members of its result.
+ * @param answerBody memory for answers of many pieces: copy the result before the next element is read
  */
 export async function readOperationElement(
   batch: OperationRequest,
@@ -103,7 +103,7 @@ export async function readOperationElement(
   return answerToMembers(await route.handle(request))
 }
 
-/** The value in JSON; what has no JSON form as hex. */
+/** Members of a result: the value in JSON, or as hex if it has no JSON form. */
 function answerToMembers({ contentType, body, cursor, isComplete }: Answer): ResultPieces {
   const next = cursor === undefined ? '' : `,"cursor":${JSON.stringify(cursor)}`
   const ends = `${next}${isComplete === undefined ? '' : `,"complete":${isComplete}`}`

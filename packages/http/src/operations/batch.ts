@@ -22,10 +22,10 @@ import { resourceToJson } from './resource-formats.js'
 import { TurnBudget } from './turn-budget.js'
 
 export const MAX_BATCH_READS = 1_000
-/** Bytes of all results together: what one batch may hold in memory. */
+/** Most bytes of all results of a batch, which it holds in memory. */
 export const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
 
-/** Reads one element of a batch. Gives the members of its result. */
+/** Reads one element of a batch. Returns the members of its result. */
 type ReadElement = (
   request: OperationRequest,
   state: LedgerState,
@@ -50,7 +50,7 @@ function batchOf(element: string) {
   return { type: 'object', required: ['requests'], properties: { requests } }
 }
 
-/** `find` knows the operations that an element may name. */
+/** Creates the batch operations. `find` knows the operations that an element may name. */
 export function createBatchOperations(archivalEndpoint: string | undefined, find: FindOperation): Operation[] {
   const handleWith = (what: string, read: ReadElement) => (request: OperationRequest) =>
     readBatch(request, what, read, archivalEndpoint)
@@ -146,7 +146,7 @@ async function readBatch(
   return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
 }
 
-/** A promise only where the element is read in turns: it costs more than a look-up. */
+/** Reads an element. Returns a promise only if it is read in turns, as a promise costs more than a look-up. */
 function readElement(
   request: OperationRequest,
   state: LedgerState,
@@ -172,9 +172,9 @@ function errorToResult(
   archivalEndpoint: string | undefined,
 ): string {
   const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
-  // Faults of ours end the request, so that they are reported; so do overload and a client that left.
+  // Faults of the service end the request, so that they are reported; so do overload and a client that left.
   if (unexpected || isLedgerStateError(error, 'overloaded', 'client_left')) throw error
-  // A pruner that overtakes the state of the batch ends it; an element may also name what was pruned before.
+  // A prune that overtakes the state of the batch ends it. An element may also name a version that was pruned before.
   if (status === 410) request.pin({ version: state.version })
   return `{"status":${status},"error":${body}}`
 }

@@ -6,10 +6,12 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation, OperationRequest } from './operation.js'
 import { parameterOf } from './request-parts.js'
 
-/** Bytes after which an answer has no further end of an epoch: the client asks again, from the last one. */
+/** Bytes after which an answer has no further end of an epoch. The client asks again, from the last one on. */
 export const MAX_ENDING_BYTES = 1 << 20
 
-/** The ends of epochs that lead from a waypoint to the validators of now, in as many answers as they need. */
+/**
+ * Operation that returns the ends of epochs from a waypoint to the present validators, in as many answers as they need.
+ */
 export const getEpochEndings: Operation = {
   id: 'get_epoch_endings',
   method: 'GET',
@@ -42,14 +44,17 @@ export const getEpochEndings: Operation = {
     const format = chooseFormat(request.accept, 'json')
     request.expectOutput(format, 'Get ends of epochs')
     const { ledger } = request.pin(undefined)
-    // As bytes, and as they are sent.
+    // Memory for the bytes, and for the form in which they are sent.
     request.hold((format === 'json' ? 3 : 2) * MAX_ENDING_BYTES)
     const endings = await endingsOf(request, ledger.latestBlock.epoch)
     return { ledger, contentType: CONTENT_TYPE[format], body: format === 'json' ? toJson(endings) : toBcs(endings) }
   },
 }
 
-/** @throws `invalid_request` if no epoch that is kept ends at the version that is asked for */
+/**
+ * The requested ends of epochs.
+ * @throws `invalid_request` if no kept epoch ends at the requested version
+ */
 async function endingsOf({ query, proofs }: OperationRequest, lastEpoch: bigint): Promise<readonly Uint8Array[]> {
   const version = parameterOf(query, 'from', versionOfWaypoint)
   const found = await proofs?.endings({ version, lastEpoch, maxBytes: MAX_ENDING_BYTES })

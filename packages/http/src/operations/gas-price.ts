@@ -6,12 +6,15 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './operation.js'
 
 const FRAMEWORK = parseAddress('0x1')
-/** Begins with the feature version, which its predecessor does not have. */
+/** Type of the gas schedule. It begins with the feature version, which its predecessor does not have. */
 const SCHEDULE = parseStructTag('0x1::gas_schedule::GasScheduleV2')
 const OLD_SCHEDULE = parseStructTag('0x1::gas_schedule::GasSchedule')
 const LEAST_PRICE = 'txn.min_price_per_gas_unit'
 
-/** Estimates from the ledger alone: blocks are taken to have room, so that the least price suffices. */
+/**
+ * Creates an operation that estimates from the ledger alone: it assumes that blocks have room, so that the least price
+ * suffices.
+ */
 export function createGasPriceOperation(leastEstimate: bigint): Operation {
   return {
     id: 'estimate_gas_price',
@@ -40,7 +43,7 @@ export function createGasPriceOperation(leastEstimate: bigint): Operation {
   }
 }
 
-/** 0 where the ledger has no gas schedule, or a schedule without it: any price is allowed then. */
+/** Least price; 0 if the ledger has no gas schedule, or a schedule without it, as any price is then allowed. */
 function leastGasPrice(state: LedgerState): bigint {
   const current = scheduleOf(state, SCHEDULE)
   const bytes = current ?? scheduleOf(state, OLD_SCHEDULE)
@@ -64,7 +67,7 @@ function scheduleOf(state: LedgerState, tag: StructTag): Uint8Array | undefined 
   }
 }
 
-/** Prices are numbers; those above 2^53 are written as they are. */
+/** Prices in JSON are numbers, even above 2^53. */
 function estimationToJson(price: bigint): string {
   return `{"deprioritized_gas_estimate":${price},"gas_estimate":${price},"prioritized_gas_estimate":${price}}`
 }

@@ -5,7 +5,7 @@ import { queryParameter } from '../protocol/query.js'
 import type { Operation } from './operation.js'
 
 const U32_MAX = 0xffff_ffff
-/** Ten digits and a sign. */
+/** Characters of the longest u32: ten digits and a sign. */
 const LONGEST_U32 = 11
 
 export function createHealthOperation(headerWord: string): Operation {

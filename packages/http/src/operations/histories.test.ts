@@ -39,7 +39,7 @@ function coinStore(value: bigint): Uint8Array {
   return writer.toBytes()
 }
 
-/** Versions of a second each; the balance changes at 2, 4, 5 (to nothing), 7 and 8. */
+/** A ledger with a version each second. The balance changes at 2, 4, 5 (to nothing), 7 and 8. */
 async function smallLedger(): Promise<ReturnType<typeof createMemoryEngine>> {
   const engine = createMemoryEngine()
   const writes: Readonly<Record<number, Write[]>> = {
@@ -228,7 +228,7 @@ describe('the history of a balance', () => {
     expect((await below(`${HISTORY}?from=2`)).headers['x-svc-complete']).toBe('false')
     expect((await below(`${HISTORY}?from=2026-01-31T00:00:02Z`)).headers['x-svc-complete']).toBe('false')
     expect((await below(`${HISTORY}?to=4`)).statusCode).toBe(410)
-    // A cursor whose change was pruned since.
+    // The change of this cursor was pruned meanwhile.
     expect((await below(`${HISTORY}?start=4`)).statusCode).toBe(410)
     expect((await below(`${HISTORY}?start=2&order=asc`)).statusCode).toBe(410)
     await pruned.prune(1n)

@@ -13,7 +13,7 @@ import {
 } from './request-parts.js'
 import { TABLE_HANDLE_PARAMETER } from './table-item.js'
 
-/** Null for what is not there any more. */
+/** JSON of a stored value; null for one that was deleted. */
 function storedValueToJson(value: StoredValue | undefined): string {
   return value?.toJson() ?? 'null'
 }

@@ -5,7 +5,10 @@ import { errorToReply } from '../protocol/error-reply.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
-/** A change as JSON. The time is null if it is below the window. What cannot be read has the error of the read in its place. */
+/**
+ * A change as JSON. Its time is null if it is below the window. A value that cannot be read is replaced by the error of
+ * the read.
+ */
 export function changeToJson<T>(
   change: Change<T>,
   member: string,
@@ -28,18 +31,21 @@ function readingToJson<T>(change: Change<T>, member: string, toJson: (value: T) 
   }
 }
 
-/** The body that the read at the version is answered with. */
+/** The body of an error, as a read at the version has it. */
 export function errorToJson(error: LedgerStateError): string {
   return errorToReply(error, undefined).body
 }
 
-/** Changes as CSV (RFC 4180). One that cannot be read has an empty value, and the message of its error in the last column. */
+/**
+ * Changes as CSV (RFC 4180). A change that cannot be read has an empty value, and the error's message in the last
+ * column.
+ */
 export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   readonly #out: AnswerBytes
   readonly #toText: (value: T) => string
   readonly #transactionOf: TransactionOf
 
-  /** @param toText gives a text that needs no quotes */
+  /** @param toText returns a text that needs no quotes */
   constructor(out: AnswerBytes, column: string, toText: (value: T) => string, transactionOf: TransactionOf) {
     this.#out = out.text(`version,timestamp,time,${column},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     this.#toText = toText
@@ -71,12 +77,12 @@ export function quoteCsv(text: string): string {
   return `"${text.replaceAll('"', '""')}"`
 }
 
-/** Writes those of the added changes that a curve needs to another body. */
+/** Writes to another body those of the added changes that a curve needs. */
 export class SampledBody<T> implements PageBody<Change<T>> {
   readonly #body: PageBody<Change<T>>
   readonly #measure: (value: T) => bigint
   readonly #sampler: ChangeSampler<T>
-  /** What is kept is bounded by the points, and written at the end. */
+  /** Always 0: kept changes are bounded by the points, and written at the end. */
   readonly length = 0
 
   constructor(body: PageBody<Change<T>>, measure: (value: T) => bigint, range: SampledRange) {

@@ -20,23 +20,26 @@ const PAGES =
 
 type OpenHistory<T> = (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
 
-/** What is particular to the history of one kind of thing. */
+/** Parts in which histories of different kinds differ. */
 export interface HistoryKind<T> extends Pick<Operation, 'id' | 'path' | 'summary' | 'description' | 'requestBody'> {
-  /** Parameters that name the thing. */
+  /** Parameters that name the subject. */
   readonly subject: readonly Parameter[]
-  /** The member of a change that says what the thing is, and its schema. */
+  /** Member of a change that has the value, and its schema. */
   readonly member: string
   readonly schema: JsonSchema
   readonly csv?: { readonly column: string; toText(value: T): string }
-  /** The number that a curve of the changes shows. */
+  /** Number of a value that a curve shows. */
   readonly measure?: (value: T) => bigint
-  /** Reads the subject, before the range; what it gives is called when the rest of the request is read. */
+  /** Reads the subject, before the range. The returned function is called when the rest of the request is read. */
   parse(request: OperationRequest): () => OpenHistory<T>
-  /** Throws where the value cannot be read. */
+  /**
+   * JSON of a value.
+   * @throws if the value cannot be read
+   */
   toJson(value: T): string
 }
 
-/** Lists the changes of one thing, in pages; POST where the request has a body. */
+/** Creates an operation that lists the changes of a subject, in pages; a POST if the request has a body. */
 export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
   const { id, path, summary, description, requestBody, subject, member, schema, csv, measure } = kind
   return {
@@ -69,7 +72,7 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
       request.expectOutput('json', summary)
       const openBody = (state: LedgerState): PageBody<Change<T>> => {
         const out = request.openBody()
-        // A curve is written at once, and the transaction of each of its changes would take a look-up.
+        // A curve is written at once, and the transaction of each change would take a look-up.
         const transactionOf = range.points === undefined ? transactionsOf(state) : undefined
         if (asCsv) return new ChangesCsvBody(out, asCsv.column, asCsv.toText, transactionOf)
         return new JsonArrayBody(out, (change: Change<T>) => changeToJson(change, member, kind.toJson, transactionOf))

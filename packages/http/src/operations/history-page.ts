@@ -35,7 +35,7 @@ export const TO_PARAMETER: Parameter = {
 
 export const LEAST_POINTS = 4
 export const MOST_POINTS = 10_000
-/** Changes that are read for one answer of a few points: some 100 ms of work, in turns. */
+/** Most changes that are read for one answer of a few points, in some 100 ms of work, in turns. */
 export const MOST_SAMPLED_CHANGES = 100_000
 
 export const POINTS_PARAMETER: Parameter = {
@@ -58,18 +58,21 @@ export const HISTORY_PARAMETERS: readonly Parameter[] = [
   limitParameter(DEFAULT_PAGE, MAX_PAGE),
 ]
 
-/** What a request asks of a history. */
+/** Request for a part of a history. */
 export interface HistoryQuery {
   readonly from: Moment | undefined
   readonly to: Moment | undefined
   readonly order: 'asc' | 'desc'
   readonly start: bigint | undefined
   readonly limit: number | undefined
-  /** Undefined if all changes are shown. */
+  /** Number of points; undefined if all changes are shown. */
   readonly points: number | undefined
 }
 
-/** @throws `invalid_parameter` if `from` is above `to` */
+/**
+ * Parses the range.
+ * @throws `invalid_parameter` if `from` is above `to`
+ */
 export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
   const from = parameterOf(query, 'from', parseMoment)
   const to = parameterOf(query, 'to', parseMoment)
@@ -83,7 +86,7 @@ export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
 }
 
 /**
- * A version and a time are compared once the ledger has found the version of the time.
+ * Checks the order of a range. A version and a time are compared once the ledger has found the version of the time.
  * @param first the first version of the range
  * @param last the last one
  */
@@ -101,7 +104,10 @@ export function parseHistoryQuery(query: string): HistoryQuery {
   }
 }
 
-/** @throws `invalid_request` */
+/**
+ * Parses the number of points.
+ * @throws `invalid_request`
+ */
 export function parsePoints(query: string): number | undefined {
   return parameterOf(query, 'points', (text) => {
     const points = parseU64(text)
@@ -115,7 +121,7 @@ function parseOrder(text: string): 'asc' | 'desc' {
   throw orderInvalid(text)
 }
 
-/** One page of a history, read in turns of the event loop, until the state that the request names. */
+/** Reads one page of a history in turns of the event loop, up to the state that the request names. */
 export async function readHistory<T>(
   request: OperationRequest,
   range: HistoryQuery,
@@ -152,7 +158,10 @@ export async function readHistory<T>(
   }
 }
 
-/** @throws `version_pruned` if the change that the page begins with was pruned: the page would have a gap */
+/**
+ * Checks that the change with which the page begins was not pruned, because the page would have a gap.
+ * @throws `version_pruned`
+ */
 function expectContinued(start: bigint | undefined, first: bigint | undefined, { ledger }: LedgerState): void {
   if (start !== undefined && start < ledger.oldestVersion && first !== start) {
     throw versionPruned(start, ledger.oldestVersion)

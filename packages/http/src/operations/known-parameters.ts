@@ -3,12 +3,12 @@ import { parameterUnknown } from '../errors.js'
 import { percentDecoded } from '../protocol/query.js'
 import type { Route } from './operation.js'
 
-/** A query may have thousands of parameters; those who mistype one have few. */
+/** Most parameters that are checked. A hostile query may have thousands; one with a typing mistake has few. */
 const MOST_LOOKED_AT = 64
 
 /**
- * Refuses a parameter whose name is nearly one of the operation's: if it were ignored, the answer would be about something
- * else than what was meant. Other unknown parameters are ignored.
+ * Refuses a parameter whose name is nearly one of the operation's. If it were ignored, the answer would not be about
+ * what the client meant. Other unknown parameters are ignored.
  * @throws `invalid_parameter`
  */
 export function expectKnownParameters({ parameters }: Route, query: string): void {

@@ -3,7 +3,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 
 const ROLE_FULL_NODE = 1
 
-/** `GET /v1` as JSON, members in the order of the reference. */
+/** `GET /v1` as JSON, with members in the order of the reference. */
 export function ledgerInfoToJson({
   chainId,
   latestVersion,

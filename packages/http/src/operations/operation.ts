@@ -17,7 +17,7 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
-/** What an operation may know of a request. Its parts are parsed when they are asked for, in the order of the reference. */
+/** Parts of a request that an operation may use. Each is parsed when it is asked for, in the order of the reference. */
 export interface OperationRequest {
   readonly accept: string | undefined
   readonly contentType: string | undefined
@@ -25,39 +25,45 @@ export interface OperationRequest {
   readonly ifNoneMatch: string | undefined
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
-  /** What follows the `?`, as it was sent. */
+  /** Text after the `?`, as it was sent. */
   readonly query: string
-  /** Empty if the request has none. Its memory is freed when the request is answered: what is kept of it is a copy. */
+  /** Body; empty if the request has none. Its memory is freed when the request is answered, so copy what is kept. */
   readonly body: Buffer
-  /** Parses types and assets, and knows the versions of times. Its state is read through `pin`. */
+  /** Parses types and assets, and knows the versions at times. State is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>
-  /** Pins the ledger at a version or a time, by default the latest version; the headers of the answer, also of an error, then describe that state. */
+  /**
+   * Pins the ledger at a version or a time, by default the latest version. The headers of the answer, even of an error,
+   * then describe that state.
+   */
   pin(asked: Moment | undefined): LedgerState
-  /** @throws `output_disabled` if the server does not answer in the format */
+  /**
+   * Checks that the server answers in a format.
+   * @throws `output_disabled`
+   */
   expectOutput(format: OutputFormat, what: string): void
   /**
-   * Counts bytes that the answer takes of memory before it takes them.
+   * Counts bytes of the answer before they are allocated.
    * @throws `overloaded` if all answers together would be too large
    */
   hold(bytes: number): void
-  /** Writes an answer of many pieces, and counts what it takes. */
+  /** Creates the body of an answer of many pieces, whose memory is counted. */
   openBody(): AnswerBytes
-  /** How views run for this request. */
+  /** Settings of views for this request. */
   readonly views: RequestViews
   /** Source of the proofs of reads; undefined if there are none. */
   readonly proofs: StateProofs | undefined
   /**
-   * Lets other requests have their turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` waits for this
-   * between its steps. Resolves with the milliseconds that are left of the turn.
-   * @throws `client_left` if nobody waits for the answer any more
+   * Lets other requests have a turn. Work that may hold the event loop for longer than `TURN_BUDGET_MS` awaits this
+   * between its steps. Resolves with the milliseconds that its next turn has.
+   * @throws `client_left` if the client no longer waits for the answer
    */
   nextTurn(): Promise<number>
 }
 
-/** How views run for one request. */
+/** Settings of views for one request. */
 export interface RequestViews {
   readonly rules: ViewRules
-  /** What all views of the request together may still use. */
+  /** Budget that all views of the request together have left. */
   readonly allowance: ViewAllowance
   /** Places of views that take more than a turn. */
   readonly places: ViewPlaces
@@ -66,40 +72,45 @@ export interface RequestViews {
   readonly onView: ViewServiceOptions['onView']
 }
 
-/** The rest of an answer that is not in memory whole. */
+/** Rest of an answer that is not wholly in memory. */
 export interface AnswerRest {
   readonly chunks: AsyncIterable<Uint8Array>
-  /** Aborted when it has taken too long: its connection is closed then, however slowly its client reads. */
+  /**
+   * Signal that is aborted when the answer has taken too long. Its connection is then closed, however slowly the client
+   * reads.
+   */
   readonly late: AbortSignal
 }
 
 export interface Answer {
-  /** 200 where it is not given. */
+  /** Status; 200 by default. */
   readonly status?: number
-  /** Chain-state headers of somebody else's state, names and values by turns, in place of those of `ledger`. */
+  /**
+   * Names and values, alternating, of chain-state headers of another service's state, in place of those of `ledger`.
+   */
   readonly chainState?: readonly string[]
-  /** The state that the chain-state headers describe; where it is undefined, the latest. */
+  /** The state that the chain-state headers describe; undefined for the latest. */
   readonly ledger?: LedgerSummary
   readonly contentType: string
-  /** Further headers, names and values by turns. */
+  /** Names and values of further headers, alternating. */
   readonly headers?: readonly string[]
-  /** Whether all changes of a history in the range that was asked for are known. */
+  /** Whether all changes of a history in the requested range are known. */
   readonly isComplete?: boolean
-  /** Further headers of this service: what follows `x-<word>-` in their names, and their values. */
+  /** Values of further headers of this service, by the part of their names after `x-<word>-`. */
   readonly facts?: Readonly<Partial<Record<FactName, string>>>
   /** Start of the next page; undefined if nothing follows. */
   readonly cursor?: string | undefined
-  /** A string is ASCII. */
+  /** Body of the answer; a string has only ASCII. */
   readonly body: string | Uint8Array
-  /** What follows `body`, of an answer that is not in memory whole. */
+  /** Bytes after `body`, for an answer that is not wholly in memory. */
   readonly rest?: AnswerRest
-  /** Set where the same request will always have the same body. */
+  /** Entity tag, if the same request will always have the same body. */
   readonly etag?: string
-  /** The client has this body already: its tag is the one of `If-None-Match`. */
+  /** Whether the client has this body already: its tag is in `If-None-Match`. */
   readonly notModified?: boolean
 }
 
-/** What a history of a view says of itself, by the ends of the names of its headers. */
+/** Facts about a history of a view, by the ends of the names of their headers. */
 export const FACTS = {
   exact:
     'Whether each change of the range is shown: false of points, and where the clock is ignored and the view read it.',
@@ -110,24 +121,28 @@ export const FACTS = {
 
 export type FactName = keyof typeof FACTS
 
-/** What the server needs to know of a path and its method. */
+/** The part of an operation that the server needs: its path and method, and how it runs. */
 export interface Route {
   readonly method: 'GET' | 'POST'
   /** Path with `{name}` for path parameters. */
   readonly path: string
   /** Whether `Accept` decides between several media types. */
   readonly negotiates: boolean
-  /** Undefined of a route that has none, or takes whatever comes. */
+  /** Parameters; undefined for a route that has none, or accepts any. */
   readonly parameters?: readonly Parameter[]
-  /** Whether it may take more than a turn: it never begins at once, and leaves each turn to small requests first. */
+  /**
+   * Whether it may take more than a turn. It then never begins at once, and leaves each turn to small requests first.
+   */
   readonly takesTurns?: boolean
-  /** Answered also while the service sheds load, and without waiting for a version that the request names. */
+  /**
+   * Whether it is answered even while the service sheds load, and without waiting for a version that the request names.
+   */
   readonly answersUnderLoad?: boolean
-  /** Synchronous wherever it need not yield: a promise costs more than a look-up. */
+  /** Handles a request. Synchronous unless it must yield, because a promise costs more than a look-up. */
   handle(request: OperationRequest): Answer | Promise<Answer>
 }
 
-/** An operation of the service: how it is asked, how it is described, and what it does. */
+/** An operation of the service: its requests, its description, and its work. */
 export interface Operation extends Route {
   readonly id: string
   readonly tag: string
@@ -135,17 +150,17 @@ export interface Operation extends Route {
   readonly description: string
   readonly parameters: readonly Parameter[]
   readonly requestBody?: JsonSchema
-  /** Media type of a body in BCS, for an operation that accepts it as well as JSON. */
+  /** Media type of a BCS body, for an operation that accepts BCS as well as JSON. */
   readonly bcsRequestType?: string
-  /** What a 200 carries, by format. */
+  /** Content of a 200, by format. */
   readonly success: Readonly<Partial<Record<AnswerFormat, JsonSchema>>>
-  /** Whether answers say if they know all. */
+  /** Whether answers say if they are complete. */
   readonly tellsCompleteness?: boolean
   /** Whether answers have the headers of `FACTS`. */
   readonly tellsFacts?: boolean
-  /** Whether answers may carry a cursor. */
+  /** Whether answers may have a cursor. */
   readonly isPaged?: boolean
-  /** Statuses of errors that it may answer with. */
+  /** Statuses of errors with which it may answer. */
   readonly errors: readonly number[]
 }
 
@@ -164,7 +179,7 @@ const LEDGER_TIMESTAMP_PARAMETER: Parameter = {
   schema: { type: 'string', examples: ['1769817600000000', '2026-01-31T00:00:00Z'] },
 }
 
-/** How a request names the state that it reads. */
+/** Parameters that name the state to read. */
 export const STATE_PARAMETERS: readonly Parameter[] = [LEDGER_VERSION_PARAMETER, LEDGER_TIMESTAMP_PARAMETER]
 
 /** Statuses that every operation on state shares. */

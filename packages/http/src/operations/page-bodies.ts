@@ -3,7 +3,7 @@ import type { AnswerBytes } from '../admission/answer-bytes.js'
 import type { OperationRequest } from './operation.js'
 import type { PageBody } from './paging.js'
 
-/** Items as an array of JSON, behind what was written before. */
+/** Items as a JSON array, after earlier bytes. */
 export class JsonArrayBody<T> implements PageBody<T> {
   readonly #out: AnswerBytes
   readonly #toJson: (item: T) => string
@@ -54,7 +54,7 @@ export class BcsMapBody<T> implements PageBody<T> {
   add(item: T): void {
     const entry = this.#toEntry(item)
     const bytes = entry.key.length + entry.value.length
-    // Once as it was read, and once in the answer.
+    // Counted twice: as it was read, and in the answer.
     this.#request.hold(2 * bytes)
     this.#length += bytes
     this.#entries.push(entry)

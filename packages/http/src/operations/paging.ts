@@ -8,7 +8,7 @@ import { TurnBudget } from './turn-budget.js'
 
 export const U16_MAX = 0xffff
 
-/** Bytes of the items of one page: what it may hold in memory. A page ends with the item that reaches it. */
+/** Bytes of the items of one page, which it holds in memory. A page ends with the item that reaches it. */
 export const MAX_PAGE_BYTES = 16 * 1024 * 1024
 
 export function limitParameter(byDefault: number, most: number): Parameter {
@@ -27,7 +27,7 @@ export const START_PARAMETER: Parameter = {
   schema: { type: 'string' },
 }
 
-/** Undefined if the query has none; 0 is refused when the limit is used. */
+/** Parses the limit; undefined if the query has none. 0 is refused only when the limit is used. */
 export function parseLimit(query: string): number | undefined {
   return parameterOf(query, 'limit', (text) => {
     const limit = parseU64(text)
@@ -36,13 +36,16 @@ export function parseLimit(query: string): number | undefined {
   })
 }
 
-/** @throws `invalid_parameter` */
+/**
+ * The limit of a page.
+ * @throws `invalid_parameter`
+ */
 export function pageLimit(asked: number | undefined, byDefault: number, most: number): number {
   if (asked === 0) throw limitZero()
   return Math.min(asked ?? byDefault, most)
 }
 
-/** The state key with which a page of a listing begins, in hex without 0x. It need not be there. */
+/** Parses the state key at which a page of a listing begins, in hex without 0x. The key need not exist. */
 export function parseStateKeyStart(query: string): Uint8Array | undefined {
   return parameterOf(query, 'start', (text) => {
     if (text.startsWith('0x')) throw cursorWith0x()
@@ -52,16 +55,19 @@ export function parseStateKeyStart(query: string): Uint8Array | undefined {
   })
 }
 
-/** What a page is written to, item by item. */
+/** Body to which a page is written, item by item. */
 export interface PageBody<T> {
-  /** Bytes so far. */
+  /** Bytes written so far. */
   readonly length: number
-  /** Counts what the item takes. @throws `overloaded` */
+  /**
+   * Adds an item and counts its memory.
+   * @throws `overloaded`
+   */
   add(item: T): void
   toBytes(): Uint8Array
 }
 
-/** Reads one page of a listing in turns of the event loop. The page ends sooner than its limit where its items are large. */
+/** Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large. */
 export async function readListing<T>(
   request: OperationRequest,
   list: (options: Required<Pick<ListOptions, 'isFull'>>) => Listing<T>,

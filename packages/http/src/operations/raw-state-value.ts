@@ -38,7 +38,10 @@ export const getRawStateValue: Operation = {
   },
 }
 
-/** The database form of a key in BCS. @throws `invalid_parameter` */
+/**
+ * Reads a state key in BCS, and returns its database form.
+ * @throws `invalid_parameter`
+ */
 function parseStateKey(text: string): Uint8Array {
   try {
     const reader = new ByteReader(hexToBytes(text))

@@ -26,12 +26,12 @@ import { isJsonContentType } from '../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../protocol/query.js'
 import type { OperationRequest } from './operation.js'
 
-// Parts of a request, each read by a function that refuses with the name of the part.
+// Parsers for parts of a request. Each refuses with the name of the part.
 
-/** Characters of a body that is not an object which the message shows. */
+/** Most characters that a message shows of a body that is not an object. */
 const LONGEST_QUOTE = 200
 
-/** Names the part in whatever its parser throws. */
+/** Runs a parser, and adds the name of the part to its errors. */
 export function parsePart<T>(part: string, parse: () => T): T {
   try {
     return parse()
@@ -49,7 +49,7 @@ export function parseAssetParameter({ ledger }: OperationRequest, text: string):
   return parsePart('path `asset_type`', () => ledger.parseAsset(text))
 }
 
-/** The state to read, undefined if the query names none: the latest. */
+/** The state to read; undefined, the latest, if the query names none. */
 export function parseAskedState(query: string): Moment | undefined {
   if (query === '') return undefined
   const version = parameterOf(query, 'ledger_version', parseU64)
@@ -59,7 +59,7 @@ export function parseAskedState(query: string): Moment | undefined {
   return { timestampUsec }
 }
 
-/** Reads a query parameter; the first one counts where it is repeated. Undefined if the query has none. */
+/** Reads a query parameter; undefined if the query has none. If it is repeated, the first one counts. */
 export function parameterOf<T>(query: string, name: string, parse: (text: string) => T): T | undefined {
   const text = queryParameter(query, name)
   if (text === undefined) return undefined
@@ -103,7 +103,10 @@ export function parseAssetMember({ ledger }: OperationRequest, members: JsonObje
   return parsePart(`request payload: member \`${name}\``, () => ledger.parseAsset(stringMember(members, name, type)))
 }
 
-/** @throws `invalid_type_tag` that names the member */
+/**
+ * Parses a type in a member of the body.
+ * @throws `invalid_type_tag` that names the member
+ */
 export function parseTypeMember({ ledger }: OperationRequest, member: string, text: string): TypeTag {
   try {
     return ledger.parseType(text)
@@ -113,7 +116,9 @@ export function parseTypeMember({ ledger }: OperationRequest, member: string, te
   }
 }
 
-/** Bytes. Elements of a longer batch are parsed one by one: that takes twice the time of parsing, and less memory. */
+/**
+ * Size in bytes from which the elements of a batch are parsed one by one, which takes twice the time and less memory.
+ */
 const LONG_BATCH = 64 << 10
 
 /** The elements of a batch. */
@@ -135,7 +140,7 @@ function parseBatchList(body: Buffer): LazyList {
       const list = parseJsonList(body, 'requests', BATCH_LIMITS)
       if (list) return list
     } catch (error) {
-      // The parsers of the whole body say what is wrong: here, columns are counted in bytes.
+      // The parsers of the whole body find the fault again, because columns are counted in bytes here.
       if (!isLedgerStateError(error, 'invalid_json')) throw error
     }
   }
@@ -145,7 +150,7 @@ function parseBatchList(body: Buffer): LazyList {
   return { length: requests.length, isObject: (at) => isJsonObject(item(at)), item }
 }
 
-/** The members of a body that is a JSON object. An empty body counts as `null`. */
+/** The members of a body that must be a JSON object. An empty body counts as `null`. */
 export function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
@@ -165,7 +170,10 @@ export function stringMember(members: JsonObject, name: string, type: string): s
   return stringOf(members.get(name), name, type)
 }
 
-/** @param member what the message calls the value */
+/**
+ * A string member.
+ * @param member name of the value in the message
+ */
 export function stringOf(value: JsonValue | undefined, member: string, type: string): string {
   if (typeof value === 'string') return value
   throw memberNotAString(type, member, jsonTypeName(value ?? null))

@@ -1,4 +1,4 @@
-// What a slice of a ledger answers over HTTP: what it keeps, who belongs to it, and that it does not know the rest.
+// Answers of a slice over HTTP: what it keeps, its members, and that it does not know the rest.
 import { parseAddress, SLICE_LEFT_OUT_KEY, type VersionWrites } from '@ledger-state/core'
 import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import {
@@ -22,7 +22,7 @@ const ARCHIVE = 'https://archive.example/v1'
 const OBJECT = parseAddress('0xb1')
 const UNKNOWN = 'this store keeps a slice of its ledger, which has'
 
-/** Versions 1 to 3: what two accounts hold, and an object that the first of them gets. */
+/** Versions 1 to 3: state of two accounts, and an object that the first one gets. */
 const VERSIONS = [
   [[resourceKey(HOLDERS[0]!, HELD), u64(7)] as const, [resourceKey(HOLDERS[1]!, HELD), u64(8)] as const],
   [[resourceKey(OBJECT, HELD), u64(1)] as const],
@@ -116,7 +116,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     ['/accounts/0xa2/resource/0x42::main::R/history', 'not the account 0xa2; --only-account 0xa2 keeps it'],
     ['/accounts/0xa2/resources', 'not the account 0xa2; --only-account 0xa2 keeps it'],
     ['/accounts/0xa2/changes?from=0', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    // Both are looked for in a primary store, whose address nobody asks for.
+    // Both reads look in a primary store, whose address the client did not name.
     ['/accounts/0xa2/balance/0xa', 'not the account 0xa2; --only-account 0xa2 keeps it'],
     ['/accounts/0xa2/balance/0xa/history', 'not the account 0xa2; --only-account 0xa2 keeps it'],
     ['/tables/0x7/items', 'not the table 0x7; --only-table 0x7 keeps it'],

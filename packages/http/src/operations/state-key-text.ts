@@ -1,10 +1,10 @@
 import { addressToShortHex, bytesToHex } from '@ledger-state/core'
 import { decodeStateKey, typeTagToText } from '@ledger-state/type-tag'
 
-/** Characters of a name; a longer one ends in dots. */
+/** Longest name; a longer one is cut and ends in dots. */
 const LONGEST = 200
 
-/** What a state key names, on one line of ASCII: `0x1::coin`, `0x1/0x1::account::Account`, `table 0x7/0x01`. */
+/** Text about a state key, in one line of ASCII: `0x1::coin`, `0x1/0x1::account::Account`, `table 0x7/0x01`. */
 export function stateKeyToText(bytes: Uint8Array): string {
   const text = nameOf(bytes)
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}...`

@@ -7,13 +7,13 @@ export interface ProofTree {
   pathOf(stateKey: Uint8Array): StatePath
 }
 
-/** Which ends of epochs are asked for. */
+/** Range of the ends of epochs that are asked for. */
 export interface EndingsAsked {
-  /** Version of the first; undefined for the oldest that is kept. */
+  /** Version of the first ending; undefined for the oldest that is kept. */
   readonly version: bigint | undefined
-  /** The epoch of the last, at most. */
+  /** Epoch of the last ending at most. */
   readonly lastEpoch: bigint
-  /** Bytes after which no further one is added. */
+  /** Bytes after which no further ending is added. */
   readonly maxBytes: number
 }
 
@@ -25,8 +25,6 @@ export interface StateProofs {
   readonly versions: readonly bigint[]
   /** The tree of a version; undefined if there is none. */
   at(version: bigint): ProofTree | undefined
-  /**
-   * Ledger infos with signatures that end epochs, in order. Undefined if no epoch that is kept ends at the version.
-   */
+  /** Signed ledger infos that end epochs, in order. Undefined if no kept epoch ends at the version. */
   endings(asked: EndingsAsked): Promise<readonly Uint8Array[] | undefined>
 }

@@ -162,7 +162,7 @@ describe('?proof=true', () => {
     expect((await ask(`/accounts/0xcafe?${AT}&proof_from=7`)).text).toContain('is not a waypoint')
   })
 
-  it('has those that follow elsewhere, in both formats, from the oldest where no waypoint is named', async () => {
+  it('leaves later ends of epochs to another operation, in both formats, from the oldest if no waypoint is named', async () => {
     const bytesOf = (from: number) =>
       proven.proofs.endings({ version: BigInt(from * 10), lastEpoch: 9n, maxBytes: 1e6 })
     for (const [query, from] of [
@@ -206,7 +206,7 @@ describe('?proof=true', () => {
     expect((await ask('/accounts/0xcafe?proof=false')).text).toContain('sequence_number')
   })
 
-  it('is the same of an engine whose reads are promises', async () => {
+  it('is the same over an engine whose reads are promises', async () => {
     const elsewhere = askerOf({ ledger: createAsyncLedger(engineToAsync(proven.engine)) })
     for (const [url, body] of [
       [`/tables/0x7ab1e/item?${AT}`, item('3')],
@@ -217,7 +217,7 @@ describe('?proof=true', () => {
     }
   })
 
-  it('is not sent where the store holds something else than the tree', async () => {
+  it('is not sent if the store and the tree differ', async () => {
     const { engine, tree } = proven
     const version = CHECKPOINT + 2n
     const block = { height: 2n, epoch: BigInt(EPOCH), timestampUsec: 6n }

@@ -18,7 +18,7 @@ import type { Answer, JsonSchema, OperationRequest, Parameter } from './operatio
 import { parameterOf } from './request-parts.js'
 import type { ProofTree, StateProofs } from './state-proofs.js'
 
-/** How a request asks for a proof. */
+/** Parameters that ask for a proof. */
 export const PROOF_PARAMETERS: readonly Parameter[] = [
   {
     name: 'proof',
@@ -43,13 +43,16 @@ export const PROVEN_SCHEMA: JsonSchema = {
   properties: { value: {}, proof: { $ref: '#/components/schemas/StateProof' } },
 }
 
-/** What a request says of its proof. */
+/** The proof that a request asks for. */
 export interface AskedProof {
-  /** Version of the end of an epoch from which the proof leads on; undefined if no ends of epochs are wanted. */
+  /** Version of the end of an epoch at which the proof begins; undefined if no ends of epochs are wanted. */
   readonly from: bigint | undefined
 }
 
-/** The proof that a request asks for; undefined if it asks for none. @throws `invalid_request` */
+/**
+ * Parses the proof that a request asks for; undefined if it asks for none.
+ * @throws `invalid_request`
+ */
 export function parseAskedProof({ query }: OperationRequest): AskedProof | undefined {
   if (query === '') return undefined
   const isAsked = parameterOf(query, 'proof', parseBoolean)
@@ -57,19 +60,22 @@ export function parseAskedProof({ query }: OperationRequest): AskedProof | undef
   return isAsked ? { from } : undefined
 }
 
-/** A value that was read, in both formats. */
+/** A value that was read, with its forms in both formats. */
 export interface EncodableValue {
   readonly bytes: Uint8Array
-  /** A string has ASCII alone. */
+  /** JSON of the value; a string has only ASCII. */
   toJson(): string | Uint8Array
 }
 
-/** Bytes that have no JSON form but hex. */
+/** A value whose only JSON form is hex. */
 export function hexValue(bytes: Uint8Array): EncodableValue {
   return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
 }
 
-/** The format of a value that has no JSON form, except beside its proof. @throws what says that only BCS is offered */
+/**
+ * Chooses the format for a value that has a JSON form only within a proof.
+ * @throws the error that only BCS is offered
+ */
 export function chooseRawFormat(
   request: OperationRequest,
   proof: AskedProof | undefined,
@@ -85,9 +91,12 @@ export function chooseRawFormat(
 export interface StateRead {
   readonly format: OutputFormat
   readonly asked: Moment | undefined
-  /** The state key in database form that the value is stored under. */
+  /** State key, in database form, under which the value is stored. */
   keyOf(state: LedgerState): Uint8Array
-  /** @throws what says that there is no value */
+  /**
+   * Reads the value.
+   * @throws the error that says that there is none
+   */
   read(state: LedgerState): EncodableValue
 }
 
@@ -100,8 +109,8 @@ const NOT_THERE = [
 ] as const
 
 /**
- * The answer of a read, with its proof where one is asked for.
- * @throws `proof_not_kept` if the version has no tree, `operation_disabled` where no version has one
+ * Answers a read, with a proof if one is asked for.
+ * @throws `proof_not_kept` if the version has no tree, `operation_disabled` if no version has one
  */
 export function answerRead(
   request: OperationRequest,
@@ -136,7 +145,10 @@ function answerWithProof(
   return endingsFrom(proofs, tree, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
 }
 
-/** @throws `proof_not_kept` if another version has one */
+/**
+ * The tree of a version.
+ * @throws `proof_not_kept` if only other versions have one
+ */
 function treeAt(proofs: StateProofs, version: bigint): ProofTree | undefined {
   const tree = proofs.at(version)
   const { versions } = proofs
@@ -149,7 +161,7 @@ function nearest(versions: readonly bigint[], version: bigint): bigint {
   return versions.reduce((best, one) => (distance(one) < distance(best) ? one : best))
 }
 
-/** What is never sent is a proof that does not hold: it would be a fault of the store or of the tree. */
+/** Proves a key. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
 function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, state: LedgerState): StateProof {
   const stored = ifThere(() => state.readStateValue(stateKey))
   const proof = {
@@ -163,7 +175,10 @@ function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, st
   return proof
 }
 
-/** @throws `invalid_request` if no epoch that is kept ends at the version */
+/**
+ * The ends of epochs from a version on.
+ * @throws `invalid_request` if no kept epoch ends at the version
+ */
 async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, version: bigint) {
   const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
   if (version === end) return []

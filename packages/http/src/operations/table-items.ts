@@ -115,7 +115,9 @@ export const getTableItems: Operation = {
 
 type KnownTypes = TableTypes & Partial<Pick<FoundTableTypes, 'foundIn' | 'foundInItem'>>
 
-/** Takes the types that the request gives, and searches for the others where it says, in turns of the event loop. */
+/**
+ * Takes the types in the request, and searches for the others in the account that it names, in turns of the event loop.
+ */
 async function completeTypes(
   request: OperationRequest,
   state: LedgerState,

@@ -25,7 +25,7 @@ export const KEPT_TRANSACTION_SCHEMA: JsonSchema = {
   },
 }
 
-/** A transaction as a member of a change, with a comma before it; nothing if there is none. */
+/** A transaction as a member of a change, after a comma; empty if there is none. */
 export function transactionMember(transaction: KeptTransaction | undefined): string {
   return transaction ? `,"transaction":${transactionToJson(transaction)}` : ''
 }
@@ -37,10 +37,10 @@ function transactionToJson({ kind, hash, isSuccess, sender, entryFunction }: Kep
   return `{"hash":"${bytesToHex(hash)}","type":"${kind}_transaction","success":${isSuccess},"sender":${from ? `"${from}"` : 'null'},"function":${name}}`
 }
 
-/** The columns of a transaction, with a comma before them. */
+/** Names of the columns of a transaction, after a comma. */
 export const TRANSACTION_COLUMNS = ',transaction,sender,function,success'
 
-/** The cells of these columns, with a comma before them. */
+/** Cells of the columns of a transaction, after a comma. */
 export function transactionToCsv(transaction: KeptTransaction | undefined): string {
   if (!transaction) return ',,,,'
   const { hash, sender, entryFunction, isSuccess } = transaction

@@ -15,7 +15,7 @@ const TABLE_KEY = tableItemKey(parseAddress('0x7'), Uint8Array.of(1))
 const VALUE = { function: '0x42::main::value', type_arguments: [], arguments: [HOLDER] }
 const CALLED = '0x1::aptos_account::transfer'
 
-/** The transaction of a version: a user's for even ones, the chain's for odd ones. */
+/** Writes of the transaction of a version: a user's for even ones, the chain's for odd ones. */
 function ownWrites(version: number): Write[] {
   const hash = new Uint8Array(32).fill(version)
   const isUser = version % 2 === 0
@@ -38,7 +38,7 @@ function transactionOf(version: number) {
   }
 }
 
-/** What is observed is written at each version from 1 to 6; transactions are known from version 3 on. */
+/** A ledger in which each version from 1 to 6 writes what is observed; transactions are known from version 3 on. */
 function ledgerWith(transactions: boolean): Promise<StateWriter> {
   const versions = Array.from({ length: 6 }, (_, at): Write[] => {
     const version = at + 1
@@ -113,7 +113,7 @@ describe.each(['memory', 'another machine'])('transactions of a store in %s', (o
     expect(head).toMatch(/,error$/)
   })
 
-  it('are not with the points of a curve, nor with those at which a view is sampled', async () => {
+  it('are left out of the points of a curve, and of those at which a view is sampled', async () => {
     expect(await ask(keeping, over)(`${HISTORIES[0][1]}?points=4`)).not.toContain('transaction')
     expect(await ask(keeping, over)('/view/history?samples=3', VALUE)).not.toContain('transaction')
   })

@@ -3,27 +3,27 @@ import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './operation.js'
 import type { StateProofs } from './state-proofs.js'
 
-/** How far the validators of a chain signed what is served. */
+/** The part of the served ledger that validators signed. */
 export interface SignedState {
   /** The waypoint from which the validators follow, `version:hash`. */
   readonly waypoint: string
   /** The newest version that is signed. */
   readonly version: bigint
-  /** The epoch whose validators signed it. */
+  /** The epoch whose validators signed that version. */
   readonly epoch: bigint
-  /** Voting power that signed, of all; undefined if the versions end with the waypoint itself. */
+  /** Voting power that signed, and of all; undefined if the versions end with the waypoint itself. */
   readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
 }
 
-/** What vouches for a ledger, and what speaks against it. */
+/** Signatures that vouch for a ledger, and those that contradict it. */
 export interface LedgerTrust {
-  /** What the validators signed of the store; undefined if nothing vouches for it. */
+  /** Signed part of the store; undefined if nothing vouches for it. */
   readonly signed: SignedState | undefined
-  /** Version up to which the validators of an epoch signed another ledger than the store holds; undefined if none did. */
+  /** Version up to which the validators of an epoch signed a different ledger; undefined if none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
 }
 
-/** Reads what vouches for the ledger now. */
+/** Reads the present signatures. */
 export type ReadTrust = () => LedgerTrust
 
 const U64_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] }
@@ -32,8 +32,9 @@ const POWER_OR_NULL = { type: ['string', 'null'], description: 'A decimal text o
 const NOTHING: LedgerTrust = { signed: undefined, contradicted: undefined }
 
 /**
+ * Creates the operation that reports signatures.
  * @param readTrust by default nothing vouches for any ledger
- * @param network name of the network; undefined if the ledger's has none
+ * @param network name of the network; undefined if it has none
  */
 export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, network?: string): Operation {
   return {
@@ -107,7 +108,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
   }
 }
 
-/** Those of the versions that can be read. */
+/** Versions with proofs, limited to those that can be read. */
 function provenVersions(proofs: StateProofs | undefined, { oldestVersion, latestVersion }: LedgerSummary): bigint[] {
   return (proofs?.versions ?? []).filter((version) => version >= oldestVersion && version <= latestVersion)
 }

@@ -1,7 +1,7 @@
 import { TURN_BUDGET_MS } from '../admission/turn-queue.js'
 import type { OperationRequest } from './operation.js'
 
-/** The time that one request may hold the event loop for, from its creation or its last turn on. */
+/** Time for which one request may hold the event loop, from its creation or its last turn on. */
 export class TurnBudget {
   readonly #request: OperationRequest
   #endsAt = performance.now() + TURN_BUDGET_MS
@@ -14,7 +14,10 @@ export class TurnBudget {
     return performance.now() >= this.#endsAt
   }
 
-  /** @throws `client_left` */
+  /**
+   * Lets other requests have a turn.
+   * @throws `client_left`
+   */
   async nextTurn(): Promise<void> {
     const milliseconds = await this.#request.nextTurn()
     this.#endsAt = performance.now() + milliseconds

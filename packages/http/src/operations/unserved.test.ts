@@ -72,17 +72,17 @@ describe('GET /v1/estimate_gas_price', () => {
     prioritized_gas_estimate: price,
   })
 
-  it('is the least price of the schedule, in its older form, too', async () => {
+  it('answers with the least price of the schedule, even in its older form', async () => {
     expect(await estimate(await listenerWith('GasScheduleV2', SCHEDULE))).toEqual(all(100))
     expect(await estimate(await listenerWith('GasSchedule', entries(new ByteWriter()).toBytes()))).toEqual(all(100))
   })
 
-  it('is what the operator set where that is higher', async () => {
+  it('answers with the price that the operator set if that is higher', async () => {
     expect(await estimate(await listenerWith('GasScheduleV2', SCHEDULE, { leastGasEstimate: 150n }))).toEqual(all(150))
     expect(await estimate(await listenerWith('GasScheduleV2', SCHEDULE, { leastGasEstimate: 50n }))).toEqual(all(100))
   })
 
-  it('comes in BCS, as two options around a u64', async () => {
+  it('answers in BCS with two options around a u64', async () => {
     const { rawPayload } = await inject(await listenerWith('GasScheduleV2', SCHEDULE), {
       url: '/v1/estimate_gas_price',
       headers: { accept: 'application/x-bcs' },
@@ -91,7 +91,7 @@ describe('GET /v1/estimate_gas_price', () => {
     expect(rawPayload.toString('hex')).toBe(`01${u64}${u64}01${u64}`)
   })
 
-  it('is what the operator set without a schedule, and 500 where that is cut short', async () => {
+  it('answers with the price that the operator set if there is no schedule, and with 500 if the schedule is cut short', async () => {
     expect(await estimate(await listenerWith('Other', SCHEDULE))).toEqual(all(0))
     expect(await estimate(await listenerWith('Other', SCHEDULE, { leastGasEstimate: 50n }))).toEqual(all(50))
     const cut = await inject(await listenerWith('GasScheduleV2', SCHEDULE.subarray(0, 20)), {

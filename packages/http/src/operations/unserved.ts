@@ -5,7 +5,7 @@ const TRANSACTIONS = 'this service keeps states, not transactions'
 const EVENTS = 'this service keeps states, not events'
 const SUBMISSION = 'this service keeps the state of a ledger, and takes no transactions'
 
-/** Kinds of the operations of the reference that this service does not answer itself. */
+/** Kinds of the reference's operations that this service does not answer itself. */
 export type UnservedKind = 'submit' | 'simulate' | 'transactions' | 'events'
 
 /** An operation of the reference that this service does not answer itself. */
@@ -16,7 +16,7 @@ export interface UnservedOperation {
   readonly path: string
   /** Names of its query parameters. */
   readonly query: readonly string[]
-  /** Why it is not served. */
+  /** Reason why it is not served. */
   readonly why: string
 }
 
@@ -55,7 +55,10 @@ export const UNSERVED_OPERATIONS: readonly UnservedOperation[] = ROWS.map(([kind
   why,
 }))
 
-/** Routes that say why an operation is not served: a client that got 404 would take it for an answer about its transaction. */
+/**
+ * Routes that answer with the reason why an operation is not served. A client would take 404 for an answer about its
+ * transaction.
+ */
 export const UNSERVED_ROUTES: readonly Route[] = UNSERVED_OPERATIONS.map(({ method, path, why }) => ({
   method,
   path,

@@ -11,8 +11,8 @@ export function answerToJson({ json }: ViewAnswer): string {
 }
 
 /**
- * Changes of a view's answer as CSV (RFC 4180), with a column for each result of the page's longest answer: a scalar as its text,
- * anything else as JSON. An answer that is an error has its message in the last column.
+ * Changes of a view's answer as CSV (RFC 4180), with a column for each result of the page's longest answer. A scalar is
+ * written as its text, anything else as JSON. An answer that is an error has its message in the last column.
  */
 export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
   readonly #out: AnswerBytes
@@ -51,7 +51,7 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
   }
 }
 
-/** The JSON of a result as a cell of CSV: a scalar as its text, anything else as JSON in quotes, nothing for none. */
+/** JSON of a result as a CSV cell: a scalar as its text, anything else as JSON in quotes; empty if there is none. */
 export function viewResultToCsv(json: string | undefined): string {
   if (json === undefined) return ''
   const value: unknown = JSON.parse(json)

@@ -13,7 +13,10 @@ const VALUE = { function: '0x42::main::value', type_arguments: [], arguments: ['
 const PARITY = { function: '0x42::main::parity_of_time', type_arguments: [], arguments: [] }
 const POINT = { function: '0x42::main::point', type_arguments: [], arguments: [] }
 
-/** Values 5, 5, 6, none and 7 at the versions 1 to 5, and nothing in the five after them. Blocks begin at every third version. */
+/**
+ * Values 5, 5, 6, none and 7 at versions 1 to 5; the five later versions write none. Every third version begins a
+ * block.
+ */
 const VALUES = [u64(5), u64(5), u64(6), null, u64(7)]
 const smallLedger = () =>
   viewLedger(0n, [...VALUES.map((value): Write[] => [[HOLDER_KEY, value]]), ...Array<Write[]>(5).fill([])])
@@ -79,7 +82,7 @@ describe('POST /v1/view/history', () => {
         ),
         'x-svc-ledger-version': '10',
       })
-      // A run at the latest version and one before each of the five writes, each reported once.
+      // A run at the latest version, and one before each of the five writes, each reported once.
       expect(reports).toHaveLength(6)
       const ascending = await entries(post('?order=asc', VALUE))
       expect(ascending).toEqual((JSON.parse(answer.body) as Entry[]).toReversed())
@@ -184,7 +187,7 @@ describe('POST /v1/view/history', () => {
 
   it('ends a page where its runs have used up what one request may, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
-    // One of these takes some 30 instructions.
+    // One such view takes some 30 instructions.
     const post = ask(await viewLedger(0n, values), { viewBudget: { instructions: 60 } })
     let pages = 0
     const found: Entry[] = []

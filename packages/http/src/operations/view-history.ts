@@ -34,11 +34,11 @@ import type { ViewPlace } from './view-places.js'
 import { parseViewCall } from './view-request.js'
 import { ViewAllowance } from './view-rules.js'
 
-/** Runs of one page. */
+/** Most runs of one page. */
 export const MOST_RUNS = 2_000
-/** All runs of one page together may use the budgets of this number of views; the last run is not counted. */
+/** Number of view budgets that all runs of one page together may use; the last run is not counted. */
 export const BUDGETS_OF_PAGE = 4
-/** Keys that the header names. */
+/** Most keys in the header. */
 const MOST_STEP_KEYS = 8
 export const MOST_SAMPLES = 10_000
 
@@ -120,7 +120,7 @@ export const getViewHistory: Operation = {
     if (start) expectSameBranch(start, state)
     const from = range.from && firstVersionOf(request.ledger, range.from)
     if (from !== undefined) expectOrdered(range, from, state.version)
-    // No transaction made a point in time.
+    // Points in time have no transaction.
     const transactionOf = range.sample ? undefined : transactionsOf(state)
     const body: PageBody<Change<ViewAnswer>> = asCsv
       ? new ViewChangesCsvBody(request.openBody(), transactionOf)
@@ -145,7 +145,7 @@ export const getViewHistory: Operation = {
   },
 }
 
-/** Reads a history in turns of the event loop; one that takes more than a turn has one of the places of long views. */
+/** Reads a history in turns of the event loop. One that takes more than a turn takes a place of long views. */
 async function readChanges(
   request: OperationRequest,
   history: ViewHistory,
@@ -196,14 +196,14 @@ function answerOf(
   }
 }
 
-/** Counts the runs of one page. Each may use the whole budget of a view: with less, its answer might differ. */
+/** Counts the runs of one page. Each may use the whole budget of a view, because its answer might differ with less. */
 class PageRuns {
   readonly #views: RequestViews
   readonly #allowance: ViewAllowance
   #count = 0
   #began = performance.now()
 
-  /** @throws `invalid_request` in a batch whose views before have used up its budget */
+  /** @throws `invalid_request` in a batch whose earlier views have used up its budget */
   constructor(views: RequestViews) {
     this.#views = views
     this.#allowance = new ViewAllowance(views.rules.budget, BUDGETS_OF_PAGE)
@@ -226,12 +226,14 @@ class PageRuns {
 }
 
 interface Cursor {
-  /** A version, or a time of a point. */
+  /** A version, or the time of a point. */
   readonly at: bigint
   readonly branch: number
 }
 
-/** `123.0`: the version or time, and the number of the newest truncation when the page was read. */
+/**
+ * Parses a cursor such as `123.0`: the version or time, and the number of the newest truncation when the page was read.
+ */
 function parseCursor(text: string): Cursor {
   const [at, branch, ...rest] = text.split('.')
   if (at === undefined || branch === undefined || rest.length > 0 || !/^\d{1,9}$/.test(branch)) {
@@ -240,7 +242,9 @@ function parseCursor(text: string): Cursor {
   return { at: parseU64(at), branch: Number(branch) }
 }
 
-/** The cursor of a view is read by `parseCursor`; that of other histories is a version. */
+/**
+ * The query without its start: `parseCursor` reads the cursor of a view, while that of other histories is a version.
+ */
 function withoutStart(query: string): string {
   return query
     .split('&')
@@ -248,7 +252,10 @@ function withoutStart(query: string): string {
     .join('&')
 }
 
-/** @throws `version_truncated` if a version that the page before showed was cut off since */
+/**
+ * Checks that the versions of the page before still exist.
+ * @throws `version_truncated` if one was cut off since
+ */
 function expectSameBranch({ at, branch }: Cursor, { ledger }: LedgerState): void {
   const cut = ledger.truncations?.find(({ number, version }) => number > branch && version < at)
   if (cut) throw versionTruncated(cut.version + 1n)

@@ -45,7 +45,9 @@ async function loadEngine({ serve, window }: Kit['sources'][number]): Promise<St
   return engine
 }
 
-/** The slice of a source that nobody was asked for in: the framework, the modules, and the tables found there. */
+/**
+ * The slice of a source without any member that was asked for: the framework, the modules, and the tables found there.
+ */
 async function loadFramework({ serve }: Kit['sources'][number]): Promise<StateWriter> {
   const engine = createMemoryEngine()
   const source = await openSource(sharedPath(serve.replace(/^shared\//, '')))
@@ -59,7 +61,7 @@ async function loadFramework({ serve }: Kit['sources'][number]): Promise<StateWr
   return engine
 }
 
-/** Supplies, conversions and settings of the framework itself: what such a view reads lies at its addresses. */
+/** Whether a view reads only at the framework's addresses: supplies, conversions and settings. */
 function isOfFrameworkAlone({ body_text: body }: KitRequest): boolean {
   if (body === undefined || !/"arguments": ?\[\]/.test(body)) return false
   const addresses = [...body.matchAll(/0x[0-9a-f]+(?=::)/g)].map(([address]) => address)

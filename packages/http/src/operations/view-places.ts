@@ -1,16 +1,17 @@
-/** Views that take more than a turn, at one time: what they hold of memory is bounded by their budgets. */
+/** Number of views that take more than a turn and have begun. The budgets of views so bound their memory. */
 export const PLACES = 4
 
 /**
- * Turns that a view has before the next one runs: about as many as the dearest view takes. Values that are alive when V8 collects
- * its young generation, some 15 turns of large copies apart, move to the old one. With another view in each turn, the last
- * copies of all of them were alive, and collecting the old generation stopped the reader twice a second for 15 ms and more.
+ * Turns that a view has before another one runs; about as many as the most expensive view takes. Values that are alive
+ * when V8 collects its young generation, after some 15 turns of large copies, move to the old one. With another view in
+ * each turn, the last copies of all views were alive, and collecting the old generation stopped the reader twice a
+ * second for 15 ms and more.
  */
 export const TURNS_IN_A_ROW = 128
 
 /** One of the places of long views. */
 export interface ViewPlace {
-  /** Resolves when this view is the one that may take a turn. Called before each turn. */
+  /** Resolves when this view may take a turn. Call it before each turn. */
   run(): Promise<void>
   /** Lets others run while this view waits for something other than a turn. */
   rest(): void
@@ -19,14 +20,14 @@ export interface ViewPlace {
 }
 
 /**
- * Lets a fixed number of long views begin, and the others wait in the order in which they came. Those that began run one at a
- * time, several turns in a row each.
+ * Lets a fixed number of long views begin; others wait in the order in which they came. Views that have begun run one
+ * at a time, several turns in a row each.
  */
 export class ViewPlaces {
   #taken = 0
   readonly #waiting: (() => void)[] = []
   #running: Place | undefined
-  /** Places that wait to run, with what resolves their wait. */
+  /** Places that wait to run, each with the function that ends its wait. */
   readonly #queue: { readonly place: Place; readonly resolve: () => void }[] = []
 
   async take(): Promise<ViewPlace> {

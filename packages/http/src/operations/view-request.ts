@@ -19,8 +19,8 @@ import { parseJsonBody, parseTypeMember, stringMember, stringOf } from './reques
 const TYPE = 'ViewRequest'
 
 /**
- * Reads the call of a view function out of the body, as far as the reference reads it before it looks for the version. What it
- * gives reads the rest: the type arguments of JSON, or all of BCS.
+ * Reads the call of a view function from the body, as far as the reference reads it before it looks for the version.
+ * The returned function reads the rest: the type arguments of JSON, or all of BCS.
  */
 export function parseViewCall(request: OperationRequest): () => ViewRequest {
   const { contentType, body } = request
@@ -48,7 +48,10 @@ function arrayMember(members: JsonObject, name: string): readonly JsonValue[] {
   throw memberNotAnArray(TYPE, name)
 }
 
-/** `0x1::coin::balance`, whatever form the address has. @throws `invalid_request` */
+/**
+ * Parses `0x1::coin::balance`, with any form of the address.
+ * @throws `invalid_request`
+ */
 export function parseViewFunction(text: string): Pick<ViewRequest, 'address' | 'module' | 'function'> {
   const lastAt = text.lastIndexOf('::')
   const firstAt = text.indexOf('::')
@@ -62,7 +65,7 @@ export function parseViewFunction(text: string): Pick<ViewRequest, 'address' | '
   }
 }
 
-/** module (address, name) | function name | type arguments | arguments, each as a byte string */
+/** Reads module (address, name) | function name | type arguments | arguments, each as a byte string. */
 function readBcsCall(bytes: Uint8Array): ViewRequest {
   const reader = new ByteReader(bytes)
   try {

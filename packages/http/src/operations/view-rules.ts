@@ -3,25 +3,30 @@ import type { ViewReport } from '@ledger-state/ledger'
 import { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from '@ledger-state/move-vm'
 import { viewNameInvalid, viewNotAllowed, viewsDisabled } from '../errors.js'
 
-/** Which view functions are run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and stand for all that is below them. */
+/**
+ * View functions that may run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and cover everything below them.
+ */
 export interface ViewFilter {
   readonly kind: 'allow' | 'block'
   readonly names: readonly string[]
 }
 
-/** How a service runs views. */
+/** Settings of a service for views. */
 export interface ViewServiceOptions {
-  /** Whether views are run at all; by default they are. */
+  /** Whether views may run at all; true by default. */
   readonly views?: boolean
   /** Views that may run; all by default. */
   readonly viewFilter?: ViewFilter
-  /** What one request may use, however many views it calls; by default that of the vm. */
+  /** Budget of one request, however many views it calls; by default the vm's. */
   readonly viewBudget?: Partial<ViewBudget>
   /** Called after each view, with its report. */
   readonly onView?: (view: ViewReport & { readonly seconds: number }) => void
 }
 
-/** A name with a short address. @throws `invalid_parameter` */
+/**
+ * A name with a short address.
+ * @throws `invalid_parameter`
+ */
 function canonicalName(text: string): string {
   const [address, ...names] = text.split('::')
   if (names.length > 2 || names.some((one) => one === '')) throw viewNameInvalid(text)
@@ -32,13 +37,13 @@ function canonicalName(text: string): string {
   }
 }
 
-/** Decides which view functions are run. */
+/** Decides which view functions may run. */
 export class ViewRules {
   readonly #isServed: boolean
   readonly #filter: { readonly isAllowed: boolean; readonly names: ReadonlySet<string> } | undefined
   readonly budget: ViewBudget
 
-  /** @throws `invalid_parameter` for a filter with a name that is none */
+  /** @throws `invalid_parameter` for a filter with an invalid name */
   constructor({ views = true, viewFilter, viewBudget = {} }: ViewServiceOptions) {
     this.#isServed = views
     this.#filter = viewFilter && {
@@ -48,12 +53,18 @@ export class ViewRules {
     this.budget = { ...DEFAULT_BUDGET, ...viewBudget }
   }
 
-  /** @throws `operation_disabled` if no views are run */
+  /**
+   * Checks that views may run.
+   * @throws `operation_disabled`
+   */
   expectServed(): void {
     if (!this.#isServed) throw viewsDisabled()
   }
 
-  /** @throws `view_not_allowed` */
+  /**
+   * Checks that a view may run.
+   * @throws `view_not_allowed`
+   */
   expectAllowed(address: Uint8Array, module: string, name: string): void {
     if (!this.#filter) return
     const short = addressToShortHex(address)
@@ -65,14 +76,14 @@ export class ViewRules {
   }
 }
 
-/** Budgets that runs use up. Modules are kept between runs, so that what they take is not added up. */
+/** Budgets that runs use up. Modules are kept between runs, so their use is not added up. */
 const SPENT = ['instructions', 'bytes', 'reads', 'readBytes'] as const satisfies readonly (keyof ViewBudget)[]
 
-/** What several runs of views may still use together: those of one request, or of one page of a history. */
+/** Rest of the budget of several runs of views, of one request or of one page of a history. */
 export class ViewAllowance {
   readonly #left: { -readonly [name in keyof ViewBudget]: number }
 
-  /** @param times how many budgets the runs have together */
+  /** @param times number of budgets that the runs have together */
   constructor(budget: ViewBudget, times = 1) {
     this.#left = { ...budget }
     for (const name of SPENT) this.#left[name] *= times

@@ -110,7 +110,7 @@ describe('the filter of views', () => {
     ['block:0x1::chain_id::get', 403],
     ['block:0x1', 403],
   ])('answers under %s with %i', async (filter, status) => {
-    // Nothing is there, so what is allowed fails for its module: 400.
+    // Nothing exists, so a view that may run fails for its module: 400.
     const post = ask(await emptyEngine(), {
       viewFilter: { kind: filter.slice(0, 5) as ViewFilter['kind'], names: filter.slice(6).split(',') },
     })
@@ -130,7 +130,7 @@ describe('POST /v1/experimental/state_values/raw', () => {
   const RESOURCE = resourceKey(parseAddress('0x7'), parseStructTag('0x1::a::B'))
   const PATH = '/experimental/state_values/raw'
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
-  /** The BCS key of a table item has its length; in the database it has none. */
+  /** The BCS of a table item's key has its length; the key in the database does not. */
   const itemKey = (handle: string) => `01${hex(parseAddress(handle))}0101`
 
   it('answers any value as a state value without metadata', async () => {
@@ -226,7 +226,7 @@ describe.skipIf(!hasSharedData)('views of a genesis', () => {
       { status: 400, error: { error_code: 'invalid_input' } },
       { status: 200, value: [expect.stringMatching(/^\d+$/)] },
     ])
-    // One of these takes some 1,000 instructions.
+    // One such view takes some 1,000 instructions.
     const many = { requests: Array.from({ length: 40 }, () => element(BALANCE)) }
     const [, limited] = await json(ask(engine, { viewBudget: { instructions: 8_000 } }), '/batch', many)
     const statuses = (limited as { status: number; error?: { vm_error_code: number } }[]).map((one) => one.status)
@@ -264,10 +264,10 @@ describe.skipIf(!hasSharedData)('views of a genesis', () => {
     }
     const [here, there] = reports.map(([report]) => report!.usage)
     expect({ ...there, instructions: 0 }).toEqual({ ...here, instructions: 0 })
-    // An instruction that lacked something is not counted each time that it is tried.
+    // An instruction that lacked something is counted once, however often it is tried.
     expect(there!.instructions).toBeGreaterThan(0.9 * here!.instructions)
     expect(there!.instructions).toBeLessThanOrEqual(here!.instructions)
-    // Cold, with some 30 modules and values.
+    // The first call loads some 30 modules and values.
     expect(rounds).toBeGreaterThan(2)
     expect(rounds).toBeLessThan(40)
   })
@@ -285,7 +285,7 @@ describe.skipIf(!hasSharedData)('long views', () => {
     })
     try {
       const url = `http://127.0.0.1:${running.port}/v1`
-      // Some 370,000 instructions each.
+      // Each takes some 370,000 instructions.
       const body = JSON.stringify({ function: '0x42::logic::fib', type_arguments: [], arguments: [20] })
       const ask = () => fetch(`${url}/view`, { method: 'POST', headers: { 'content-type': JSON_TYPE }, body })
       const views = Array.from({ length: 10 }, async () => await (await ask()).text())

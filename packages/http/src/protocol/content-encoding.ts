@@ -3,10 +3,13 @@ import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } fr
 import { bodyNotEncodedSo, bodyTooLarge, contentEncodingUnsupported } from '../errors.js'
 import { parseQualityList } from './quality-list.js'
 
-/** Answers below this size go out as they are: compressing would cost more than it saves. */
+/** Size below which answers are not compressed, because that would cost more than it saves. */
 export const MIN_COMPRESSED_BYTES = 1_024
 
-/** Quality 4 compresses about as well as gzip at its default, in less time; the default of 11 takes seconds a megabyte. */
+/**
+ * Quality that compresses about as well as gzip at its default, in less time; the default of 11 takes seconds a
+ * megabyte.
+ */
 const BROTLI_QUALITY = 4
 
 const COMPRESS = {
@@ -35,9 +38,9 @@ export function compress(body: Uint8Array, encoding: ContentEncoding): Promise<B
 const DECOMPRESS = { br: promisify(brotliDecompress), gzip: promisify(gunzip), deflate: promisify(inflate) } as const
 
 /**
- * The body of a request as it was before its `Content-Encoding`.
- * @throws `body_too_large` if it is longer than the limit, `invalid_request` where it does not decompress,
- *   `content_type_unsupported` for other encodings
+ * Decompresses the body of a request by its `Content-Encoding`.
+ * @throws `body_too_large` if it is longer than the limit, `invalid_request` if it does not decompress,
+ * `content_type_unsupported` for other encodings
  */
 export async function decompress(body: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
   if (encoding === 'identity') return body

@@ -5,7 +5,7 @@ import type { LedgerErrorCode } from '@ledger-state/ledger'
 import type { TypeTagErrorCode } from '@ledger-state/type-tag'
 import type { RequestErrorCode } from '../errors.js'
 
-/** Codes of the published list that these operations answer with. */
+/** Codes of the published list that these operations use. */
 type WireCode =
   | 'version_not_found'
   | 'version_pruned'
@@ -25,7 +25,7 @@ type WireCode =
 interface ErrorAnswer {
   readonly status: number
   readonly wireCode: WireCode
-  /** The message for clients, where that of the error names things of the operator. */
+  /** Message for clients, if the error's message names things of the operator. */
   readonly message?: string
 }
 
@@ -37,22 +37,22 @@ type KnownErrorCode =
   | TypeTagErrorCode
   | BcsErrorCode
   | LedgerErrorCode
-  // A module of the ledger that cannot be read; `ledger` passes it on.
+  // Code for a module of the ledger that cannot be read; `ledger` passes it on.
   | 'invalid_module'
 
 const OURS = undefined
-/** Status under which a client is counted that left before its answer. It is never sent. */
+/** Status under which a client that left before its answer is counted. It is never sent. */
 export const CLIENT_LEFT = 499
 const badRequest: ErrorAnswer = { status: 400, wireCode: 'web_framework_error' }
 const badInput: ErrorAnswer = { status: 400, wireCode: 'invalid_input' }
 const storedDataFault: ErrorAnswer = { status: 500, wireCode: 'internal_error' }
 
-/** What a fault is to a client. The rest is ours: status 500, and the message stays with us. */
+/** Answers by error code. All other errors are faults of the service: status 500, and the message is not sent. */
 const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_request: badRequest,
   unreadable_request: badRequest,
   invalid_json: badRequest,
-  // Parsers of parts of a request say which part; such an error without a part has come from elsewhere.
+  // Parsers of parts of a request name the part. Such an error without a part has come from elsewhere.
   invalid_address: OURS,
   invalid_hex: OURS,
   invalid_u64: OURS,
@@ -85,7 +85,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
-  // Cut off while the request was answered: the version that was asked for is no more.
+  // The version was cut off while the request was answered.
   version_truncated: { status: 404, wireCode: 'version_not_found' },
   proof_not_kept: { status: 410, wireCode: 'version_pruned' },
   version_pruned: { status: 410, wireCode: 'version_pruned' },
@@ -95,7 +95,7 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   content_type_unsupported: { status: 415, wireCode: 'web_framework_error' },
   expectation_failed: { status: 417, wireCode: 'web_framework_error' },
   headers_too_large: { status: 431, wireCode: 'web_framework_error' },
-  // No answer goes out under this status: it separates the ends that clients made from those that we made.
+  // No answer has this status. It separates requests that clients ended from those that the service ended.
   client_left: { status: CLIENT_LEFT, wireCode: 'web_framework_error' },
   invalid_bcs: storedDataFault,
   stored_data_invalid: storedDataFault,
@@ -114,29 +114,32 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   version_unsupported: { status: 505, wireCode: 'web_framework_error' },
 }
 
-/** What a service may answer that keeps all versions, or more than states. */
+/** Codes of errors to requests that a service with all versions, or with more than states, may be able to answer. */
 const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned', 'operation_not_served'])
 
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
 
-/** Seconds until a client may ask a store again that had nothing to answer with. */
+/** Seconds after which a client may ask again, if the store had nothing to answer with. */
 const RETRY_AFTER_SECONDS = 5
 
-/** Messages quote what was sent; no answer echoes more of it than this. */
+/** Longest message. Messages quote what was sent, and answers echo no more of it. */
 export const MAX_MESSAGE_LENGTH = 1_024
-/** Clients match the text that names a missing item with its key, of which `ledger` quotes 16,384 characters. */
+/**
+ * Longest message about a missing item. Clients match its text with the key, of which `ledger` quotes 16,384
+ * characters.
+ */
 export const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
 export interface ErrorReply {
   readonly status: number
-  /** Names and values by turns. */
+  /** Names and values of headers, alternating. */
   readonly headers: readonly string[]
   readonly body: string
-  /** Whether the fault is ours and belongs in the log. */
+  /** Whether the fault is the service's, and belongs in the log. */
   readonly unexpected: boolean
 }
 
-/** The answer to a failed request. `archivalEndpoint` goes to clients that ask for what was pruned. */
+/** The answer to a failed request. Clients that ask for what was pruned get `archivalEndpoint`. */
 export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
   const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
   if (!isLedgerStateError(error) || !answer) {

@@ -3,8 +3,8 @@ import type { LedgerState } from '@ledger-state/ledger'
 import type { OutputFormat } from './media-types.js'
 
 /**
- * Entity tag of an answer that depends on nothing but its URL and the state at a version. No content is hashed: of one
- * chain, a version stands for its state, until the ledger is truncated.
+ * Entity tag of an answer that depends only on its URL and the state at a version. No content is hashed: within a
+ * chain, a version identifies its state until the ledger is truncated.
  */
 export function stateEtag(state: LedgerState, format: OutputFormat): string {
   const branch = branchOf(state.ledger)

@@ -2,27 +2,27 @@ import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonValue, parseJson, parseJsonOutline } from '@ledger-state/bcs'
 import { bodyNotUtf8, contentTooLarge } from '../errors.js'
 
-/** What is read of one body in one turn of the event loop. */
+/** Most of a body that is read in one turn of the event loop. */
 export interface ContentLimits {
   /** Bytes of JSON, without the white space around it. */
   readonly bytes: number
-  /** Values, those inside arrays and objects included. */
+  /** Number of values, including those inside arrays and objects. */
   readonly values: number
 }
 
 /**
- * One read. A transaction has at most 64 KiB, so a key that one carries is at most 128 Ki hex digits, or 8,192 numbers
+ * Limits of one read. A transaction has at most 64 KiB, so a key in it is at most 128 Ki hex digits, or 8,192 numbers
  * of 64 bits.
  */
 export const READ_LIMITS: ContentLimits = { bytes: 256 * 1024, values: 16_384 }
 
-/** A batch: 1 KiB and 32 values for each of a thousand reads. */
+/** Limits of a batch: 1 KiB and 32 values for each of a thousand reads. */
 export const BATCH_LIMITS: ContentLimits = { bytes: 1024 * 1024, values: 32_768 }
 
 /** Counts the bytes of a body that comes in chunks, without the white space around it. */
 export class ContentLength {
   bytes = 0
-  /** White space after them, which counts once something follows it. */
+  /** White space that counts only if something follows it. */
   #spaces = 0
 
   add(chunk: Buffer): void {
@@ -38,15 +38,18 @@ export class ContentLength {
 
 const SPACES = Buffer.alloc(4_096, ' ')
 
-/** @throws `body_too_large`, `invalid_json` */
+/**
+ * Parses the JSON of a body.
+ * @throws `body_too_large`, `invalid_json`
+ */
 export function parseJsonBytes(body: Buffer, limits: ContentLimits): JsonValue {
   return parseJson(contentOf(body, limits).toString('utf8'), { maxNodes: limits.values })
 }
 
 /**
- * The items of a list that is a member of the object in a body; undefined if it is not. Each is parsed when it is asked for, out of
- * the bytes: what is done with a long list may take many turns, and its whole text would be in the heap all the while, too
- * large and too old to be freed by collections of the young generation.
+ * The items of a list that is a member of the object in a body; undefined if it is not. Each item is parsed from the
+ * bytes when it is asked for. Work on a long list may take many turns, and the whole text would stay in the heap
+ * meanwhile, too large and too old for collections of the young generation to free.
  * @throws `body_too_large`, `invalid_json`
  */
 export function parseJsonList(body: Buffer, name: string, limits: ContentLimits): LazyList | undefined {
@@ -66,13 +69,13 @@ export function parseJsonList(body: Buffer, name: string, limits: ContentLimits)
 export interface LazyList {
   readonly length: number
   isObject(at: number): boolean
-  /** The bytes must still be there. */
+  /** Parses an item. The bytes must still exist. */
   item(at: number): JsonValue
 }
 
 const OPENING_BRACE = 0x7b
 
-/** The bytes of JSON, without white space around them where they are long with it. */
+/** The bytes of JSON. If they are long, white space around them is cut off. */
 function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   const content = body.length > limits.bytes ? body.subarray(...contentRange(body)) : body
   if (content.length > limits.bytes) throw contentTooLarge(limits.bytes)
@@ -80,7 +83,10 @@ function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   return content
 }
 
-/** The range of the content, without the white space around it. Long runs of spaces are compared as blocks: 8 MiB cost less than a millisecond. */
+/**
+ * The range of the content, without the white space around it. Long runs of spaces are compared as blocks: 8 MiB take
+ * less than a millisecond.
+ */
 function contentRange(body: Buffer): [start: number, end: number] {
   const block = SPACES.length
   let start = 0

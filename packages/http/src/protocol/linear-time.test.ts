@@ -22,7 +22,7 @@ const router = createRouter(
   {},
 )
 
-/** All that parses what a client sends. */
+/** All parsers of what a client sends. */
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   Accept: (text) => [chooseFormat(text, 'json'), acceptsOnlyJson(text), prefersCsv(text)],
   'Accept-Encoding': chooseEncoding,
@@ -45,7 +45,7 @@ const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a string in a body': (text) => parseJsonBytes(Buffer.from(`"${text}"`), READ_LIMITS),
 }
 
-/** Each parser goes over its text this often at most. */
+/** Most passes of a parser over its text. */
 const STEPS_PER_CHARACTER = 40
 const STEPS_PER_TEXT = 2_000
 
@@ -59,7 +59,7 @@ function stepsOf(parse: (text: string) => unknown, text: string): number {
   })
 }
 
-// What makes a parser go back is the same few characters again and again.
+// Repetitions of a few characters, which make parsers backtrack.
 const unit = fc.string({ unit: fc.constantFrom(...',;="\\ %+&aq01./*:x<>[]{}\n\t'), minLength: 1, maxLength: 6 })
 const hostileText = fc.record({ start: unit, again: unit, end: unit, times: fc.constantFrom(300, 3_000) })
 

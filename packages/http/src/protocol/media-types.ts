@@ -9,7 +9,7 @@ export const MEDIA_TYPE: Readonly<Record<AnswerFormat, string>> = {
   csv: 'text/csv',
 }
 
-/** How clients send the call of a view function in BCS. */
+/** Media type under which clients send the call of a view function in BCS. */
 export const VIEW_FUNCTION_BCS = 'application/x.aptos.view_function+bcs'
 
 /** The `Content-Type` of answers. */

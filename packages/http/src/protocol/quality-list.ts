@@ -1,18 +1,19 @@
-// Headers such as `Accept` and `Accept-Encoding` (RFC 9110, 12.4). Each character is looked at a few times at most:
-// regular expressions that backtrack would let a client choose what its header costs.
+// Parses headers such as `Accept` and `Accept-Encoding` (RFC 9110, 12.4). It looks at each character a few times at
+// most: regular expressions that backtrack would let a client choose the cost of its header.
 
 export interface Preference {
-  /** 0 to 1; 0 refuses. */
+  /** Quality from 0 to 1; 0 refuses. */
   readonly quality: number
-  /** Place in the header. */
+  /** Index in the header. */
   readonly order: number
 }
 
-/** Members of a list that are looked at, and parameters of a member: more than any client has. */
+/** Most members of a list, and most parameters of a member, that are looked at; more than any client sends. */
 const MOST_PARTS = 64
 
 /**
- * The first members of a header such as `br;q=0.5, gzip`, by lower-case name. Of repeated names the first counts.
+ * The first members of a header such as `br;q=0.5, gzip`, by lower-case name. If a name is repeated, the first one
+ * counts.
  */
 export function parseQualityList(header: string): ReadonlyMap<string, Preference> {
   const preferences = new Map<string, Preference>()
@@ -27,7 +28,7 @@ export function parseQualityList(header: string): ReadonlyMap<string, Preference
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** The first parts of a text between the separators that do not stand in a quoted string. */
+/** The first parts of a text, split at separators outside of quoted strings. */
 function splitUnquoted(text: string, separator: ',' | ';'): string[] {
   if (!text.includes('"')) return text.split(separator, MOST_PARTS)
   const parts: string[] = []
@@ -47,7 +48,7 @@ function splitUnquoted(text: string, separator: ',' | ';'): string[] {
   return parts
 }
 
-/** The value of the parameter `q`; 1 where there is none or it is not well formed. */
+/** Value of the parameter `q`; 1 if there is none or it is not well formed. */
 function qualityOf(parameters: readonly string[]): number {
   for (const parameter of parameters) {
     const equalsAt = parameter.indexOf('=')

@@ -1,8 +1,8 @@
 import { invalidPercentEncoding } from '../errors.js'
 
 /**
- * The first value of a query parameter, form-decoded; undefined if the query has none of the name.
- * @throws `invalid_request` if the value is not well percent-encoded; names that are not are those of no parameter
+ * The first value of a query parameter, form-decoded; undefined if the query does not have it.
+ * @throws `invalid_request` if the value is not well percent-encoded; a name that is not matches no parameter
  */
 export function queryParameter(query: string, name: string): string | undefined {
   for (let start = 0; start < query.length; ) {
@@ -15,7 +15,7 @@ export function queryParameter(query: string, name: string): string | undefined 
   return undefined
 }
 
-/** What follows the `=` of a pair, where it has the name. */
+/** The text after the `=` of a pair, if it has the name. */
 function valueUnder(pair: string, name: string): string | undefined {
   const equalsAt = pair.indexOf('=')
   const rawName = equalsAt < 0 ? pair : pair.slice(0, equalsAt)
@@ -23,14 +23,17 @@ function valueUnder(pair: string, name: string): string | undefined {
   return equalsAt < 0 ? '' : pair.slice(equalsAt + 1)
 }
 
-/** @throws `invalid_request` */
+/**
+ * Decodes a percent-encoded text.
+ * @throws `invalid_request`
+ */
 export function decodePercent(text: string): string {
   const decoded = percentDecoded(text)
   if (decoded === undefined) throw invalidPercentEncoding(text)
   return decoded
 }
 
-/** Undefined if the text is not well percent-encoded UTF-8. */
+/** Decodes a percent-encoded text; undefined if it is not well encoded UTF-8. */
 export function percentDecoded(text: string): string | undefined {
   if (!text.includes('%')) return text
   try {

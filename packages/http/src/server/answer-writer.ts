@@ -9,7 +9,7 @@ import { CLIENT_LEFT, errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 
-// Hands answers to their sockets. Only the first answer of an exchange is sent; others are ignored.
+// Hands answers to their sockets. Only the first answer of an exchange is sent; later ones are ignored.
 
 /** Most memory of an answer that is sent as it comes: its beginning, and a chunk. */
 const STREAM_BYTES = 192 << 10
@@ -79,12 +79,12 @@ export function refuse(exchange: Exchange, error: RequestError): void {
   sendError(exchange, error)
 }
 
-/** Sends an answer that is all headers. */
+/** Sends an answer without a body. */
 export function sendHeaders(exchange: Exchange, headers: readonly string[]): void {
   write(exchange, 200, [...commonHeaders(exchange, latestHeaders(exchange.context), false), ...headers], '')
 }
 
-/** The answer to what never became a request, as it goes over the wire. */
+/** The bytes of the answer to something that never became a request. */
 export function unreadableAnswer(context: ServiceContext, error: RequestError): Buffer {
   const { status, body } = errorToReply(error, context.archivalEndpoint)
   const bytes = Buffer.from(body)
@@ -99,7 +99,7 @@ export function unreadableAnswer(context: ServiceContext, error: RequestError): 
 function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
   const { context, request, route, isLast } = exchange
   const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
-  // The latest version changes soon, and headers describe the state of the ledger also where the body does not change.
+  // The latest version changes soon, and headers describe the state of the ledger even if the body does not change.
   if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
   const { origin } = request.headers
   if (origin !== undefined) headers.push(...context.corsHeaders(origin))
@@ -107,7 +107,9 @@ function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: bo
   return headers
 }
 
-/** Any answer can have headers that depend on the origin; pages of others read it only with them. */
+/**
+ * Value of `Vary`. An answer can have headers that depend on the origin; pages of other origins read it only with them.
+ */
 function varyOf(negotiates: boolean, isLarge: boolean): string {
   if (negotiates) return isLarge ? 'Accept, Accept-Encoding, Origin' : 'Accept, Origin'
   return isLarge ? 'Accept-Encoding, Origin' : 'Origin'
@@ -140,7 +142,7 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
     response.writeHead(status, headers)
     if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
     else if (body.length < LARGE_ANSWER_BYTES) {
-      // A copy: the memory that it was built in goes back at once.
+      // A copy, so that the memory in which the body was built is freed at once.
       response.end(Buffer.from(body as Uint8Array))
       exchange.running?.memory?.free()
     } else response.end(body)
@@ -149,8 +151,8 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
 }
 
 /**
- * Sends an answer as it comes, no faster than its client reads. If it cannot be sent whole, the connection is closed, because
- * the client could not see otherwise that the answer is incomplete.
+ * Sends an answer as it comes, as fast as its client reads. If it cannot be sent whole, the connection is closed,
+ * because the client could not see otherwise that the answer is incomplete.
  */
 async function stream(
   exchange: Exchange,
@@ -201,12 +203,14 @@ function untilDrained(response: ServerResponse): Promise<void> {
   })
 }
 
-/** Bytes of memory of a body, with what is reserved for it. Where it is a small part of a larger block, only the part counts. */
+/**
+ * Bytes of memory of a body, including reserved ones. If it is a small part of a larger block, only the part counts.
+ */
 function memoryOf(body: Uint8Array): number {
   return Math.min(body.buffer.byteLength, 2 * body.length)
 }
 
-/** Counts a large answer until it is read. Returns false if it would take too much. */
+/** Counts a large answer until it is read. Returns false if it would take too much memory. */
 function isHeld(exchange: Exchange, body: string | Uint8Array): boolean {
   const memory = exchange.running?.memory
   memory?.release()
@@ -226,8 +230,9 @@ function isRoomFor({ context, response }: Exchange, bytes: number): boolean {
 }
 
 /**
- * Most answers are a few bytes. As text they go out in one write with their headers: two buffers in one write cost more
- * than all else that is done for such a request. Latin-1 is one byte a character, whatever the bytes mean.
+ * A body as a Latin-1 text. Most answers are a few bytes; as text they go out in one write with their headers, while
+ * two buffers in one write cost more than everything else for such a request. Latin-1 is one byte a character, whatever
+ * the bytes mean.
  */
 function latin1Of(body: string | Uint8Array): string {
   return typeof body === 'string' ? body : Buffer.prototype.latin1Slice.call(body, 0, body.length)

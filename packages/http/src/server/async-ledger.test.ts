@@ -64,7 +64,7 @@ describe('a service over an async ledger', () => {
     const { send } = askAsync(engine, random)
     const sending: Promise<{ request: RandomRequest; found: Awaited<ReturnType<typeof send>> }>[] = []
     for (let round = 0; round < (isSlowRun ? 40 : 12); round++) {
-      // Those that name no state are read at the latest version, which the headers of the answer tell.
+      // Requests that name no state are read at the latest version, which the headers of the answer name.
       for (const request of manyRequests(random, 10)) {
         if (!request.url.includes('?')) sending.push(send(request).then((found) => ({ request, found })))
       }
@@ -135,7 +135,7 @@ describe('a service over an async ledger', () => {
       expect([status, headers['retry-after']]).toEqual([503, '5'])
       expect(String(body)).not.toContain('db.internal')
     }
-    // What is wrong with a request itself needs no server.
+    // A fault in the request itself is found without a database server.
     expect((await send(get('/v1/accounts/zz/balance/0xa'))).status).toBe(400)
     isGone = false
     for (const request of [balance, health]) expect((await send(request)).status).toBe(200)
@@ -160,12 +160,12 @@ function get(url: string): RandomRequest {
   return { method: 'GET', url, headers: {} }
 }
 
-/** Whether the answer to a request is about the latest state, whatever is asked. */
+/** Whether an answer is about the latest state, whatever the request asks for. */
 function isAboutLedger(url: string): boolean {
   return /^\/v1(\/-|\/blocks|$)/.test(url)
 }
 
-/** Names a version, as the operation takes it. */
+/** Parameter that names a version, in the form of the operation. */
 function stateParameter(url: string, version: unknown): string {
   if (/\/(history|changes)$/.test(url)) return `?to=${version}`
   return `?ledger_version=${version}`

@@ -25,7 +25,7 @@ async function start(options: Partial<HttpServerOptions> = {}): Promise<RunningS
   return started
 }
 
-/** What comes back for bytes that are sent in one segment, when the server has closed the connection. */
+/** Bytes that come back for bytes sent in one segment, once the server has closed the connection. */
 async function exchangeOf(bytes: string, options: Partial<HttpServerOptions> = {}) {
   const { port } = await start(options)
   const { socket, received, statuses, closed } = openRawConnection(port)
@@ -153,7 +153,7 @@ describe('a connection on which nothing is sent', () => {
 
 describe('requests that do not come in whole, a thousand at a time', () => {
   const REQUESTS = 1_000
-  /** What one turn answers: far more than its budget has room for. */
+  /** Number of answers in one turn, far more than its budget has room for. */
   const MOST_OF_A_TURN = 250
 
   it.each([

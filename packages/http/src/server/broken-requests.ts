@@ -8,7 +8,7 @@ import type { RequestService } from './request-service.js'
 const TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT'
 const ENDED_EARLY = 'HPE_INVALID_EOF_STATE'
 
-/** Answers requests that the parser refused or that were too slow, each after those that came before it. */
+/** Answers requests that the parser refused or that were too slow, each after the earlier ones of its connection. */
 export function answerBrokenRequests(server: Server, service: RequestService): void {
   const { pipelined, turns } = service.context.admission
   const broken = new WeakSet<Socket>()
@@ -17,10 +17,10 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
       socket.destroy()
       return
     }
-    // Nothing came: the connection is idle, and the timeout of idle ones applies.
+    // Nothing was sent, so the connection is idle, and the timeout of idle ones applies.
     if (error.code === TIMEOUT && socket.bytesRead === 0) return
     if (broken.has(socket)) {
-      // What is still being sent after the fault; the answer has gone out.
+      // The answer has gone out, and the client is still sending after the fault.
       if (socket.writableFinished) socket.destroy()
       return
     }
@@ -29,16 +29,16 @@ export function answerBrokenRequests(server: Server, service: RequestService): v
     const isInBody = before !== undefined && !before.request.complete
     const answer = () => {
       const last = pipelined.newestOf(socket)
-      // While this waited for its turn, the request may have come in after all: it is refused all the same.
+      // While this waited for its turn, the request may have come in after all. It is refused nevertheless.
       if (last && (isInBody || last !== before)) endBrokenBody(error, socket, last)
       else afterExchange(last, () => answerOnSocket(error, socket))
     }
-    // Node.js reports all late requests at once: thousands of them would take 0.1 s.
+    // Node.js reports all late requests at once, and thousands of them would take 0.1 s.
     if (error.code === TIMEOUT) turns.run(answer)
     else answer()
   })
 
-  /** The fault is in the body of a request. */
+  /** Ends a request with a fault in its body. */
   function endBrokenBody(error: NodeJS.ErrnoException, socket: Socket, exchange: Exchange): void {
     if (exchange.isAnswered) afterExchange(exchange, () => socket.end())
     else if (error.code === ENDED_EARLY) refuse(exchange, clientLeft())

@@ -18,24 +18,24 @@ const NAMES = [
 export interface ChainHeaders {
   /** Names of the headers, lower-case. */
   readonly names: readonly string[]
-  /** Names of the headers that say where the next page begins, one for each word. */
+  /** Names of the headers with the beginning of the next page, one for each word. */
   readonly cursorNames: readonly string[]
-  /** Names of the headers that say what a forwarded request has cost, one for each word. */
+  /** Names of the headers with the cost of a forwarded request, one for each word. */
   readonly gasUsedNames: readonly string[]
-  /** Name of the header that says whether a history knows all of its changes. */
+  /** Name of the header that says whether a history has all of its changes. */
   readonly completeName: string
-  /** Names of the headers that say more of an answer. */
+  /** Names of the headers with further facts about an answer. */
   readonly factNames: Readonly<Record<FactName, string>>
-  /** Words of the names of the chain-state headers. */
+  /** Words in the names of the chain-state headers. */
   readonly words: readonly string[]
-  /** Name of the header that says who answered, where that was not this service. */
+  /** Name of the header that says which service answered, if that was not this one. */
   readonly answeredByName: string
-  /** Name of the header that says which version a time meant. */
+  /** Name of the header with the version that a time meant. */
   readonly readVersionName: string
-  /** Name of the header of requests that says which version their client was shown. */
+  /** Name of the request header with the version that the client has seen. */
   readonly minVersionName: string
   /**
-   * The headers that describe a state of the ledger, names and values by turns.
+   * Names and values, alternating, of the headers that describe a state of the ledger.
    * @throws `chain_id_too_large`
    */
   of(ledger: LedgerSummary): readonly string[]
@@ -45,8 +45,8 @@ export interface ChainHeaders {
 const COMPATIBLE_WORD = 'aptos'
 
 /**
- * Chain-state headers with the word that an operator chose, such as `svc`. Where they are `compatible`, the same headers,
- * and the cursor, are also sent with the word that published clients read.
+ * Creates chain-state headers with the word that an operator chose, such as `svc`. If they are `compatible`, the same
+ * headers, and the cursor, are also sent with the word that published clients read.
  */
 export function createChainHeaders(word: string, compatible = true): ChainHeaders {
   const words = compatible && word !== COMPATIBLE_WORD ? [word, COMPATIBLE_WORD] : [word]
@@ -78,7 +78,7 @@ export function createChainHeaders(word: string, compatible = true): ChainHeader
     readVersionName: `x-${word}-read-version`,
     minVersionName: `x-${word}-min-ledger-version`,
     of(ledger) {
-      // The engine hands out one object per state, so most requests find the headers ready.
+      // The engine returns one object for each state, so most requests find the headers ready.
       if (last?.ledger !== ledger) last = { ledger, headers: describe(ledger) }
       return last.headers
     },

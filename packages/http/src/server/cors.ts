@@ -4,10 +4,10 @@ import type { ChainHeaders } from './chain-headers.js'
 
 const METHODS = ['GET', 'POST']
 const MAX_AGE_SECONDS = 86_400
-/** Headers of ours, besides those of the chain state, that pages cannot read unless they are exposed. */
+/** Further headers of ours that pages cannot read unless they are exposed. */
 const EXPOSED = ['ETag', 'Retry-After']
 
-/** Lets pages of any origin read answers, chain-state headers included. Nothing here depends on who asks. */
+/** Lets pages of any origin read answers, including the chain-state headers. No answer depends on who asks. */
 export function createCorsHeaders(chainHeaders: ChainHeaders): (origin: string) => readonly string[] {
   const { names, cursorNames, completeName, factNames, readVersionName, answeredByName, gasUsedNames } = chainHeaders
   const own = [...gasUsedNames, completeName, ...Object.values(factNames), readVersionName, answeredByName]
@@ -27,7 +27,10 @@ export function isPreflight({ headers }: IncomingMessage): boolean {
   return headers.origin !== undefined && headers['access-control-request-method'] !== undefined
 }
 
-/** @throws `origin_not_allowed` for a method that is nowhere offered */
+/**
+ * Headers of the answer to a preflight.
+ * @throws `origin_not_allowed` for a method that no operation has
+ */
 export function preflightHeaders({ headers }: IncomingMessage): readonly string[] {
   if (!METHODS.includes(headers['access-control-request-method']!)) throw preflightMethodNotAllowed()
   return [

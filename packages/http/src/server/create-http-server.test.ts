@@ -27,7 +27,7 @@ function injected(server: Server, options: InjectOptions) {
   return inject((request, response) => void server.emit('request', request, response), options)
 }
 
-/** How long a loaded machine may take to do what is asked at once. */
+/** Time in which a loaded machine must do what normally takes no time. */
 const PATIENCE = { timeout: PATIENCE_MS }
 
 async function stop(server: Server): Promise<void> {
@@ -85,9 +85,7 @@ const rawItem = (key: string) =>
 const statusOf = (port: number, path: string) => fetch(`http://127.0.0.1:${port}${path}`).then(({ status }) => status)
 const healthy = (port: number) => statusOf(port, '/v1/-/healthy')
 
-/**
- * Expects an answer with patience: on a busy machine a request may take longer than the limits of these tests allow.
- */
+/** Expects an answer with patience: on a busy machine a request may take longer than the limits of these tests. */
 async function expectHealthy(port: number): Promise<void> {
   await eventually(
     async () => (await healthy(port)) === 200,
@@ -95,7 +93,7 @@ async function expectHealthy(port: number): Promise<void> {
   )
 }
 
-// They wait, and so they wait together.
+// These tests mostly wait, so they run at the same time.
 describe.concurrent('the server', () => {
   it('answers a body that trickles in with 408 and drops its connection', async () => {
     const { port } = await startServer({ requestTimeoutMs: 300 })
@@ -185,7 +183,7 @@ describe('closing the server', () => {
 describe('load', () => {
   it('above the limit of requests in flight is shed with 503 and Retry-After, and taken in again afterwards', async () => {
     const { port } = await startServer({ maxRequestsInFlight: 2 })
-    // Answers that nobody reads are under way.
+    // Answers that are not read are under way.
     const reading = [openSocket(port), openSocket(port)]
     for (const { socket } of reading) {
       socket.pause()
@@ -202,7 +200,7 @@ describe('load', () => {
     await expect.poll(async () => (await ask())[0], PATIENCE).toBe(200)
   })
 
-  it('of answers that nobody reads is bounded by their bytes: they give way to others, and small reads are answered', async () => {
+  it('of unread answers is bounded by their bytes: they give way to others, and small reads are answered', async () => {
     const answered: AnswerReport[] = []
     const { port } = await startServer({ maxAnswerBytes: 2 * LARGE.length, onAnswered: (one) => answered.push(one) })
     const unread = [openSocket(port), openSocket(port)]
@@ -218,7 +216,7 @@ describe('load', () => {
     )
     expect(await statusOf(port, '/v1')).toBe(200)
     const large = () => fetch(`http://127.0.0.1:${port}/v1/tables/0x7/raw_item`, RAW_LARGE_ITEM)
-    // As long as the unread ones have not stalled there is no room.
+    // There is no room as long as the unread answers have not stalled.
     const statuses: number[] = []
     await eventually(
       async () => {
@@ -237,7 +235,7 @@ describe('load', () => {
     )
   })
 
-  it('of requests that are sent without reading answers is one answer a connection, in order once they are read', async () => {
+  it('of requests whose answers are not read is one answer for each connection; once read, answers come in order', async () => {
     const answered: AnswerReport[] = []
     const { port } = await startServer({ onAnswered: (one) => answered.push(one) })
     const { socket } = openSocket(port)
@@ -265,7 +263,7 @@ describe('load', () => {
     expect(readBytes).toBeGreaterThan(5 * LARGE.length)
   })
 
-  it('of a client that leaves with requests that wait is over, and the others are answered', async () => {
+  it('of a client that leaves while its requests wait ends, and other clients are answered', async () => {
     const answered: AnswerReport[] = []
     const { port } = await startServer({ maxRequestsInFlight: 2, onAnswered: (one) => answered.push(one) })
     for (let round = 0; round < 3; round++) {

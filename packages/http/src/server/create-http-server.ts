@@ -7,24 +7,24 @@ import { answerBrokenRequests } from './broken-requests.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { RequestService } from './request-service.js'
 
-/** The options of the listener, and limits of connections; `DEFAULT_LIMITS` has what holds without them. */
+/** Options of the listener, and limits of connections. `DEFAULT_LIMITS` has the defaults. */
 export interface HttpServerOptions extends RequestListenerOptions {
-  /** Connections at one time; more are closed as they come. */
+  /** Most connections at one time; further ones are closed as they come. */
   readonly maxConnections?: number
-  /** A request that has not come in whole by then is answered 408 and its connection closed. */
+  /** Time after which a request that has not come in whole is answered 408, and its connection closed. */
   readonly requestTimeoutMs?: number
   /** Time after which a connection on which nothing moves is dropped: slow readers as well as idle clients. */
   readonly idleTimeoutMs?: number
-  /** Time that `close` leaves to requests under way; connections that are open then are dropped. */
+  /** Time that `close` leaves to current requests; then the remaining connections are dropped. */
   readonly drainTimeoutMs?: number
 }
 
-/** Request line and headers together. */
+/** Most bytes of request line and headers together. */
 export const MAX_HEADER_BYTES = 32_768
 
 /**
- * The service as a server of `node:http`, not yet listening. `close` stops it from accepting connections, lets requests
- * that are under way end, and closes each connection after its answer.
+ * Creates the service as a server of `node:http` that is not listening yet. `close` stops accepting connections, lets
+ * current requests end, and closes each connection after its answer.
  * @throws `chain_id_too_large`
  * @example
  * ```ts
@@ -49,9 +49,9 @@ export function createHttpServer(options: HttpServerOptions): Server {
     headersTimeout: requestTimeoutMs,
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: 0,
-    // Ours says so in JSON.
+    // The service itself answers a missing host, in JSON.
     requireHostHeader: false,
-    // Since Node 24.12. Spares the stream of a body that is not there: 6 % of a `GET`.
+    // Since Node 24.12. Saves creating the stream of an absent body: 6 % of a `GET`.
     optimizeEmptyRequests: true,
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
   } as ServerOptions)

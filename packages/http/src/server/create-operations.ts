@@ -31,7 +31,7 @@ import { callView } from '../operations/view.js'
 import { getViewHistory } from '../operations/view-history.js'
 import { createRouter } from './router.js'
 
-/** All operations, in the order of the OpenAPI document. */
+/** Creates all operations, in the order of the OpenAPI document. */
 export function createOperations(
   headerWord: string,
   archivalEndpoint: string | undefined,

@@ -14,7 +14,7 @@ const ITEM = '/v1/tables/0x7ab1e/item'
 const JSON_BODY = { 'content-type': 'application/json' }
 const KEY_1 = '{"key_type":"u64","value_type":"u64","key":"1"}'
 
-/** Versions 0 to 9, each a block, each writing its number to key 1 of the table. */
+/** Versions 0 to 9. Each is a block, and writes its number to key 1 of the table. */
 async function tenVersions(): Promise<StateWriter> {
   const engine = createMemoryEngine()
   for (let version = 0n; version < 10n; version++) {
@@ -139,7 +139,7 @@ describe('answers', () => {
     const overtaken = overriding<StateReader>(engine, {
       at(version) {
         const view = engine.at(version)
-        // The memory engine prunes within the call, as far as reads can tell.
+        // The memory engine prunes within the call, as far as reads can see.
         if (version !== undefined) void engine.prune(2n)
         return view
       },

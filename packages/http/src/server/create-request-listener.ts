@@ -3,10 +3,11 @@ import type { RequestListenerOptions } from './request-listener-options.js'
 import { isElsewhere, RequestService } from './request-service.js'
 
 /**
- * The service as a listener for requests of `node:http`, to be mounted in a server, in Express, fastify or Koa. It reads
- * bodies itself: mount it before whatever else parses them. Limits on connections, and answers to what never becomes a
- * request, are matters of the server; `createHttpServer` is one that takes care of them. A host that gives `next`, as
- * Express does, is given back the requests for paths that are neither `/v1` nor below it, unless `otherRequests` takes them.
+ * Creates the service as a listener for requests of `node:http`, to be mounted in a server, in Express, fastify or Koa.
+ * It reads bodies itself, so mount it before anything else that parses them. The server is responsible for limits on
+ * connections, and for answers to bytes that never become a request; `createHttpServer` creates a server that does
+ * both. If the host gives `next`, as Express does, it gets back the requests for paths that are neither `/v1` nor below
+ * it, unless `otherRequests` takes them.
  * @throws `chain_id_too_large`
  * @example
  * ```ts

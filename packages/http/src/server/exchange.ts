@@ -16,7 +16,7 @@ import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 
-/** What all exchanges of a service share. */
+/** Parts that all exchanges of a service share. */
 export interface ServiceContext {
   readonly ledger: Ledger | AsyncLedger
   readonly output: Readonly<Record<OutputFormat, boolean>>
@@ -37,45 +37,51 @@ export interface ServiceContext {
 
 const NO_BODY = Buffer.alloc(0)
 
-/** Waits for the answers before it on its connection, for a version, or, with its body in, for a turn. */
+/**
+ * State while the request waits: for earlier answers on its connection, for a version, or, with its body in, for a
+ * turn.
+ */
 interface Waiting {
   readonly kind: 'waiting'
   readonly body: Buffer
-  /** Memory of the body; undefined until the body is in, and where the request has none. */
+  /** Memory of the body; undefined until the body is in, and if the request has none. */
   readonly upload: Upload<Exchange> | undefined
 }
 
-/** The body comes in, or is decompressed. */
+/** State while the body comes in, or is decompressed. */
 interface Receiving {
   readonly kind: 'receiving'
   readonly upload: Upload<Exchange>
 }
 
-/** The operation runs, or its answer is being compressed. */
+/** State while the operation runs, or its answer is being compressed. */
 interface Running {
   readonly kind: 'running'
   readonly body: Buffer
   readonly upload: Upload<Exchange> | undefined
-  /** What the operation reads; over an async ledger undefined until `runAgain` sets it. */
+  /** Ledger that the operation reads; over an async ledger it is undefined until `runAgain` sets it. */
   readonly ledger: Ledger | undefined
-  /** The ledger state that the request was read at; headers of its answer describe this one. */
+  /** The state at which the request was read, which the headers of its answer describe. */
   pinned: LedgerSummary | undefined
   /** The version that the request names by a time. */
   readVersion: bigint | undefined
-  /** What all views of the request together may still use; undefined before the first of them. */
+  /** Budget that all views of the request together have left; undefined before the first view. */
   allowance: ViewAllowance | undefined
   /** Memory of the answer; undefined while it takes none that is counted. */
   memory: AnswerMemory | undefined
 }
 
-/** The answer was handed to its socket, or the client left before. */
+/** State after the answer was handed to its socket, or the client left before. */
 interface Answered {
   readonly kind: 'answered'
   /** Time of the answer in milliseconds of `performance.now`. */
   readonly at: number
 }
 
-/** The states of an exchange: waiting, receiving (of a POST), waiting, running, answered. Each may end in answered. */
+/**
+ * States of an exchange, in order: waiting, receiving (of a POST), waiting, running, answered. Each may end in
+ * answered.
+ */
 export type ExchangeState = Waiting | Receiving | Running | Answered
 
 const NOT_RECEIVED: Waiting = { kind: 'waiting', body: NO_BODY, upload: undefined }
@@ -85,14 +91,14 @@ export class Exchange implements ForwardableRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
-  /** Undefined until the router found it. */
+  /** Route; undefined until the router has found it. */
   route: Route | undefined = undefined
   params: Readonly<Record<string, string>> = {}
   /** Whether the client sends its body only after `100 Continue`. */
   readonly awaitsContinue: boolean
   /** Whether the connection is closed after the answer. */
   isLast = false
-  /** When its headers were in, in milliseconds of `performance.now`. */
+  /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
   #state: ExchangeState = NOT_RECEIVED
   #gone: AbortSignal | undefined
@@ -117,26 +123,26 @@ export class Exchange implements ForwardableRequest {
     return this.#state.kind === 'running' ? this.#state : undefined
   }
 
-  /** Waiting to receiving. The upload is released with the answer. */
+  /** Changes from waiting to receiving. The upload is released with the answer. */
   receive(upload: Upload<Exchange>): void {
     this.#expect('waiting')
     this.#state = { kind: 'receiving', upload }
   }
 
-  /** Receiving to waiting: the body is in, decompressed. */
+  /** Changes from receiving to waiting, as the body is in, decompressed. */
   awaitTurn(body: Buffer): void {
     this.#state = { kind: 'waiting', body, upload: this.#expect('receiving').upload }
   }
 
-  /** Waiting to running. */
+  /** Changes from waiting to running. */
   run(ledger: Ledger | undefined): void {
     const { body, upload } = this.#expect('waiting')
     this.#run(body, upload, ledger)
   }
 
   /**
-   * Running to running: the operation begins again over another ledger, and what its last run left is dropped.
-   * @throws `client_left` if nobody waits for the answer any more
+   * Begins the operation again over another ledger, and drops what its last run left.
+   * @throws `client_left` if the client no longer waits for the answer
    */
   runAgain(ledger: Ledger): void {
     if (this.response.destroyed) throw clientLeft()
@@ -147,8 +153,8 @@ export class Exchange implements ForwardableRequest {
   }
 
   /**
-   * Any state to answered. Releases what only building the answer needs: the response may be open for long.
-   * @returns when the exchange was answered, in milliseconds of `performance.now`
+   * Changes to answered. Releases what only building the answer needs, as the response may stay open for long.
+   * @returns the time of the answer, in milliseconds of `performance.now`
    */
   end(): number {
     const state = this.#state
@@ -178,7 +184,10 @@ export class Exchange implements ForwardableRequest {
     return state as Extract<ExchangeState, { kind: K }>
   }
 
-  /** An operation that still runs after its exchange was answered, such as one whose client left, ends here. */
+  /**
+   * The running state. An operation that still runs after its exchange was answered, such as one whose client left,
+   * ends here.
+   */
   #expectRunning(): Running {
     if (this.#state.kind === 'answered') throw clientLeft()
     return this.#expect('running')

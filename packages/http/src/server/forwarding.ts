@@ -6,7 +6,7 @@ import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
 import type { Exchange, ServiceContext } from './exchange.js'
 
-/** The forwarder of a service. */
+/** Creates the forwarder of a service. */
 export function createForwarder(
   options: ForwardOptions,
   { ledger, chainHeaders, admission: { held } }: ServiceContext,
@@ -40,7 +40,7 @@ export function createForwarder(
 /** Query parameters that may name a version; `from` and `to` may be times. */
 const VERSION_PARAMETERS = ['ledger_version', 'from', 'to']
 
-/** The newest version that a request reads at or asks about; undefined if it names none. */
+/** The newest version at which a request reads or about which it asks; undefined if it names none. */
 export function newestNamedBy({ route, params, query }: Exchange): bigint | undefined {
   let newest: bigint | undefined
   for (const { name, in: place } of route!.parameters ?? []) {
@@ -52,7 +52,7 @@ export function newestNamedBy({ route, params, query }: Exchange): bigint | unde
   return newest
 }
 
-/** Undefined if there is none. Where it is wrong, the operation says so. */
+/** A version; undefined if there is none. If it is wrong, the operation reports that. */
 function readVersion(textOf: () => string | undefined): bigint | undefined {
   try {
     const text = textOf()

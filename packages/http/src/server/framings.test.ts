@@ -62,7 +62,7 @@ async function ask({ method, url, headers, payload }: Asked) {
   return { status: answer.statusCode, headers: decided, body: Buffer.concat(chunks).toString('latin1') }
 }
 
-/** The same request under other framings of its body, and from a page of another origin. */
+/** The same request with other framings of its body, and from a page of another origin. */
 const FRAMINGS: Readonly<Record<string, (one: Asked) => Asked>> = {
   'in chunks': ({ headers, payload, ...rest }) => ({
     ...rest,
@@ -81,7 +81,7 @@ const FRAMINGS: Readonly<Record<string, (one: Asked) => Asked>> = {
   'from another origin': (one) => ({ ...one, headers: { ...one.headers, origin: 'https://a.example' } }),
 }
 
-/** What every framing has in common. */
+/** Headers and body that every framing has in common. */
 function withoutCors({ headers, ...rest }: Awaited<ReturnType<typeof ask>>) {
   const kept = Object.entries(headers).filter(([name]) => !name.startsWith('access-control-'))
   return { ...rest, headers: Object.fromEntries(kept) }
@@ -228,7 +228,7 @@ describe('a request', () => {
         post('content-length: 14', item) +
         post('transfer-encoding: chunked', `e\r\n${item}\r\n0\r\n\r\n`) +
         get('/v1/accounts/zz/balance/0xa') +
-        // A body where none is expected is read over.
+        // A body where none is expected is discarded.
         get('/v1/accounts/0x1/balance/0xa', 'content-length: 3\r\n').concat('xyz') +
         get('/nowhere', 'connection: close\r\n'),
     )

@@ -20,13 +20,13 @@ it('the memory of connections with large headers is freed by collections of the 
     }
   }
   try {
-    // Compiles and warms up what is used.
+    // Compiles and warms up the code.
     await connect(100)
     collect()
     const before = process.memoryUsage().heapUsed
     await connect(600)
     for (let time = 0; time < 3; time++) collect({ type: 'minor' })
-    // What was sent takes 18 MB.
+    // The bytes that were sent take 18 MB.
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(6e6)
   } finally {
     await stopServer(running)

@@ -10,8 +10,8 @@ import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-st
 import { expect, it } from 'vitest'
 import { createHttpServer } from './create-http-server.js'
 
-// A model of the service that is as plain as can be: regular expressions and lists instead of parsers and indexes. It
-// says what a request must be answered with; a hundred thousand generated requests are held against it.
+// A model of the service that is as simple as possible: regular expressions and lists instead of parsers and indexes.
+// It computes the right answer to a request; a hundred thousand generated requests are compared with it.
 
 const LATEST = 60
 const OLDEST = 20
@@ -34,7 +34,10 @@ function fromLittleEndian(hex: string): bigint {
 const STRING = '0x1::string::String'
 const WIDTH: Record<string, number> = { u8: 1, u16: 2, u32: 4, u64: 8, u128: 16, u256: 32 }
 
-/** Canonical name of a type that the model knows; undefined for text that is not a type; null for types it cannot resolve. */
+/**
+ * Canonical name of a type that the model knows; undefined for text that is not a type; null for types it cannot
+ * resolve.
+ */
 function modelType(text: string): string | null | undefined {
   const bare = text.replace(/[ \t\n\r\f]/g, '')
   if (/^(bool|address|signer|u8|u16|u32|u64|u128|u256)$/.test(bare) && bare === text.trim())
@@ -67,7 +70,7 @@ function modelEncode(type: string, json: string): string | undefined {
   return Buffer.byteLength(text).toString(16).padStart(2, '0') + hexOf(text)
 }
 
-/** JSON of a stored value; undefined if the bytes are not of the type. */
+/** JSON of a stored value; undefined if the bytes do not fit the type. */
 function modelDecode(type: string, hex: string): string | undefined {
   if (type === 'bool') return hex === '01' ? 'true' : hex === '00' ? 'false' : undefined
   if (type in WIDTH) {
@@ -95,7 +98,7 @@ interface Balance {
   readonly value: bigint
 }
 
-/** What the store was filled with. */
+/** Data with which the store was filled. */
 interface Written {
   readonly items: Item[]
   readonly balances: Balance[]
@@ -104,7 +107,7 @@ interface Written {
 interface Expected {
   readonly status: number
   readonly code?: string
-  /** Hex. */
+  /** Body in hex. */
   readonly body?: string
 }
 
@@ -135,7 +138,7 @@ interface TableRequest {
   readonly keyType: string
   readonly valueType: string
   readonly key: string
-  /** How much of the body is sent. */
+  /** Part of the body that is sent. */
   readonly bodyShare: number
 }
 
@@ -347,7 +350,7 @@ function balanceRequest(random: Random, { balances }: Written): Asked {
   return { method, url, headers: {}, payload: undefined, expected }
 }
 
-/** Most requests are right in most of their parts. */
+/** A random request; most are right in most of their parts. */
 function tableRequest({ below, pick }: Random, { items }: Written): Asked {
   const request: TableRequest = {
     method: below(40) === 0 ? pick(['GET', 'PUT', 'DELETE', 'QUERY']) : 'POST',
@@ -385,7 +388,7 @@ async function send(port: number, agent: Agent, { method, url, headers, payload 
   return { status: answer.statusCode!, headers: answer.headers, body: Buffer.concat(chunks) }
 }
 
-/** Answers with the status. */
+/** Compares an answer with the model's, and returns the status. */
 async function expectModelAnswer(port: number, agent: Agent, asked: Asked): Promise<number> {
   const { status, headers, body } = await send(port, agent, asked)
   const { expected, ...request } = asked
@@ -422,7 +425,7 @@ it(`the server answers 100,000 generated requests as a plain model does (TEST_SE
   agent.destroy()
   server.close()
   await once(server, 'close')
-  // The generator reaches every kind of answer.
+  // The generator must reach every kind of answer.
   for (const status of [200, 400, 403, 404, 405, 410, 415]) {
     expect(counts.get(status), `status ${status}`).toBeGreaterThan(50)
   }

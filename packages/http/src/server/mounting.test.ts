@@ -33,7 +33,7 @@ async function listening(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A read without a body and one with, both at `base`. */
+/** A read without a body and one with a body, both at `base`. */
 async function readsAt(base: string): Promise<unknown[]> {
   const balance = await fetch(`${base}/v1/accounts/0x1/balance/0xa?ledger_version=0`)
   const batch = await fetch(`${base}/v1/balances:batch`, {
@@ -47,7 +47,7 @@ async function readsAt(base: string): Promise<unknown[]> {
 const ANSWERS = ['0', '0', '[{"status":200,"value":0}]']
 
 describe('the request listener', () => {
-  it('is one of a bare server', async () => {
+  it('works in a bare server', async () => {
     expect(await readsAt(await listening(createServer(await listenerOfOneVersion())))).toEqual(ANSWERS)
   })
 

@@ -35,7 +35,7 @@ export class RequestService {
   readonly #otherRequests: RequestListenerOptions['otherRequests']
 
   /**
-   * @param isClosing whether connections are to be closed after their next answer
+   * @param isClosing returns whether to close connections after their next answer
    * @throws `chain_id_too_large`
    */
   constructor(options: RequestListenerOptions, isClosing = () => false) {
@@ -65,14 +65,17 @@ export class RequestService {
     this.#otherRequests = otherRequests
   }
 
-  /** @param awaitsContinue whether the client sends its body only after `100 Continue` */
+  /**
+   * Begins an exchange.
+   * @param awaitsContinue whether the client sends its body only after `100 Continue`
+   */
   begin(request: IncomingMessage, response: ServerResponse, awaitsContinue = false): Exchange {
     const exchange = new Exchange(request, response, this.context, awaitsContinue)
     this.context.admission.pipelined.add(exchange)
     return exchange
   }
 
-  /** Answers the request when the answers before it on its connection were taken. */
+  /** Answers the request when the earlier answers on its connection were taken. */
   handle(exchange: Exchange): void {
     this.context.admission.pipelined.enqueue(exchange, this.#begin)
   }
@@ -103,7 +106,7 @@ export class RequestService {
     )
   }
 
-  /** Holds a request for a version that is not served yet, and that an upstream has. */
+  /** Holds a request for a version that is not served yet and that an upstream has. */
   #awaitNamed(exchange: Exchange, forwarder: Forwarder): void {
     const version = newestNamedBy(exchange)
     if (version === undefined || this.context.admission.held.isServed(version)) {
@@ -118,7 +121,7 @@ export class RequestService {
     }
   }
 
-  /** Reads the version that the client was shown. Answers the request where the header is not a version. */
+  /** Reads the version that the client has seen. Answers the request if the header is not a version. */
   #minVersionOf(exchange: Exchange): bigint | undefined {
     const { minVersionName } = this.context.chainHeaders
     const header = exchange.request.headers[minVersionName]
@@ -132,10 +135,13 @@ export class RequestService {
     }
   }
 
-  /** @param readyAt when the request could be received, in milliseconds of `performance.now` */
+  /**
+   * Receives a request.
+   * @param readyAt time at which the request could be received, in milliseconds of `performance.now`
+   */
   #receive(exchange: Exchange, { method }: Route, readyAt: number): void {
     const { request } = exchange
-    // Refused while it was held, because its body was broken.
+    // The request was refused while it was held, because its body was broken.
     if (exchange.isAnswered) {
       readOver(request, this.context.admission)
       return
@@ -159,7 +165,7 @@ export class RequestService {
     return true
   }
 
-  /** Finds the route of a request. Answers the request where it has none, and returns undefined. */
+  /** Finds the route of a request. If there is none, answers the request and returns undefined. */
   #findRoute(exchange: Exchange): Route | undefined {
     const { request } = exchange
     try {
@@ -201,7 +207,10 @@ function answerInTurn(exchange: Exchange, bytes: number, readyAt: number): void 
   else turns.begin({ bytes, takesTurns: route.takesTurns, readyAt }, () => answer(exchange, route))
 }
 
-/** @returns when it was answered, or its operation began to wait, in milliseconds of `performance.now` */
+/**
+ * Answers a request.
+ * @returns the time at which it was answered or its operation began to wait, in milliseconds of `performance.now`
+ */
 function answer(exchange: Exchange, route: Route): number {
   if (!exchange.isAnswered) runOperation(exchange, route)
   const { state } = exchange
@@ -239,7 +248,7 @@ function endWithResponse(exchange: Exchange): void {
   })
 }
 
-/** Why it is not certain where a request ends, or that its client understands the answer; undefined if all is well. */
+/** Reason to doubt where a request ends, or that its client understands the answer; undefined if there is none. */
 function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): RequestError | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return versionUnsupported(httpVersion)
   if (headers.host === undefined && httpVersion === '1.1') return hostMissing()
@@ -249,7 +258,9 @@ function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): Re
   return transferEncodingUnsupported(transferEncoding)
 }
 
-/** Two servers on the way of one request may follow another one each. The first counts in `headers`. */
+/**
+ * Whether a request has two hosts. Two servers on its way might each obey another one. `headers` has only the first.
+ */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {

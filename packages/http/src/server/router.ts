@@ -4,13 +4,13 @@ import { percentDecoded } from '../protocol/query.js'
 
 export interface FoundRoute {
   readonly route: Route
-  /** Decoded. */
+  /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
 }
 
 /** A place in the tree of all paths. */
 interface Place {
-  /** Name of the parameter that leads here; undefined if the text does. */
+  /** Name of the parameter that leads here; undefined if a text does. */
   readonly parameter: string | undefined
   /** Segment of the path that leads here. */
   readonly segment: string
@@ -19,17 +19,22 @@ interface Place {
   readonly routes: Map<string, Route>
 }
 
-/** The route of a method and the target of a request line. */
+/** Finds the route of a method and the target of a request line. */
 export interface Router {
-  /** @throws `route_not_found`, `method_not_allowed`, `invalid_request` where the path is not well percent-encoded */
+  /**
+   * Finds a route.
+   * @throws `route_not_found`, `method_not_allowed`, `invalid_request` if the path is not well percent-encoded
+   */
   find(method: string, target: string): FoundRoute
 }
 
 /**
- * Routes by their paths; `aliases` are further paths, each with a path whose routes it has. HEAD goes where GET does.
+ * Creates a router of routes by their paths. `aliases` maps further paths to a path whose routes they have. HEAD has
+ * the routes of GET.
  *
- * No library does this for us: find-my-way is as fast (0.7 to 1.7 times the time, by path), but answers an unknown path, another method
- * and a bad encoding with the same null, which are 404, 405 with `Allow`, and 400 here, and it cuts a path at `#`.
+ * No library does this for us: find-my-way is as fast (0.7 to 1.7 times the time, by path), but answers an unknown
+ * path, another method and a bad encoding with the same null, which are 404, 405 with `Allow`, and 400 here, and it
+ * cuts a path at `#`.
  */
 export function createRouter(routes: readonly Route[], aliases: Readonly<Record<string, string>>): Router {
   const root = createPlace('')
@@ -61,7 +66,7 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
         const start = end + 1
         const slashAt = path.indexOf('/', start)
         end = slashAt < 0 ? path.length : slashAt
-        // Most segments are compared where they are.
+        // Most segments are compared without decoding.
         const decoded = isEncoded ? percentDecoded(path.slice(start, end)) : undefined
         place =
           decoded === undefined
@@ -81,7 +86,10 @@ function createPlace(segment: string): Place {
   return { segment, parameter: /^\{(.*)\}$/.exec(segment)?.[1], next: [], routes: new Map() }
 }
 
-/** The place to which the segment `text[start, end)` leads. Texts are tried before parameters. A text that ends all of its paths matches the last segment only. */
+/**
+ * The place to which the segment `text[start, end)` leads. Texts are tried before parameters. A text that ends all of
+ * its paths matches only the last segment.
+ */
 function nextPlace({ next }: Place, text: string, start: number, end: number, isLast: boolean): Place | undefined {
   for (const place of next) {
     if (place.parameter !== undefined) return place
@@ -99,7 +107,7 @@ function pathOf(target: string): string {
   return path.startsWith('/') ? path : pathOfAbsoluteForm(path)
 }
 
-/** `http://host/path` is a target that every server takes (RFC 9112, 3.2.2). */
+/** The path of `http://host/path`, a target that every server must accept (RFC 9112, 3.2.2). */
 function pathOfAbsoluteForm(target: string): string {
   const authorityAt = target.indexOf('://')
   const pathAt = authorityAt < 0 ? -1 : target.indexOf('/', authorityAt + 3)

@@ -10,8 +10,8 @@ import type { Exchange, ServiceContext } from './exchange.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 
 /**
- * Creates what all exchanges of a service share.
- * @param isClosing whether connections are closed after their next answer
+ * Creates the parts that all exchanges of a service share.
+ * @param isClosing returns whether to close connections after their next answer
  */
 export function createServiceContext(options: RequestListenerOptions, isClosing: () => boolean): ServiceContext {
   const { ledger, archivalEndpoint, onUnexpectedError, onAnswered, onView, proofs } = options

@@ -8,7 +8,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const hashTask = (value: string): ComputeTask => ({ name: 'hash', inputs: [text('sha2_256'), text(value)] })
 const digest = (value: string) => createHash('sha256').update(value).digest('hex')
 
-/** More than a turn: a point of G2 by hashing. */
+/** A task longer than a turn: hashing to a point of G2. */
 const longTask = (): ComputeTask => ({ name: 'algebra_hash_to', inputs: ['bls12381 G2', 'tag', 'message'].map(text) })
 
 describe('createComputeThread', () => {
@@ -52,7 +52,7 @@ describe('createComputeThread', () => {
     const running = thread.run(longTask()).then(() => {
       isDone = true
     })
-    // The task was sent and its reply can only come in a later turn of this thread.
+    // The task was sent, and its reply can only come in a later turn of this thread.
     await Promise.resolve()
     expect([isDone, threadId]).toEqual([false, 0])
     await running

@@ -4,14 +4,14 @@ import { Worker } from 'node:worker_threads'
 import { type ComputeTask, runComputeTask } from '@ledger-state/move-vm'
 import type { ComputeReply } from './compute-worker.js'
 
-/** Runs tasks of natives in a separate thread, so that a pairing (17 to 42 ms) keeps no request waiting. */
+/** Runs tasks of natives in a separate thread, so that a pairing (17 to 42 ms) does not hold up requests. */
 export interface ComputeThread {
   /**
-   * Does a task. Tasks are done one after the other; a thread that ends leaves those that it has to this one.
-   * @throws `RangeError` of a task that no native asks for
+   * Does a task. Tasks are done one after the other. If the thread ends, this thread does the tasks that it had.
+   * @throws `RangeError` for a task that no native asks for
    */
   run(task: ComputeTask): Promise<readonly Uint8Array[]>
-  /** Ends the thread. Tasks that come later are done where they are asked for. */
+  /** Ends the thread. Later tasks are done in the calling thread. */
   close(): Promise<void>
 }
 
@@ -21,14 +21,19 @@ interface PendingTask {
   reject(error: unknown): void
 }
 
-/** The thread runs sources where this module is one: `Worker` passes on the options of the process that loads them. */
+/**
+ * Whether this module is a TypeScript source; then the thread runs sources, too, as `Worker` passes on the options of
+ * the process.
+ */
 const isSource = import.meta.url.endsWith('.ts')
 const WORKER_FILE = new URL(isSource ? './compute-worker.ts' : './compute-worker.js', import.meta.url)
 
-/** A thread that begins with the first task. A bundle that lacks the thread's file does the tasks at once. */
+/**
+ * Creates a thread, which starts with the first task. In a bundle that lacks the thread's file, tasks are done at once.
+ */
 export function createComputeThread(): ComputeThread {
   const hasThread = existsSync(fileURLToPath(WORKER_FILE))
-  /** The thread replies in the order of the tasks. */
+  /** Tasks without a reply. The thread replies in their order. */
   const pending: PendingTask[] = []
   let worker: Worker | undefined
   let isClosed = false
@@ -37,10 +42,10 @@ export function createComputeThread(): ComputeThread {
     const started = new Worker(WORKER_FILE)
     started.on('message', (reply: ComputeReply) => {
       settle(pending.shift()!, reply)
-      // An idle thread keeps no process alive.
+      // An idle thread does not keep the process alive.
       if (pending.length === 0) started.unref()
     })
-    // What the error was is of no use to anybody: the tasks are done here, and a thread begins again with the next.
+    // The error itself does not matter: the tasks are done here, and the next one starts a thread again.
     started.on('error', () => {})
     started.on('exit', () => {
       if (worker === started) worker = undefined
@@ -70,7 +75,7 @@ export function createComputeThread(): ComputeThread {
   }
 }
 
-/** A view of a larger buffer would be sent with all of it. */
+/** A task whose bytes are copies. A view of a larger buffer would be sent with the whole buffer. */
 function ownBytes({ name, inputs }: ComputeTask): ComputeTask {
   return { name, inputs: inputs.map((bytes) => bytes.slice()) }
 }

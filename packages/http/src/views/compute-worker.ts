@@ -1,8 +1,8 @@
-// The thread of `createComputeThread`: one task after the other, in the order in which they come.
+// The thread of `createComputeThread`. It does one task after the other, in the order in which they come.
 import { parentPort } from 'node:worker_threads'
 import { type ComputeTask, runComputeTask } from '@ledger-state/move-vm'
 
-/** What the thread answers to a task. */
+/** Reply of the thread to a task. */
 export type ComputeReply = { readonly result: readonly Uint8Array[] } | { readonly failure: string }
 
 parentPort!.on('message', (task: ComputeTask) => {
