@@ -11,6 +11,10 @@ const HELD_HERE = new Set<string>()
 
 /**
  * Takes the writer lock of a store. Returns a function that releases it.
+ *
+ * Node has no file lock, so the lock is SQLite's exclusive lock on an empty file. The kernel releases it however the
+ * process ends, and it holds between containers that share the folder, whose process ids are unrelated. SQLite is loaded
+ * here, so that readers run on a Node.js without it.
  * @throws `store_locked`; `store_failed` if Node.js has no SQLite
  */
 export function acquireWriterLock(file: string): () => void {
