@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
     exceptMessages: true,
     advice: 'has “… of its own”: say “a separate …” or “its own …”',
     pattern:
-      /\bof (?:its|their) own\b(?=\W*$|[^\w\s]| (?:and|or|but|that|which|with|for|in|on|at|to|by|from|if|while|when|until|is|are|has|have)\b)/i,
+      /\bof (?:its|their) own\b(?=\W*$|\s*[^\w\s]| (?:and|or|but|that|which|with|for|in|on|at|to|by|from|if|while|when|until|is|are|has|have)\b)/i,
     bad: [
       'A program that brings a Node.js of its own.',
       'Jobs that run in threads of their own.',
