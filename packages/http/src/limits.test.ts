@@ -22,7 +22,7 @@ describe('the default limits', () => {
     )
   })
 
-  it('hold where an option is not given, or undefined', () => {
+  it('hold if an option is not given, or undefined', () => {
     expect(limitsOf({})).toEqual(DEFAULT_LIMITS)
     expect(limitsOf({ maxUploads: 3, maxHeld: undefined })).toEqual({ ...DEFAULT_LIMITS, maxUploads: 3 })
   })

@@ -21,8 +21,8 @@ export function expectSameChain({ held, told, asked }: ChainIds, place: string):
 }
 
 /**
- * The chain id, whoever knows it.
- * @throws `chain_id_mismatch`; `invalid_argument` if nobody knows it
+ * The known chain id.
+ * @throws `chain_id_mismatch`; `invalid_argument` if none is known
  */
 export function resolveChainId(ids: ChainIds, place: string): bigint {
   expectSameChain(ids, place)

@@ -39,7 +39,7 @@ describe.each([0, 5, 31, 33])('readEndingRange of a store from epoch %i on', (fi
     expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, lastEpoch: 50n }))).toEqual(range(40, 50))
   })
 
-  it('has none where no epoch ends', async () => {
+  it('has none if no epoch ends', async () => {
     const engine = await storeFrom(first)
     for (const version of [401n, 10_000n]) expect(await readEndingRange(engine, { ...ALL, version })).toBeUndefined()
     expect(await readEndingRange(engine, { ...ALL, version: 700n, lastEpoch: 50n })).toBeUndefined()

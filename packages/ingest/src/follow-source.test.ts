@@ -125,7 +125,7 @@ describe('following', () => {
     expect(notices.filter((notice) => /asking again in/.test(notice)).length).toBeGreaterThanOrEqual(2)
   })
 
-  it('begins a new row where something was committed between the failures', async () => {
+  it('begins a new row if something was committed between the failures', async () => {
     await begin()
     const openings = [7n, 8n, 9n, 10n, 11n, 12n].flatMap((upTo) => [failing('ledger_fork', upTo), ofOtherChain])
     await follow([...openings, good])

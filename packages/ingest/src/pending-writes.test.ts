@@ -11,7 +11,7 @@ const ofEpoch = (epoch: number, length = 1_800): PendingWrite => [
 const endings = (count: number) => Array.from({ length: count }, (_, epoch) => ofEpoch(epoch))
 
 describe('what a mark has pending', () => {
-  it('are all ends of epochs, and the checkpoint that needs them, where they fit', () => {
+  it('are all ends of epochs, and the checkpoint that needs them, if they fit', () => {
     const { pending, taken } = toPending([], endings(20), CHECKPOINT)
     expect(taken).toBe(20)
     expect(pending).toEqual([...endings(20), [CHECKPOINT_KEY, CHECKPOINT]])
@@ -26,7 +26,7 @@ describe('what a mark has pending', () => {
     expect(toPending([], rest, CHECKPOINT).pending).toEqual([...rest, [CHECKPOINT_KEY, CHECKPOINT]])
   })
 
-  it('is the checkpoint before, where the new one does not fit', () => {
+  it('is the checkpoint before, if the new one does not fit', () => {
     const before: PendingWrite = [CHECKPOINT_KEY, Buffer.alloc(900, 1)]
     expect(toPending([before], endings(60), CHECKPOINT).pending.at(-1)).toEqual(before)
     expect(toPending([before], endings(3), CHECKPOINT).pending.at(-1)).toEqual([CHECKPOINT_KEY, CHECKPOINT])

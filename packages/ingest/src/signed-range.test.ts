@@ -158,7 +158,7 @@ describe('a store', () => {
     expect(markOf(engine).signed).toMatchObject({ version: signed.latestVersion })
   })
 
-  it.each(['a feed', 'a node that was not verified'])('is not signed where it began with %s', async (what) => {
+  it.each(['a feed', 'a node that was not verified'])('is not signed if it began with %s', async (what) => {
     const engine = await bed.open('store')
     if (what === 'a feed') {
       const feed = bed.at('feed.ndjson')
@@ -296,7 +296,7 @@ describe('a store', () => {
     expect(engine.ledger!.latestVersion).toBe(signedVersion)
   })
 
-  it('keeps what is pending where versions that nothing signed are cut off before the next commit', async () => {
+  it('keeps what is pending if versions that nothing signed are cut off before the next commit', async () => {
     const { engine } = await followedPast()
     await ingest(engine, writeChain('backup', signed))
     const { pending } = markOf(engine)

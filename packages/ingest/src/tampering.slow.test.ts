@@ -1,4 +1,4 @@
-// Backups that somebody changed, or that untrusted validators signed. Each is refused with the right error, before
+// Backups that were changed, or that untrusted validators signed. Each is refused with the right error, before
 // anything unproven is committed.
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'

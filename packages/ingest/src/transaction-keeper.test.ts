@@ -98,7 +98,7 @@ describe('transactions', () => {
     expect(notices).toContain(`transactions are known from version ${since} on; those of the versions before are not`)
   })
 
-  it('end where the source does not carry them, and are not taken for known then', async () => {
+  it('end if the source does not carry them, and are not taken for known then', async () => {
     const blocks = listedBlocks([1, 1, 1])
     const carrying = blocks.map((block, at) => ({ ...block, readTransaction: () => expectedTransaction(chain, at) }))
     const engine = createMemoryEngine()

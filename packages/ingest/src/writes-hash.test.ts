@@ -61,7 +61,7 @@ describe('the hash of all writes', () => {
     expect(hash(write, other)).not.toEqual(hash(write))
   })
 
-  it('differs where anything differs', () => {
+  it('differs if anything differs', () => {
     const writes: Write[] = [[Buffer.from('k'), Buffer.from('v')]]
     const version: VersionWrites = { version: 3n, block: { height: 1n, epoch: 2n, timestampUsec: 3n }, writes }
     const others: VersionWrites[] = [

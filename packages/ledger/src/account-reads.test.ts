@@ -231,7 +231,7 @@ describe('a page of a listing', () => {
     expect(names(resourceKey(parseAddress('0xffff'), parseStructTag('0x1::m::Marker1')))).toEqual([])
   })
 
-  it('is pruned where the pruner passes the version between two items, never torn', async () => {
+  it('is pruned if the pruner passes the version between two items, never torn', async () => {
     const writes = [marker(1), marker(2)]
     const engine = await engineOf(writes, writes, writes)
     const page = createLedger(engine).at(0n).listResources(HOME)
@@ -243,7 +243,7 @@ describe('a page of a listing', () => {
 })
 
 describe('a module of an account', () => {
-  it('has its ABI, and none where its bytes are not a module', async () => {
+  it('has its ABI, and none if its bytes are not a module', async () => {
     const HOME = parseAddress('0xcafe')
     const module = writeModule({ version: 7, address: HOME, name: 'good', structs: [] })
     const writes: Write[] = [

@@ -39,7 +39,7 @@ describe.skipIf(!hasSharedData).each(KITS)('the kit %s', (name) => {
     expect(answered).toBeGreaterThan(kit.requests.length / (4 * EACH))
   })
 
-  it('counts the same in one piece, warm, and where nothing is loaded at first', () => {
+  it('counts the same in one piece, warm, and if nothing is loaded at first', () => {
     for (const request of kit.requests.filter((_, at) => at % (6 * EACH) === 0)) {
       const ledger = ledgers.get(request.area)!
       const whole = answerRequest(createVm(), ledger, request)

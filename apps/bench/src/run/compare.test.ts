@@ -21,7 +21,7 @@ function resultOf(scale: BenchResult['scale'], measures: Measure[]): BenchResult
 }
 
 describe('comparisonToText', () => {
-  it('gives a verdict where the spreads do not overlap', () => {
+  it('gives a verdict if the spreads do not overlap', () => {
     const before = resultOf('tiny', [
       measure('slow', [100, 110]),
       measure('same', [100, 110]),
@@ -39,7 +39,7 @@ describe('comparisonToText', () => {
     expect(text).not.toContain('cannot be compared')
   })
 
-  it('warns where the scales differ', () => {
+  it('warns if the scales differ', () => {
     expect(comparisonToText(resultOf('tiny', []), resultOf('small', []))).toContain('cannot be compared')
   })
 })

@@ -44,7 +44,7 @@ describe('a packed source', () => {
     [packed('module').slice(0, -10), /damaged/],
     // 64 MiB of zeros, packed into 64 kB.
     [packed(new Uint8Array(2 ** 26)), /more than 4 MiB/],
-  ])('is refused where it cannot be one: %#', async (source, message) => {
+  ])('is refused if it cannot be one: %#', async (source, message) => {
     expect(await unpackSource(source)).toMatchObject({ failure: { message: expect.stringMatching(message) } })
   })
 })

@@ -32,7 +32,7 @@ describe('followedFrom', () => {
     expect([3, 4, 19].map((at) => followedFrom(waypoint(at), '500'))).toEqual([3, 104, 119].map(waypoint))
   })
 
-  it('is the trusted waypoint where the browser keeps nothing', () => {
+  it('is the trusted waypoint if the browser keeps nothing', () => {
     vi.stubGlobal('localStorage', undefined)
     keepFollowed(waypoint(0), waypoint(50))
     expect(followedFrom(waypoint(0), '100')).toBe(waypoint(0))

@@ -48,7 +48,7 @@ describe('what a view shows', () => {
     expect(isSame('null', null)).toBe(false)
   })
 
-  it('is an account that never sent anything where none is stored', () => {
+  it('is an account that never sent anything if none is stored', () => {
     const isSame = (shown: string | null, proven: string | null) => isSameJson(shown, proven, { kind: 'account' })
     expect(isSame('{"sequence_number":"0"}', null)).toBe(true)
     expect(isSame('{"sequence_number":"1"}', null)).toBe(false)
@@ -58,7 +58,7 @@ describe('what a view shows', () => {
 })
 
 describe('nearestVersion', () => {
-  it('is the nearer one, the first of two as near, and the first where nothing is known', () => {
+  it('is the nearer one, the first of two as near, and the first if nothing is known', () => {
     const versions = ['90', '50', '10']
     expect(['100', '71', '70', '69', '11', '0'].map((to) => nearestVersion(versions, to))).toEqual([
       '90',

@@ -8,13 +8,13 @@ const [genesis, later] = KNOWN_WAYPOINTS['1'] as [string, string]
 describe('trustedWaypoint', () => {
   beforeEach(() => chooseWaypoint('1', undefined))
 
-  it('is that of the network, of the node where it is one of the network', () => {
+  it('is a waypoint of the network, preferably the one of the node', () => {
     expect(trustedWaypoint('1', genesis, '2000000000')).toEqual({ waypoint: genesis, saidBy: 'network' })
     expect(trustedWaypoint('1', `7:${HASH}`, '2000000000')).toEqual({ waypoint: later, saidBy: 'network' })
     expect(trustedWaypoint('1', null, '1638030464')).toEqual({ waypoint: genesis, saidBy: 'network' })
   })
 
-  it('is that of the node where no network is known, if it has one', () => {
+  it('is that of the node if no network is known and the node has one', () => {
     expect(trustedWaypoint('77', `7:${HASH}`, '9')).toEqual({ waypoint: `7:${HASH}`, saidBy: 'node' })
     expect(trustedWaypoint('77', null, '9')).toBe(undefined)
   })

@@ -106,7 +106,7 @@ describe('history balance', () => {
     expect(csv.stdout).toBe(`version,timestamp,time,balance,error\n${lines.join('')}`)
   })
 
-  it('prints with each change the transaction that made it, where the store keeps transactions', async () => {
+  it('prints with each change the transaction that made it, if the store keeps transactions', async () => {
     const engine = openStateEngine({ path: bed.at('keeping') })
     await ingestSource(engine, openDemoLedger(), { retain: 100n, keepTransactions: true })
     await engine.close()
@@ -185,7 +185,7 @@ describe('history balance', () => {
   })
 
   it.runIf(isSlowRun)(
-    'refuses an end that the store does not have, and ends without an error where nobody reads it',
+    'refuses an end that the store does not have, and ends without an error if its output is not read',
     async () => {
       expect(await history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
         status: 1,
@@ -235,7 +235,7 @@ describe('history resource and history table-item', () => {
     expect(csv.stdout.trim().split('\n')).toHaveLength(3)
   })
 
-  it('say null where the value was deleted, and why a value cannot be decoded', async () => {
+  it('say null if the value was deleted, and why a value cannot be decoded', async () => {
     const key = tableItemKey(PRICE.handle, Uint8Array.of(1))
     const engine = openStateEngine({ path: bed.at('deleted') })
     for (const [at, bytes] of [Uint8Array.of(7), null, Uint8Array.of(7, 7)].entries()) {

@@ -65,7 +65,7 @@ describe('ingest of the backup service of a node that prunes', () => {
     expect((await ingesting('store', ...window(timeOf(3)))).status).toBe(0)
   })
 
-  it('continues a store as long as it has the version that follows, and says which one it has where not', async () => {
+  it('continues a store as long as it has the version that follows, and otherwise says which one it has', async () => {
     expect((await ingesting('store', ...window(BASE), '--to', String(BASE + 20))).status).toBe(0)
     const held = Number((await bed.info('store')).ledger_version)
     service.oldest = held + 1

@@ -119,7 +119,7 @@ describe('ingest --since', () => {
     expect(existsSync(bed.at('store'))).toBe(false)
   })
 
-  it('is refused where the disk is too small, before anything large is fetched', async () => {
+  it('is refused if the disk is too small, before anything large is fetched', async () => {
     const name = readdirSync(bed.at('bucket/e1')).find((one) => one.startsWith('state_'))!
     const path = join(bed.at('bucket/e1'), name, 'state.manifest.gz')
     const manifest = JSON.parse(gunzipSync(readFileSync(path)).toString())

@@ -41,7 +41,7 @@ describe('info --forecast', () => {
     await engine.close()
   })
 
-  it('says what it lacks where nothing was superseded', async () => {
+  it('says what it lacks if nothing was superseded', async () => {
     await bed.fill('store', 1)
     expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
       status: 1,

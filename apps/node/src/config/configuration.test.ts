@@ -119,13 +119,13 @@ describe('a file that is read again', () => {
     ['', /cannot be read/],
     ['null', /holds no JSON object/],
     [{ folow: 'http://node.example/v1' }, /"folow" is not a setting/],
-  ])('is refused where it says %j', (content, message) => {
+  ])('is refused if it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))
     file(typeof content === 'string' ? content : { ...GOOD, ...content })
     expect(() => nodeSettings(input.reread(), { kind: 'folder', dataDir: 'data' })).toThrow(message)
   })
 
-  it('is refused where it is gone', () => {
+  it('is refused if it is gone', () => {
     const input = parse('--config', file(GOOD))
     rmSync(join(folder, 'node.json'))
     expect(() => input.reread()).toThrow(/cannot be read/)

@@ -186,7 +186,7 @@ describe('start --network --since', () => {
     await storeReaches(program, chain.latestVersion, 'ledger_version')
   })
 
-  it('makes no tree that would take more than a tenth of the disk, says so where a proof is asked for, and finds the one that is asked for', async () => {
+  it('makes no tree that would take more than a tenth of the disk, says so if a proof is asked for, and finds the one that is asked for', async () => {
     const base = Number(chain.endings()[3]!.version)
     chain.extendWithItems(16_000)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
@@ -233,7 +233,7 @@ describe('start --network --since', () => {
     await storeReaches(program, chain.latestVersion, 'ledger_version')
   })
 
-  it('is refused before anything is served where the backup is of another chain or nothing is known', async () => {
+  it('is refused before anything is served if the backup is of another chain or nothing is known', async () => {
     const refused = bed.run('start', '--network', 'devnet', '--since', '1d', '--data-dir', bed.at('store'))
     expect([refused.status, refused.stderr]).toEqual([
       1,

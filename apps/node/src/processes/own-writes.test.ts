@@ -44,7 +44,7 @@ describe('a program that has one address for all', () => {
     [0, '5.2.1', sdk5],
     [150, '5.2.1', sdk5],
     [100, '7.3.0', sdk7 as unknown as typeof sdk5],
-  ])('sees its own writes where the state comes %i ms after the transactions, by ts-sdk %s', async (lagMs, _, sdk) => {
+  ])('sees its own writes if the state comes %i ms after the transactions, by ts-sdk %s', async (lagMs, _, sdk) => {
     const { chain, url } = await serveBehind(lagMs)
     expect(await transferAndRead(sdk, url, chain.privateKey, 5)).toEqual([])
     expect(chain.versions.length).toBe(6)

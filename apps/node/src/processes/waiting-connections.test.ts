@@ -31,7 +31,7 @@ describe('connections that wait', () => {
     expect([...waiting]).toEqual([])
   })
 
-  it('are taken by turns also where there is room for a few at a time', () => {
+  it('are taken by turns even if there is room for only a few at a time', () => {
     const waiting = waitingOf('a1 a2 a3 b1 b2')
     expect(takeSome(waiting, 1)).toBe('a1')
     waiting.add({ address: 'c', name: 'c1' })
@@ -39,7 +39,7 @@ describe('connections that wait', () => {
     expect(takeSome(waiting, 3)).toBe('c1 b2 a3')
   })
 
-  it('give way to others where there are too many: the newest of the address that has the most', () => {
+  it('give way to others if there are too many: the newest of the address that has the most', () => {
     const waiting = waitingOf('b1 a1 a2 b2 a3')
     const names = []
     for (let one = waiting.newestOfTheMost(); one; one = waiting.newestOfTheMost()) {

@@ -75,7 +75,7 @@ describe('a forecast', () => {
     expect(forecastWindow(5_000, shape, measured, true).diskBytes).toBe((50_000 + 9_800 * 100) * 1.25)
   })
 
-  it('cannot be made where nothing was superseded', () => {
+  it('cannot be made if nothing was superseded', () => {
     const store = {
       keys: 5,
       historyEntries: 0,

@@ -110,7 +110,7 @@ describe.each(['s3', 'gs', 'first'] as const)('a bucket that lists as %s', (flav
 })
 
 describe('a backup in a bucket', () => {
-  it('lists nothing where there is no such folder, and takes a name that XML escapes', async () => {
+  it('lists nothing if there is no such folder, and takes a name that XML escapes', async () => {
     put('e1/a & <b>/"c"+%é', 'there')
     await open()
     expect(await list(storage!, 'absent')).toEqual([])
@@ -218,7 +218,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       }
     })
 
-    it('leaves out what it had where the whole object is answered in place of a range', async () => {
+    it('skips what it had if the answer is the whole object in place of a range', async () => {
       await open()
       faulty(cutAfter(100_000), withBody(LARGE), withBody(LARGE))
       await readLarge()
@@ -226,7 +226,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       expect(await read('state/digits', { from: 4, to: 6 })).toBe('45')
     })
 
-    it('begins again where the answer is encoded, which cannot be entered', async () => {
+    it('begins again if the answer is encoded, which cannot be continued in the middle', async () => {
       await open()
       const encoded = { 'content-encoding': 'gzip' }
       const packed = gzipSync(LARGE)
@@ -239,7 +239,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       expect(asked('state/large').map(({ headers }) => headers.range)).toEqual([undefined, undefined])
     })
 
-    it('ends with an error where it is cut eight times in a row', async () => {
+    it('ends with an error if it is cut eight times in a row', async () => {
       await open()
       faulty(...Array.from({ length: 8 }, () => cutAfter(0)))
       await expect(read('state/large')).rejects.toMatchObject({
@@ -248,7 +248,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       })
     })
 
-    it('ends with an error where the object is longer or shorter than it was listed', async () => {
+    it('ends with an error if the object is longer or shorter than it was listed', async () => {
       await open()
       for (const by of [-1, 1]) {
         server!.faultOf = ({ isListing }) => (isListing ? undefined : withLengthOff(by))
@@ -261,7 +261,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       }
     })
 
-    it('ends with an error where more comes than was announced', async () => {
+    it('ends with an error if more comes than was announced', async () => {
       await open()
       server!.faultOf = ({ isListing }) =>
         isListing
@@ -275,7 +275,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
     })
 
     it.each(['If-Match', 'its ETag alone'])(
-      'ends with an error where the object is changed, noticed by %s',
+      'ends with an error if the object is changed, noticed by %s',
       async (how) => {
         await open()
         server!.faultOf = ({ isListing, before, headers }) => {
@@ -297,7 +297,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       },
     )
 
-    it('ends with an error where the object is gone, or may not be read', async () => {
+    it('ends with an error if the object is gone, or may not be read', async () => {
       await open()
       expect(await storage!.find('state/digits')).toBeDefined()
       rmSync(join(folder, 'e1/state/digits'))
@@ -313,7 +313,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       )
     })
 
-    it('is made again where the server says nothing', async () => {
+    it('is made again if the server says nothing', async () => {
       // A listing takes less time than this even on a busy machine; eight failures in a row would be an error.
       await open({}, { silenceMs: 1_000 })
       faulty(silence)
@@ -321,7 +321,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       expect(notices).toContainEqual(expect.stringMatching(/digits: nothing came for 1 s; asking again/))
     })
 
-    it('continues where the server says nothing in the middle', async () => {
+    it('continues if the server says nothing in the middle', async () => {
       await open({}, { silenceMs: 1_000 })
       server!.faultOf = ({ isListing, headers }) => (isListing || headers.range ? undefined : silentAfter(100_000))
       await readLarge()
@@ -432,7 +432,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       })
     })
 
-    it('ends where a page leads to itself', async () => {
+    it('ends if a page leads to itself', async () => {
       await open({ pageSize: 2 })
       let page: Buffer | undefined
       server!.faultOf = () => (answer) => {

@@ -79,7 +79,7 @@ describe('requests to S3', () => {
     [{}, 'us-east-1'],
     [{ AWS_REGION: 'eu-west-1' }, 'eu-west-1'],
     [{ AWS_DEFAULT_REGION: 'eu-west-3' }, 'eu-west-3'],
-  ])('are signed where the environment has keys: %j', async (environment, region) => {
+  ])('are signed if the environment has keys: %j', async (environment, region) => {
     for (const path of [
       '/bucket?list-type=2&prefix=e1%2Fa%20b&continuation-token=%2B%2F%3D',
       '/bucket/e1/a%20b/c-1.chunk',
@@ -93,7 +93,7 @@ describe('requests to S3', () => {
     }
   })
 
-  it('carry the token of a session, and nothing where there are no keys', async () => {
+  it('carry the token of a session, and nothing if there are no keys', async () => {
     const request = await ask('s3://bucket', '/bucket/x', { ...KEYS, AWS_SESSION_TOKEN: 'session' })
     expect(request.headers['x-amz-security-token']).toBe('session')
     for (const environment of [{}, { AWS_ACCESS_KEY_ID: 'x' }, { CLOUDSDK_AUTH_ACCESS_TOKEN: 'x' }]) {
@@ -101,7 +101,7 @@ describe('requests to S3', () => {
     }
   })
 
-  it('carry nothing where the environment says so, which has keys for other buckets', async () => {
+  it('carry nothing if the environment says so, which has keys for other buckets', async () => {
     for (const word of ['1', 'YES', 'true']) {
       const { headers } = await ask('s3://bucket', '/bucket/x', { ...KEYS, AWS_NO_SIGN_REQUEST: word })
       expect(headers.authorization).toBeUndefined()

@@ -62,7 +62,7 @@ describe('a backup in a folder', () => {
     expect(await list('')).toEqual([])
   })
 
-  it('lists nothing where there is no such folder, or a file', async () => {
+  it('lists nothing if there is no such folder, or if it is a file', async () => {
     expect(await list('absent')).toEqual([])
     expect(await list('state/plain')).toEqual([])
   })
@@ -80,7 +80,7 @@ describe('a backup in a folder', () => {
     expect(await read('state/digits', { from: 10 })).toBe('')
   })
 
-  it('throws from the stream where the object is gone', async () => {
+  it('throws from the stream if the object is gone', async () => {
     await expect(read('state/absent')).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })
@@ -97,7 +97,7 @@ describe('what is read out of the storage of a backup', () => {
     expect((await readBackupMetadata(storage)).snapshots.map(({ version }) => version)).toEqual([7n, 8n])
   })
 
-  it('is refused outside the backup, and where it is missing', async () => {
+  it('is refused outside the backup, and if it is missing', async () => {
     for (const handle of ['/etc/hosts', '../secret', 'state/../../secret']) {
       await expect(resolveBackupFile(storage, handle)).rejects.toMatchObject({
         code: 'invalid_backup',
@@ -127,7 +127,7 @@ describe('what is read out of the storage of a backup', () => {
     }
   })
 
-  it('is refused where it is cut short', async () => {
+  it('is refused if it is cut short', async () => {
     const cut = gzipSync(MANIFEST).subarray(0, -4)
     await expect(readContent(piecesOf(cut), 'the object', 1000)).rejects.toMatchObject({
       code: 'invalid_backup',

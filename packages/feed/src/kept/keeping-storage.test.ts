@@ -78,7 +78,7 @@ describe('a backup that is kept', () => {
     expect(large()).toEqual([])
   })
 
-  it('names the versions that were read, also where the last stretch has more', async () => {
+  it('names the versions that were read, even if the last stretch has more', async () => {
     await read('s3://bucket/e1', BASE, { keepFolder: kept }, BASE + 2)
     const found = (await read(kept, BASE)).found as { version: bigint }[]
     const last = found.at(-1)!.version

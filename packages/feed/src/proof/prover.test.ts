@@ -66,7 +66,7 @@ describe('the thread that proves chunks', () => {
     await expect(prover.proveTransactions(chunk(10), undefined)).resolves.toBeDefined()
   })
 
-  it('is waited for by who closes it, also where a reply is on its way', () => {
+  it('is waited for by whoever closes it, even if a reply is on its way', () => {
     const program = `
       import { LedgerHasher } from '${new URL('../../../proof/src/index.ts', import.meta.url)}'
       import { createProver } from '${new URL('prover.ts', import.meta.url)}'

@@ -29,7 +29,7 @@ const MOST_THREADS = 4
 
 /**
  * Creates a prover.
- * @param thread whether to prove in another thread, and in more where `widen` asks for it: 1.6 times as many versions a
+ * @param thread whether to prove in another thread, and in more threads if `widen` asks for them: 1.6 times as many versions a
  * second on two cores. Ignored on one core, and in a bundle that lacks the thread's module.
  */
 export function createProver(hasher: LedgerHasher, thread = true): Prover {

@@ -74,7 +74,7 @@ describe('EpochHistory', () => {
     expect(history.epoch).toBe(6n)
   })
 
-  it('begins at a later waypoint, and takes a second one where the validators were replaced', () => {
+  it('begins at a later waypoint, and takes a second one if the validators were replaced', () => {
     const later = computeWaypoint(hasher, endings[3]!)
     const history = new EpochHistory(hasher, bls, [later])
     history.believe(endings.slice(3))

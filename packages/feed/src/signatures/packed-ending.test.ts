@@ -18,7 +18,7 @@ describe('the end of an epoch', () => {
     )
   })
 
-  it('takes little more than its signature where most of its validators stay', () => {
+  it('takes little more than its signature if most of its validators stay', () => {
     const packed = endings.map((ending, at) => packEnding(BigInt(at), ending, endings[at - 1]))
     const sizes = packed.slice(33, 64).map(({ packed }) => packed.length)
     expect(Math.max(...sizes)).toBeLessThan(endings[40]!.length * 0.6)

@@ -85,7 +85,7 @@ describe('the backup service of a node', () => {
     expect(service.paths.filter((path) => path.startsWith('/state_snapshot/'))).toEqual([])
   })
 
-  it('is asked again where it fails, ends early or is cut', async () => {
+  it('is asked again if it fails, ends early or is cut', async () => {
     service = await startBackupService(chain)
     service.faultOf = (path, before) => {
       if (before > 0) return undefined
@@ -109,7 +109,7 @@ describe('the backup service of a node', () => {
     )
   })
 
-  it('gives a window from the oldest state that the node has on, also where nothing before it is left', async () => {
+  it('gives a window from the oldest state that the node has on, even if nothing before it is left', async () => {
     service = await startBackupService(chain)
     service.oldest = BASE + 1
     service.oldestState = BASE

@@ -78,7 +78,7 @@ describe('the queue of pages', () => {
     expect(requests.open.every(({ request }) => request.start < 2_500n)).toBe(true)
   })
 
-  it('requests no more ahead where the caller waits for the prover, which has more to prove', async () => {
+  it('requests no more ahead if the caller waits for the prover, which has more to prove', async () => {
     const unproven = new Map<bigint, () => void>()
     let mostAhead = 0
     const queue = new PageQueue(({ start, limit, signal, onAnswer }) => {
@@ -100,7 +100,7 @@ describe('the queue of pages', () => {
     expect(mostAhead).toBeLessThan(8)
   })
 
-  it('requests less ahead where all that is ahead has been ready for long', async () => {
+  it('requests less ahead if all that is ahead has been ready for long', async () => {
     const requests = openRequests(100_000n, 100)
     let start = 0n
     for (let pages = 0; pages < 20; pages++) start = (await takeLate(requests, start, 100_000n)).at(-1)!.version
@@ -113,7 +113,7 @@ describe('the queue of pages', () => {
     expect(requests.open.length).toBeLessThan(before)
   })
 
-  it('asks for longer pages while they come quickly, and for shorter ones where they take long', async () => {
+  it('asks for longer pages while they come quickly, and for shorter ones if they take long', async () => {
     const requests = openRequests(100_000n)
     const limits: number[] = []
     let start = 0n

@@ -258,7 +258,7 @@ describe('a broken answer', () => {
 describe('a fork', () => {
   const other = new SyntheticChain({ blocks: 70, seed: 9 })
 
-  it('is found where a version comes back different', async () => {
+  it('is found if a version comes back different', async () => {
     const source = await open({ verify: false })
     const reading = async () => {
       for await (const record of source.versions()) if (record.version === 50n) node.chain = other
@@ -273,7 +273,7 @@ describe('a fork', () => {
     await source.close()
   })
 
-  it('is found where a version does not continue the accumulator of the ledger read before', async () => {
+  it('is found if a version does not continue the accumulator of the ledger read before', async () => {
     const { marks } = await read()
     node.chain = other
     node.latest = Number(other.latestVersion)
@@ -284,7 +284,7 @@ describe('a fork', () => {
     await expect(read({ verify: false }, { version: 20n, mark: marks[20] })).resolves.toBeDefined()
   })
 
-  it('is not taken for one where a single answer is damaged', async () => {
+  it('is not recognized if a single answer is damaged', async () => {
     const { marks } = await read()
     const page = Buffer.from(restPage(chain, 20, 50))
     // Flips a bit in the accumulator root of the last version, which proves the whole page.
@@ -317,7 +317,7 @@ describe('a mark of an earlier version than those that are wanted', () => {
     await expect(read({}, { ...from, mark: marks[20] })).rejects.toMatchObject({ code: 'ledger_fork' })
   })
 
-  it('counts for nothing where nothing is to be proven', async () => {
+  it('counts for nothing if nothing is to be proven', async () => {
     const { marks } = await read()
     const unproven = await read({ verify: false }, { ...from, mark: marks[20] })
     expect(unproven.versions[0]!.version).toBe(60n)
@@ -376,7 +376,7 @@ describe('an answer that would end the reading for good', () => {
     expect(node.faults).toEqual([])
   })
 
-  it('is not believed where a good answer comes in between', async () => {
+  it('is not believed if a good answer comes in between', async () => {
     const source = await open({ follow: true })
     node.latest = 10
     const stop = new AbortController()

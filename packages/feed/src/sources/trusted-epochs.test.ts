@@ -81,7 +81,7 @@ describe('TrustedEpochs', () => {
     })
   })
 
-  it('misses endings after the last one, in a gap, and where no waypoint is among them', async () => {
+  it('misses endings after the last one, in a gap, and if no waypoint is among them', async () => {
     const short = await open(write(records.slice(0, 10)), [waypointOf(0)])
     await expect(askInside(short, 12)).rejects.toThrow(/lacks the ends of epochs 10 to 11/)
     await expect((await open(write(records), [`9999:${'0'.repeat(64)}`])).believeAll()).rejects.toThrow(/9999:00/)

@@ -96,7 +96,7 @@ describe('a backup', () => {
     })
   })
 
-  it('is refused before anything is given out where others signed its ledger info', async () => {
+  it('is refused before anything is given out if others signed its ledger info', async () => {
     const few = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH).slice(2) })
     const others = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH - 1) })
     const trust = { waypoints: [waypointOf(0)] }
@@ -108,7 +108,7 @@ describe('a backup', () => {
     expectUntrusted(await readAll(write(others).root, trust), /is signed with power/)
   })
 
-  it('is refused where ends of epochs are missing, with the option that takes it nevertheless', async () => {
+  it('is refused if ends of epochs are missing, with the option that takes it nevertheless', async () => {
     const trust = { waypoints: [waypointOf(0)] }
     const without = await readAll(write(chain, []).root, trust)
     expectUntrusted(without, /no end of an epoch at a trusted waypoint/)
@@ -118,7 +118,7 @@ describe('a backup', () => {
     expectUntrusted(other, /epoch 0 has the waypoint 0:[0-9a-f]{64}, but 0:abab/)
   })
 
-  it('is read with nothing vouching for it where no waypoint is trusted, and says so once', async () => {
+  it('is read with nothing vouching for it if no waypoint is trusted, and says so once', async () => {
     const { root, snapshot } = write(chain)
     const outcome = await readAll(root, {})
     expect(outcome).toMatchObject({ given: chain.records.length, vouching: undefined, error: undefined })

@@ -111,7 +111,7 @@ describe('a window of a backup', () => {
     expect(await readWindow(wanted, {}, join(folder, 'e1'))).toEqual(await readWindow(wanted))
   })
 
-  it('begins with the genesis where no state is old enough', async () => {
+  it('begins with the genesis if no state is old enough', async () => {
     expect(await readWindow(window({ version: 0n }))).toMatchObject({ base: undefined, versions: numbers(0, LAST) })
   })
 
@@ -157,7 +157,7 @@ describe('a window of a backup', () => {
     expect(later.endings).toBe(made.length - 3)
   })
 
-  it('reads metadata and manifests once, and keeps them where it may', async () => {
+  it('reads metadata and manifests once, and keeps them if it may', async () => {
     const wanted = window({ version: BigInt(NEWER) })
     await planOf(wanted, undefined, { sourceFolder })
     expect(fetched().some((key) => key.includes('.meta'))).toBe(true)
@@ -205,7 +205,7 @@ describe('a window that a backup does not have', () => {
     )
   })
 
-  it('is refused where a source has no windows', async () => {
+  it('is refused if a source has no windows', async () => {
     const folders = readdirSync(join(folder, 'e1')).filter((name) => name.startsWith('state_'))
     writeFileSync(join(sourceFolder, 'genesis.blob'), chain.genesisBlob)
     for (const location of [join(folder, 'e1', folders[0]!), join(sourceFolder, 'genesis.blob')]) {

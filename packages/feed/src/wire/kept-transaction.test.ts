@@ -50,7 +50,7 @@ describe('the entry function of a user transaction', () => {
     ['a payload of a later chain', call(new ByteWriter().uleb128(9)), undefined],
     ['a call of what is not a name', call(new ByteWriter().uleb128(2), 'coin"', 'a,b'), undefined],
     ['a call that is cut short', new ByteWriter().uleb128(2).bytes(OBJECT).uleb128(200), undefined],
-  ])('is read where it is %s', (_, payload, entryFunction) => {
+  ])('is read if it is %s', (_, payload, entryFunction) => {
     const expected = { kind: 'user', hash: HASH, isSuccess: true, sender: SENDER, entryFunction }
     expect(keptOf(userTransaction(payload))).toEqual(expected)
   })

@@ -22,7 +22,7 @@ function metadata(tag: number, epochNumber: bigint, timestamp: bigint): Buffer {
 }
 
 describe('LedgerClock', () => {
-  it('begins a block where a version writes the block resource, with the epoch before and the newest time', () => {
+  it('begins a block if a version writes the block resource, with the epoch before and the newest time', () => {
     const clock = new LedgerClock()
     expect(clock.advance(0n, [height(0n), epoch(1n), [CHAIN_ID_KEY, Buffer.of(4)]])).toEqual({
       height: 0n,
@@ -44,7 +44,7 @@ describe('LedgerClock', () => {
     expect(clock.advance(51n, [height(8n)])).toEqual({ height: 8n, epoch: 3n, timestampUsec: 9n })
   })
 
-  it.each([2, 5])('reads block metadata of tag %i where the state was never read', (tag) => {
+  it.each([2, 5])('reads block metadata of tag %i if the state was never read', (tag) => {
     const clock = new LedgerClock()
     expect(clock.advance(9n, [height(4n)], metadata(tag, 33n, 700n))).toEqual({
       height: 4n,

@@ -124,7 +124,7 @@ describe('an operation that is not served here', () => {
     expect(response.headers.get('access-control-expose-headers')).toContain('x-svc-answered-by')
   })
 
-  it('has no chain state where the upstream sent none', async () => {
+  it('has no chain state if the upstream sent none', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) => void response.writeHead(400).end('no')
     const response = await fetch(`${url}/v1/transactions`)
@@ -140,7 +140,7 @@ describe('an operation that is not served here', () => {
     expect([sent.cookie, sent['x-forwarded-host'], sent['x-api-key']]).toEqual([undefined, undefined, undefined])
   })
 
-  it('is 403 where its kind has no upstream, and in a batch', async () => {
+  it('is 403 if its kind has no upstream, and in a batch', async () => {
     const { upstream, url } = await openBed({}, { kinds: ['gas'] })
     for (const path of [
       '/v1/transactions',
@@ -657,7 +657,7 @@ describe('a read at a version that was pruned here', () => {
     expect(upstream.requests).toEqual([])
   })
 
-  it('is refused where the upstream does not describe its state, and 410 where reads are not forwarded', async () => {
+  it('is refused if the upstream does not describe its state, and 410 if reads are not forwarded', async () => {
     const { upstream, url, prune } = await openBed()
     await prune(2n)
     upstream.answer = (_, response) =>

@@ -46,7 +46,7 @@ describe('a member of a JSON text', () => {
 describe('the version that an answer names', () => {
   const options = { isJson: true, member: 'version', isWhole: true }
 
-  it('is unknown where the text is cut before it, or it is none', () => {
+  it('is unknown if the text is cut before it, or if it is not a version', () => {
     const name = (text: string, isWhole: boolean) => namedVersion(bytesOf(text), { ...options, isWhole })
     expect(name('{"version":"7","x', false)).toBe(7n)
     expect([name('{"x":1}', true), name('{"x":1', false)]).toEqual([undefined, 'unknown'])

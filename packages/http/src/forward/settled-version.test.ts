@@ -4,7 +4,7 @@ import { SettledVersion } from './settled-version.js'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('the settled version is the latest version where one process serves', () => {
+it('the settled version is the latest version if one process serves', () => {
   let latest: bigint | undefined
   const settled = new SettledVersion(() => latest, 0)
   expect(settled.has(0n)).toBe(false)

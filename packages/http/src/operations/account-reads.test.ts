@@ -116,7 +116,7 @@ describe('a listing', () => {
 })
 
 describe('a page', () => {
-  it('ends sooner than its limit where its items are large', async () => {
+  it('ends sooner than its limit if its items are large', async () => {
     const size = MAX_PAGE_BYTES / 8
     const get = ask(await engineWith(new Array(7).fill(size)))
     const bcs = { accept: 'application/x-bcs' }
@@ -149,7 +149,7 @@ describe('a page', () => {
     expect(answersBetween).toBeGreaterThan(1)
   })
 
-  it('is 503 where all that are being built would hold too much', async () => {
+  it('is 503 if all that are being built would hold too much', async () => {
     const get = ask(await engineWith(new Array(1_000).fill(2_000)), { maxAnswerBytes: 10_000_000 })
     const url = `/accounts/${HOME}/resources`
     const statuses = (await Promise.all(Array.from({ length: 8 }, () => get(url)))).map(({ statusCode }) => statusCode)
@@ -160,7 +160,7 @@ describe('a page', () => {
     )
   })
 
-  it('is 410 as a whole where the pruner overtakes it', async () => {
+  it('is 410 as a whole if the pruner overtakes it', async () => {
     const engine = await engineWith([1, 1, 1])
     await engine.commit([{ version: 1n, block: { height: 1n, epoch: 0n, timestampUsec: 6n }, writes: [] }], {
       chainId: 4n,
@@ -185,7 +185,7 @@ describe('a page', () => {
 })
 
 describe('a module', () => {
-  it('has the ABI null where its bytes are not a module', async () => {
+  it('has the ABI null if its bytes are not a module', async () => {
     const engine = createMemoryEngine()
     const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
     const writes: Write[] = [[moduleKey(ADDRESS, 'broken'), Uint8Array.of(1, 2)]]

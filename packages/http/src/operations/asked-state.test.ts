@@ -72,7 +72,7 @@ describe('a state asked for by its time', () => {
     expect(await header('/v1/batch', [later])).toBeUndefined()
   })
 
-  it('is named by the same header where nothing is found at the version', async () => {
+  it('is named by the same header if nothing is found at the version', async () => {
     const answer = await inject(listener, '/v1/accounts/0x1/resource/0x1::a::B?ledger_timestamp=2026-01-31T00:02:00Z')
     expect([answer.statusCode, answer.headers['x-svc-read-version']]).toEqual([404, '5'])
     const item = await inject(listener, {
@@ -97,7 +97,7 @@ describe('a state asked for by its time', () => {
     ])
   })
 
-  it('is 400 where a version is given too, or it is not a time', async () => {
+  it('is 400 if a version is given too, or it is not a time', async () => {
     expect(await errorOf(`ledger_version=3&ledger_timestamp=${START}`)).toMatchObject([
       400,
       { error_code: 'invalid_input' },
@@ -112,7 +112,7 @@ describe('a state asked for by its time', () => {
   })
 
   it.each(['ledger_verson', 'ledgerVersion', 'version', 'ledger%5Fverison'])(
-    'is 400 where a parameter nearly has its name: %s',
+    'is 400 if a parameter nearly has its name: %s',
     async (name) => {
       const message = `there is no parameter ${JSON.stringify(decodeURIComponent(name))} here; \`ledger_version\` is meant?`
       expect(await errorOf(`foo=1&${name}=3`)).toEqual([400, { error_code: 'invalid_input', message }])
@@ -126,7 +126,7 @@ describe('a state asked for by its time', () => {
     },
   )
 
-  it('is read where other parameters are known to nobody', async () => {
+  it('is read even if other parameters are unknown', async () => {
     expect(await versionOf('foo=1&ledger_version=3&%zz=1&bar')).toBe(3)
     const many = Array.from({ length: 8_000 }, (_, at) => `p${at}`).join('&')
     expect(await versionOf(`${many}&ledger_version=3`)).toBe(3)

@@ -124,7 +124,7 @@ describe('POST /v1/batch', () => {
     ])
   })
 
-  it('ends where a pruner overtakes its state', async () => {
+  it('ends if a pruner overtakes its state', async () => {
     const engine = await smallEngine()
     let reads = 0
     const overtaken = overriding<StateReader>(engine, {

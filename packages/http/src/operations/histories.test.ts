@@ -276,7 +276,7 @@ it('the changes of an account have those of its primary stores, also of assets t
 })
 
 describe('histories of values', () => {
-  it('have null where it was deleted', async () => {
+  it('have null if it was deleted', async () => {
     const get = ask(await smallLedger())
     const deletion = `{"version":"6",${time(6n)},"value":null}`
     const raw = await get('/tables/0x7/raw_item/history', {}, { key: '01' })

@@ -125,7 +125,7 @@ describe('?proof=true', () => {
     }
   })
 
-  it('has the whole group where a member is not in it', async () => {
+  it('has the whole group if a member is not in it', async () => {
     const answer = await askJson(`/accounts/0xcafe/resource/0xcafe::game::Missing?${AT}`)
     expect(answer.value).toBeNull()
     expect(answer.proof.stateValue).toBeDefined()
@@ -189,7 +189,7 @@ describe('?proof=true', () => {
     expect([without.status, without.text]).toEqual([200, '{"epoch_endings":[]}'])
   })
 
-  it('names the nearest version with a tree, and says where there is none', async () => {
+  it('names the nearest version with a tree, or says that there is none', async () => {
     for (const query of ['proof=true', `proof=true&ledger_version=${CHECKPOINT + 1n}`]) {
       const { status, text } = await ask(`/accounts/0xcafe?${query}`)
       expect(status).toBe(410)

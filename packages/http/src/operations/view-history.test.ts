@@ -111,7 +111,7 @@ describe('POST /v1/view/history', () => {
     expect(kept.map(({ version, timestamp }) => [version, timestamp])).toEqual([['5', null]])
   })
 
-  it('answers as CSV, with a column for each result, and JSON in quotes where a result is not a scalar', async () => {
+  it('answers as CSV, with a column for each result, and JSON in quotes if a result is not a scalar', async () => {
     const post = ask(await smallLedger())
     const csv = await post('?from=3', VALUE, { accept: 'text/csv' })
     const absent = JSON.parse((await post('?from=4&to=4', VALUE)).body) as Entry[]
@@ -185,7 +185,7 @@ describe('POST /v1/view/history', () => {
     expect((await post(start, VALUE)).statusCode).toBe(404)
   })
 
-  it('ends a page where its runs have used up what one request may, and continues from there', async () => {
+  it('ends a page once its runs have used up what one request may, and continues from there', async () => {
     const values = Array.from({ length: 50 }, (_, at): Write[] => [[HOLDER_KEY, u64(at)]])
     // One such view takes some 30 instructions.
     const post = ask(await viewLedger(0n, values), { viewBudget: { instructions: 60 } })

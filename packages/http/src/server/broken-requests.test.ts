@@ -60,7 +60,7 @@ describe('a broken request that follows good ones', () => {
     ])
   })
 
-  it('is not answered where the fault is in a body whose request was answered already', async () => {
+  it('is not answered if the fault is in a body whose request was answered already', async () => {
     const head = 'POST /nowhere HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'
     expect((await exchangeOf(`${head}zz\r\n`)).statuses).toEqual([404])
   })

@@ -51,7 +51,7 @@ describe('the request listener', () => {
     expect(await readsAt(await listening(createServer(await listenerOfOneVersion())))).toEqual(ANSWERS)
   })
 
-  it('is mounted below a path, where the host takes the path off the URL as Express does', async () => {
+  it('is mounted below a path that the host takes off the URL, as Express does', async () => {
     const listener = await listenerOfOneVersion()
     const server = createServer((request, response) => {
       response.setHeader('x-powered-by', 'the host')
@@ -92,7 +92,7 @@ describe('the request listener', () => {
     expect(await readsAt(await listening(app.server))).toEqual(ANSWERS)
   })
 
-  it('hands paths outside /v1 to the host where its options say so, and answers 404 to what the host leaves', async () => {
+  it('hands paths outside /v1 to the host if its options say so, and answers 404 to what the host leaves', async () => {
     const engine = createMemoryEngine()
     await engine.commit([{ version: 0n, block: { height: 0n, epoch: 0n, timestampUsec: 0n }, writes: [] }], {
       chainId: 4,

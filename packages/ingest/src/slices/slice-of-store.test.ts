@@ -80,7 +80,7 @@ describe('a slice of a store', () => {
     )
   })
 
-  it('is resumed where it was cut short, and is the same as one that was not', async () => {
+  it('is resumed after it was cut short, and is the same as one that was not', async () => {
     await fc.assert(
       fc.asyncProperty(randomLedgers, randomSpecs, fc.nat(6), async (versions, spec, cutAt) => {
         const whole = await wholeStore(versions, 12)

@@ -219,7 +219,7 @@ describe('an ingest that keeps a slice', () => {
     }
   })
 
-  it('of a state that was cut short begins anew where another slice is asked for', async () => {
+  it('of a state that was cut short begins anew if another slice is asked for', async () => {
     const first = await wholeOf([chainOfObjects(4)])
     const open = async () => stateSource(first, 0n, [])
     const slice = createMemoryEngine()

@@ -75,7 +75,7 @@ describe('a read over an async engine', () => {
     expect(await ask(readBalance)).toEqual([5n, 1])
   })
 
-  it('takes one round more where the ledger has moved on, and then one again', async () => {
+  it('takes one round more if the ledger has moved on, and then one again', async () => {
     const engine = await begin()
     const { ask } = asyncOver(engine)
     await ask(readItem)

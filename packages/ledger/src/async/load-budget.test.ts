@@ -56,7 +56,7 @@ describe('a read of many large values', () => {
     expect(counts.bytes).toBeLessThanOrEqual(16 * MIB)
   })
 
-  it('takes as many rounds as it needs where all of it may be loaded', async () => {
+  it('takes as many rounds as it needs if all of it may be loaded', async () => {
     const { state, keys, counts } = await largeItems()
     const ledger = createAsyncLedger(state, { maxLoadedBytes: 40 * MIB })
     // The first read of a ledger also asks whether the store keeps a slice.

@@ -193,7 +193,7 @@ describe('the history of a balance', () => {
     expect([...state.balanceHistory(OWNER, COIN)].map(({ version }) => version)).toEqual([5n, 4n, 3n])
   })
 
-  it('is refused where the pruner passed it, before or during a page or between two pages, never with a gap', async () => {
+  it('is refused if the pruner passed it, before or during a page or between two pages, never with a gap', async () => {
     const versions = Array.from({ length: 9 }, (_, at): Write[] => [[COIN_KEY, coinStore(BigInt(at))]])
     const pruned = expect.objectContaining({ code: 'version_pruned' })
     for (const order of ['desc', 'asc'] as const) {
@@ -215,7 +215,7 @@ describe('the history of a balance', () => {
     }
   })
 
-  it('is refused, not empty, where all that it would list was pruned', async () => {
+  it('is refused, not empty, if all that it would list was pruned', async () => {
     const versions: Write[][] = [[[COIN_KEY, coinStore(1n)]], [], [], [[COIN_KEY, null]], [], [], [], [], []]
     const engine = await engineOf(0n, versions)
     const state = createLedger(engine).at()

@@ -31,7 +31,7 @@ describe('the specification of a slice', () => {
     )
   })
 
-  it('has the digest of all lines where they are many', () => {
+  it('has the digest of all lines if they are many', () => {
     const lines = Array.from({ length: 5_000 }, (_, at) => `0x${(at + 1).toString(16)}`)
     const expected = sha3Of(new TextEncoder().encode(lines.join('\n')))
     expect(sliceDigest(parseSliceSpec({ lines: lines.toReversed() }))).toEqual(expected)

@@ -182,7 +182,7 @@ describe('the types of a table in an item of another table', () => {
     expect(find(parseAddress('0x998'))).toBeUndefined()
   })
 
-  it('are not found where tables hold each other, or items are not of their type, and the search ends', async () => {
+  it('are not found if tables hold each other, or items are not of their type, and the search ends', async () => {
     const state = await stateOf(
       item(OUTER, Uint8Array.of(1), boxes(OUTER, MIDDLE)),
       item(OUTER, Uint8Array.of(2), Uint8Array.of(7, 7)),
@@ -231,7 +231,7 @@ describe('a walk through a hostile value', () => {
     return walker.walk(parseStructTag(text), new ByteReader(bytes))
   }
 
-  it('is stuck where types grow with each level', async () => {
+  it('is stuck if types grow with each level', async () => {
     const levels = Array.from({ length: 100 }, (_, at) => {
       return struct(`D${at + 1}`, 1, [of(`D${at}`, of('Pair', parameter, parameter))])
     })
@@ -241,7 +241,7 @@ describe('a walk through a hostile value', () => {
     expect(await walk(structs, '0xcafe::m::D5<u8>', Uint8Array.of(1))).toBe('passed')
   })
 
-  it('is stuck where a vector says that it has more elements than bytes', async () => {
+  it('is stuck if a vector says that it has more elements than bytes', async () => {
     const structs = [struct('Empty', 0, []), struct('S', 0, [{ kind: 'vector', element: of('Empty') }])]
     const twoBillions = new ByteWriter().uleb128(0x7fff_ffff).toBytes()
     expect(await walk(structs, '0xcafe::m::S', twoBillions)).toBe('stuck')

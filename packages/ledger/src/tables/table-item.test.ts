@@ -107,7 +107,7 @@ describe('readTableItem', () => {
     )
   })
 
-  it('is pruned where the pruner passed it, never empty or older', async () => {
+  it('is pruned if the pruner passed it, never empty or older', async () => {
     const engine = await engineOf([itemWrite('0x01')], [itemWrite('0x02')], [itemWrite('0x03')])
     const state = createLedger(engine).at(0n)
     await engine.prune(1n)

@@ -328,7 +328,7 @@ describe('the history of a view', () => {
     expect(state.rounds).toBeLessThan(48 + 10)
   })
 
-  it('runs once, whatever the window, where nothing that it reads changes', async () => {
+  it('runs once, whatever the window, if nothing that it reads changes', async () => {
     const engine = await viewLedger(0n, Array<Write[]>(2_000).fill([]))
     const history = createLedger(engine).at().viewHistory(call('value', '0xa1'), {})
     expect(seenOf(history)).toHaveLength(1)
@@ -347,7 +347,7 @@ describe('the history of a view', () => {
     expect([sampled.dependsOnClock, sampled.exact]).toEqual([true, false])
   })
 
-  it('shows evenly spaced points, with what the view answers there, and runs only where something changed', async () => {
+  it('shows evenly spaced points, with what the view answers there, and runs only if something changed', async () => {
     const sample = fc.oneof(
       fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
       fc.bigInt(1n, 9n).map((seconds) => ({ everyUsec: seconds * SECOND })),

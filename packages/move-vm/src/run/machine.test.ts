@@ -466,7 +466,7 @@ describe('a run', () => {
     expect(pieces).toEqual(whole)
   })
 
-  it('counts the same cold, warm, and where keys are loaded on the way', () => {
+  it('counts the same cold, warm, and if keys are loaded on the way', () => {
     const vm = createVm()
     const slow = new SlowState(state)
     const cold = callView(vm, state, 'm::sum', [u64(20)])
@@ -547,7 +547,7 @@ describe('a run', () => {
     expect(read(state, '3')).toEqual(first)
   })
 
-  it('reads the settings of the chain again where the revision of the state is another one', () => {
+  it('reads the settings of the chain again if the revision of the state is another one', () => {
     const vm = createVm()
     const bare: ViewState = {
       read: (key) => (compareBytes(key, SCHEDULE_KEY) === 0 ? undefined : state.read(key)),
@@ -567,7 +567,7 @@ describe('a run', () => {
     ['bytes of reads', { readBytes: 7 }, 4031],
     ['modules', { modules: 1 }, 1124],
     ['bytes of modules', { moduleBytes: 100 }, 1124],
-  ])('ends where its %s end', (_, budget, code) => {
+  ])('ends when its %s end', (_, budget, code) => {
     const vm = createVm()
     for (const turn of [1_000_000, 1]) {
       const { fault, usage } = callView(vm, state, 'm::sum', [u64(20)], { budget, turn })
@@ -576,7 +576,7 @@ describe('a run', () => {
     }
   })
 
-  it('ends where the budget of an endless loop ends', () => {
+  it('ends when an endless loop has used up its budget', () => {
     const endless = new TestState([
       { name: 'm', functions: [{ name: 'f', results: [U64], code: [{ label: 'a' }, ['branch', 'a']] }] },
     ])

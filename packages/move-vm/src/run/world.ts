@@ -142,7 +142,7 @@ export class World {
     this.#user!.meter.chargeOnce(instructions)
   }
 
-  /** The first use of a module in a run. */
+  /** Begins the use of a module in a run: charges the module, and notes that it is the state's. */
   #begin(module: ModuleInstance): void {
     this.#user!.meter.chargeModule(module.loaded.size)
     module.entries = 0

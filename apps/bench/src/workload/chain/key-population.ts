@@ -2,7 +2,7 @@ import type { Random } from '@ledger-state/testing/random'
 
 /**
  * How often keys come back: the share of all writes, those of the framework included, that write a key for the first time. Two
- * settings between which a real chain lies; nobody has counted the writes of mainnet.
+ * settings between which a real chain lies; no count of mainnet’s writes is known.
  *
  * `returning`: 2 %, as in the whole of mainnet, 10⁹ keys (assumed) in 52.8 · 10⁹ writes. In the backup of a small real chain it is
  * 1.7 % (1,178 keys in 69,212 writes).
