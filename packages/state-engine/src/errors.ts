@@ -48,7 +48,7 @@ export function layoutUnknown(file: string, version: number, ours: number): Stor
   return new LedgerStateError('store_format', message, { version })
 }
 
-export function writeAheadDamaged(file: string, offset: number, why: string): StoreError {
+export function walFileDamaged(file: string, offset: number, why: string): StoreError {
   const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
   return new LedgerStateError('store_corrupt', message, { offset })
 }
@@ -76,7 +76,7 @@ export function commitsMissing(
   because: string,
 ): StoreError {
   const missingCommits = until - first
-  if (missingCommits < 1) return writeAheadDamaged(file, offset, `the record that seals it is missing: ${because}`)
+  if (missingCommits < 1) return walFileDamaged(file, offset, `the record that seals it is missing: ${because}`)
   const which = missingCommits === 1 ? `commit ${first} is` : `${missingCommits} commits are`
   const range = missingCommits === 1 ? '' : ` (${first} to ${until - 1})`
   const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { listWriteAheadFiles, writeAheadPath } from '../src/wal/append-file.ts'
+import { listWalFiles, walFilePath } from '../src/wal/append-file.ts'
 import {
   decodeFileHeader,
   encodeSyncMark,
@@ -27,8 +27,8 @@ export function inAnotherBoot(file: Buffer): Buffer {
 
 /** Changes the store in a folder as if it was written before the machine was restarted. */
 export function moveToAnotherBoot(folder: string): void {
-  for (const number of listWriteAheadFiles(folder)) {
-    const path = writeAheadPath(folder, number)
+  for (const number of listWalFiles(folder)) {
+    const path = walFilePath(folder, number)
     writeFileSync(path, inAnotherBoot(readFileSync(path)))
   }
 }

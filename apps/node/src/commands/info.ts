@@ -72,7 +72,7 @@ each write; docs/sizing.md says how. It works while a node runs, and better the 
         ['keys', formatCount(stats.keys)],
         ['history entries', formatCount(stats.historyEntries)],
         ['data file', formatBytes(stats.fileBytes)],
-        ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.writeAheadBytes)})`],
+        ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],
       ]
       process.stdout.write(`${table(rows)}\n`)
       if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
@@ -170,7 +170,7 @@ export function storeFacts(engine: LmdbEngineReader) {
     blocks: stats.blocks,
     file_bytes: stats.fileBytes,
     unmerged_writes: stats.memtableEntries,
-    write_ahead_bytes: stats.writeAheadBytes,
+    write_ahead_bytes: stats.walBytes,
   }
 }
 

@@ -261,7 +261,7 @@ function registerStoreMetrics(registry: Registry, store: MeasuredStore): void {
   gauge('store_file_bytes', 'Size of the data file.', () => stats().fileBytes)
   gauge('store_free_bytes', 'Free pages in the data file, which later writes use.', () => stats().freeBytes)
   gauge('store_payload_bytes', 'Bytes of keys and values that are kept.', () => stats().payloadBytes)
-  gauge('store_write_ahead_bytes', 'Size of the WAL files.', () => stats().writeAheadBytes)
+  gauge('store_write_ahead_bytes', 'Size of the WAL files.', () => stats().walBytes)
   gauge('store_table_bytes', 'Memory of a process for what is not merged.', () => stats().memtableBytes)
   gauge('store_table_entries', 'Writes that are not merged into the data file.', () => stats().memtableEntries)
   gauge('store_map_bytes', 'Address space that the data file can grow to.', () => stats().mapBytes)

@@ -49,7 +49,7 @@ beforeEach(() => {
   cpSync(template, folder.path, { recursive: true })
 })
 
-function writeAheadFile(path: string): string {
+function walFileOf(path: string): string {
   return join(path, readdirSync(path).findLast((name) => name.startsWith('write-ahead-'))!)
 }
 
@@ -156,7 +156,7 @@ it('the check finds a damaged or missing ledger record', async () => {
 })
 
 describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
-  const file = () => writeAheadFile(folder.path)
+  const file = () => walFileOf(folder.path)
 
   it('finds a flipped bit of a closed store', async () => {
     const sound = readFileSync(file())
@@ -176,7 +176,7 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
     for (const version of [next, next + 1n]) await engine.commit([knownVersion(version)], KNOWN_CHAIN)
     cpSync(folder.path, killed, { recursive: true })
     await engine.close()
-    const torn = writeAheadFile(killed)
+    const torn = walFileOf(killed)
     truncateSync(torn, statSync(torn).size - 10)
     const reader = openStateEngineReader({ path: killed })
     const report = await reader.check()

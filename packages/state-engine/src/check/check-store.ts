@@ -18,7 +18,7 @@ import { getReverting, getTruncations } from '../records/truncations.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
-import { checkWriteAhead, type UnmergedCommits } from './check-wal-files.js'
+import { checkWalFiles, type UnmergedCommits } from './check-wal-files.js'
 
 /** Callbacks that report the progress of a check. */
 export interface CheckOptions {
@@ -68,7 +68,7 @@ export async function checkStore(
       const bytes = store.meta.getBinary(LEDGER_KEY, findings.options)
       const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
       const reverting = findings.attempt(() => getReverting(store, findings.options))
-      const found = record && findings.attempt(() => checkWriteAhead(store, record, reverting !== undefined, findings))
+      const found = record && findings.attempt(() => checkWalFiles(store, record, reverting !== undefined, findings))
       atFailpoint('check: files read')
       if (record && found && 'mismatch' in found) {
         // If the writer has begun another file meanwhile, the ledger record now names that file.

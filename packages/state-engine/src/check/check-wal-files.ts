@@ -6,7 +6,7 @@ import { KeyHash } from '../memtable/key-hash.js'
 import type { CommitHead, Segment } from '../memtable/segment.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
-import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { listWalFiles, walFilePath } from '../wal/append-file.js'
 import { FILE_HEADER_LENGTH } from '../wal/file-header.js'
 import { WalReader, type WalReaderOptions } from '../wal/reader.js'
 import type { CheckFindings } from './check-findings.js'
@@ -28,7 +28,7 @@ export interface Mismatch {
 }
 
 /** Reads the WAL files of a store, beginning with the first that is not merged. */
-export function checkWriteAhead(
+export function checkWalFiles(
   store: LmdbStore,
   { ledger, walFile, nextCommit, logEnd }: LedgerRecord,
   isReverting: boolean,
@@ -91,9 +91,9 @@ export function checkWriteAhead(
  * Returns its number.
  */
 function findUnreached(folder: string, lastNumber: number): number | undefined {
-  return listWriteAheadFiles(folder).find((number) => {
+  return listWalFiles(folder).find((number) => {
     if (number <= lastNumber) return false
-    const size = statSync(writeAheadPath(folder, number), { throwIfNoEntry: false })?.size ?? 0
+    const size = statSync(walFilePath(folder, number), { throwIfNoEntry: false })?.size ?? 0
     return size > FILE_HEADER_LENGTH
   })
 }
@@ -117,7 +117,7 @@ interface OpenedFile {
 /** Opens a WAL file. Undefined if it does not exist. */
 function openFile(options: WalReaderOptions, hash: KeyHash, findings: CheckFindings): OpenedFile | undefined {
   try {
-    const { size } = statSync(writeAheadPath(options.folder, options.fileNumber))
+    const { size } = statSync(walFilePath(options.folder, options.fileNumber))
     return { file: findings.attempt(() => new WalReader(options, hash)), size }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined

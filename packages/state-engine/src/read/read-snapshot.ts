@@ -1,6 +1,6 @@
 import type { LedgerSummary, Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
-import { writeAheadDamaged } from '../errors.js'
+import { walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
@@ -9,7 +9,7 @@ import type { CommitHead } from '../memtable/segment.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
-import { writeAheadPath } from '../wal/append-file.js'
+import { walFilePath } from '../wal/append-file.js'
 
 /** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
 export interface ReadSnapshot {
@@ -103,7 +103,7 @@ export class ReadSnapshots {
         }
         const { walFile } = merged.record
         if (missing === walFile) {
-          throw writeAheadDamaged(writeAheadPath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
+          throw walFileDamaged(walFilePath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
         }
         missing = walFile
         this.#store.root.resetReadTxn()

@@ -21,11 +21,11 @@ it('storeStats counts what is not merged apart', async () => {
   await engine.commit([record(0, [[bytes('key'), bytes('value')]], 0)], CHAIN)
   expect(engine.stats).toMatchObject({ keys: 1, memtableEntries: 0 })
   await engine.commit([record(1, [[bytes('key'), new Uint8Array(10_000)]], 1)], CHAIN)
-  const { memtableBytes, writeAheadBytes } = engine.stats
+  const { memtableBytes, walBytes } = engine.stats
   expect(engine.stats).toMatchObject({ keys: 1, historyEntries: 0, blocks: 2, payloadBytes: 3 + 5, memtableEntries: 1 })
   await engine.prune(1n)
   expect(engine.stats).toMatchObject({ blocks: 1 })
-  expect(writeAheadBytes).toBeGreaterThan(10_000)
-  expect(memtableBytes).toBeGreaterThan(writeAheadBytes)
+  expect(walBytes).toBeGreaterThan(10_000)
+  expect(memtableBytes).toBeGreaterThan(walBytes)
   await engine.close()
 })

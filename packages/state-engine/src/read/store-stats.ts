@@ -26,7 +26,7 @@ export interface StoreStats {
   /** Memory in bytes that the memtable takes in this process. */
   readonly memtableBytes: number
   /** Size in bytes of the WAL files that the memtable has. */
-  readonly writeAheadBytes: number
+  readonly walBytes: number
   /** Number of slots of readers in use, and of all slots. */
   readonly readers: { readonly used: number; readonly most: number }
 }
@@ -55,7 +55,7 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, m
     databases,
     memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
     memtableBytes: memtable.byteSize,
-    writeAheadBytes: memtable.segments.reduce((sum, { length }) => sum + length, 0),
+    walBytes: memtable.segments.reduce((sum, { length }) => sum + length, 0),
     readers: { used: numReaders, most: maxReaders },
   }
 }

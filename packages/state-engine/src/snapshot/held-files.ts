@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs'
-import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { listWalFiles, walFilePath } from '../wal/append-file.js'
 
 const COPIED_AT_ONCE = 2 ** 20
 
@@ -15,7 +15,7 @@ export class HeldFiles {
 
   /** Opens the files that are in the folder now, unless they are open already. */
   holdPresent(): void {
-    for (const number of listWriteAheadFiles(this.#folder)) if (!this.#holdsPresent(number)) this.#open(number)
+    for (const number of listWalFiles(this.#folder)) if (!this.#holdsPresent(number)) this.#open(number)
   }
 
   /** Numbers of the open files, ascending. */
@@ -61,14 +61,14 @@ export class HeldFiles {
   #holdsPresent(number: number): boolean {
     const descriptor = this.#descriptors.get(number)
     if (descriptor === undefined) return false
-    const present = statSync(writeAheadPath(this.#folder, number), { throwIfNoEntry: false })
+    const present = statSync(walFilePath(this.#folder, number), { throwIfNoEntry: false })
     return !present || present.ino === fstatSync(descriptor).ino
   }
 
   #open(number: number): void {
     let descriptor: number
     try {
-      descriptor = openSync(writeAheadPath(this.#folder, number), 'r')
+      descriptor = openSync(walFilePath(this.#folder, number), 'r')
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
       throw error

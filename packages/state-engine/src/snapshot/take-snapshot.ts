@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { syncFolder } from '../bytes/sync-folder.js'
-import { folderHasStore, writeAheadDamaged } from '../errors.js'
+import { folderHasStore, walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import {
   LEDGER_KEY,
@@ -19,7 +19,7 @@ import { KeyHash } from '../memtable/key-hash.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
 import { getReverting } from '../records/truncations.js'
-import { AppendFile, listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { AppendFile, listWalFiles, walFilePath } from '../wal/append-file.js'
 import { encodeEmptyFile, encodeSyncMark, FILE_HEADER_LENGTH, recordSeed, syncMarkOffset } from '../wal/file-header.js'
 import { WalReader } from '../wal/reader.js'
 import { HeldFiles } from './held-files.js'
@@ -66,8 +66,8 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
   root.resetReadTxn()
   const bytes = meta.getBinary(LEDGER_KEY)
   if (!bytes) return
-  const file = writeAheadPath(path, decodeLedgerRecord(bytes).walFile)
-  if (!existsSync(file)) throw writeAheadDamaged(file, 0, 'the file is missing')
+  const file = walFilePath(path, decodeLedgerRecord(bytes).walFile)
+  if (!existsSync(file)) throw walFileDamaged(file, 0, 'the file is missing')
 }
 
 interface CopyParts {
@@ -92,7 +92,7 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
       const merged = readMerged(unfinished)
-      return !merged || (await copyWriteAhead(parts, merged, held))
+      return !merged || (await copyWalFiles(parts, merged, held))
     })
   } finally {
     held.close()
@@ -134,7 +134,7 @@ async function copyDataFile(
  * have what was committed before the copy of the data file began, and perhaps more. Returns false if the first is not
  * open, or if they end below the oldest version of the data file.
  */
-async function copyWriteAhead(
+async function copyWalFiles(
   { store: { storeId, path: from }, path, atFailpoint }: CopyParts,
   { record, isReverting }: CopiedState,
   held: HeldFiles,
@@ -142,7 +142,7 @@ async function copyWriteAhead(
   const numbers = held.numbers.filter((number) => number >= record.walFile)
   // The newest file first: if a copied file has commits, the older one, which is copied later, is then complete.
   for (const number of numbers.toReversed()) {
-    held.copy(number, writeAheadPath(path, number))
+    held.copy(number, walFilePath(path, number))
     atFailpoint('snapshot: file copied')
   }
   const hash = new KeyHash()
@@ -152,10 +152,10 @@ async function copyWriteAhead(
   const hasOldest = () => latestVersion >= record.ledger.oldestVersion
   /** Removes files that nothing in the copy leads to. */
   const removeAfter = (last: number) => {
-    for (const number of numbers) if (number > last) rmSync(writeAheadPath(path, number))
+    for (const number of numbers) if (number > last) rmSync(walFilePath(path, number))
   }
   for (let fileNumber = record.walFile; ; fileNumber++) {
-    const file = writeAheadPath(path, fileNumber)
+    const file = walFilePath(path, fileNumber)
     // The header of a file is written before the previous file is sealed, which was copied later. If the copy is
     // shorter than the file is now, it was made while the file was created, without commits. If it is as short as the
     // file, the store is damaged.
@@ -171,7 +171,7 @@ async function copyWriteAhead(
     }
     const options = {
       folder: path,
-      copyOf: writeAheadPath(from, fileNumber),
+      copyOf: walFilePath(from, fileNumber),
       storeId,
       fileNumber,
       firstCommit,
@@ -198,7 +198,7 @@ async function copyWriteAhead(
 }
 
 /** Cuts off an incomplete end, and marks that everything else is on disk. */
-async function finishCopy(path: string, { segment, end, marks: [marked] }: WalReader, seed: number): Promise<void> {
+async function finishCopy(path: string, { segment, end, syncMarks: [marked] }: WalReader, seed: number): Promise<void> {
   const file = AppendFile.open(path, segment.length, true)
   try {
     if (marked?.length === end.length) return
@@ -212,7 +212,7 @@ async function finishCopy(path: string, { segment, end, marks: [marked] }: WalRe
 
 function removeUnfinished(path: string, unfinished: string): void {
   for (const file of [unfinished, `${unfinished}-lock`]) rmSync(file, { force: true, recursive: true })
-  for (const number of listWriteAheadFiles(path)) rmSync(writeAheadPath(path, number))
+  for (const number of listWalFiles(path)) rmSync(walFilePath(path, number))
 }
 
 interface CopiedState {

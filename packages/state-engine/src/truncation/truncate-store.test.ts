@@ -7,7 +7,7 @@ import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import type { Failpoint } from '../failpoints/failpoints.js'
 import { openStateEngine, openStateEngineReader, openWithFailpoints, type StateEngine } from '../open-state-engine.js'
-import { listWriteAheadFiles, writeAheadPath } from '../wal/append-file.js'
+import { listWalFiles, walFilePath } from '../wal/append-file.js'
 import { RECORD_HEADER_LENGTH } from '../wal/record.js'
 
 const folder = temporaryFolder()
@@ -69,8 +69,8 @@ describe('a truncation', () => {
     const reached = new Set<Failpoint>()
     const engine = openWithFailpoints({ path: folder.path, durability: 'none' }, (point) => reached.add(point))
     for (let version = 0; version < 100; version++) await engine.commit([busyVersion(version)], CHAIN)
-    const [file] = listWriteAheadFiles(folder.path).slice(-1)
-    const size = () => statSync(writeAheadPath(folder.path, file!)).size
+    const [file] = listWalFiles(folder.path).slice(-1)
+    const size = () => statSync(walFilePath(folder.path, file!)).size
     const before = size()
     await engine.truncateTo(40n)
     expect(size() - before).toBe(RECORD_HEADER_LENGTH + 21 + 8 + 24)
@@ -104,7 +104,7 @@ describe('a truncation', () => {
       const before = Math.max(2, rotations())
       while (rotations() <= before) await commit()
       for (let more = 0; more < 8; more++) await commit()
-    } while (listWriteAheadFiles(folder.path).length !== 2)
+    } while (listWalFiles(folder.path).length !== 2)
     const last = BigInt(version - 1 - cut)
     await engine.truncateTo(last)
     expect(reached.includes('truncation: file created')).toBe(cut > 4)

@@ -20,12 +20,12 @@ import { storeFileGone } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
 
-export function writeAheadPath(folder: string, fileNumber: number): string {
+export function walFilePath(folder: string, fileNumber: number): string {
   return join(folder, `write-ahead-${fileNumber}`)
 }
 
 /** Numbers of the WAL files in a folder, ascending. */
-export function listWriteAheadFiles(folder: string): number[] {
+export function listWalFiles(folder: string): number[] {
   const numbers = readdirSync(folder).flatMap((name) => NAME.exec(name)?.slice(1).map(Number) ?? [])
   return numbers.sort((a, b) => a - b)
 }
@@ -59,7 +59,7 @@ export class AppendFile {
    * Creates a file with its header and no records. If `isDurable`, both the header and the name are durable on return.
    */
   static async create(folder: string, fileNumber: number, header: Uint8Array, isDurable: boolean): Promise<AppendFile> {
-    const path = writeAheadPath(folder, fileNumber)
+    const path = walFilePath(folder, fileNumber)
     const file = new AppendFile(path, await openAsync(path, 'w'))
     try {
       const { failure } = await file.write(header, 0, header.length)

@@ -15,7 +15,7 @@ const KEY = bytes('key')
 const version = (number: number, value = bytes(`value ${number}`)) => record(number, [[KEY, value]], number)
 
 /** Makes writes to the open WAL file fail. */
-function closeWriteAheadFile(): void {
+function closeWalFile(): void {
   for (const descriptor of readdirSync('/proc/self/fd')) {
     const target = (() => {
       try {
@@ -73,7 +73,7 @@ describe('a commit that fails', () => {
       const engine = openStateEngine({ path: folder.path })
       await engine.commit([version(0)], CHAIN)
       await engine.commit([version(1)], CHAIN)
-      closeWriteAheadFile()
+      closeWalFile()
       const broken = expect.objectContaining({
         code: 'store_failed',
         message: expect.stringMatching(/reopen the store/),

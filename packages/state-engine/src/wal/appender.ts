@@ -7,7 +7,7 @@ import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
 import { type LogFilePosition, type LogPosition, NO_POSITION } from '../records/log-position.js'
-import { AppendFile, listWriteAheadFiles, type Written, writeAheadPath } from './append-file.js'
+import { AppendFile, listWalFiles, type Written, walFilePath } from './append-file.js'
 import { readBootId } from './boot-id.js'
 import {
   encodeEmptyFile,
@@ -40,9 +40,9 @@ export interface ActiveFile {
   end: LogPosition
   /** Position up to which it is synced. */
   synced: LogPosition
-  /** The newest mark in the file; undefined if none can be read. */
+  /** The newest sync mark in the file; undefined if none can be read. */
   marked: SyncMark | undefined
-  /** Place of the next mark. */
+  /** Place of the next sync mark. */
   nextMark: number
 }
 
@@ -299,8 +299,8 @@ export class WalAppender {
   /** Removes files, the oldest first. */
   async #removeBelow(fileNumber: number): Promise<void> {
     const { path } = this.#store
-    for (const number of listWriteAheadFiles(path)) {
-      if (number < fileNumber) await rm(writeAheadPath(path, number), { force: true })
+    for (const number of listWalFiles(path)) {
+      if (number < fileNumber) await rm(walFilePath(path, number), { force: true })
     }
   }
 
@@ -374,7 +374,7 @@ export class WalAppender {
     const { path } = this.#store
     try {
       // Before any record, because a whole record cannot be cut off any more, as a reader may have read it. The next
-      // sync covers the mark.
+      // sync covers the sync mark.
       if (marked?.length !== synced.length || marked.bootId !== this.#bootId) await this.#mark(synced)
     } catch (failure) {
       return { end: start, failure: toStoreError(path, failure) }
@@ -384,7 +384,7 @@ export class WalAppender {
   }
 
   /**
-   * Writes a mark of the position up to which the file is synced. The file is synced between two marks, so one of them
+   * Writes a sync mark of the position up to which the file is synced. The file is synced between two of them, so one of them
    * can always be read.
    */
   async #mark(position: LogPosition): Promise<void> {

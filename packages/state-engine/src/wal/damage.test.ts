@@ -16,7 +16,7 @@ import {
   openWithFailpoints,
   type WriterOptions,
 } from '../open-state-engine.js'
-import { listWriteAheadFiles, writeAheadPath } from './append-file.js'
+import { listWalFiles, walFilePath } from './append-file.js'
 
 const SEED = testSeed()
 const random = createRandom(SEED)
@@ -40,14 +40,14 @@ async function makeStore(options: Partial<WriterOptions>, files: 1 | 2): Promise
     })
     version++
   }
-  for (let count = 0; count < 4 || listWriteAheadFiles(path).length < files; count++) await commit(`value ${count}`)
+  for (let count = 0; count < 4 || listWalFiles(path).length < files; count++) await commit(`value ${count}`)
   await commit('before')
   await commit('to be cut off')
   await engine.truncateTo(BigInt(version - 2))
   version--
   for (let count = 0; count < 2; count++) await commit(`after ${count}`)
   await engine.close()
-  expect(listWriteAheadFiles(path)).toHaveLength(files)
+  expect(listWalFiles(path)).toHaveLength(files)
   moveToAnotherBoot(path)
   return path
 }
@@ -168,8 +168,8 @@ async function withDamage(
   name: string,
   work: (read: string, where: string) => Promise<void>,
 ): Promise<void> {
-  const number = random.pick(listWriteAheadFiles(path))
-  const file = writeAheadPath(path, number)
+  const number = random.pick(listWalFiles(path))
+  const file = walFilePath(path, number)
   const content = readFileSync(file)
   writeFileSync(file, damage(Buffer.from(content), random))
   const where = `${name}, in file ${number} (TEST_SEED=${SEED})`
@@ -215,7 +215,7 @@ describe(`damage to the WAL files of a closed store (TEST_SEED=${SEED})`, () => 
     async () => {
       const path = await makeStore({}, 1)
       const store = { path, answers: await readAnswers(path) }
-      const { length } = readFileSync(writeAheadPath(path, 1))
+      const { length } = readFileSync(walFilePath(path, 1))
       for (let at = 0; at < length; at++) {
         const bit = random.below(8)
         const name = `bit ${bit} of byte ${at}`

@@ -1,17 +1,17 @@
 import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
-import { writeAheadDamaged } from '../errors.js'
+import { walFileDamaged } from '../errors.js'
 import type { LogPosition } from '../records/log-position.js'
 
-// A WAL file is a header, two places for marks, and records (record.ts). Numbers are big-endian.
+// A WAL file is a header, two places for sync marks, and records (record.ts). Numbers are big-endian.
 //   header: 8 bytes magic | u64 store id | u64 file number | u64 number of its first commit
 //           | position: the end of the previous file, which is synced up to there; zeros if this file does not continue it | u32 CRC of all before
 //   position: u64 length of the file | u64 number of the next commit | u32 running checksum
-//   mark: position up to which the file is synced | u64 boot id, 0 if unknown | u32 CRC of all before
-// The CRCs of marks and records begin with a seed made of the store id, which is random, and the file number.
+//   sync mark: position up to which the file is synced | u64 boot id, 0 if unknown | u32 CRC of all before
+// The CRCs of sync marks and records begin with a seed made of the store id, which is random, and the file number.
 //
-// Each place for a mark is a separate sector. They are written in turn, one between two syncs, so if a loss of power
-// tears a mark, the other one and the header stay as they were.
+// Each place for a sync mark is a separate sector. They are written in turn, one between two syncs, so if a loss of power
+// tears a sync mark, the other one and the header stay as they were.
 
 const FILE_MAGIC = Buffer.from('LSWAL\0\0\x05', 'latin1')
 const SECTOR = 512
@@ -39,7 +39,7 @@ export interface FileHeader {
 
 export type ExpectedHeader = Omit<FileHeader, 'before'>
 
-/** Encodes a file without records: its header, and one mark. */
+/** Encodes a file without records: its header, and one sync mark. */
 export function encodeEmptyFile(header: FileHeader, bootId: bigint | undefined): Buffer {
   const bytes = encodeFileHeader(header)
   const mark = { ...startPosition(bytes, header.firstCommit), bootId }
@@ -73,11 +73,11 @@ export function decodeFileHeader(bytes: Buffer): FileHeader | undefined {
 /** Checks that a file has the expected header. @throws `store_corrupt` if it does not */
 export function expectFileHeader(bytes: Buffer, file: string, expected: ExpectedHeader): FileHeader {
   const found = decodeFileHeader(bytes)
-  if (!found) throw writeAheadDamaged(file, 0, 'its header is damaged')
-  if (found.storeId !== expected.storeId) throw writeAheadDamaged(file, 0, 'it belongs to another store')
+  if (!found) throw walFileDamaged(file, 0, 'its header is damaged')
+  if (found.storeId !== expected.storeId) throw walFileDamaged(file, 0, 'it belongs to another store')
   for (const field of ['fileNumber', 'firstCommit'] as const) {
     if (found[field] === expected[field]) continue
-    throw writeAheadDamaged(file, 0, `its header has ${field} ${found[field]}, expected ${expected[field]}`)
+    throw walFileDamaged(file, 0, `its header has ${field} ${found[field]}, expected ${expected[field]}`)
   }
   return found
 }
@@ -87,7 +87,7 @@ export function startPosition(header: Buffer, firstCommit: number): LogPosition 
   return { length: FILE_HEADER_LENGTH, nextCommit: firstCommit, checksum: header.readUInt32BE(HEADER_CHECKED_LENGTH) }
 }
 
-/** Seed of the CRCs of the marks and records of a file. */
+/** Seed of the CRCs of the sync marks and records of a file. */
 export function recordSeed(storeId: bigint, fileNumber: number): number {
   return (Number(storeId & 0xffff_ffffn) ^ Math.imul(fileNumber, 0x9e37_79b1)) >>> 0
 }
@@ -104,12 +104,12 @@ export function encodeSyncMark(mark: SyncMark, seed: number): Buffer {
   return bytes
 }
 
-/** A readable mark, and its place. */
+/** A readable sync mark, and its place. */
 export interface PlacedSyncMark extends SyncMark {
   readonly place: number
 }
 
-/** Reads the readable marks in a header. The one with the greatest length comes first. */
+/** Reads the readable sync marks in a header. The one with the greatest length comes first. */
 export function readSyncMarks(header: Buffer, seed: number): PlacedSyncMark[] {
   const marks: PlacedSyncMark[] = []
   for (let place = 0; place < MARK_PLACES; place++) {

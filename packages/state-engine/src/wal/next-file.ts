@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { writeAheadPath } from './append-file.js'
+import { walFilePath } from './append-file.js'
 import { decodeFileHeader, type ExpectedHeader, FILE_HEADER_LENGTH, type FileHeader } from './file-header.js'
 
 export interface NextFile extends FileHeader {
@@ -15,7 +15,7 @@ export function readNextFile({
 }: Pick<ExpectedHeader, 'storeId' | 'fileNumber'> & { readonly folder: string }): NextFile | undefined {
   let descriptor: number
   try {
-    descriptor = openSync(writeAheadPath(folder, fileNumber + 1), 'r')
+    descriptor = openSync(walFilePath(folder, fileNumber + 1), 'r')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { BlockInfo } from '@ledger-state/core'
-import { commitsMissing, writeAheadDamaged } from '../errors.js'
+import { commitsMissing, walFileDamaged } from '../errors.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
 import type { SegmentMemory } from '../memtable/segment-memory.js'
 import type { LogFilePosition, LogPosition } from '../records/log-position.js'
-import { writeAheadPath } from './append-file.js'
+import { walFilePath } from './append-file.js'
 import { readBootId } from './boot-id.js'
 import {
   expectFileHeader,
@@ -64,7 +64,7 @@ export class WalReader {
   #end: LogPosition
   /** Positions that the file must have, beyond what was read. */
   #expected: LogPosition[] = []
-  #marks: readonly PlacedSyncMark[] = []
+  #syncMarks: readonly PlacedSyncMark[] = []
   /** Length that was read, and size of the file, when its end was last examined. */
   #examined = { length: 0, size: 0 }
   #damage: Error | undefined
@@ -77,7 +77,7 @@ export class WalReader {
    */
   constructor(options: WalReaderOptions, hash: KeyHash, memory?: SegmentMemory) {
     const { folder, storeId, fileNumber, firstCommit, before } = options
-    const file = writeAheadPath(folder, fileNumber)
+    const file = walFilePath(folder, fileNumber)
     this.path = options.copyOf ?? file
     this.segment = new Segment(fileNumber, hash, memory)
     this.#hash = hash
@@ -89,12 +89,12 @@ export class WalReader {
       const bytes = this.segment.bytes.subarray(0, Math.min(length, FILE_HEADER_LENGTH))
       const header = expectFileHeader(bytes, this.path, { storeId, fileNumber, firstCommit })
       if (before && (header.before.length !== before.length || header.before.checksum !== before.checksum)) {
-        throw writeAheadDamaged(this.path, 0, 'the file before it is not the one that it follows')
+        throw walFileDamaged(this.path, 0, 'the file before it is not the one that it follows')
       }
       this.#end = startPosition(bytes, firstCommit)
       this.segment.length = FILE_HEADER_LENGTH
       this.#readExpected(bytes)
-      if (this.#marks.length === 0) throw writeAheadDamaged(this.path, 0, 'its marks are damaged')
+      if (this.#syncMarks.length === 0) throw walFileDamaged(this.path, 0, 'its sync marks are damaged')
     } catch (error) {
       this.close()
       throw error
@@ -116,9 +116,9 @@ export class WalReader {
     return this.#end
   }
 
-  /** Readable marks of the file. */
-  get marks(): readonly PlacedSyncMark[] {
-    return this.#marks
+  /** Readable sync marks of the file. */
+  get syncMarks(): readonly PlacedSyncMark[] {
+    return this.#syncMarks
   }
 
   get size(): number {
@@ -211,7 +211,7 @@ export class WalReader {
   /** Whether the machine has run without a break since a writer opened the file. */
   #isOfThisBoot(): boolean {
     const bootId = readBootId()
-    return bootId !== undefined && this.#marks.some((mark) => mark.bootId === bootId)
+    return bootId !== undefined && this.#syncMarks.some((mark) => mark.bootId === bootId)
   }
 
   #missing({ until, because }: MissingCommits): Error {
@@ -226,7 +226,7 @@ export class WalReader {
   expectNoCommits(): void {
     if (this.segment.length <= FILE_HEADER_LENGTH) return
     const why = 'it has commits, but the data file is in the middle of a truncation before them'
-    throw writeAheadDamaged(this.path, FILE_HEADER_LENGTH, why)
+    throw walFileDamaged(this.path, FILE_HEADER_LENGTH, why)
   }
 
   close(): void {
@@ -235,9 +235,9 @@ export class WalReader {
 
   #readExpected(header: Buffer): void {
     const { logEnd, fileNumber } = this.#options
-    this.#marks = readSyncMarks(header, this.#seed)
+    this.#syncMarks = readSyncMarks(header, this.#seed)
     this.#expected = []
-    for (const mark of this.#marks) this.#expect(mark)
+    for (const mark of this.#syncMarks) this.#expect(mark)
     if (logEnd.fileNumber === fileNumber) this.#expect(logEnd)
   }
 
@@ -249,7 +249,7 @@ export class WalReader {
   /** Reads the file up to an offset into the arena, after its used part. Returns how far it read. */
   #load(end: number): number {
     const { segment } = this
-    if (end > MAX_FILE_LENGTH) throw writeAheadDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
+    if (end > MAX_FILE_LENGTH) throw walFileDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
     segment.reserve(end - segment.length)
     for (let at = segment.length; ; ) {
       const count = at < end ? readSync(this.#descriptor, segment.bytes, at, end - at, at) : 0
@@ -273,7 +273,7 @@ export class WalReader {
     const { segment } = this
     const start = segment.length + RECORD_HEADER_LENGTH
     if (number !== this.nextCommit) {
-      throw writeAheadDamaged(this.path, segment.length, `commit ${number} instead of ${this.nextCommit}`)
+      throw walFileDamaged(this.path, segment.length, `commit ${number} instead of ${this.nextCommit}`)
     }
     segment.length = start + payloadLength
     if (payloadLength === 0) {
@@ -294,7 +294,7 @@ export class WalReader {
       const isBeyond = this.#isSealed || expected.length < this.segment.length
       const isOther = expected.length === length ? expected.checksum !== checksum : isBeyond
       if (isOther) {
-        throw writeAheadDamaged(this.path, expected.length, 'its commits are not those that were synced')
+        throw walFileDamaged(this.path, expected.length, 'its commits are not those that were synced')
       }
     }
     this.#expected = this.#expected.filter((expected) => expected.length > length && !this.#isSealed)

@@ -57,7 +57,7 @@ describe('the header of a WAL file', () => {
   })
 })
 
-describe('the marks of a WAL file', () => {
+describe('the sync marks of a WAL file', () => {
   it('are read, the greatest length first, without those of which any bit is wrong', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(readSyncMarks(bytes, SEED)).toEqual([])

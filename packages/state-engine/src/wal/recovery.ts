@@ -1,12 +1,12 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeAheadDamaged } from '../errors.js'
+import { walFileDamaged } from '../errors.js'
 import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { type LogPosition, NO_POSITION } from '../records/log-position.js'
 import { getReverting } from '../records/truncations.js'
-import { AppendFile, listWriteAheadFiles, writeAheadPath } from './append-file.js'
+import { AppendFile, listWalFiles, walFilePath } from './append-file.js'
 import type { ActiveFile, RecoveredWal } from './appender.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
 import { WalReader } from './reader.js'
@@ -21,7 +21,7 @@ export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): 
     // The previous writer may have been killed with transactions that were not synced, such as the last one of a merge.
     // They are synced before a file is removed or appended to because of them.
     if (store.durability !== 'none') syncFile(join(store.path, STORE_FILE))
-    const numbers = listWriteAheadFiles(store.path)
+    const numbers = listWalFiles(store.path)
     if (record) return recoverFiles(store, record, numbers)
     // The first commit creates a file before it is in LMDB.
     for (const number of numbers) removeWithoutCommits(store, number)
@@ -47,7 +47,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
   let before: LogPosition | undefined
   for (let fileNumber = walFile; ; fileNumber++) {
     if (!numbers.includes(fileNumber)) {
-      throw writeAheadDamaged(writeAheadPath(store.path, fileNumber), 0, 'the file is missing')
+      throw walFileDamaged(walFilePath(store.path, fileNumber), 0, 'the file is missing')
     }
     const { path: folder, storeId } = store
     const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
@@ -62,7 +62,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
       if (file.isSealed) continue
       for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
       const active = openActive(store, file)
-      for (const number of numbers) if (number < walFile) rmSync(writeAheadPath(folder, number), { force: true })
+      for (const number of numbers) if (number < walFile) rmSync(walFilePath(folder, number), { force: true })
       return { memtable, active, nextCommit }
     } finally {
       file.close()
@@ -72,17 +72,17 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
 
 /** Cuts a torn end off the last file. The rest is on disk before anything is appended. */
 function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
-  const { segment, end, marks } = file
+  const { segment, end, syncMarks } = file
   const active = AppendFile.open(file.path, segment.length, durability !== 'none')
-  const [marked] = marks
+  const [marked] = syncMarks
   const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
   return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
 }
 
 /** Removes a file that was created and not used yet. @throws `store_corrupt` if it has commits */
 function removeWithoutCommits({ path }: LmdbStore, number: number): void {
-  const file = writeAheadPath(path, number)
+  const file = walFilePath(path, number)
   const { size } = statSync(file)
-  if (size > FILE_HEADER_LENGTH) throw writeAheadDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
+  if (size > FILE_HEADER_LENGTH) throw walFileDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
   rmSync(file)
 }

@@ -102,12 +102,10 @@ export function writeImage(path: string, image: Image): void {
 
 /** Copies an image, as it is found once there is power again, into separate memory. */
 export function foundImage(image: Image): Image {
-  return new Map(
-    [...image].map(([name, bytes]) => [name, isWriteAhead(name) ? inAnotherBoot(bytes) : Buffer.from(bytes)]),
-  )
+  return new Map([...image].map(([name, bytes]) => [name, isWalFile(name) ? inAnotherBoot(bytes) : Buffer.from(bytes)]))
 }
 
-function isWriteAhead(name: string): boolean {
+function isWalFile(name: string): boolean {
   return /(^|\/)write-ahead-\d+$/.test(name)
 }
 
