@@ -48,7 +48,6 @@ class RandomHistory {
   /**
    * Runs a history.
    * @param open opens the store of the history, which is empty at first
-   * @param open opens the one store of the history, which is empty at first
    */
   static async run(random: Random, open: () => Promise<AsyncStateWriter>): Promise<void> {
     const history = new RandomHistory(random, open, await open())

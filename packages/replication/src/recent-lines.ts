@@ -33,7 +33,6 @@ export class RecentLines {
   /**
    * Makes an empty buffer of lines.
    * @param maxCharacters most characters that are kept; 16 million by default
-   * @param maxCharacters what is kept at most; 16 million by default
    */
   constructor(engine: StateEngineReader, maxCharacters = 16_000_000) {
     this.#engine = engine

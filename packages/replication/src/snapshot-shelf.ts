@@ -27,8 +27,6 @@ export class SnapshotShelf {
 
   /**
    * Makes an empty shelf.
-   * @param root folder on a disk with room for a copy of the store. What an earlier process left
-   * there is removed.
    * @param root folder on a disk with room for a copy of the store; what an earlier process left there is removed
    */
   constructor(engine: LmdbEngineReader, root: string) {

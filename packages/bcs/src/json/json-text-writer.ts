@@ -48,7 +48,8 @@ export class JsonTextWriter {
   #maxLength = MAX_JSON_TEXT_BYTES
 
   /**
-   * Makes room for `count` more bytes. @throws `type_too_large` if the text of the value would be longer than its limit
+   * Makes room for `count` more bytes.
+   * @throws `type_too_large` if the text of the value would be longer than its limit
    */
   reserve(count: number): void {
     if (this.length + count > this.bytes.length) this.#grow(this.length + count)

@@ -97,7 +97,8 @@ export interface AsyncStateSnapshot {
   /** Finds the block of a height; undefined if the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Promise<Block | undefined>
   /**
-   * Finds the newest block at or before a time; undefined if all blocks of the window are later. @throws `no_ledger`
+   * Finds the newest block at or before a time; undefined if all blocks of the window are later.
+   * @throws `no_ledger`
    */
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /**

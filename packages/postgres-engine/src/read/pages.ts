@@ -48,9 +48,7 @@ function smaller(a: bigint, b: bigint): bigint {
 
 /**
  * Reads a page of a scan.
- * @param load looks up the keys whose values the statement leaves out, at the version of the
- * scan
- * @param load looks keys up at the version of the scan, for values that the statement does not answer
+ * @param load looks up the keys whose values the statement leaves out, at the version of the scan
  */
 export async function scanPage(
   servers: Servers,

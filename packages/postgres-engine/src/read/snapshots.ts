@@ -76,7 +76,6 @@ export class Snapshots {
   /**
    * Takes a head that a server reported.
    * @param askedAt when the server was asked
-   * @param askedAt when the server was asked
    */
   learn(head: Head, askedAt: number): void {
     const known = this.#head

@@ -85,7 +85,6 @@ export class Segment {
   /**
    * Makes a segment without commits.
    * @param memory larger memory replaces it as commits are added
-   * @param memory replaced by larger memory as commits are added
    */
   constructor(fileNumber: number, hash: KeyHash, memory: SegmentMemory = allocateSegment()) {
     this.fileNumber = fileNumber

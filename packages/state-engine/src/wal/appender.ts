@@ -102,7 +102,6 @@ export class WalAppender {
   /**
    * Makes an appender.
    * @param segmentBytes most bytes of a segment
-   * @param segmentBytes the most that a segment is to have
    */
   constructor(
     store: LmdbStore,

@@ -71,9 +71,9 @@ export class WalReader {
   #isSealed = false
 
   /**
-   * Opens a file, and reads its header alone. @param memory memory for the segment
-   * @param memory what the segment uses
-   * @throws `store_corrupt`, or what the system says, such as ENOENT
+   * Opens a file, and reads its header alone.
+   * @param memory memory for the segment
+   * @throws `store_corrupt`, or errors of the system, such as ENOENT
    */
   constructor(options: WalReaderOptions, hash: KeyHash, memory?: SegmentMemory) {
     const { folder, storeId, fileNumber, firstCommit, before } = options

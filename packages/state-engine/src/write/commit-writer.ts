@@ -39,7 +39,6 @@ export class CommitWriter {
   /**
    * Makes a writer.
    * @param segmentBytes most bytes of a segment
-   * @param segmentBytes the most that a segment may have
    */
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
