@@ -1,5 +1,6 @@
-// Builds one static site in dist/site: the reference of all public packages, and the pages of docs/. It is searched offline.
-// Fails where an export has no sentence, or a link leads nowhere. typedoc finds the entry points of built packages alone.
+// Builds one static site in dist/site: the reference of all public packages, and the pages of docs/. It is searched
+// offline. Fails if an export has no sentence or a link is broken. typedoc finds the entry points of built packages
+// only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +27,7 @@ const sources: Partial<TypeDocOptions> = {
   gitRevision: 'main',
   sourceLinkTemplate: `${repository}/blob/main/{path}#L{line}`,
 }
-/** Every export has a sentence, and so has every method; links in comments and pages lead somewhere. */
+/** Every export and every method must have a sentence, and links in comments and pages must not be broken. */
 const strictness: Partial<TypeDocOptions> = {
   requiredToBeDocumented: ['Variable', 'Function', 'Class', 'Interface', 'TypeAlias', 'Method'],
   validation: { notDocumented: true, invalidLink: true, notExported: false, invalidPath: true },

@@ -1,7 +1,10 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** Links and pictures of the pages of a site that lead to no file of it, or to no place in the page, a line for each. */
+/**
+ * Links and pictures of a site's pages whose target is not a file of the site, or not a place in the page; a line for
+ * each.
+ */
 export function findBrokenLinks(site: string): string[] {
   const pages = globSync('**/*.html', { cwd: site })
   const anchors = new Map(pages.map((page) => [page, anchorsOf(readFileSync(join(site, page), 'utf8'))]))

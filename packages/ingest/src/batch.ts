@@ -18,7 +18,7 @@ const OVERFULL_BATCHES = 8
 
 export interface TakenBatch {
   readonly versions: readonly VersionWrites[]
-  /** The same versions with all writes of the source, if the store keeps only a part of them. */
+  /** The batch's versions with all writes of the source, if the store keeps only a part of them. */
   readonly whole: readonly VersionWrites[]
   readonly writes: number
   readonly bytes: number

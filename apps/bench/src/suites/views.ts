@@ -78,7 +78,7 @@ function callOf(module: string, name: string, typeArguments: readonly string[], 
 
 interface Case {
   readonly call: ViewCall
-  /** The same computation written by hand, and the way to read the first result of the view. */
+  /** The computation of the view written by hand, and the way to read the view's first result. */
   readonly byHand: () => unknown
   readonly readResult: (bytes: Uint8Array) => unknown
 }

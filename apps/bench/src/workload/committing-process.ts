@@ -9,7 +9,7 @@ export interface LoopStops {
   readonly p99: number
   readonly p999: number
   readonly longest: number
-  /** The same in CPU time of the thread, which other programs on the machine and waiting for a disk do not increase. */
+  /** Stops in CPU time of the thread, which other programs on the machine and waiting for a disk do not increase. */
   readonly cpu: { readonly p99: number; readonly p999: number; readonly longest: number }
   /** Writes in a second; 0 if nothing is committed. */
   readonly writesPerSecond: number

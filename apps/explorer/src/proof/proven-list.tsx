@@ -6,7 +6,7 @@ import { ProofsOfList } from './proofs-of-list.ts'
 import { shownVersion } from './shown.ts'
 import { useLoaded } from './use-loaded.ts'
 
-/** What is needed to prove the entries of a list. */
+/** Place and proofs for the entries of a list. */
 export interface ProvenList {
   readonly place: ProofPlace | { readonly nearest: string } | undefined
   readonly proofs: ProofsOfList

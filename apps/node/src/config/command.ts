@@ -31,7 +31,7 @@ export interface CommandInput {
   get<T>(option: Option<T>): T | undefined
   /** The value of one of the `required` options. */
   required<T>(option: Option<T>): T
-  /** The same words, with the environment and the file read again. */
+  /** Reads the environment and the file again, with the same words of the command line. */
   reread(): CommandInput
   /** The value of every setting except secrets. */
   effective(): Record<string, string | number | boolean>

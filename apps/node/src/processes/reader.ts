@@ -23,7 +23,7 @@ export interface ReaderSettings {
   readonly archivalEndpoint: string | undefined
   /** Name of the network; undefined if none was given. */
   readonly network: string | undefined
-  /** What is forwarded, and to which node; undefined if nothing is. */
+  /** Settings for forwarding to upstreams; undefined if nothing is forwarded. */
   readonly forward: ForwardSettings | undefined
   readonly forwardBodyLimitBytes: number
   readonly forwardAnswerLimitBytes: number

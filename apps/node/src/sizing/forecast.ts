@@ -23,7 +23,7 @@ export interface Forecast {
    * Seconds for a state snapshot, unless the window is whole, and then for the versions of the window from a backup.
    */
   readonly backupSeconds: number
-  /** The same, with the versions from a node that answers in 100 ms. */
+  /** Seconds for a state snapshot and for the versions from a node that answers in 100 ms. */
   readonly nodeSeconds: number
 }
 

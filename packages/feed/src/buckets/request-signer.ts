@@ -7,9 +7,9 @@ const REGION_OF_HOST = /(?:^|\.)s3[.-](?:dualstack\.)?([a-z0-9-]+)\.amazonaws\.c
 const DEFAULT_REGION = 'us-east-1'
 
 /**
- * How requests to a bucket are signed, by the credentials that the environment has, as the clouds' own tools read it:
- * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` for S3; `CLOUDSDK_AUTH_ACCESS_TOKEN` or
- * `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. The library that signs is loaded only if it is needed.
+ * Finds the signer of requests to a bucket for the credentials in the environment, which it reads as the clouds' own
+ * tools do: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN` for S3; `CLOUDSDK_AUTH_ACCESS_TOKEN`
+ * or `GOOGLE_APPLICATION_CREDENTIALS` for Google's store. The library that signs is loaded only if it is needed.
  * `AWS_NO_SIGN_REQUEST` or `GS_NO_SIGN_REQUEST` (`1`, `true`, `yes`, `on`) leaves the account out, for a public bucket
  * of other people.
  * @returns undefined if there are no credentials: requests then carry no account

@@ -3,7 +3,7 @@ import { ADDRESS_LENGTH, type BlockInfo, ByteReader, type Write } from '@ledger-
 import { BLOCK_RESOURCE_KEY, CHAIN_ID_KEY, CONFIGURATION_KEY, TIMESTAMP_KEY } from './framework-keys.js'
 
 const BLOCK_METADATA = 2
-/** The same after the tag of a variant. */
+/** Kind of block metadata in which the tag of a variant precedes the same contents. */
 const BLOCK_METADATA_EXT = 5
 
 const BLOCK_ID_LENGTH = 32

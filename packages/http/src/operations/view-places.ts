@@ -9,7 +9,7 @@ export const PLACES = 4
  */
 export const TURNS_IN_A_ROW = 128
 
-/** One of the places of long views. */
+/** A place of a long view. */
 export interface ViewPlace {
   /** Resolves when this view may take a turn. Call it before each turn. */
   run(): Promise<void>

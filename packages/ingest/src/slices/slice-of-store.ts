@@ -91,8 +91,8 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
 }
 
 /**
- * What the mark of a slice had at the newest signed version. @param held of the slice; it was ingested up to there, and
- * paused
+ * Resume point of the mark of a slice at the newest signed version.
+ * @param held ledger of the slice, whose ingest has paused at that version
  */
 function resumeOf({ version, resume }: SignedRange, held: SignedRange | undefined): SignedRange['resume'] {
   if (!resume) return undefined

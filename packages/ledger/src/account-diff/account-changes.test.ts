@@ -24,7 +24,8 @@ function contents(state: LedgerState, address: Uint8Array): Map<string, string> 
 }
 
 /**
- * The same, with the primary stores of the chain's asset and of coins of which the account has a store in either state.
+ * Everything that an account holds, with the primary stores of the chain's asset and of coins of which the account has
+ * a store in either state.
  */
 function contentsWithStores(state: LedgerState, other: LedgerState, address: Uint8Array): Map<string, string> {
   const all = contents(state, address)

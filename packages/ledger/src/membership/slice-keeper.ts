@@ -63,7 +63,7 @@ export interface SliceCounts {
   readonly unread: number
 }
 
-/** What a keeper knew at a moment; argument of `joinedAfter`. */
+/** State of a keeper at a moment; argument of `joinedAfter`. */
 export interface JoinMoment {
   readonly accounts: number
   readonly tables: number

@@ -11,9 +11,9 @@ import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import { type SliceSpec, sliceDigest } from './slice-spec.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
-// What a store writes of its slice, under its own keys:
-//   slice:  u8 1 | digest of what was asked, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
-//   member: u8 why it is kept | u8 1 where it is known whole | u64 version | u32 number of its type, of tables that have one
+// Records that a store writes about its slice, under its own keys:
+//   slice:  u8 1 | digest of the specification, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
+//   member: u8 reason | u8 1 if it is known whole | u64 version | u32 number of its type, for tables that have one
 //   type:   text of the pattern
 //   deletion: nothing; the key and the version say it (see `canNoteDeletion`)
 

@@ -221,7 +221,7 @@ export class SlicedReader implements StateReader {
   }
 
   /**
-   * How the member with a key is kept.
+   * Way in which the slice keeps the member with a key.
    * @param key a state key, or a prefix of one
    */
   #memberKept(key: Uint8Array): Kept {

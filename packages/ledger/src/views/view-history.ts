@@ -50,7 +50,7 @@ export interface ViewHistoryOptions
 /** One page of the changes of a view's answer; see `History`. */
 export interface ViewHistory extends History<Change<ViewAnswer>> {
   /**
-   * The same iteration, in turns. It yields undefined after a fraction of a millisecond, or when the view waits for
+   * Iterates the changes in turns. It yields undefined after a fraction of a millisecond, or when the view waits for
    * `task`.
    */
   turns(): Iterable<Change<ViewAnswer> | undefined>

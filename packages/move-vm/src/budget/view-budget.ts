@@ -1,4 +1,6 @@
-/** The most that a run may use, `DEFAULT_BUDGET` by default. A run that needs more ends in a fault. No limit is a time. */
+/**
+ * The most that a run may use, `DEFAULT_BUDGET` by default. A run that needs more ends in a fault. No limit is a time.
+ */
 export interface ViewBudget {
   /** Instructions; natives count as many as their work takes. */
   readonly instructions: number
@@ -12,7 +14,7 @@ export interface ViewBudget {
   readonly moduleBytes: number
 }
 
-/** What a run has used of its budget, the same cold and warm. */
+/** Use of its budget by a run; the same cold and warm. */
 export type ViewUsage = ViewBudget
 
 /** The budget of a run that names none. */

@@ -10,7 +10,7 @@ import { readInteger } from './integer-codec.js'
 /** Reads a function value as it is stored. Closures need the types of the run, which a layout does not have. */
 export type ReadClosure = (reader: ByteReader, depth: number) => ClosureValue
 
-/** What decoding needs in addition to a layout. */
+/** Context that decoding needs in addition to a layout. */
 export interface DecodeContext {
   readonly meter: Meter
   readonly readClosure: ReadClosure

@@ -10,7 +10,7 @@ import { writeInteger } from './integer-codec.js'
 /** Writes a function value as it is stored. */
 export type WriteClosure = (writer: ByteWriter, closure: ClosureValue, depth: number) => void
 
-/** What encoding needs in addition to a layout. */
+/** Context that encoding needs in addition to a layout. */
 export interface EncodeContext {
   readonly meter: Meter
   readonly writeClosure: WriteClosure

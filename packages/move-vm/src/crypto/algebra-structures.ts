@@ -37,7 +37,7 @@ export interface GroupOperations<E> {
   hashTo?(tag: Uint8Array, message: Uint8Array): E
 }
 
-/** What operations on a structure cost, in simple instructions of 50 ns. */
+/** Prices of operations on a structure, in simple instructions of 50 ns. */
 export interface AlgebraPrices {
   readonly add: number
   readonly multiply: number

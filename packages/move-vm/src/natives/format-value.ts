@@ -8,7 +8,7 @@ import type { NativeContext, TypeLayoutField } from './native.js'
 
 // Values as text, as `0x1::string_utils` writes them.
 
-/** How values are written. */
+/** Style in which values are written. */
 export interface FormatStyle {
   /** Whether structs show the whole text of their type, or its name alone. */
   readonly showsTypes: boolean

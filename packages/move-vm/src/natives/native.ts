@@ -127,7 +127,7 @@ export interface FunctionSignature {
   readonly results: readonly string[]
 }
 
-/** What values of a type consist of. */
+/** Parts of the values of a type. */
 export type TypeLayout =
   | { readonly kind: 'plain' }
   | { readonly kind: 'vector'; readonly element: Type }

@@ -18,7 +18,7 @@ import type { StateAccess } from './state-access.js'
 import { type StoredType, storedTypeOf } from './stored-type.js'
 import { TypeTable } from './type-table.js'
 
-/** What a world uses of the run that has it. */
+/** Parts of a run that the world uses while the run has it. */
 export interface WorldUser {
   readonly state: StateAccess
   readonly meter: Meter
