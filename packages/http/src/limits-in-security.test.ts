@@ -62,7 +62,7 @@ it.each([
 it.each([
   ['answers built or not read, each reader', `not read ones from ${kibibytes(LARGE_ANSWER_BYTES)} on`],
   ['answers built or not read, each reader', `nothing was read for ${STALLED_MS === 1_000 ? 'a second' : STALLED_MS}`],
-  ['one turn of the event loop', `bodies above ${kibibytes(SMALL_REQUEST_BYTES)} are worked on in turns`],
+  ['one turn of the event loop', `bodies above ${kibibytes(SMALL_REQUEST_BYTES)} are worked on in separate turns`],
   ['quotes in error messages', `has up to ${withCommas(MAX_MISSING_ITEM_MESSAGE_LENGTH)} characters`],
 ])('the table of limits in SECURITY.md says of %s: %s', (limit, said) => {
   const row = SECURITY.split('\n').find((line) => line.startsWith(`| ${limit} `))
