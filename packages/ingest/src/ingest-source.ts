@@ -8,8 +8,8 @@ import {
   type LedgerSummary,
   type StateWriter,
 } from '@ledger-state/engine'
-import type { LedgerSource, PackedEnding, Reading, StateBase } from '@ledger-state/feed'
-import { BaseImport } from './base-import.js'
+import type { LedgerSource, PackedEnding, Reading } from '@ledger-state/feed'
+import { importBase } from './base-import.js'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
@@ -95,19 +95,19 @@ class Ingest {
   }
 
   async run(): Promise<void> {
-    const { progress } = this.#options
-    expectSameChain(this.#chainIds, this.#source.position)
+    const [engine, source, options, counters] = [this.#engine, this.#source, this.#options, this.#counters]
+    expectSameChain(this.#chainIds, source.position)
     try {
-      this.#endingsLeft = await compareWithSigned(this.#engine, this.#source)
-      this.#filter = await SliceFilter.open(this.#engine, this.#source, this.#options.only?.spec)
-      if (this.#source.base) await this.#importBase(this.#source.base)
+      this.#endingsLeft = await compareWithSigned(engine, source)
+      this.#filter = await SliceFilter.open(engine, source, options.only?.spec)
+      if (source.base) await importBase({ engine, source, options, counters, filter: this.#filter }, source.base)
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
       await this.#flush()
-      if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(this.#engine, error.fields)
+      if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(engine, error.fields)
       throw error
     } finally {
-      progress?.finish()
+      options.progress?.finish()
     }
     await this.#flush()
     while (!this.#isStopped && !(await this.#prune(PRUNE_TURN_ENTRIES)));
@@ -115,17 +115,6 @@ class Ingest {
 
   get #isStopped(): boolean {
     return this.#options.signal?.aborted === true
-  }
-
-  async #importBase(base: StateBase): Promise<void> {
-    const state = new BaseImport({
-      engine: this.#engine,
-      source: this.#source,
-      options: this.#options,
-      counters: this.#counters,
-      filter: this.#filter,
-    })
-    await state.run(base)
   }
 
   async #commitVersions(): Promise<void> {
