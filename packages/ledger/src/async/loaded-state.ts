@@ -6,11 +6,11 @@ import {
   type LedgerSummary,
   noLedger,
   type Revision,
-  type StateReader,
   type StateView,
   type StoreBase,
   type WriteSearch,
 } from '@ledger-state/engine'
+import type { SearchingReader } from '../writes/nearest-write.js'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
@@ -24,7 +24,7 @@ import { Prunes } from './prunes.js'
  * it were absent, and is noted. So the answer of a run that lacked something must not be used: `load` loads in one
  * round all that it lacked, and the read runs again.
  */
-export class LoadedState implements StateReader {
+export class LoadedState implements SearchingReader {
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
   readonly #prunes = new Prunes()

@@ -5,6 +5,7 @@ import {
   MAX_KEY_LENGTH,
   type StateReader,
   type StateWriter,
+  type WriteSearch,
 } from '@ledger-state/engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { accountKeyPrefix, resourceKey, tableKeyPrefix } from '@ledger-state/type-tag'
@@ -24,6 +25,7 @@ import {
   wholeOf,
 } from '../../testing/random-slices.ts'
 import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
+import { nearestInHistory } from '../writes/nearest-write.js'
 import { SlicedReader } from './sliced-reader.js'
 
 const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? 60 : 6)) }
@@ -142,21 +144,32 @@ describe.each([
     )
   })
 
-  /** Compares a slice with the whole ledger about one key, at each version and for each range of versions. */
+  /** Compares a slice with the whole ledger about one key: at each version, for each range of versions, and for each search for a write. */
   function compareKey(whole: StateWriter, slice: StateWriter): void {
     const reader = new SlicedReader(slice, createLedger(slice).at().slice!)
     const { oldestVersion, latestVersion } = whole.ledger!
     for (let first = oldestVersion; first <= latestVersion; first++) {
       const found = readAt(slice, first)
-      if (found !== UNKNOWN) expect(found, `at ${first}`).toEqual(readAt(whole, first))
+      if (found !== UNKNOWN) {
+        expect(found, `at ${first}`).toEqual(readAt(whole, first))
+        compareSearch(whole, reader, { until: first })
+      }
       for (let last = first; last <= latestVersion; last++) {
         for (const order of ['asc', 'desc'] as const) {
           const range = { first, last, order }
           const found = historyIn(reader, range)
           if (found !== UNKNOWN) expect(found, `from ${first} to ${last}, ${order}`).toEqual(historyIn(whole, range))
         }
+        if (found !== UNKNOWN) compareSearch(whole, reader, { above: first, last })
       }
     }
+  }
+
+  /** The search begins where the state of the key is known. What the history says is found. */
+  function compareSearch(whole: StateReader, reader: SlicedReader, search: WriteSearch): void {
+    const found = said(() => reader.nearestWrite(key, search))
+    if (found === UNKNOWN) expect(said(() => nearestInHistory(reader, key, search))).toBe(UNKNOWN)
+    else expect(found).toBe(nearestInHistory(whole, key, search))
   }
 })
 

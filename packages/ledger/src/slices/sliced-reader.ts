@@ -10,9 +10,11 @@ import type {
   StateReader,
   StateView,
   StoreBase,
+  WriteSearch,
 } from '@ledger-state/engine'
 import { accountKeyPrefix, annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
+import { nearestInHistory, nearestWrite, type SearchingReader } from '../writes/nearest-write.js'
 import { isFrameworkAt } from './always-kept.js'
 import {
   canNoteDeletion,
@@ -38,7 +40,7 @@ type Kept = 'always' | 'never' | bigint
  * A value in the store is the value in the whole ledger. If the store has no value, this reader throws
  * `version_pruned`, unless the whole ledger has none either.
  */
-export class SlicedReader implements StateReader {
+export class SlicedReader implements SearchingReader {
   readonly inner: StateReader
   readonly #slice: SliceRecord
   /**
@@ -91,6 +93,16 @@ export class SlicedReader implements StateReader {
     if (order === 'asc') this.#expectHistoryKnown(key, first)
     yield* this.#keptHistory(key, options)
     if (order !== 'asc') this.#expectHistoryKnown(key, first)
+  }
+
+  /**
+   * Same as `SearchingReader.nearestWrite`, for a key whose state is known where the search begins: a write in the store is
+   * then the nearest one of the whole ledger. If the store has none, the history says whether there was none, as it may have
+   * noted a deletion, or not know.
+   */
+  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
+    const found = nearestWrite(this.inner, key, search)
+    return found === null ? nearestInHistory(this, key, search) : found
   }
 
   /** The history in the store and, before it, the noted deletion of a value that the store never had. */

@@ -1,6 +1,5 @@
-import type { StateReader, WriteSearch } from '@ledger-state/engine'
-import { loadedStateOf } from '../async/loaded-version-of.js'
-import { SlicedReader } from '../slices/sliced-reader.js'
+import type { StateReader } from '@ledger-state/engine'
+import { nearestWrite } from '../writes/nearest-write.js'
 
 /** Knowledge about one key: it has no write between `from` and `at`. */
 interface KnownWrite {
@@ -24,7 +23,7 @@ export interface KeyWrites {
 /** Searches upwards for the first write above a version, up to `last`. */
 export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites {
   return new NearestWrites(
-    (key, version) => nearestWrite(reader, key, { above: version, last }),
+    (key, version) => nearestWrite(reader, key, { above: version, last }) ?? undefined,
     ({ from, at }, version) => from <= version && (at === undefined || at > version),
     (a, b) => a < b,
   )
@@ -33,7 +32,7 @@ export function createWritesAbove(reader: StateReader, last: bigint): KeyWrites 
 /** Searches downwards for the newest write at or below a version. */
 export function createWritesUntil(reader: StateReader): KeyWrites {
   return new NearestWrites(
-    (key, version) => nearestWrite(reader, key, { until: version }),
+    (key, version) => nearestWrite(reader, key, { until: version }) ?? undefined,
     ({ from, at }, version) => from >= version && (at === undefined || at <= version),
     (a, b) => a > b,
   )
