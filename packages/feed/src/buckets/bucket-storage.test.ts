@@ -183,6 +183,35 @@ describe('a backup in a bucket', () => {
   })
 })
 
+describe('a transfer whose caller reads nothing for longer than a server may be silent', () => {
+  it('is not cut meanwhile, and is where the server falls silent later', async () => {
+    // More than a stream reads ahead of its caller.
+    const [sentAtFirst, sentInAll] = [250_000, 280_000]
+    await open({}, { silenceMs: 1_000 })
+    const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>()
+    server!.faultOf = ({ isListing, key, before, headers }) => {
+      if (isListing) return undefined
+      if (key === 'e1/state/digits') return before < 2 ? silence : undefined
+      if (headers.range) return undefined
+      return (answer, response) => {
+        void isBack.then(() => response.write(answer.body.subarray(sentAtFirst, sentInAll)))
+        return silentAfter(sentAtFirst)(answer, response)
+      }
+    }
+    const pieces: Buffer[] = []
+    for await (const piece of storage!.open('state/large')) {
+      // Another transfer, which the silence cuts twice, shows that the time has passed.
+      if (pieces.length === 0) expect(await read('state/digits')).toBe('0123456789')
+      comeBack()
+      pieces.push(piece as Buffer)
+    }
+    expect(Buffer.concat(pieces).equals(LARGE)).toBe(true)
+    expect(notices.filter((text) => /digits: nothing came for 1 s/.test(text)).length).toBeGreaterThan(1)
+    const [, start] = /^bytes=(\d+)-$/.exec(asked('state/large')[1]!.headers.range!)!
+    expect(Number(start)).toBeGreaterThanOrEqual(sentAtFirst)
+  })
+})
+
 describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
   beforeEach(() => {
     flavour = kind
