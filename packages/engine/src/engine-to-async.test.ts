@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineToAsync } from './engine-to-async.js'
 import { createMemoryEngine } from './memory-engine.js'
-import type { AsyncSnapshot } from './ports/async-engine-ports.js'
+import type { AsyncSnapshot, WriteSearch } from './ports/async-engine-ports.js'
 import type { StateWriter } from './ports/engine-ports.js'
 
 const CHAIN = { chainId: 1 }
@@ -151,6 +151,36 @@ describe('a snapshot', () => {
       await expect(snapshot.history(KEYS[0]!, { first })).rejects.toMatchObject({ code: 'version_pruned' })
     }
     expect((await snapshot.history(KEYS[0]!, { first: 3n })).revisions).toHaveLength(1)
+  })
+
+  it('refuses searches downwards that find nothing, and blocks that it does not find, once it is pruned', async () => {
+    await using engine = createMemoryEngine()
+    const [kept, deleted, never] = [WRITE, { ...WRITE, key: 1 }, { ...WRITE, key: 2 }] as const
+    const steps = [kept, deleted, { ...deleted, isDeletion: true }, kept, kept, kept]
+    const versions = steps.map((step, at) => versionOf(BigInt(at), step))
+    await engine.commit(versions, CHAIN)
+    const snapshot = await engineToAsync(engine).snapshot()
+    const search = (keys: readonly Step[], range: WriteSearch) =>
+      snapshot.nearestWrites(
+        keys.map(({ key }) => KEYS[key]!),
+        range,
+      )
+    expect(await search([kept, deleted, never], { until: 5n })).toEqual([5n, 2n, undefined])
+    expect(await snapshot.blockByHeight(9n)).toBeUndefined()
+    await engine.prune(2n)
+    expect(await search([kept], { until: 4n })).toEqual([4n])
+    expect(await search([kept, deleted, never], { above: 4n, last: 5n })).toEqual([5n, undefined, undefined])
+    expect(await snapshot.blockAtTime(40n)).toMatchObject({ firstVersion: 4n })
+    for (const refused of [
+      () => search([kept, deleted], { until: 5n }),
+      () => search([never], { until: 5n }),
+      () => search([kept], { until: 3n }),
+      () => snapshot.blockByHeight(3n),
+      () => snapshot.blockByHeight(9n),
+      () => snapshot.blockAtTime(39n),
+    ]) {
+      await expect(refused()).rejects.toMatchObject({ code: 'version_pruned', fields: { oldestVersion: 4n } })
+    }
   })
 })
 

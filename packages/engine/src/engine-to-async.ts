@@ -52,12 +52,14 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       const found = engine.blockByHeight(height)
       expectLedger(ledger)
       expectNothingCut(engine, ledger)
+      expectFoundKept(found, engine, ledger)
       return found && visibleBlock(found, ledger)
     },
     blockAtTime: async (timestampUsec) => {
       const found = engine.blockAtTime(timestampUsec)
       expectLedger(ledger)
       expectNothingCut(engine, ledger)
+      expectFoundKept(found, engine, ledger)
       // If the block that was found begins after the snapshot, the answer is the newest block of the snapshot.
       return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
     },
@@ -67,8 +69,9 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       const range = toWriteRange(search, ledger)
       expectLedger(ledger)
       expectNotTruncated(range.last, ledger, engine.ledger)
-      expectSearchKept(range, engine.ledger!)
-      return keys.map((key) => nearestWrite(engine, key, range))
+      const found = keys.map((key) => nearestWrite(engine, key, range))
+      expectSearchKept(range, found, ledger, engine.ledger!)
+      return found
     },
     versions: async (first, last, { limit = PAGE } = {}) => {
       expectListable(first, last, ledger)
@@ -148,6 +151,12 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerSummary | u
 /** Checks that nothing was cut off since the snapshot: the end of a block may depend on any later version. */
 function expectNothingCut(engine: StateWriter, ledger: LedgerSummary): void {
   expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
+}
+
+/** A block that is not found may have been pruned since the snapshot. */
+function expectFoundKept(found: Block | undefined, engine: StateWriter, { oldestVersion }: LedgerInfo): void {
+  const { oldestVersion: oldestNow } = engine.ledger!
+  if (!found && oldestNow > oldestVersion) throw versionPruned(oldestVersion, oldestNow)
 }
 
 function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpward }: WriteRange): bigint | undefined {

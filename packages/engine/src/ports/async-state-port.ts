@@ -94,11 +94,14 @@ export interface AsyncStateSnapshot {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`
    */
   blockAt(version: bigint): Promise<Block>
-  /** Finds the block of a height; undefined if the window holds none. @throws `no_ledger` */
+  /**
+   * Finds the block of a height; undefined if the window holds none.
+   * @throws `no_ledger`; `version_pruned` if a prune may have taken it
+   */
   blockByHeight(height: bigint): Promise<Block | undefined>
   /**
    * Finds the newest block at or before a time; undefined if all blocks of the window are later.
-   * @throws `no_ledger`
+   * @throws `no_ledger`; `version_pruned` if a prune may have taken it
    */
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /**
@@ -109,7 +112,8 @@ export interface AsyncStateSnapshot {
   /**
    * Finds the version of the nearest write of each key, in the order of the keys; undefined if its history has none. It
    * takes one round, whatever the number of keys.
-   * @throws `no_ledger`; `version_pruned` if a prune overtook the version where the search begins
+   * @throws `no_ledger`; `version_pruned` if a prune overtook the version where the search begins, or may have taken a deletion
+   *   that it would find
    */
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
 }

@@ -26,7 +26,21 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerSummary | undefi
   return { first: isUpward ? begin + 1n : 0n, last: last < latestVersion ? last : latestVersion, isUpward, begin }
 }
 
-/** Checks that no write that the search would find was pruned. @throws `version_pruned` if one may be gone */
-export function expectSearchKept({ begin }: WriteRange, { oldestVersion }: Pick<LedgerSummary, 'oldestVersion'>): void {
-  if (begin < oldestVersion) throw versionPruned(begin, oldestVersion)
+/**
+ * Checks what a search found. Of what a key wrote up to the oldest version, a prune leaves the newest write, and nothing if that is a
+ * deletion.
+ * @param found the nearest write of each key; undefined if none was found
+ * @param asked the ledger of the snapshot
+ * @param now the window in which it was searched
+ * @throws `version_pruned` if writes that the search would find may be gone
+ */
+export function expectSearchKept(
+  { begin, isUpward }: WriteRange,
+  found: readonly (bigint | undefined)[],
+  asked: Pick<LedgerSummary, 'oldestVersion'>,
+  now: Pick<LedgerSummary, 'oldestVersion'>,
+): void {
+  if (begin < now.oldestVersion) throw versionPruned(begin, now.oldestVersion)
+  const isPruned = now.oldestVersion > asked.oldestVersion
+  if (!isUpward && isPruned && found.includes(undefined)) throw versionPruned(asked.oldestVersion, now.oldestVersion)
 }

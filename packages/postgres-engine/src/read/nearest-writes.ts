@@ -47,9 +47,9 @@ async function nearestOfPart(
     ? askByShard(servers, shards, ledger, keys, range)
     : askTogether(servers, ledger, keys, range))
   expectNotCut(range.last, ledger, answer)
-  expectSearchKept(range, answer)
   const found: (bigint | undefined)[] = keys.map(() => undefined)
   for (const { place, version } of answer.rows) found[Number(place) - 1] = BigInt(version)
+  expectSearchKept(range, found, ledger, answer)
   return found
 }
 
