@@ -1,12 +1,13 @@
 import { JsonNumber } from '@ledger-state/bcs'
 import { bytesToHex, isLedgerStateError, type Write } from '@ledger-state/core'
-import { engineToAsync } from '@ledger-state/engine'
+import { engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import { createRandom } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { moduleKey, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type PruneMoment, pruneWhileRead } from '../../testing/pruned-state.ts'
 import { ownedObject, sliceOf, wholeOf } from '../../testing/random-slices.ts'
 import {
   CLOCK_KEY,
@@ -102,6 +103,16 @@ function knownOf(changes: Iterable<Change<ViewAnswer>>): (Seen | 'unknown')[] {
     known.push('unknown')
   }
   return known
+}
+
+/** What a read says, or that it is pruned. */
+async function orPruned<T>(read: () => T | Promise<T>): Promise<T | 'pruned'> {
+  try {
+    return await read()
+  } catch (error) {
+    if (isLedgerStateError(error, 'version_pruned')) return 'pruned'
+    throw error
+  }
 }
 
 function inPages(list: (options: ViewHistoryOptions) => ViewHistory, options: ViewHistoryOptions): Seen[] {
@@ -409,6 +420,116 @@ describe('the history of a view', () => {
     before.next()
     await engine.truncateTo(7n)
     expect(() => before.next()).toThrow(expect.objectContaining({ code: 'version_truncated' }))
+  })
+
+  describe('pruned while it is read', () => {
+    const version = fc.option(fc.bigInt(0n, 12n), { nil: undefined })
+    const sample = fc.oneof(
+      fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
+      fc.bigInt(1n, 9n).map((seconds) => ({ everyUsec: seconds * SECOND })),
+    )
+    const pages = fc.record({
+      order: fc.constantFrom('desc' as const, 'asc' as const),
+      from: version,
+      limit: fc.constantFrom(1, 3, 1_000),
+      sample: fc.option(sample, { nil: undefined, freq: 1 }),
+    })
+    const held = fc
+      .tuple(fc.constantFrom(...HOLDERS.slice(0, 2)), fc.option(fc.nat(3), { freq: 1 }))
+      .map(([holder, value]): Write => [resourceKey(holder, HELD), value === null ? null : u64(value)])
+    /** The program is published again now and then, so that a view that reads an absent value reads something that was written. */
+    const program = fc.constant(GENESIS.find(([key]) => bytesToHex(key) === bytesToHex(moduleKey(PROGRAM, 'main')))!)
+    const one = fc.oneof({ weight: 3, arbitrary: held }, program)
+    const histories = fc.array(fc.array(one, { maxLength: 1 }), { minLength: 6, maxLength: 24 })
+    const views = fc.constantFrom(call('either', '0xa1', '0xa2'), call('either', '0xa2', '0xa1'), call('holds', '0xa1'))
+
+    interface Asked {
+      readonly request: ViewRequest
+      readonly options: ViewHistoryOptions
+    }
+
+    const list = (ledger: Ledger, { request, options }: Asked) => ledger.at().viewHistory(request, options)
+
+    function readPage(ledger: Ledger, asked: Asked) {
+      const history = list(ledger, asked)
+      const changes = seenOf(history)
+      return { changes, cursor: history.cursor, complete: history.complete, oldest: ledger.info!.oldestVersion }
+    }
+
+    /** A page over an async ledger has to be as before the prune or as after it; of a state that is not renewed, it may be refused. */
+    async function expectWhole(engine: StateWriter, moment: PruneMoment, seed: number, asked: Asked): Promise<void> {
+      const before = readPage(createLedger(engine), asked)
+      const state = delayState(pruneWhileRead(engine, moment), { random: createRandom(seed) })
+      const found = await orPruned(async () => createAsyncLedger(state).read((ledger) => readPage(ledger, asked)))
+      const after = await orPruned(() => readPage(createLedger(engine), asked))
+      expect([before, after, ...(moment.isRenewed ? [] : ['pruned'])]).toContainEqual(found)
+    }
+
+    /** A page over an engine that is pruned after some changes were shown has to be as before, or is refused. */
+    async function expectWholeOrRefused(
+      engine: StateWriter,
+      shown: number,
+      retain: bigint,
+      asked: Asked,
+    ): Promise<void> {
+      const before = seenOf(list(createLedger(engine), asked))
+      const history = list(createLedger(engine), asked)[Symbol.iterator]()
+      const found: (Seen | 'unknown')[] = []
+      for (let next = history.next(); !next.done; next = history.next()) {
+        found.push(...seenOf([next.value]))
+        if (found.length === shown) break
+      }
+      await engine.prune(retain)
+      found.push(...knownOf({ [Symbol.iterator]: () => history }))
+      if (found.at(-1) === 'unknown') expect(before.slice(0, found.length - 1)).toEqual(found.slice(0, -1))
+      else expect(found).toEqual(before)
+    }
+
+    it('is whole or refused, whenever and how far it is pruned', async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          histories,
+          views,
+          pages,
+          fc.record({
+            questions: fc.nat(16),
+            retainVersions: fc.bigInt(1n, 12n),
+            isRenewed: fc.integer({ min: 0, max: 7 }).map((at) => at > 0),
+          }),
+          fc.integer(),
+          async (versions, request, options, moment, seed) => {
+            await expectWhole(await viewLedger(0n, versions), moment, seed, { request, options })
+            const { questions, retainVersions } = moment
+            await expectWholeOrRefused(await viewLedger(0n, versions), questions % 8, retainVersions, {
+              request,
+              options,
+            })
+          },
+        ),
+        { numRuns: isSlowRun ? 200 : 40 },
+      )
+    })
+
+    it.each([
+      ['of changes', {}],
+      ['of points in time', { sample: { everyUsec: 4n * SECOND } }],
+    ])('does not miss a deletion that the prune took, %s', async (_, more) => {
+      const [one, other] = [resourceKey(HOLDERS[0]!, HELD), resourceKey(HOLDERS[1]!, HELD)]
+      const versions = Array.from({ length: 20 }, (): Write[] => [])
+      versions[2] = [
+        [one, u64(1)],
+        [other, u64(1)],
+      ]
+      versions[5] = [[other, null]]
+      versions[13] = [[one, null]]
+      // The other is read only where there is one, so that its writes are searched for from version 13 on downwards.
+      const asked = { request: call('either', '0xa1', '0xa2'), options: { from: 4n, ...more } }
+      for (let questions = 0; questions < 30; questions++) {
+        const moment = { questions, retainVersions: 8n, isRenewed: questions % 3 > 0 }
+        await expectWhole(await viewLedger(0n, versions), moment, questions, asked)
+        await expectWholeOrRefused(await viewLedger(0n, versions), questions, 8n, asked)
+      }
+    })
   })
 
   it('lets others have a turn while a view runs', async () => {

@@ -203,7 +203,10 @@ class ChangesOfView implements ViewHistory {
         else yield* this.#showOpening(ran)
         return
       }
-      if (written < this.#first) return
+      if (written < this.#first) {
+        this.#expectKept(this.#first)
+        return
+      }
       if (this.#isFull) {
         this.cursor = written
         return
@@ -357,7 +360,7 @@ class ChangesOfView implements ViewHistory {
     if (version >= this.#first && !this.#isLacking) yield this.#show(version, answer)
   }
 
-  /** Checks that no prune and no truncation has removed writes unnoticed. */
+  /** Checks that no prune and no truncation has removed writes of this version, or of later ones, unnoticed. */
   #expectKept(version: bigint): void {
     const { reader, ledger } = this.#parts
     const { oldestVersion } = reader.ledger!
