@@ -154,7 +154,7 @@ function expectNothingCut(engine: StateWriter, ledger: LedgerSummary): void {
 }
 
 /** A block that is not found may have been pruned since the snapshot. */
-function expectFoundKept(found: Block | undefined, engine: StateWriter, { oldestVersion }: LedgerInfo): void {
+function expectFoundKept(found: Block | undefined, engine: StateWriter, { oldestVersion }: LedgerSummary): void {
   const { oldestVersion: oldestNow } = engine.ledger!
   if (!found && oldestNow > oldestVersion) throw versionPruned(oldestVersion, oldestNow)
 }

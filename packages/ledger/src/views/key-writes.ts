@@ -75,19 +75,3 @@ class NearestWrites implements KeyWrites {
     return [...this.#asked].flatMap(([text, key]) => (this.#known.get(text)?.at === version ? [key] : []))
   }
 }
-
-function nearestWrite(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | undefined {
-  const loaded = loadedStateOf(reader)
-  if (loaded) {
-    const found = loaded.nearestWrite(key, search)
-    // If a slice has no write, its history shows whether the ledger had none: it may have noted a deletion, or not
-    // know.
-    if (found !== null || !(reader instanceof SlicedReader)) return found ?? undefined
-  }
-  const revisions =
-    'above' in search
-      ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'asc' })
-      : reader.history(key, { last: search.until, order: 'desc' })
-  for (const { version } of revisions) return version
-  return undefined
-}
