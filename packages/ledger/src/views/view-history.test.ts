@@ -522,7 +522,7 @@ describe('the history of a view', () => {
       ]
       versions[5] = [[other, null]]
       versions[13] = [[one, null]]
-      // The other is read only where there is one, so that its writes are searched for from version 13 on downwards.
+      // The view reads the other key only if the first has a value, so its writes are searched for from version 13 on downwards.
       const asked = { request: call('either', '0xa1', '0xa2'), options: { from: 4n, ...more } }
       for (let questions = 0; questions < 30; questions++) {
         const moment = { questions, retainVersions: 8n, isRenewed: questions % 3 > 0 }

@@ -2,16 +2,16 @@ import type { Revision, StateReader, WriteSearch } from '@ledger-state/engine'
 
 /** A reader that may have its own way to find the nearest write of a key. */
 export interface SearchingReader extends StateReader {
-  /** Null where there is no write; undefined where that is not loaded, which an async state notes. */
+  /** Finds the version of the nearest write; null if there is none, undefined if that is not loaded, which an async state notes. */
   nearestWrite?(key: Uint8Array, search: WriteSearch): bigint | null | undefined
 }
 
-/** Same as `SearchingReader.nearestWrite`, of any reader: of one that has no way of its own, what its history says. */
+/** Same as `SearchingReader.nearestWrite`, for any reader: one without it is asked for its history. */
 export function nearestWrite(reader: SearchingReader, key: Uint8Array, search: WriteSearch): bigint | null | undefined {
   return reader.nearestWrite ? reader.nearestWrite(key, search) : nearestInHistory(reader, key, search)
 }
 
-/** The version of the nearest write that the history of a key has; null where it has none. */
+/** Finds the version of the nearest write in the history of a key; null if it has none. */
 export function nearestInHistory(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | null {
   for (const { version } of historyFrom(reader, key, search)) return version
   return null
