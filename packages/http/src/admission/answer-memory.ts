@@ -7,7 +7,7 @@ export class AnswerMemory {
   readonly #bodies: AnswerBytes[] = []
   #countedBytes = 0
   /** Whether another thread reads the answer, so that its memory cannot be freed. */
-  isBeingRead = false
+  #isBeingRead = false
 
   constructor(load: LoadShedder) {
     this.#load = load
@@ -35,9 +35,19 @@ export class AnswerMemory {
     this.#countedBytes = 0
   }
 
+  /** Keeps the bodies from being freed while another thread reads them. */
+  async whileRead<T>(reading: Promise<T>): Promise<T> {
+    this.#isBeingRead = true
+    try {
+      return await reading
+    } finally {
+      this.#isBeingRead = false
+    }
+  }
+
   /** Frees the bodies, unless another thread reads them. The socket must have sent the bytes that it got of them. */
   free(): void {
-    if (this.isBeingRead) return
+    if (this.#isBeingRead) return
     for (const body of this.#bodies.splice(0)) body.free()
   }
 }

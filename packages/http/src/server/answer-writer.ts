@@ -45,17 +45,24 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
   if (encoding === undefined) write(exchange, status, headers, body)
   else {
-    if (memory) memory.isBeingRead = true
-    compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
-      .finally(() => {
-        if (memory) memory.isBeingRead = false
-      })
-      .then((compressed) => write(exchange, status, [...headers, 'content-encoding', encoding], compressed))
+    const compressing = compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+    const compressed = memory ? memory.whileRead(compressing) : compressing
+    compressed
+      .then((smaller) => write(exchange, status, [...headers, 'content-encoding', encoding], smaller))
       .catch((error) => sendError(exchange, error))
   }
 }
 
 export function sendError(exchange: Exchange, error: unknown): void {
+  answerWithError(exchange, error, false)
+}
+
+/** Answers with an error and closes the connection. */
+export function refuse(exchange: Exchange, error: RequestError): void {
+  answerWithError(exchange, error, true)
+}
+
+function answerWithError(exchange: Exchange, error: unknown, isLast: boolean): void {
   const { context, request, running } = exchange
   const { status, headers, body, unexpected } = errorToReply(error, context.archivalEndpoint)
   if (unexpected) context.onUnexpectedError?.(error, { method: request.method!, url: request.url! })
@@ -66,17 +73,11 @@ export function sendError(exchange: Exchange, error: unknown): void {
     exchange.response.destroy()
     return
   }
-  const all = commonHeaders(exchange, latestHeaders(context, running?.pinned), false)
+  const all = commonHeaders(exchange, latestHeaders(context, running?.pinned), false, isLast)
   const readVersion = running?.readVersion
   if (readVersion !== undefined) all.push(context.chainHeaders.readVersionName, String(readVersion))
   all.push(...headers, 'content-type', CONTENT_TYPE.json)
   write(exchange, status, all, Buffer.from(body))
-}
-
-/** Answers with an error and closes the connection. */
-export function refuse(exchange: Exchange, error: RequestError): void {
-  exchange.isLast = true
-  sendError(exchange, error)
 }
 
 /** Sends an answer without a body. */
@@ -96,8 +97,12 @@ export function unreadableAnswer(context: ServiceContext, error: RequestError): 
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
 }
 
-function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
-  const { context, request, route, isLast } = exchange
+/**
+ * Headers that answers of all kinds have.
+ * @param isLast whether the connection is closed after the answer
+ */
+function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean, isLast = false): string[] {
+  const { context, request, route } = exchange
   const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
   // The latest version changes soon, and headers describe the state of the ledger even if the body does not change.
   if (request.method !== 'POST') headers.push('cache-control', 'no-cache')

@@ -15,6 +15,7 @@ import type { OutputFormat } from '../protocol/media-types.js'
 import type { ComputeThread } from '../views/compute-thread.js'
 import type { ChainHeaders } from './chain-headers.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
+import type { FoundRoute } from './router.js'
 
 /** Parts that all exchanges of a service share. */
 export interface ServiceContext {
@@ -37,70 +38,83 @@ export interface ServiceContext {
 
 const NO_BODY = Buffer.alloc(0)
 
-/**
- * State while the request waits: for earlier answers on its connection, for a version, or, with its body in, for a
- * turn.
- */
-interface Waiting {
-  readonly kind: 'waiting'
-  readonly body: Buffer
-  /** Memory of the body; undefined until the body is in, and if the request has none. */
-  readonly upload: Upload<Exchange> | undefined
+/** State while the request waits for earlier answers on its connection; a request without a route stays in it. */
+interface Queued {
+  readonly kind: 'queued'
+  readonly found?: undefined
+}
+
+/** State once the router has found the route, also while the request is held for a version. */
+interface Routed {
+  readonly kind: 'routed'
+  readonly found: FoundRoute
 }
 
 /** State while the body comes in, or is decompressed. */
 interface Receiving {
   readonly kind: 'receiving'
+  readonly found: FoundRoute
   readonly upload: Upload<Exchange>
+}
+
+/** State while the operation waits for its turn: the body is in. */
+interface Waiting {
+  readonly kind: 'waiting'
+  readonly found: FoundRoute
+  readonly body: Buffer
+  /** Memory of the body; undefined if the request has none. */
+  readonly upload: Upload<Exchange> | undefined
 }
 
 /** State while the operation runs, or its answer is being compressed. */
 interface Running {
   readonly kind: 'running'
+  readonly found: FoundRoute
   readonly body: Buffer
   readonly upload: Upload<Exchange> | undefined
   /** Ledger that the operation reads; over an async ledger it is undefined until `runAgain` sets it. */
   readonly ledger: Ledger | undefined
   /** The state at which the request was read, which the headers of its answer describe. */
-  pinned: LedgerSummary | undefined
+  readonly pinned: LedgerSummary | undefined
   /** The version that the request names by a time. */
-  readVersion: bigint | undefined
+  readonly readVersion: bigint | undefined
   /** Budget that all views of the request together have left; undefined before the first view. */
-  allowance: ViewAllowance | undefined
+  readonly allowance: ViewAllowance | undefined
   /** Memory of the answer; undefined while it takes none that is counted. */
-  memory: AnswerMemory | undefined
+  readonly memory: AnswerMemory | undefined
 }
 
 /** State after the answer was handed to its socket, or the client left before. */
 interface Answered {
   readonly kind: 'answered'
+  readonly found?: undefined
   /** Time of the answer in milliseconds of `performance.now`. */
   readonly at: number
 }
 
 /**
- * States of an exchange, in order: waiting, receiving (of a POST), waiting, running, answered. Each may end in
+ * States of an exchange, in order: queued, routed, receiving (of a body), waiting, running, answered. Each may end in
  * answered.
  */
-export type ExchangeState = Waiting | Receiving | Running | Answered
+export type ExchangeState = Queued | Routed | Receiving | Waiting | Running | Answered
 
-const NOT_RECEIVED: Waiting = { kind: 'waiting', body: NO_BODY, upload: undefined }
+/** The running state as its exchange alone may write it, while the operation runs. */
+type WritableRunning = { -readonly [Name in keyof Running]: Running[Name] }
+type OwnState = Exclude<ExchangeState, Running> | WritableRunning
+type StateOf<K extends ExchangeState['kind']> = Extract<OwnState, { kind: K }>
+
+const QUEUED: Queued = { kind: 'queued' }
 
 /** A request and its response. */
 export class Exchange implements ForwardableRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly context: ServiceContext
-  /** Route; undefined until the router has found it. */
-  route: Route | undefined = undefined
-  params: Readonly<Record<string, string>> = {}
   /** Whether the client sends its body only after `100 Continue`. */
   readonly awaitsContinue: boolean
-  /** Whether the connection is closed after the answer. */
-  isLast = false
   /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
-  #state: ExchangeState = NOT_RECEIVED
+  #state: OwnState = QUEUED
   #gone: AbortSignal | undefined
 
   constructor(request: IncomingMessage, response: ServerResponse, context: ServiceContext, awaitsContinue: boolean) {
@@ -123,21 +137,34 @@ export class Exchange implements ForwardableRequest {
     return this.#state.kind === 'running' ? this.#state : undefined
   }
 
-  /** Changes from waiting to receiving. The upload is released with the answer. */
-  receive(upload: Upload<Exchange>): void {
-    this.#expect('waiting')
-    this.#state = { kind: 'receiving', upload }
+  /** Route; undefined before the router has found it, and after the answer. */
+  get route(): Route | undefined {
+    return this.#state.found?.route
   }
 
-  /** Changes from receiving to waiting, as the body is in, decompressed. */
-  awaitTurn(body: Buffer): void {
-    this.#state = { kind: 'waiting', body, upload: this.#expect('receiving').upload }
+  /** Changes from queued to routed. */
+  takeRoute(found: FoundRoute): void {
+    this.#expect('queued')
+    this.#state = { kind: 'routed', found }
+  }
+
+  /** Changes from routed to receiving. The upload is released with the answer. */
+  receive(upload: Upload<Exchange>): void {
+    this.#state = { kind: 'receiving', found: this.#expect('routed').found, upload }
+  }
+
+  /** Changes to waiting: from receiving, as the body is in, decompressed; from routed if the request has none. */
+  awaitTurn(body: Buffer = NO_BODY): Route {
+    const state = this.#state
+    const receiving = state.kind === 'receiving' ? state : undefined
+    const { found } = receiving ?? this.#expect('routed')
+    this.#state = { kind: 'waiting', found, body, upload: receiving?.upload }
+    return found.route
   }
 
   /** Changes from waiting to running. */
   run(ledger: Ledger | undefined): void {
-    const { body, upload } = this.#expect('waiting')
-    this.#run(body, upload, ledger)
+    this.#run(this.#expect('waiting'), ledger)
   }
 
   /**
@@ -146,10 +173,10 @@ export class Exchange implements ForwardableRequest {
    */
   runAgain(ledger: Ledger): void {
     if (this.response.destroyed) throw clientLeft()
-    const { body, upload, memory } = this.#expectRunning()
-    memory?.release()
-    memory?.free()
-    this.#run(body, upload, ledger)
+    const running = this.#expectRunning()
+    running.memory?.release()
+    running.memory?.free()
+    this.#run(running, ledger)
   }
 
   /**
@@ -161,13 +188,14 @@ export class Exchange implements ForwardableRequest {
     const at = performance.now()
     this.#state = { kind: 'answered', at }
     if (state.kind === 'running') state.memory?.release()
-    if (state.kind !== 'answered' && state.upload) this.context.admission.uploads.release(state.upload)
+    if ('upload' in state && state.upload) this.context.admission.uploads.release(state.upload)
     return at
   }
 
-  #run(body: Buffer, upload: Upload<Exchange> | undefined, ledger: Ledger | undefined): void {
+  #run({ found, body, upload }: Waiting | Running, ledger: Ledger | undefined): void {
     this.#state = {
       kind: 'running',
+      found,
       body,
       upload,
       ledger,
@@ -178,17 +206,17 @@ export class Exchange implements ForwardableRequest {
     }
   }
 
-  #expect<K extends ExchangeState['kind']>(kind: K): Extract<ExchangeState, { kind: K }> {
+  #expect<K extends ExchangeState['kind']>(kind: K): StateOf<K> {
     const state = this.#state
     if (state.kind !== kind) throw new Error(`the exchange is ${state.kind}, not ${kind}`)
-    return state as Extract<ExchangeState, { kind: K }>
+    return state as StateOf<K>
   }
 
   /**
    * The running state. An operation that still runs after its exchange was answered, such as one whose client left,
    * ends here.
    */
-  #expectRunning(): Running {
+  #expectRunning(): WritableRunning {
     if (this.#state.kind === 'answered') throw clientLeft()
     return this.#expect('running')
   }
@@ -203,6 +231,10 @@ export class Exchange implements ForwardableRequest {
 
   get ifNoneMatch(): string | undefined {
     return this.request.headers['if-none-match']
+  }
+
+  get params(): Readonly<Record<string, string>> {
+    return this.#expectRunning().found.params
   }
 
   get query(): string {

@@ -5,6 +5,7 @@ import type { ForwardOptions } from '../forward/forward-options.js'
 import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
 import type { Exchange, ServiceContext } from './exchange.js'
+import type { FoundRoute } from './router.js'
 
 /** Creates the forwarder of a service. */
 export function createForwarder(
@@ -41,9 +42,9 @@ export function createForwarder(
 const VERSION_PARAMETERS = ['ledger_version', 'from', 'to']
 
 /** The newest version at which a request reads or about which it asks; undefined if it names none. */
-export function newestNamedBy({ route, params, query }: Exchange): bigint | undefined {
+export function newestNamedBy({ route, params }: FoundRoute, query: string): bigint | undefined {
   let newest: bigint | undefined
-  for (const { name, in: place } of route!.parameters ?? []) {
+  for (const { name, in: place } of route.parameters ?? []) {
     const isInPath = place === 'path' && name === 'version'
     if (!isInPath && (query === '' || !VERSION_PARAMETERS.includes(name))) continue
     const version = readVersion(() => (isInPath ? params.version : queryParameter(query, name)))

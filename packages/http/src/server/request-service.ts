@@ -24,7 +24,7 @@ import { createOperations } from './create-operations.js'
 import { Exchange, type ServiceContext } from './exchange.js'
 import { createForwarder, newestNamedBy } from './forwarding.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
-import { createRouter, type Router } from './router.js'
+import { createRouter, type FoundRoute, type Router } from './router.js'
 import { createServiceContext } from './service-context.js'
 
 /** The service without its sockets: takes each request from its headers to its answer. */
@@ -88,35 +88,35 @@ export class RequestService {
       return
     }
     if (this.#isAnsweredElsewhere(exchange)) return
-    const route = this.#findRoute(exchange)
-    if (!route) {
+    const found = this.#findRoute(exchange)
+    if (!found) {
       readOver(exchange.request, exchange.context.admission)
       return
     }
+    const { route } = found
     const version = route.answersUnderLoad ? undefined : this.#minVersionOf(exchange)
     if (exchange.isAnswered) return
-    if (version !== undefined && !this.context.admission.held.isServed(version)) this.#hold(exchange, version)
-    else if (this.#forwarder) this.#awaitNamed(exchange, this.#forwarder)
+    if (version !== undefined && !this.context.admission.held.isServed(version)) this.#hold(exchange, route, version)
+    else if (this.#forwarder) this.#awaitNamed(exchange, found, this.#forwarder)
     else this.#receive(exchange, route, exchange.arrivedAt)
   }
 
-  #hold(exchange: Exchange, version: bigint): void {
-    this.context.admission.held.hold(exchange, version, () =>
-      this.#receive(exchange, exchange.route!, performance.now()),
-    )
+  #hold(exchange: Exchange, route: Route, version: bigint): void {
+    this.context.admission.held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
   }
 
   /** Holds a request for a version that is not served yet and that an upstream has. */
-  #awaitNamed(exchange: Exchange, forwarder: Forwarder): void {
-    const version = newestNamedBy(exchange)
+  #awaitNamed(exchange: Exchange, found: FoundRoute, forwarder: Forwarder): void {
+    const { route } = found
+    const version = newestNamedBy(found, exchange.query)
     if (version === undefined || this.context.admission.held.isServed(version)) {
-      this.#receive(exchange, exchange.route!, exchange.arrivedAt)
-    } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, version)
+      this.#receive(exchange, route, exchange.arrivedAt)
+    } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, route, version)
     else {
       void forwarder.has(version).then((isThere) => {
         if (exchange.response.destroyed) sendError(exchange, clientLeft())
-        else if (isThere) this.#hold(exchange, version)
-        else this.#receive(exchange, exchange.route!, performance.now())
+        else if (isThere) this.#hold(exchange, route, version)
+        else this.#receive(exchange, route, performance.now())
       })
     }
   }
@@ -152,7 +152,7 @@ export class RequestService {
       return
     }
     readOver(exchange.request, exchange.context.admission)
-    answerInTurn(exchange, request.url!.length, readyAt)
+    answerInTurn(exchange, exchange.awaitTurn(), request.url!.length, readyAt)
   }
 
   #isAnsweredElsewhere(exchange: Exchange): boolean {
@@ -166,19 +166,18 @@ export class RequestService {
   }
 
   /** Finds the route of a request. If there is none, answers the request and returns undefined. */
-  #findRoute(exchange: Exchange): Route | undefined {
+  #findRoute(exchange: Exchange): FoundRoute | undefined {
     const { request } = exchange
     try {
       if (request.method === 'OPTIONS' && isPreflight(request)) {
         sendHeaders(exchange, preflightHeaders(request))
         return undefined
       }
-      const { route, params } = this.#router.find(request.method!, request.url!)
-      exchange.route = route
-      exchange.params = params
+      const found = this.#router.find(request.method!, request.url!)
+      exchange.takeRoute(found)
       const { query } = exchange
-      if (query !== '') expectKnownParameters(route, query)
-      return route
+      if (query !== '') expectKnownParameters(found.route, query)
+      return found
     } catch (error) {
       sendError(exchange, error)
       return undefined
@@ -191,17 +190,15 @@ const BODY_OUTCOMES: BodyOutcomes<Exchange> = {
     exchange.receive(upload)
   },
   onBody(exchange, body) {
-    if (exchange.state.kind === 'receiving') exchange.awaitTurn(body)
-    answerInTurn(exchange, body.length, performance.now())
+    answerInTurn(exchange, exchange.awaitTurn(body), body.length, performance.now())
   },
   fail: sendError,
   refuse,
 }
 
 /** Answers the request when it has a turn. Refuses it under too much load. */
-function answerInTurn(exchange: Exchange, bytes: number, readyAt: number): void {
+function answerInTurn(exchange: Exchange, route: Route, bytes: number, readyAt: number): void {
   const { load, turns } = exchange.context.admission
-  const route = exchange.route!
   const refusal = load.admit(exchange.response, route)
   if (refusal) sendError(exchange, refusal)
   else turns.begin({ bytes, takesTurns: route.takesTurns, readyAt }, () => answer(exchange, route))
