@@ -13,12 +13,12 @@ describe('a flipped bit', () => {
     const roots = [...rootPages(stores.file)]
     expect(roots.map(([name]) => name)).toEqual([
       'block-lists',
+      'garbage',
       'generations',
+      'history-log',
       'large',
       'latest',
       'meta',
-      'garbage',
-      'history-log',
     ])
     const faults = [
       { offset: 1, xor: 1, fault: 'has another number' },
