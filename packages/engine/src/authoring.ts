@@ -37,5 +37,12 @@ export {
   validateTruncation,
 } from './validation/validate-arguments.js'
 export { validateBatch, validateImportBase, validateImportPart } from './validation/validate-batch.js'
-export { expectKept, expectLedger, expectListable, PRUNE_STEP_RECORDS, windowStart } from './validation/window.js'
+export {
+  expectBlockKept,
+  expectKept,
+  expectLedger,
+  expectListable,
+  PRUNE_STEP_RECORDS,
+  windowStart,
+} from './validation/window.js'
 export { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'

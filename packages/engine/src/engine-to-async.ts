@@ -12,7 +12,7 @@ import type { StateWriter } from './ports/engine-ports.js'
 import type { Block, LedgerSummary } from './ports/state-port.js'
 import { expectNotTruncated } from './validation/truncations.js'
 import { expectArray, expectCount, toHistoryRange, toScanRange } from './validation/validate-arguments.js'
-import { expectKept, expectLedger, expectListable } from './validation/window.js'
+import { expectBlockKept, expectKept, expectLedger, expectListable } from './validation/window.js'
 import { expectSearchKept, toWriteRange, type WriteRange } from './validation/write-range.js'
 
 /** Most items of a page. */
@@ -52,14 +52,14 @@ function takeSnapshot(engine: StateWriter): AsyncSnapshot {
       const found = engine.blockByHeight(height)
       expectLedger(ledger)
       expectNothingCut(engine, ledger)
-      expectFoundKept(found, engine, ledger)
+      expectBlockKept(found, ledger, engine.ledger!)
       return found && visibleBlock(found, ledger)
     },
     blockAtTime: async (timestampUsec) => {
       const found = engine.blockAtTime(timestampUsec)
       expectLedger(ledger)
       expectNothingCut(engine, ledger)
-      expectFoundKept(found, engine, ledger)
+      expectBlockKept(found, ledger, engine.ledger!)
       // If the block that was found begins after the snapshot, the answer is the newest block of the snapshot.
       return found && (visibleBlock(found, ledger) ?? blockOf(engine, ledger.latestVersion, ledger))
     },
@@ -151,12 +151,6 @@ function blockOf(engine: StateWriter, version: bigint, ledger: LedgerSummary | u
 /** Checks that nothing was cut off since the snapshot: the end of a block may depend on any later version. */
 function expectNothingCut(engine: StateWriter, ledger: LedgerSummary): void {
   expectNotTruncated(ledger.latestVersion, ledger, engine.ledger)
-}
-
-/** A block that is not found may have been pruned since the snapshot. */
-function expectFoundKept(found: Block | undefined, engine: StateWriter, { oldestVersion }: LedgerSummary): void {
-  const { oldestVersion: oldestNow } = engine.ledger!
-  if (!found && oldestNow > oldestVersion) throw versionPruned(oldestVersion, oldestNow)
 }
 
 function nearestWrite(engine: StateWriter, key: Uint8Array, { first, last, isUpward }: WriteRange): bigint | undefined {

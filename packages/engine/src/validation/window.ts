@@ -49,3 +49,18 @@ export function expectListable(
 
 /** Number of records of a step of a prune, so that commits and other work take place between the steps. */
 export const PRUNE_STEP_RECORDS = 2_000
+
+/**
+ * Checks what a search for a block found.
+ * @param found the block; undefined if none was found
+ * @param asked the ledger of the snapshot
+ * @param now the window in which it was searched
+ * @throws `version_pruned` if the block may have been pruned since the snapshot
+ */
+export function expectBlockKept(
+  found: object | undefined,
+  asked: Pick<LedgerSummary, 'oldestVersion'>,
+  now: Pick<LedgerSummary, 'oldestVersion'>,
+): void {
+  if (!found && now.oldestVersion > asked.oldestVersion) throw versionPruned(asked.oldestVersion, now.oldestVersion)
+}

@@ -1,4 +1,5 @@
 import { type Block, branchOf, type LedgerSummary, versionPruned } from '@ledger-state/engine'
+import { expectBlockKept } from '@ledger-state/engine/authoring'
 import { BLOCK_AT_TIME, BLOCK_BY_HEIGHT, BLOCKS_AT, type BlockRow } from './questions.js'
 import { expectNotCut, type Servers } from './servers.js'
 import { answerGroups, createTickBatch } from './tick-batch.js'
@@ -51,10 +52,8 @@ export function createBlocks(servers: Servers): Blocks {
       ledger,
     })
     expectNotCut(ledger.latestVersion, ledger, answer)
-    const { rows, oldestVersion } = answer
-    const [row] = rows
-    // The block may have been pruned since the ledger was read.
-    if (!row && oldestVersion > ledger.oldestVersion) throw versionPruned(ledger.oldestVersion, oldestVersion)
+    const [row] = answer.rows
+    expectBlockKept(row, ledger, answer)
     return row && rowToBlock(row, ledger)
   }
 
