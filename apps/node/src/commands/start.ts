@@ -55,20 +55,21 @@ before that moment, the transactions from there on, and then what the network's 
     const from = input.get(settings.from) ?? (given.source.network ? undefined : given.source.backupOfNode)
     if (from === undefined && given.source.network && given.source.window) return await startNetwork(input, given, stop)
     const dataDir = input.get(settings.dataDir) ?? join('data', from === undefined ? 'demo' : basename(from))
-    if (!given.slice) expectNoBegunSlice({ kind: 'folder', dataDir })
+    const place = { kind: 'folder', dataDir } as const
+    if (!given.slice) expectNoBegunSlice(place)
     const isDemo = from === undefined
     // The demonstration also shows pruning: it answers 410 for versions before its window.
     const defaultRetain = isDemo ? DEMO_WINDOW : undefined
-    const node = nodeSettings(input, { kind: 'folder', dataDir }, defaultRetain)
+    const node = nodeSettings(input, place, defaultRetain)
     const retain = given.retain ?? defaultRetain
 
     const held = await heldLedger(dataDir)
     if (held === undefined) {
-      const sourceFolder = sourceFolderOf({ kind: 'folder', dataDir })
+      const sourceFolder = sourceFolderOf(place)
       const openAgain = async () =>
         isDemo ? openDemoLedger() : await openToIngest(from, { ...given.source, sourceFolder }, stop)
       const source = await openAgain()
-      await announceWindow(source, { ...given, place: { kind: 'folder', dataDir }, retain }, notice)
+      await announceWindow(source, { ...given, place, retain }, notice)
       const location = from ?? 'the demonstration ledger'
       await ingestMarked(dataDir, source, { ...given, location, openAgain, retain, stop })
     } else if (from !== undefined) {
@@ -85,7 +86,7 @@ before that moment, the transactions from there on, and then what the network's 
         if (node.reader.explorer) lines.push('', `the ledger to look at: ${address}${holdsDemo ? DEMO_PAGE : '/'}`)
         process.stdout.write(`${lines.join('\n')}\n`)
       },
-      reread: () => withExamples(nodeSettings(input.reread(), { kind: 'folder', dataDir }, defaultRetain)),
+      reread: () => withExamples(nodeSettings(input.reread(), place, defaultRetain)),
     })
   },
 }
@@ -94,15 +95,16 @@ before that moment, the transactions from there on, and then what the network's 
 async function startNetwork(input: CommandInput, given: IngestSettings, stop: Stop): Promise<void> {
   const { network, window, waypoints = [], unsigned = false, verify = true, keepFolder } = given.source
   const dataDir = input.get(settings.dataDir) ?? join('data', network!.name)
-  const sourceFolder = sourceFolderOf({ kind: 'folder', dataDir })!
+  const place = { kind: 'folder', dataDir } as const
+  const sourceFolder = sourceFolderOf(place)!
   const of = { network: network!, since: window!.words, sourceFolder, keepFolder, waypoints, unsigned, verify }
   const wanted = { ...of, intervalMs: input.get(settings.backupInterval) }
-  const read = (from: CommandInput): NodeSettings => nodeSettings(from, { kind: 'folder', dataDir }, undefined, wanted)
+  const read = (from: CommandInput): NodeSettings => nodeSettings(from, place, undefined, wanted)
   const node = read(input)
-  if (!given.slice) expectNoBegunSlice({ kind: 'folder', dataDir })
+  if (!given.slice) expectNoBegunSlice(place)
   if ((await heldLedger(dataDir)) === undefined) {
     const source = await openToIngest(network!.name, { ...given.source, sourceFolder }, stop)
-    await announceWindow(source, { ...given, place: { kind: 'folder', dataDir } }, notice)
+    await announceWindow(source, { ...given, place }, notice)
     await source.close()
   }
   if (stop.signal.aborted) return
