@@ -20,7 +20,7 @@ export const lookupSuite: Suite = {
   estimate: (scale) =>
     ({
       tiny: { minutes: 1, memoryBytes: 0.4e9, diskBytes: 0.3e9 },
-      small: { minutes: 6, memoryBytes: 2e9, diskBytes: 4e9 },
+      small: { minutes: 12, memoryBytes: 2e9, diskBytes: 4e9 },
       medium: { minutes: 45, memoryBytes: 4e9, diskBytes: 40e9 },
       large: { minutes: 150, memoryBytes: 8e9, diskBytes: 120e9 },
     })[scale],
