@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { mebibytes, withCommas } from '@ledger-state/testing/number-words'
 import { expect, it } from 'vitest'
 import { MAX_ACCOUNT_PAGE } from './operations/account-listing.js'
 import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
@@ -11,15 +12,6 @@ function readDocument(name: string): string {
 }
 
 const API = readDocument('api.md')
-
-/** A number such as `16,384`. */
-function withCommas(count: number): string {
-  return count.toLocaleString('en-US')
-}
-
-function mebibytes(bytes: number): string {
-  return `${bytes / 1_048_576} MiB`
-}
 
 it.each([
   `Resources and modules: ${withCommas(MAX_ACCOUNT_PAGE)}, and no more.`,

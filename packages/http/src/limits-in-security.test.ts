@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { MAX_JSON_DEPTH } from '@ledger-state/bcs'
 import { DEFAULT_BUDGET } from '@ledger-state/move-vm'
+import { withCommas } from '@ledger-state/testing/number-words'
 import { expect, it } from 'vitest'
 import { CONCURRENT_DECOMPRESSIONS } from './admission/admission.js'
 import { BODY_RATE, LONG_BODY_RATE, type PaceRate } from './admission/body-pacer.js'
@@ -16,11 +17,6 @@ import { BATCH_LIMITS, READ_LIMITS } from './protocol/json-body.js'
 import { MAX_HEADER_BYTES } from './server/create-http-server.js'
 
 const SECURITY = readFileSync(new URL('../../../SECURITY.md', import.meta.url), 'utf8')
-
-/** A number such as `16,384`. */
-function withCommas(count: number): string {
-  return count.toLocaleString('en-US')
-}
 
 function kibibytes(bytes: number): string {
   return `${bytes / 1_024} KiB`
