@@ -21,6 +21,7 @@ import {
   stateProofToJson,
 } from '@ledger-state/proof'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { slowRounds } from '@ledger-state/testing/slow-share'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -272,7 +273,7 @@ describe('a changed proof', () => {
           await expectRefused(answer, body, one.question, `${path.join('.')} byte ${place / 2 - 1} ^ ${change}`)
         },
       ),
-      { numRuns: isSlowRun ? 100 : 12 },
+      { numRuns: isSlowRun ? slowRounds(100) : 12 },
     )
   })
 
@@ -286,7 +287,7 @@ describe('a changed proof', () => {
           if (change !== 0) changed[at]! ^= change
           await expectRefused(changed, body, one.question, `byte ${at} ^ ${change}`)
         }),
-        { numRuns: isSlowRun ? 100 : 12 },
+        { numRuns: isSlowRun ? slowRounds(100) : 12 },
       )
     },
   )

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
+import { slowShareDivisor } from './slow-share.ts'
 import { SOURCE_OPTIONS } from './source-process.ts'
 
 /** Condition under which the packages of the workspace export their sources, so that tests never see a stale build. */
@@ -19,7 +20,7 @@ const FAST_TESTS = 'src/**/*.test.ts'
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 /** What a test file contains that has more rounds, or more tests, in the slow run. */
 const SLOW_MARK = '@ledger-state/testing/slow-run'
-/** `SLOW_FILES` is `all`, `half` or `third`; a run that has the fast tests and then the slow ones sets it for both. */
+/** A run that has the fast tests and then the slow ones sets `SLOW_FILES` for both. */
 const { SLOW_FILES, RUNTIMES } = process.env
 /** Whether this run may have no file of a package. */
 const MAY_HAVE_NONE = isSlowRun || SLOW_FILES !== undefined
@@ -54,16 +55,11 @@ function temporaryRoot(): string {
   }
 }
 
-/** Number of slow files of a package of which one runs, for each value of `SLOW_FILES`. */
-const SAMPLED_AMONG: Readonly<Record<string, number>> = { all: 1, half: 2, third: 3 }
-
 /** Files of the slow run of this package, fewer if `SLOW_FILES` says so. */
 function slowTests(): string[] {
   const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
   const files = [...new Set([...globSync(SLOW_TESTS), ...marked])].map((file) => file.replaceAll('\\', '/'))
-  const among = SAMPLED_AMONG[SLOW_FILES ?? 'all']
-  if (among === undefined) throw new Error(`SLOW_FILES=${SLOW_FILES}, not one of ${Object.keys(SAMPLED_AMONG)}`)
-  return sampleFiles(files, among)
+  return sampleFiles(files, slowShareDivisor())
 }
 
 /**

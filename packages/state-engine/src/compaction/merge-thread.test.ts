@@ -6,6 +6,7 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { slowRounds } from '@ledger-state/testing/slow-share'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it, vi } from 'vitest'
 import { expectSoundStore } from '../../testing/killed-writer.ts'
@@ -122,7 +123,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     'end with the program, and lose nothing, when it ends by ‘%s’',
     PATIENT,
     async (end, expected) => {
-      for (let round = 0; round < (isSlowRun ? 4 : 1); round++) {
+      for (let round = 0; round < (isSlowRun ? slowRounds(4) : 1); round++) {
         const { ended, last } = await runWriter(folder.path, end, random.below(400))
         expect(ended).toBe(expected)
         await expectSoundStore(folder.path, last, VERSIONS_PER_COMMIT)
