@@ -2,13 +2,19 @@
 // reader who leaves it running; the next line follows once the server says that it serves. The output of a line has to
 // begin with the text after its `# →`. `pnpm test` is left out, because CI runs it anyway.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LEFT_TO_CALLER = ['npx -y pnpm test']
 const SERVES = /pnpm (ledger-state )?(start|serve)\b/
+/** Port of the commands that name none. */
+const PORT = 8_080
+const PATIENCE_SECONDS = 600
 
 const blocks = [...readFileSync(`${root}/README.md`, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(
   ([, block]) => block!,
@@ -26,6 +32,7 @@ for (const block of blocks) {
     console.log(`$ ${command}`)
     if (SERVES.test(command)) {
       const [, address = 'the default'] = /--listen (\S+)/.exec(command) ?? []
+      if (servers.size === 0) await portIsFree()
       await stopServer(servers.get(address))
       servers.set(address, await startServer(command))
     } else expectOutput(command, runToEnd(command), line.includes('# → ') ? printed! : '')
@@ -54,6 +61,21 @@ function expectOutput(command: string, found: string, expected: string): void {
   const begin = plain(expected.replace(/…$/, ''))
   if (isWhole ? plain(found) === begin : plain(found).startsWith(begin)) return
   throw new Error(`${command} prints\n${found}\nREADME.md says\n${expected}`)
+}
+
+/** Waits until nothing listens on the port that README.md names, for example another run of this check. */
+async function portIsFree(): Promise<void> {
+  for (let seconds = 0; ; seconds++) {
+    const socket = connect(PORT, '127.0.0.1')
+    const isTaken = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
+    socket.destroy()
+    if (!isTaken) return
+    if (seconds === PATIENCE_SECONDS) throw new Error(`something listens on port ${PORT}: end it, and try again`)
+    await sleep(1_000)
+  }
 }
 
 /**
