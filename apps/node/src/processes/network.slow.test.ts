@@ -61,6 +61,9 @@ async function storeReaches(
   )
 }
 
+/** A node rests nine times as long as it took to make the tree before, which takes half a minute on a busy machine. */
+const REST_MS = 900_000
+
 /** Waits until a node has proofs at exactly one version. */
 async function provesAt(address: string, program: RunningProgram, version: bigint): Promise<void> {
   let seen = ''
@@ -71,6 +74,7 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
       return seen === String(version)
     },
     () => `proofs at version ${version}; they are at ${seen || 'none'}: ${program.output}`,
+    REST_MS,
   )
 }
 
@@ -85,7 +89,9 @@ async function believes(address: string, version: bigint): Promise<void> {
 }
 
 describe('start --network --since', () => {
-  it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', async () => {
+  it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', {
+    timeout: 2 * REST_MS,
+  }, async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })
     writeAllEndings([0])
