@@ -8,8 +8,15 @@ import type { OperationName } from './operations.ts'
 
 const TARGET = fileURLToPath(new URL('./target.ts', import.meta.url))
 const VALGRIND = ['valgrind', '--tool=cachegrind', '--cache-sim=no', '--cachegrind-out-file=/dev/null']
-/** Runs Node.js with one thread, and without decisions of the compiler that depend on time or chance. */
-const NODE = [process.execPath, '--single-threaded', '--predictable', '--hash-seed=1', '--random-seed=1']
+/** Runs Node.js with one thread, and without decisions of the compiler or of the collector that depend on time or chance. */
+const NODE = [
+  process.execPath,
+  '--single-threaded',
+  '--predictable',
+  '--no-memory-reducer',
+  '--hash-seed=1',
+  '--random-seed=1',
+]
 const WARM_UP_COUNT = 100
 
 export interface CountOptions {
