@@ -15,8 +15,11 @@ import { LatestRepacker } from './repack-latest.js'
 import { ThreadGate } from './thread-gate.js'
 import type { MergeReply, MergeRequest, MergeThreadData } from './threaded-merge.js'
 
-/** Time of work of one transaction. Ending it takes some milliseconds, however much it did. */
-const TRANSACTION_MS = 50
+/**
+ * Time of work of one transaction. Ending it takes some milliseconds, however much it did; but LMDB lists the pages that
+ * it freed, and each later transaction, such as the steps of a prune, reads all of that list.
+ */
+const TRANSACTION_MS = 20
 /** Time of work of a transaction that others wait for. */
 const WANTED_MS = 8
 
