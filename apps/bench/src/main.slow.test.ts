@@ -1,4 +1,4 @@
-// Runs every suite at a scale that takes seconds. It checks that results are complete and stores agree, not how fast
+// Runs suites, a sample of them unless `ALL_CASES=1`, at a scale that takes seconds. It checks that results are complete and stores agree, not how fast
 // they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { testSeed } from '@ledger-state/testing/random'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BenchResult, readResult } from './run/result-file.ts'
 import { SUITES } from './suites/all-suites.ts'
@@ -27,6 +28,11 @@ const PATIENCE_MS = 1_200_000
 
 /** Seed of what is written and asked, and of the choice of hostile clients. */
 const seed = String(1 + (testSeed() % 1_000))
+
+const NAMES = SUITES.map(({ name }) => name)
+/** Suites that are run. Tests ask for figures of the first three. */
+const SAMPLE = new Set(['lookup', 'http', 'codec', ...sampleCases(NAMES, 3)])
+const TRIED = NAMES.filter((name) => SAMPLE.has(name))
 
 let folder: string
 let result: BenchResult
@@ -60,7 +66,17 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'))
   // PostgreSQL runs as another user if this runs as root.
   chmodSync(folder, 0o755)
-  outcome = run('--scale', 'tiny', '--seed', seed, '--out', join(folder, 'out'), '--stores', join(folder, 'stores'))
+  outcome = run(
+    ...TRIED,
+    '--scale',
+    'tiny',
+    '--seed',
+    seed,
+    '--out',
+    join(folder, 'out'),
+    '--stores',
+    join(folder, 'stores'),
+  )
   if (outcome.status === 0) result = readResult(join(folder, 'out/result.json'))
 }, PATIENCE_MS)
 afterAll(() => {
@@ -69,7 +85,7 @@ afterAll(() => {
 
 const workFolders = () => readdirSync(folder).filter((name) => name.startsWith('ledger-state-bench-'))
 
-describe('a run of all suites', () => {
+describe(`a run of ${TRIED.join(', ')} (TEST_SEED=${testSeed()})`, () => {
   it('succeeds, prints what it takes, and removes its work folder', () => {
     expect(outcome.stderr).toMatch(/scale tiny: up to +time +memory +disk/)
     expect(outcome.status, outcome.stderr).toBe(0)
@@ -77,9 +93,9 @@ describe('a run of all suites', () => {
   })
 
   it('has figures of every suite, each with its rounds', () => {
-    expect(result.suites).toEqual(SUITES.map(({ name }) => name))
+    expect(result.suites).toEqual(TRIED)
     const isLeftOut = (suite: string) => result.notes.some((note) => note.startsWith(`${suite}: left out`))
-    for (const { name } of SUITES) {
+    for (const name of TRIED) {
       const measures = result.measures.filter(({ suite }) => suite === name)
       if (isLeftOut(name)) continue
       const roles = new Set(measures.map(({ role }) => role))
