@@ -5,8 +5,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,7 +14,7 @@ const LEFT_TO_CALLER = ['npx -y pnpm test']
 const SERVES = /pnpm (ledger-state )?(start|serve)\b/
 /** Port of the commands that name none. */
 const PORT = 8_080
-const PATIENCE_SECONDS = 600
+const PATIENCE_MS = 600_000
 
 const blocks = [...readFileSync(`${root}/README.md`, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(
   ([, block]) => block!,
@@ -63,19 +63,15 @@ function expectOutput(command: string, found: string, expected: string): void {
   throw new Error(`${command} prints\n${found}\nREADME.md says\n${expected}`)
 }
 
-/** Waits until nothing listens on the port that README.md names, for example another run of this check. */
+/** Waits until nothing listens on the port that README.md names: another run of this check may have it. */
 async function portIsFree(): Promise<void> {
-  for (let seconds = 0; ; seconds++) {
+  const isFree = async () => {
     const socket = connect(PORT, '127.0.0.1')
-    const isTaken = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    )
+    const connected = await Promise.allSettled([once(socket, 'connect')])
     socket.destroy()
-    if (!isTaken) return
-    if (seconds === PATIENCE_SECONDS) throw new Error(`something listens on port ${PORT}: end it, and try again`)
-    await sleep(1_000)
+    return connected[0].status === 'rejected'
   }
+  await eventually(isFree, () => `port ${PORT} to be free: end what listens on it`, PATIENCE_MS)
 }
 
 /**

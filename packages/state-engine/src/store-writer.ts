@@ -58,7 +58,7 @@ export class StoreWriter {
     }
     this.#commits = new CommitWriter(this.#parts, segmentBytes)
     this.#truncations = new TruncationWriter(this.#parts, this.#commits.merges)
-    this.#prunes = new PruneWriter(this.#parts)
+    this.#prunes = new PruneWriter(this.#parts, this.#commits.merges)
     this.#commits.merges.start()
     this.#revertInTurn()
   }

@@ -61,8 +61,8 @@ async function storeReaches(
   )
 }
 
-/** A node rests nine times as long as it took to make the tree before, which takes half a minute on a busy machine. */
-const REST_MS = 900_000
+/** Time limit of a wait for a tree: a node rests nine times as long as the last tree took, half a minute on a busy machine. */
+const PATIENT_REST_MS = 900_000
 
 /** Waits until a node has proofs at exactly one version. */
 async function provesAt(address: string, program: RunningProgram, version: bigint): Promise<void> {
@@ -74,7 +74,7 @@ async function provesAt(address: string, program: RunningProgram, version: bigin
       return seen === String(version)
     },
     () => `proofs at version ${version}; they are at ${seen || 'none'}: ${program.output}`,
-    REST_MS,
+    PATIENT_REST_MS,
   )
 }
 
@@ -90,7 +90,7 @@ async function believes(address: string, version: bigint): Promise<void> {
 
 describe('start --network --since', () => {
   it('serves the window after a mirror that is gone, follows the node of the network, and becomes signed as the backup grows', {
-    timeout: 2 * REST_MS,
+    timeout: 2 * PATIENT_REST_MS,
   }, async () => {
     const base = Number(chain.endings()[3]!.version)
     writeBackup(chain, root(), { chunk: 20, snapshot: { version: base, chunk: 20 } })

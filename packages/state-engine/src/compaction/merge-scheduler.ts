@@ -6,7 +6,7 @@ import type { Segment } from '../memtable/segment.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge, type SliceBounds } from './merge-segment.js'
 import { LatestRepacker } from './repack-latest.js'
-import { type MergeThread, startMergeThread } from './threaded-merge.js'
+import { type CompactionThread, startCompactionThread } from './threaded-compaction.js'
 
 /**
  * Time of work of one transaction of a merge, in milliseconds; other work of the process takes place before the next.
@@ -39,7 +39,7 @@ export interface MergeParts {
   /** Runs a transaction on a thread. */
   transactElsewhere(transact: () => Promise<boolean>): Promise<boolean>
   /** Makes a thread known, which is notified when others wait for its transaction. */
-  useThread(thread: MergeThread): void
+  useThread(thread: CompactionThread): void
   /** Makes all transactions so far durable. */
   syncStore(): Promise<void>
   /** Called when the segments of all files below a number are in LMDB. */
@@ -51,8 +51,9 @@ export class MergeScheduler {
   readonly #parts: MergeParts
   readonly #repacker: LatestRepacker
   #running: Promise<void> | undefined
-  #thread: MergeThread | undefined
+  #thread: CompactionThread | undefined
   #mayStartThread = true
+  #threadReads = false
   #isStopped = false
   /** Share of the work on the oldest segment that is done. */
   #progress = 0
@@ -87,6 +88,15 @@ export class MergeScheduler {
   /** Whether `keepPace` would wait. */
   isBehind(filledShare: number): boolean {
     return this.#running !== undefined && this.#progress < Math.min(1, filledShare / DONE_AT_SHARE)
+  }
+
+  /** The thread of merges, if it runs and would begin other work soon: reading a segment may take a second. */
+  get availableThread(): CompactionThread | undefined {
+    return this.#threadReads ? undefined : this.#runningThread
+  }
+
+  get #runningThread(): CompactionThread | undefined {
+    return this.#thread?.isRunning ? this.#thread : undefined
   }
 
   /** Stops merging. Resolves when the transaction under way is over. */
@@ -135,20 +145,23 @@ export class MergeScheduler {
   }
 
   /** Thread for a segment; undefined if the segment is merged on the event loop. */
-  #threadFor({ length }: Segment): MergeThread | undefined {
+  #threadFor({ length }: Segment): CompactionThread | undefined {
     if (length < LEAST_THREAD_BYTES || length > MOST_THREAD_BYTES) return undefined
     if (this.#mayStartThread) {
       this.#mayStartThread = false
-      this.#thread = startMergeThread(this.#parts.store)
+      this.#thread = startCompactionThread(this.#parts.store)
       if (this.#thread) this.#parts.useThread(this.#thread)
     }
-    return this.#thread?.isRunning ? this.#thread : undefined
+    return this.#runningThread
   }
 
-  async #mergeInThread(thread: MergeThread, { fileNumber }: Segment): Promise<void> {
+  async #mergeInThread(thread: CompactionThread, { fileNumber }: Segment): Promise<void> {
     // The thread reads and sorts the segment first. Commits do not wait for that.
     this.#progress = SORT_SHARE
-    await thread.ask({ kind: 'begin', fileNumber })
+    this.#threadReads = true
+    await thread.ask({ kind: 'begin', fileNumber }).finally(() => {
+      this.#threadReads = false
+    })
     for (let isMerged = false; !isMerged && !this.#isStopped; ) {
       await thread.ask({ kind: 'prepare' })
       if (this.#isStopped) return

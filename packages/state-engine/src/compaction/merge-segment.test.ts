@@ -21,8 +21,8 @@ import { getMerging, listGenerations } from '../records/generations.js'
 import { countPairsAtMost, decodeChunk, decodeNode, partCount, recordLevel } from '../records/history-log-record.js'
 import { decodeLatest, MAX_FENCES } from '../records/latest-record.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
-import { pruneStep, raiseOldest } from '../write/prune-store.js'
 import { SegmentMerge } from './merge-segment.js'
+import { pruneStep, raiseOldest } from './prune-store.js'
 
 const RUNS = isSlowRun ? 60 : 6
 
@@ -50,7 +50,7 @@ function mergeWhole(versions: readonly VersionWrites[], number = 1): void {
 
 function raise(oldestVersion: bigint, first: bigint): void {
   const block = { height: oldestVersion - first, epoch: 0n, timestampUsec: 0n }
-  transact(() => raiseOldest(store, builder, oldestVersion, block))
+  transact(() => raiseOldest(store, builder, { firstVersion: oldestVersion, block }))
 }
 
 function pruneWhole(): void {
@@ -322,7 +322,7 @@ it('a merge does nothing with a segment that was merged before, whose file could
 it('a merge does not write what no version of the window sees', () => {
   const value = (version: number) => new Uint8Array(2_000).fill(version)
   mergeWhole([record(0, [[bytes('k'), value(0)]], 0)])
-  transact(() => raiseOldest(store, builder, 8n, { height: 8n, epoch: 0n, timestampUsec: 0n }))
+  raise(8n, 0n)
   const versions = Array.from({ length: 10 }, (_, at) => {
     const writes: Write[] = [[bytes('k'), value(at + 1)]]
     if (at === 3) writes.push([bytes('gone'), bytes('soon')])

@@ -76,16 +76,14 @@ export class StoreTransactions {
     }
   }
 
-  /** Has another thread run a transaction, in turn. */
-  runElsewhere<T>(work: () => Promise<T>): Promise<T> {
-    return this.inTurn(async () => {
-      this.#store.expectInPlace()
-      try {
-        return await work()
-      } finally {
-        this.#onEnd()
-      }
-    })
+  /** Has another thread run a transaction, for a caller that has the turn. */
+  async runElsewhere<T>(work: () => Promise<T>): Promise<T> {
+    this.#store.expectInPlace()
+    try {
+      return await work()
+    } finally {
+      this.#onEnd()
+    }
   }
 
   /** Makes all transactions so far durable. @throws `store_full`, `store_failed` */

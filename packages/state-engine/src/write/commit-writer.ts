@@ -218,7 +218,7 @@ export class CommitWriter {
 
   async #mergeElsewhere(transact: () => Promise<boolean>): Promise<boolean> {
     const { transactions, atFailpoint } = this.#parts
-    const isMerged = await transactions.runElsewhere(transact)
+    const isMerged = await transactions.inTurn(() => transactions.runElsewhere(transact))
     if (!isMerged) atFailpoint('merge: slice done')
     return isMerged
   }

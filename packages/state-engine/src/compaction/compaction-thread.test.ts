@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { isMainThread } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
-import { createMemoryEngine } from '@ledger-state/engine'
+import { createMemoryEngine, type PruneResult } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -15,7 +15,7 @@ import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openLmdbStore } from '../lmdb/lmdb-store.js'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
-import { MergeThread, startMergeThread } from './threaded-merge.js'
+import { CompactionThread, startCompactionThread } from './threaded-compaction.js'
 
 const SEED = testSeed()
 const folder = temporaryFolder()
@@ -45,12 +45,30 @@ function scanAll(engine: Pick<StateEngine, 'at'>, version: bigint): unknown[] {
   ])
 }
 
-describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
+/** An engine with merged versions, of which a prune drops most, the thread that merged them, and the next commit. */
+async function openMerged() {
+  const asks = vi.spyOn(CompactionThread.prototype, 'ask')
+  const engine = openStateEngine({ path: folder.path, memtableBytes: 3_600_000 })
+  let next = 0
+  const commitNext = () => {
+    const versions = Array.from({ length: 100 }, () => {
+      const writes = Array.from({ length: 20 }, (_, at): Write => [bytes(`key ${at}`), bytes(`${next}`.repeat(100))])
+      return record(next, writes, next++)
+    })
+    return engine.commit(versions, CHAIN)
+  }
+  while (asks.mock.calls.filter(([{ kind }]) => kind === 'transact').length < 3) await commitNext()
+  const thread = asks.mock.contexts[0] as CompactionThread
+  asks.mockRestore()
+  return { engine, thread, commitNext }
+}
+
+describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
   it('are made in the main thread of a program', async () => {
     expect(isMainThread).toBe(true)
     await openStateEngine({ path: folder.path }).close()
     const store = openLmdbStore({ path: folder.path, readOnly: false })
-    const thread = startMergeThread(store)!
+    const thread = startCompactionThread(store)!
     expect(thread.isRunning).toBe(true)
     await thread.close()
     expect(thread.isRunning).toBe(false)
@@ -61,7 +79,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
     'say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots',
     PATIENT,
     async () => {
-      const asks = vi.spyOn(MergeThread.prototype, 'ask')
+      const asks = vi.spyOn(CompactionThread.prototype, 'ask')
       const random = createRandom(SEED)
       const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compressHistory: true })
       let engine = open()
@@ -96,7 +114,7 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
           engine = open()
         }
       }
-      expect(asks.mock.calls.map(([{ kind }]) => kind)).toContain('transact')
+      expect(asks.mock.calls.map(([{ kind }]) => kind)).toEqual(expect.arrayContaining(['transact', 'prune']))
       asks.mockRestore()
       expect(engine.ledger).toEqual(model.ledger)
       const { oldestVersion, latestVersion } = engine.ledger!
@@ -110,6 +128,54 @@ describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
       await copy.close()
     },
   )
+
+  it('are made on the event loop once the thread has ended', PATIENT, async () => {
+    const { engine, thread } = await openMerged()
+    await engine.merge()
+    await thread.close()
+    const pruned = await engine.prune(1n)
+    expect(pruned.done).toBe(true)
+    expect(pruned.droppedEntries).toBeGreaterThan(0)
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+  })
+
+  it('are made on the event loop while the thread reads a segment', PATIENT, async () => {
+    const { engine, thread, commitNext } = await openMerged()
+    await engine.merge()
+    const ask = thread.ask.bind(thread)
+    const asked: string[] = []
+    let pruned: Promise<PruneResult> | undefined
+    thread.ask = async (request) => {
+      asked.push(request.kind)
+      const result = ask(request)
+      if (request.kind === 'begin') {
+        pruned = engine.prune(1n)
+        await pruned
+      }
+      return await result
+    }
+    while (!pruned) await commitNext()
+    expect((await pruned).droppedEntries).toBeGreaterThan(0)
+    expect(asked).not.toContain('prune')
+    expect((await engine.check()).problems).toEqual([])
+    await engine.close()
+  })
+
+  it('end with the engine: a prune under way is done, or says that the engine is closed', PATIENT, async () => {
+    const { engine } = await openMerged()
+    const { latestVersion } = engine.ledger!
+    const prunes = Array.from({ length: 5 }, (_, at) => engine.prune(BigInt(50 - 10 * at)))
+    const ended = Promise.allSettled(prunes)
+    await engine.close()
+    for (const end of await ended) {
+      if (end.status === 'rejected') expect(end.reason).toMatchObject({ code: 'store_closed' })
+    }
+    const opened = openStateEngine({ path: folder.path })
+    expect(opened.ledger).toMatchObject({ latestVersion })
+    expect((await opened.check()).problems).toEqual([])
+    await opened.close()
+  })
 
   const random = createRandom(SEED)
   const ends: readonly [WriterEnd, ended: number | string][] = [

@@ -1,6 +1,5 @@
 import type { Buffer } from 'node:buffer'
-import type { BlockInfo } from '@ledger-state/core'
-import { PRUNE_STEP_RECORDS } from '@ledger-state/engine/authoring'
+import { type BlockEntry, PRUNE_STEP_RECORDS } from '@ledger-state/engine/authoring'
 import { type NumberedKey, numberedKey, numberedKeySeed } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
@@ -19,14 +18,13 @@ export interface PruneStep {
 }
 
 /**
- * Raises the oldest version, within the transaction of the caller. It must begin a block, and may be above what is
- * merged. From then on readers refuse versions below it.
+ * Has the window begin with a block, within the transaction of the caller. The block may be above what is merged. From
+ * then on readers refuse versions below it.
  */
 export function raiseOldest(
   store: LmdbStore,
   builder: RecordBuilder,
-  oldestVersion: bigint,
-  oldestBlock: BlockInfo,
+  { firstVersion: oldestVersion, block: oldestBlock }: BlockEntry,
 ): void {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   if (oldestVersion <= record.ledger.oldestVersion) return
