@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
@@ -12,13 +12,14 @@ import { hasSharedData } from '@ledger-state/testing/shared-data'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const LEFT_TO_CALLER = ['npx -y pnpm test']
 const SERVES = /pnpm (ledger-state )?(start|serve)\b/
-/** Port of the commands that name none. */
-const PORT = 8_080
+/** Port that a run listens on until it ends: the servers of README.md have the same ports in every run. */
+const TURN_PORT = 8_079
 const PATIENCE_MS = 600_000
 
 const blocks = [...readFileSync(`${root}/README.md`, 'utf8').matchAll(/^```sh\n(.*?)^```$/gms)].map(
   ([, block]) => block!,
 )
+await takeTurn()
 let passed = 0
 const servers = new Map<string, ChildProcess>()
 for (const block of blocks) {
@@ -32,7 +33,6 @@ for (const block of blocks) {
     console.log(`$ ${command}`)
     if (SERVES.test(command)) {
       const [, address = 'the default'] = /--listen (\S+)/.exec(command) ?? []
-      if (servers.size === 0) await portIsFree()
       await stopServer(servers.get(address))
       servers.set(address, await startServer(command))
     } else expectOutput(command, runToEnd(command), line.includes('# → ') ? printed! : '')
@@ -63,15 +63,16 @@ function expectOutput(command: string, found: string, expected: string): void {
   throw new Error(`${command} prints\n${found}\nREADME.md says\n${expected}`)
 }
 
-/** Waits until nothing listens on the port that README.md names: another run of this check may have it. */
-async function portIsFree(): Promise<void> {
-  const isFree = async () => {
-    const socket = connect(PORT, '127.0.0.1')
-    const connected = await Promise.allSettled([once(socket, 'connect')])
-    socket.destroy()
-    return connected[0].status === 'rejected'
+/** Waits until no other run of this check is under way on this machine, and lets none begin before this one ends. */
+async function takeTurn(): Promise<void> {
+  const turn = createServer()
+  const isTaken = async () => {
+    turn.listen(TURN_PORT, '127.0.0.1')
+    await once(turn, 'listening')
+    return true
   }
-  await eventually(isFree, () => `port ${PORT} to be free: end what listens on it`, PATIENCE_MS)
+  await eventually(isTaken, () => `port ${TURN_PORT} to be free: another run of this check has it`, PATIENCE_MS)
+  turn.unref()
 }
 
 /**
