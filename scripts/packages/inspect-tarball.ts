@@ -106,27 +106,9 @@ function findReadmeFaults(packed: PackedPackage, folder: string): string[] {
       faults.push(`README.md: ${target} leaves the tarball`)
     }
   }
-  for (const section of ['## Install', '## Exports', '## Limits']) {
+  for (const section of ['## Install', '## API', '## Limits']) {
     if (packed.manifest.exports && !text.includes(`\n${section}\n`))
       faults.push(`README.md: has no section "${section}"`)
   }
-  for (const name of findExportedNames(packed, folder)) {
-    if (!text.includes(`\`${name}`)) faults.push(`README.md: does not tell of the export ${name}`)
-  }
   return faults
-}
-
-function findExportedNames({ manifest }: PackedPackage, folder: string): Set<string> {
-  const names = new Set<string>()
-  for (const { types } of Object.values(manifest.exports ?? {})) {
-    if (types === undefined) continue
-    const text = readFileSync(join(folder, types), 'utf8')
-    for (const [, list] of text.matchAll(/^export (?:type )?\{([^}]*)\}/gms)) {
-      for (const one of list!.split(',').map((part) => part.trim().replace(/^type /, ''))) if (one) names.add(one)
-    }
-    for (const [, name] of text.matchAll(/^export (?:declare )?(?:const|function|class|interface|type) (\w+)/gm)) {
-      names.add(name!)
-    }
-  }
-  return names
 }

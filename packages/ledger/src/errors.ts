@@ -279,8 +279,8 @@ export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigi
 }
 
 /**
- * Error for a read that needs earlier writes than the slice keeps. ¶ @param since the version from which on writes are
- * kept
+ * Error for a read that needs earlier writes than the slice keeps.
+ * @param since first version whose writes the slice keeps
  * @param asked state key, or a prefix, that a slice must ask for so that it keeps everything
  */
 export function keptSince(

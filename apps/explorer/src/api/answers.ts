@@ -21,8 +21,6 @@ export type Resource = Schemas['Resource']
 
 export type ModuleAnswer = Schemas['Module']
 export type ModuleAbi = Schemas['ModuleAbi']
-export type AbiFunction = ModuleAbi['exposed_functions'][number]
-export type AbiStruct = ModuleAbi['structs'][number]
 
 /** Old and new value of a resource or module of an account; null if it does not exist. */
 export type AccountChange = AnswerOf<'get_account_changes'>[number]

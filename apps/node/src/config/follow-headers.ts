@@ -27,7 +27,8 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Reads one header or a file of headers. ¶ @param text `NAME: VALUE`, or `@FILE` for a file with one header a line
+ * Reads one header or a file of headers.
+ * @param text `NAME: VALUE`, or `@FILE` for a file with one header a line
  * @throws `usage`, which does not quote the text: it may be a secret
  */
 export function parseFollowHeaders(text: string): Readonly<Record<string, string>> {

@@ -26,7 +26,10 @@ export interface TreeKeeper {
   close(): Promise<void>
 }
 
-/** Creates a keeper of trees. ¶ @param engine engine of the writer, which knows the newest checkpoint */
+/**
+ * Creates a keeper of trees.
+ * @param engine engine of the writer, which knows the newest checkpoint
+ */
 export function createTreeKeeper(
   engine: StateWriter | AsyncStateWriter,
   settings: TreeProcessSettings,

@@ -24,8 +24,8 @@ export interface TableItemRequest {
 }
 
 /**
- * Reads a table item. ¶ @throws `invalid_value` if the key does not fit its type or the type cannot be resolved;
- * `table_item_not_found`
+ * Reads a table item.
+ * @throws `invalid_value` if the key does not fit its type or the type cannot be resolved; `table_item_not_found`
  */
 export function readTableItem(view: StateView, types: TypeResolver, request: TableItemRequest): StoredValue {
   const { handle, keyType, valueType, key } = request

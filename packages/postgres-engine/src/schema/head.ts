@@ -1,5 +1,5 @@
 import type { BlockInfo } from '@ledger-state/core'
-import { branchOf, type LedgerSummary, type StoreBase, type Truncation } from '@ledger-state/engine'
+import type { LedgerSummary, StoreBase, Truncation } from '@ledger-state/engine'
 
 /** The row of the table `head`, with its blocks. */
 export interface Head {
@@ -83,11 +83,6 @@ export function toTruncations(numbers: readonly string[]): Truncation[] {
     number: Number(numbers[2 * at]),
     version: BigInt(numbers[2 * at + 1]!),
   }))
-}
-
-/** Branch of the ledger of a head; 0 if the store has none. */
-export function branchOfHead({ ledger }: Head): number {
-  return ledger ? branchOf(ledger) : 0
 }
 
 function toBlock(height: string | null, epoch: string | null, time: string | null): BlockInfo {
