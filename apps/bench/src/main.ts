@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { formatNumber } from '@ledger-state/report/measure'
-import { measuresToText, textTable } from '@ledger-state/report/text-table'
+import { formatNumber } from './report/measure.ts'
+import { measuresToText, textTable } from './report/text-table.ts'
 import { BenchRun, type BenchRunOptions, Interrupted } from './run/bench-run.ts'
 import { parseCommandLine, UsageError } from './run/command-line.ts'
 import { comparisonToText } from './run/compare.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '@ledger-state/report/measure'
+import type { Role } from '../report/measure.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 
 /** The first commit of an ingest: the time when it was durable, by `performance.now()`, and its versions. */

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { formatNumber, type Role } from '@ledger-state/report/measure'
+import { formatNumber, type Role } from '../report/measure.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import { openEngineStore } from '../stores/engine.ts'
 import { openJsMap } from '../stores/js-map.ts'

@@ -1,4 +1,4 @@
-import type { Role } from '@ledger-state/report/measure'
+import type { Role } from '../report/measure.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import { measureInRounds } from '../run/rounds.ts'
 import type { openEngineStore } from '../stores/engine.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Measure, Role } from '@ledger-state/report/measure'
+import type { Measure, Role } from '../report/measure.ts'
 import type { PeerName } from '../stores/peers.ts'
 import type { Scale } from './scale.ts'
 

@@ -1,5 +1,5 @@
-import type { Measure } from '@ledger-state/report/measure'
 import { describe, expect, it } from 'vitest'
+import type { Measure } from '../report/measure.ts'
 import { comparisonToText } from './compare.ts'
 import { type BenchResult, startResult } from './result-file.ts'
 

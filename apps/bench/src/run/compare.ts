@@ -1,5 +1,5 @@
-import { formatNumber, type Measure, toFigure } from '@ledger-state/report/measure'
-import { textTable } from '@ledger-state/report/text-table'
+import { formatNumber, type Measure, toFigure } from '../report/measure.ts'
+import { textTable } from '../report/text-table.ts'
 import type { BenchResult } from './result-file.ts'
 
 /** Text about the changes between two runs: each figure that both have, and how many times as good it is now. */

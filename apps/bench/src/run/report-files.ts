@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Chart, chartToSvg } from '@ledger-state/report/chart'
-import { formatNumber } from '@ledger-state/report/measure'
-import { pageToHtml } from '@ledger-state/report/page'
-import { PAPER } from '@ledger-state/report/palette'
+import { type Chart, chartToSvg } from '../report/chart.ts'
+import { formatNumber } from '../report/measure.ts'
+import { pageToHtml } from '../report/page.ts'
+import { PAPER } from '../report/palette.ts'
 import type { BenchResult } from './result-file.ts'
 
 /** Plots by suite. */

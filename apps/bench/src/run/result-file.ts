@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { LedgerStateError } from '@ledger-state/core'
-import type { Measure } from '@ledger-state/report/measure'
+import type { Measure } from '../report/measure.ts'
 import type { BenchRun } from './bench-run.ts'
 import { describeMachine, type Machine } from './machine.ts'
 import type { Scale } from './scale.ts'

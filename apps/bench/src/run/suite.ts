@@ -1,4 +1,4 @@
-import type { Chart } from '@ledger-state/report/chart'
+import type { Chart } from '../report/chart.ts'
 import type { BenchRun } from './bench-run.ts'
 import type { Scale } from './scale.ts'
 

@@ -1,4 +1,3 @@
-import type { Role } from '@ledger-state/report/measure'
 import {
   type Connection,
   closeConnections,
@@ -12,6 +11,7 @@ import { hasProcessUsage, processCpuMicroseconds } from '../http/process-usage.t
 import { GET_BALANCE, POST_BATCH, POST_ITEM, type RequestCase } from '../http/requests.ts'
 import { writeServedStore } from '../http/served-store.ts'
 import { type Server, sampleAnswer, startConstantServer, startNode } from '../http/servers.ts'
+import type { Role } from '../report/measure.ts'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
 

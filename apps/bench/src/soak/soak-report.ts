@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Chart } from '@ledger-state/report/chart'
-import type { Measure } from '@ledger-state/report/measure'
-import { pageToHtml } from '@ledger-state/report/page'
 import type { HostileReport } from '@ledger-state/testing/hostile-process'
-import type { ClientTally } from '../../testing/steady-client.ts'
+import type { ClientTally } from 'ledger-state/testing/steady-client'
+import type { Chart } from '../report/chart.ts'
+import type { Measure } from '../report/measure.ts'
+import { pageToHtml } from '../report/page.ts'
 import type { Sample } from './samples.ts'
 
 export interface SoakOutcome {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { eventually } from '@ledger-state/testing/eventually'
-import { NodeProcess, PROGRAM } from '../../testing/node-process.ts'
-import { type SteadyNode, startSteadyNode } from '../../testing/steady-ledger.ts'
+import { NodeProcess, PROGRAM } from 'ledger-state/testing/node-process'
+import { type SteadyNode, startSteadyNode } from 'ledger-state/testing/steady-ledger'
 import { SoakDatabase } from './soak-database.ts'
 
 /** Numbers of versions that the node retains, in turn. */

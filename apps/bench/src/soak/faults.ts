@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Cut } from '@ledger-state/postgres-engine/testing/tcp-proxy'
 import type { Random } from '@ledger-state/testing/random'
-import { kill } from '../../testing/node-process.ts'
-import { SOURCE_FAULTS } from '../../testing/steady-ledger.ts'
+import { kill } from 'ledger-state/testing/node-process'
+import { SOURCE_FAULTS } from 'ledger-state/testing/steady-ledger'
 import { READERS, type SoakBed } from './soak-bed.ts'
 import type { SoakDatabase } from './soak-database.ts'
 

@@ -1,4 +1,4 @@
-import type { FailedRequest } from '../../testing/fresh-client.ts'
+import type { FailedRequest } from 'ledger-state/testing/fresh-client'
 import type { Fault } from './faults.ts'
 
 /** Time by which a client may notice the end of a connection too late. */

@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { NodeProcess } from '../../testing/node-process.ts'
+import type { NodeProcess } from 'ledger-state/testing/node-process'
 
 export interface Sample {
   /** Minutes since the soak began. */

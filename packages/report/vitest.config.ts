@@ -1,3 +1,0 @@
-import { vitestConfig } from '@ledger-state/testing/vitest-config'
-
-export default vitestConfig
