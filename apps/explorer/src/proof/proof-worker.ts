@@ -18,11 +18,11 @@ function send(message: ProofMessage): void {
 async function check({ answer, question, version, waypoint, hashSalt, url }: ProofTask): Promise<ProofResult> {
   const fetchHere = fetch.bind(globalThis)
   try {
-    const { bytes, json, signers, timestampUsec } = await verifyRead(answer, {
+    const { bytes, json, impliedJson, signers, timestampUsec } = await verifyRead(answer, {
       question,
       waypoint,
       version: BigInt(version),
-      readProof: remembering(readProofFrom(url, fetchHere)),
+      readProof: remembering(readProofFrom(url, fetchHere), stateOf(answer)),
       readEndings: readEndingsFrom(url, fetchHere),
       onReached: ({ epoch, lastEpoch, waypoint: reached }) =>
         send({ reached: { epoch: String(epoch), lastEpoch: String(lastEpoch), waypoint: reached } }),
@@ -32,6 +32,7 @@ async function check({ answer, question, version, waypoint, hashSalt, url }: Pro
     return {
       believed: {
         json: json ?? null,
+        impliedJson: impliedJson ?? null,
         epoch: String(signers.epoch),
         count: signers.count ?? null,
         timestampUsec: String(timestampUsec),
@@ -42,10 +43,16 @@ async function check({ answer, question, version, waypoint, hashSalt, url }: Pro
   }
 }
 
-/** Remembers the data of proofs, which are verified each time. Failed requests are repeated. */
-function remembering(read: ReadProof): ReadProof {
+/** Bytes that name the state of a proof. A version does not: another ledger may have the same chain id. */
+function stateOf(answer: string): string | undefined {
+  return /"transaction_info":"(0x[0-9a-f]+)"/.exec(answer)?.[1]
+}
+
+/** Remembers the data of proofs of a state, which are verified each time. Failed requests are repeated. */
+function remembering(read: ReadProof, state: string | undefined): ReadProof {
+  if (state === undefined) return read
   return (stateKey, version) => {
-    const name = `${version} ${stateKey}`
+    const name = `${version} ${state} ${stateKey}`
     const known = modules.get(name)
     if (known) return known
     const asked = read(stateKey, version)

@@ -48,7 +48,7 @@ async function refresh(signal: AbortSignal): Promise<void> {
   newestFailure.value = undefined
   const { head } = result.answer
   if (!head) return
-  const isOtherWindow = head.oldestVersion !== newest.value?.oldestVersion
+  const isOtherWindow = !isLaterHead(head, newest.value)
   newest.value = head
   const isTimeKnown = oldestTimestampUsec.value !== undefined || head.timestampUsec === '0'
   if (!isOtherWindow && isTimeKnown) return
@@ -56,6 +56,12 @@ async function refresh(signal: AbortSignal): Promise<void> {
   const hasTime = block === undefined || block.block_timestamp !== '0'
   const oldest = hasTime ? block : await blockOf(String(BigInt(block.last_version) + 1n), signal)
   if (oldest) oldestTimestampUsec.value = oldest.block_timestamp
+}
+
+/** Whether a head may be of the same ledger as the one before it, with the same oldest version. */
+export function isLaterHead(head: StateHead, before: StateHead | undefined): boolean {
+  if (head.oldestVersion !== before?.oldestVersion || head.chainId !== before.chainId) return false
+  return BigInt(head.version) >= BigInt(before.version) && BigInt(head.timestampUsec) >= BigInt(before.timestampUsec)
 }
 
 async function blockOf(version: string, signal: AbortSignal): Promise<Block | undefined> {

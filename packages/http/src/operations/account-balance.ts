@@ -1,7 +1,7 @@
 import { ByteWriter } from '@ledger-state/core'
 import { routeNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
-import { matchesEtag, stateEtag } from '../protocol/etag.js'
+import { matchesEtag, valueEtag } from '../protocol/etag.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { parseAddressParameter, parseAskedState, parseAssetParameter } from './request-parts.js'
@@ -44,15 +44,12 @@ export const getAccountBalance: Operation = {
     request.expectOutput(format, 'Get account balance')
     const state = request.pin(asked)
     const contentType = CONTENT_TYPE[format]
-    // The balance at a given version never changes; the balance at the latest does.
-    const etag = asked === undefined || !('version' in asked) ? undefined : stateEtag(state, format)
-    if (etag !== undefined && matchesEtag(request.ifNoneMatch, etag)) {
-      return { ledger: state.ledger, contentType, body: '', etag, notModified: true }
-    }
     const balance = state.readBalance(owner, asset)
     const body = format === 'json' ? String(balance) : new ByteWriter().u64(balance).toBytes()
-    return etag === undefined
-      ? { ledger: state.ledger, contentType, body }
-      : { ledger: state.ledger, contentType, body, etag }
+    // The balance at the latest version changes, so it has no tag.
+    if (asked === undefined || !('version' in asked)) return { ledger: state.ledger, contentType, body }
+    const etag = valueEtag(balance, format)
+    const notModified = matchesEtag(request.ifNoneMatch, etag)
+    return { ledger: state.ledger, contentType, body: notModified ? '' : body, etag, notModified }
   },
 }

@@ -1,14 +1,11 @@
-import { branchOf } from '@ledger-state/engine'
-import type { LedgerState } from '@ledger-state/ledger'
 import type { OutputFormat } from './media-types.js'
 
 /**
- * Entity tag of an answer that depends only on its URL and the state at a version. No content is hashed: within a
- * chain, a version identifies its state until the ledger is truncated.
+ * Entity tag that is the value of the answer itself. A version number does not identify a state: another ledger with
+ * the same chain id has other values, and so does another branch of the same one. Replicas of one ledger agree.
  */
-export function stateEtag(state: LedgerState, format: OutputFormat): string {
-  const branch = branchOf(state.ledger)
-  return `"${state.ledger.chainId}-${branch > 0 ? `${branch}.` : ''}${state.version}-${format}"`
+export function valueEtag(value: bigint, format: OutputFormat): string {
+  return `"${value}-${format}"`
 }
 
 /** Whether an `If-None-Match` header names the tag (RFC 9110, 13.1.2: weak comparison). */

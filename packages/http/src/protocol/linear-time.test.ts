@@ -26,7 +26,7 @@ const router = createRouter(
 const PARSERS: Readonly<Record<string, (text: string) => unknown>> = {
   Accept: (text) => [chooseFormat(text, 'json'), acceptsOnlyJson(text), prefersCsv(text)],
   'Accept-Encoding': chooseEncoding,
-  'If-None-Match': (text) => matchesEtag(text, '"4-5-json"'),
+  'If-None-Match': (text) => matchesEtag(text, '"5-json"'),
   'Content-Type': (text) => expectJsonContentType(text),
   'a query parameter': (text) => queryParameter(text, 'ledger_version'),
   'a limit': (text) => parseLimit(`limit=${text}`),

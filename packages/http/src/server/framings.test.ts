@@ -137,7 +137,7 @@ const headers = fc
     optional('content-type', 'application/json', 'text/plain', 'application/json; charset=utf-8', 'nonsense'),
     optional('accept', 'application/json', 'application/x-bcs', '*/*', 'text/html'),
     optional('accept-encoding', 'br', 'gzip', 'identity'),
-    optional('if-none-match', '*', '"4-3-json"'),
+    optional('if-none-match', '*', '"0-json"'),
   )
   .map((parts) => Object.assign({}, ...parts) as Record<string, string>)
 const payload = fc.oneof(
