@@ -75,6 +75,12 @@ const account = new ByteWriter().byteString(HOME).u64(7n).u64(2n)
 for (const creationNumber of [0n, 1n]) account.u64(0n).u64(creationNumber).bytes(HOME)
 const accountBytes = account.bool(false).bool(false).toBytes()
 
+/** Features with the one of default accounts (number 91) switched on. */
+export const DEFAULT_ACCOUNTS_ON: Write = [
+  resourceKey(parseAddress('0x1'), parseStructTag('0x1::features::Features')),
+  new ByteWriter().byteString(Uint8Array.from({ length: 12 }, (_, at) => (at === 11 ? 8 : 0))).toBytes(),
+]
+
 const key = (number: bigint) => new ByteWriter().u64(number).toBytes()
 const writes: Write[] = [
   [moduleKey(HOME, 'game'), GAME],
@@ -109,6 +115,8 @@ export interface SignedEpochs {
   readonly validators: readonly MadeValidator[]
   readonly signers: readonly MadeValidator[]
   readonly checkpoint: bigint
+  /** Writes in addition to those of every such ledger. */
+  readonly further: readonly Write[]
 }
 
 /** Four epochs, whose four validators all sign. */
@@ -119,6 +127,7 @@ const FOUR_EPOCHS: SignedEpochs = {
   validators: VALIDATORS,
   signers: VALIDATORS,
   checkpoint: CHECKPOINT,
+  further: [],
 }
 
 /**
@@ -126,12 +135,12 @@ const FOUR_EPOCHS: SignedEpochs = {
  * @param signed by default four epochs, all signed by their four validators
  */
 export async function createProvenLedger(signed: Partial<SignedEpochs> = {}): Promise<ProvenLedger> {
-  const { endings: signedEndings, validators, signers, checkpoint: version } = { ...FOUR_EPOCHS, ...signed }
+  const { endings: signedEndings, validators, signers, checkpoint: version, further } = { ...FOUR_EPOCHS, ...signed }
   const epoch = BigInt(signedEndings.length)
   const ends = signedEndings.map((bytes) => readLedgerInfo(new ByteReader(bytes)).version)
   const block = { height: 0n, epoch, timestampUsec: 5n }
   const engine = createMemoryEngine()
-  await engine.commit([{ version, block, writes }], { chainId: 4n })
+  await engine.commit([{ version, block, writes: [...writes, ...further] }], { chainId: 4n })
   const folder = mkdtempSync(join(tmpdir(), 'proven-'))
   const pages = () => [[...engine.at().scan(new Uint8Array(0))]]
   const { root: stateRoot } = await computeStateRoot(pages(), { spillFolder: folder, threads: 0 })

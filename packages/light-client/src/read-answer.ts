@@ -36,8 +36,11 @@ function readBcs(body: Uint8Array): ReadAnswer {
 }
 
 function readJson(body: unknown): ReadAnswer {
-  const answer = parseJson(typeof body === 'string' ? body : (JSON.stringify(body) ?? ''))
+  // Of two members with one name, parsers differ in which they take.
+  const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
+  const answer = parseJson(text, { refusesRepeatedNames: true })
   const [value, proof] = isJsonObject(answer) ? [answer.get('value'), answer.get('proof')] : []
   if (value === undefined || proof === undefined) throw invalidAnswer('it has no members `value` and `proof`')
+  if (isJsonObject(answer) && answer.size > 2) throw invalidAnswer('it has members that no proof covers')
   return { answered: { kind: 'json', value }, proof: jsonToStateProof(JSON.parse(jsonValueToText(proof))) }
 }

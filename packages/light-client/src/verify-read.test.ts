@@ -1,9 +1,10 @@
-import { ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
 import { madeEndings, signedLedgerInfo } from '@ledger-state/feed/testing/synthetic-epochs'
 import { createRequestListener } from '@ledger-state/http'
 import {
   CHECKPOINT,
   createProvenLedger,
+  DEFAULT_ACCOUNTS_ON,
   EPOCH,
   HOME,
   type ProvenLedger,
@@ -73,6 +74,22 @@ const readProof = readProofFrom('http://node/v1', fetchHere)
 
 async function answerTo({ url, body }: Case, accept?: string): Promise<Buffer> {
   return await request(`${url}?${AT}`, body, accept)
+}
+
+const BLS = rememberingBls()
+/** Options with which each signature is checked once. */
+const remembering = (question: ReadQuestion): VerifyReadOptions => ({ ...options(question), bls: BLS })
+
+/** The value of an answer in BCS, and its proof. */
+function splitBcs(body: Uint8Array): readonly [Uint8Array, Uint8Array] {
+  const reader = new ByteReader(body)
+  reader.readBool()
+  return [reader.readByteString(), body.subarray(reader.offset)]
+}
+
+/** The JSON of a resource with its type in other words. */
+function spellings(value: string): string[] {
+  return ['0x0cafe::', 'cafe::', '0xCAFE::', ' 0xcafe::'].map((other) => value.replace('0xcafe::', other))
 }
 
 const options = (question: ReadQuestion): VerifyReadOptions => ({ question, waypoint, readProof, version: CHECKPOINT })
@@ -154,6 +171,97 @@ describe('verifyRead', () => {
     await expect(verifyRead(bcs, options(cases[0]!.question))).rejects.toMatchObject({ code: 'answer_differs' })
   })
 
+  it('takes an account that is proven absent for a new one, and for nothing else', async () => {
+    const address = parseAddress('0xbeef')
+    const question = { kind: 'account', address: '0xbeef' } as const
+    const key = `"authentication_key":"${bytesToHex(address)}"`
+    const impliedJson = `{"sequence_number":"0",${key}}`
+    const accountOf = (authenticationKey: Uint8Array, sequenceNumber: bigint) => {
+      const writer = new ByteWriter().byteString(authenticationKey).u64(sequenceNumber).u64(2n)
+      for (const creationNumber of [0n, 1n]) writer.u64(0n).u64(creationNumber).bytes(address)
+      return writer.bool(false).bool(false).toBytes()
+    }
+    const withDefaults = await createProvenLedger({ further: [DEFAULT_ACCOUNTS_ON] })
+    const inDefaults = listenerOf(withDefaults)
+    const url = `/v1/accounts/0xbeef?${AT}&proof_from=${waypoint}`
+    const ask = async (accept: string) =>
+      Uint8Array.from((await inject(inDefaults, { url, headers: { accept } })).rawPayload)
+    const json = new TextDecoder().decode(await ask('application/json'))
+    const bcs = await ask('application/x-bcs')
+    withDefaults.close()
+    expect(json).toContain(`{"value":${impliedJson},"proof"`)
+    const [, proof] = splitBcs(bcs)
+    const next = (value: Uint8Array | undefined) => {
+      const writer = new ByteWriter().bool(value !== undefined)
+      if (value) writer.byteString(value)
+      return Uint8Array.from([...writer.toBytes(), ...proof])
+    }
+    const inJson = (value: string) => json.replace(impliedJson, value)
+    const absent = { bytes: undefined, json: undefined, impliedJson }
+    for (let round = 0; round < 2; round++) {
+      for (const answer of [json, bcs, inJson('null'), next(undefined), next(accountOf(address, 0n))]) {
+        await expect(verifyRead(answer, remembering(question))).resolves.toMatchObject(absent)
+      }
+      const lies = [
+        `{"sequence_number":"1",${key}}`,
+        `{"sequence_number":"00",${key}}`,
+        `{"sequence_number":0,${key}}`,
+        `{${key},"sequence_number":"0"}`,
+        `{"sequence_number":"0"}`,
+        `{"sequence_number":"0","authentication_key":7}`,
+        `{"sequence_number":"0","authentication_key":"0xbeef"}`,
+        `{"sequence_number":"0","authentication_key":"0x${'66'.repeat(32)}"}`,
+        `{"sequence_number":"0",${key.toUpperCase().replace('AUTHENTICATION_KEY', 'authentication_key')}}`,
+        `{"sequence_number":"0",${key},"balance":"1"}`,
+        '[]',
+        '""',
+        '0',
+        '{}',
+        'false',
+      ].map(inJson)
+      const lyingBytes = [
+        accountOf(address, 1n),
+        accountOf(new Uint8Array(32).fill(0x66), 0n),
+        accountOf(address, 0n).subarray(1),
+        Uint8Array.from([...accountOf(address, 0n), 0]),
+        new ByteWriter().byteString(address).u64(0n).toBytes(),
+        new Uint8Array(0),
+      ].map(next)
+      for (const lie of [...lies, ...lyingBytes]) {
+        await expect(verifyRead(lie, remembering(question)), String(lie).slice(0, 150)).rejects.toMatchObject({
+          code: 'answer_differs',
+        })
+      }
+    }
+  })
+
+  it.each(cases)('refuses what no proof covers in an answer about $question.kind of $url', async (one) => {
+    const body = (await answerTo(one)).toString()
+    const value = body.slice('{"value":'.length, body.indexOf(',"proof":'))
+    const rest = body.slice(body.indexOf(',"proof":'))
+    const invalid = [
+      `{"value":"0x66","value":${value}${rest}`,
+      `{"value":${value},"value":${value}${rest}`,
+      `{"balance":"7","value":${value}${rest}`,
+      `{"value":${value}${rest.slice(0, -1)},"balance":"7"}`,
+      `{"value":${value}${rest.slice(0, -1)},"proof":{}}`,
+      `{"value":${value.includes('{') ? value.replace('{"', '{"first":"66","first":"3","') : '{"a":1,"a":1}'}${rest}`,
+    ]
+    for (const answer of invalid) {
+      await expect(verifyRead(answer, remembering(one.question)), answer.slice(0, 150)).rejects.toMatchObject({
+        code: 'invalid_answer',
+      })
+    }
+    const differing = value.startsWith('{')
+      ? [`${value.slice(0, -1)},"balance":"7"}`, `{"balance":"7",${value.slice(1)}`, `[${value}]`]
+      : ['{}', '[]', `[${value}]`, `${value === 'null' ? '""' : value.toUpperCase()}`]
+    for (const lie of [...differing, ...(value.includes('0xcafe::') ? spellings(value) : [])]) {
+      await expect(verifyRead(`{"value":${lie}${rest}`, remembering(one.question)), lie).rejects.toMatchObject({
+        code: 'answer_differs',
+      })
+    }
+  })
+
   it('refuses another key, another version, and another waypoint', async () => {
     const body = (await answerTo(cases[0]!)).toString()
     await expect(verifyRead(body, options(itemQuestion('4')))).rejects.toMatchObject({ code: 'wrong_state_key' })
@@ -222,7 +330,7 @@ function partsOf(proof: StateProofJson): (readonly string[])[] {
 }
 
 describe('a changed proof', () => {
-  const bls = rememberingBls()
+  const bls = BLS
   const hasher = new LedgerHasher()
 
   /**

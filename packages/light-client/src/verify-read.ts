@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
-import { bytesToHex } from '@ledger-state/core'
+import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
 import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
 import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
+import { type AccountAnswer, impliedAccount } from './implied-account.js'
 import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
 import { lookUp, type ReadQuestion, type ValueLookup } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
@@ -29,6 +30,11 @@ export interface VerifiedRead {
   readonly bytes: Uint8Array | undefined
   /** The value as compact JSON, decoded here; undefined if there is none, or if it has no JSON. */
   readonly json: string | undefined
+  /**
+   * The JSON of a new account, if the question was about an account and there is none: a node may answer it in place of
+   * no value. It is no value of the state.
+   */
+  readonly impliedJson: string | undefined
   /** The version of the state. */
   readonly version: bigint
   /** Time of the signed ledger info, in microseconds since 1970. The reader judges whether the answer is too old. */
@@ -58,9 +64,11 @@ export async function verifyRead(answer: unknown, options: VerifyReadOptions): P
   if (!isSameBytes(proof.stateKey, lookup.stateKey)) throw wrongStateKey(proof.stateKey, lookup.stateKey)
   const bytes = pickValue(question, lookup, proof.stateValue)
   const json = bytes && lookup.toJson(bytes)
+  const implied = bytes ? undefined : impliedBy(question)
   if (isWhole(question)) expectSameWhole(answered, proof.stateValue)
-  else expectSameValue(question, answered, bytes, json)
-  return { bytes, json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
+  else if (bytes) expectSameValue(question, answered, bytes, json)
+  else expectNoValue(answered, implied)
+  return { bytes, json, impliedJson: implied?.json, version: found, timestampUsec: ledgerInfo.timestampUsec, signers }
 }
 
 function pickValue(
@@ -84,53 +92,66 @@ function expectSameWhole(answered: AnsweredValue, stateValue: Uint8Array | undef
     return
   }
   const said = jsonValueToText(answered.value)
-  if (said !== proven) throw answerDiffers(stateValue ? proven : 'no value', said)
+  if (said !== proven) throw answerDiffers(stateValue ? proven : NONE, said)
 }
 
-/** Checks that the value beside a proof, which a careless reader would take, is the proven one. */
+/** Checks that the value next to a proof, which a careless reader would take, is the proven one. */
 function expectSameValue(
   question: ReadQuestion,
   answered: AnsweredValue,
-  bytes: Uint8Array | undefined,
+  bytes: Uint8Array,
   json: string | undefined,
 ): void {
   if (answered.kind === 'bytes') {
-    const isImplied = !bytes && question.kind === 'account'
-    if (isImplied || isSameBytes(answered.value, bytes)) return
-    throw answerDiffers(hexOf(bytes), hexOf(answered.value))
-  }
-  const { value } = answered
-  if (!bytes) {
-    if (value !== null && !isImpliedAccount(question, value)) throw answerDiffers('no value', jsonValueToText(value))
+    if (!isSameBytes(answered.value, bytes)) throw answerDiffers(hexOf(bytes), hexOf(answered.value))
     return
   }
+  const { value } = answered
   const proven = json === undefined ? hexOf(bytes) : jsonValueToText(parseJson(json))
   const said = question.kind === 'resource' ? dataOf(value, question.type) : value
   const saidText = said === undefined ? undefined : jsonValueToText(said)
   if (json === undefined || saidText !== proven) throw answerDiffers(proven, saidText ?? jsonValueToText(value))
 }
 
-/** The data of a resource, if the answer says that it has the type that was asked for. */
+/**
+ * Checks that an answer has no value next to the proof that there is none, or exactly the implied one.
+ * @param implied the value that the absence implies on some chains
+ */
+function expectNoValue(answered: AnsweredValue, implied: AccountAnswer | undefined): void {
+  if (answered.kind === 'bytes') {
+    const { value } = answered
+    if (value !== undefined && !(implied && isSameBytes(value, implied.bytes))) throw answerDiffers(NONE, hexOf(value))
+    return
+  }
+  const said = jsonValueToText(answered.value)
+  if (said !== 'null' && said !== implied?.json) throw answerDiffers(NONE, said)
+}
+
+/** The value that a node may answer although the state has none. */
+function impliedBy(question: ReadQuestion): AccountAnswer | undefined {
+  return question.kind === 'account' ? impliedAccount(parseAddress(question.address)) : undefined
+}
+
+/** The data of a resource, if the answer is its type and its data, and the type is the one that was asked for. */
 function dataOf(value: JsonValue, type: string): JsonValue | undefined {
-  if (!isJsonObject(value)) return undefined
+  if (!isJsonObject(value) || value.names().join() !== 'type,data') return undefined
   const said = value.get('type')
-  if (typeof said !== 'string') return undefined
+  return typeof said === 'string' && isTypeText(said, type) ? value.get('data') : undefined
+}
+
+/** Whether a text is the canonical one of a type. Answers spell function types in another way, without abilities. */
+function isTypeText(said: string, type: string): boolean {
   const canonical = (text: string) => typeTagToText(parseTypeTag(text))
+  if (said === canonical(type)) return true
   try {
-    return canonical(said) === canonical(type) ? value.get('data') : undefined
+    return said.includes('|') && canonical(said) === canonical(type)
   } catch {
-    return undefined
+    return false
   }
 }
 
-/**
- * Whether a value is that of a new account. On chains that store no resource for new accounts, an absent account counts
- * as one.
- */
-function isImpliedAccount(question: ReadQuestion, value: JsonValue): boolean {
-  return question.kind === 'account' && isJsonObject(value) && value.get('sequence_number') === '0'
-}
+const NONE = 'no value'
 
 function hexOf(bytes: Uint8Array | undefined): string {
-  return bytes ? bytesToHex(bytes) : 'no value'
+  return bytes ? bytesToHex(bytes) : NONE
 }

@@ -93,7 +93,7 @@ interface VerifiedProps {
 function Verified({ asked, shown, known: [proofs, name] = NOWHERE }: VerifiedProps) {
   const { outcome, reached } = useProof(asked, proofs?.outcomeOf(name))
   if (outcome) proofs?.keep(name, outcome)
-  const isBelieved = outcome && 'believed' in outcome && isSameJson(shown, outcome.believed.json, asked.question)
+  const isBelieved = outcome && 'believed' in outcome && isSameJson(shown, outcome.believed)
   if (outcome && !isBelieved) return <NotBelieved outcome={outcome} />
   return (
     <p role="status">

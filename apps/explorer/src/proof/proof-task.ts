@@ -17,6 +17,8 @@ export interface ProofTask {
 export interface Believed {
   /** The proven value as JSON; null if it is proven to be absent. */
   readonly json: string | null
+  /** What a node may show because the value is absent, as JSON; null if that is nothing. */
+  readonly impliedJson: string | null
   readonly epoch: string
   /** Number of validators that signed, and of all; null if the waypoint itself vouches. */
   readonly count: { readonly signed: number; readonly total: number } | null

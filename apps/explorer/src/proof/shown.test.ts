@@ -40,7 +40,7 @@ describe('what a view shows', () => {
   })
 
   it('is the proven value in any spacing, and no other one', () => {
-    const isSame = (shown: string | null, proven: string | null) => isSameJson(shown, proven, { kind: 'resource' })
+    const isSame = (shown: string | null, json: string | null) => isSameJson(shown, { json, impliedJson: null })
     expect(isSame('{"a":[1,"2"]}', '{ "a": [1, "2"] }')).toBe(true)
     expect(isSame('{"a":[1,2]}', '{"a":[1,"2"]}')).toBe(false)
     expect(isSame(null, null)).toBe(true)
@@ -48,12 +48,24 @@ describe('what a view shows', () => {
     expect(isSame('null', null)).toBe(false)
   })
 
-  it('is an account that never sent anything if none is stored', () => {
-    const isSame = (shown: string | null, proven: string | null) => isSameJson(shown, proven, { kind: 'account' })
-    expect(isSame('{"sequence_number":"0"}', null)).toBe(true)
-    expect(isSame('{"sequence_number":"1"}', null)).toBe(false)
-    expect(isSame('{"sequence_number":"0"}', '{"sequence_number":"1"}')).toBe(false)
+  it('is exactly the account that follows from its absence', () => {
+    const implied = `{"sequence_number":"0","authentication_key":"0x${'0'.repeat(60)}beef"}`
+    const isSame = (shown: string | null, json: string | null) => isSameJson(shown, { json, impliedJson: implied })
+    expect(isSame(implied, null)).toBe(true)
     expect(isSame(null, null)).toBe(true)
+    for (const lie of [
+      '{"sequence_number":"0"}',
+      implied.replace('"0"', '"1"'),
+      implied.replace('"0"', '0'),
+      implied.replace('beef', 'cafe'),
+      implied.replace('}', ',"balance":"1"}'),
+      `{"balance":"1",${implied.slice(1)}`,
+      'null',
+      '{}',
+    ]) {
+      expect(isSame(lie, null), lie).toBe(false)
+    }
+    expect(isSame(implied, '{"sequence_number":"1"}')).toBe(false)
   })
 })
 

@@ -1,5 +1,6 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 import type { Result } from '../api/client.ts'
+import type { Believed } from './proof-task.ts'
 
 /**
  * The value that a view shows, as compact JSON. Null if it shows that there is none, undefined if it shows no value.
@@ -35,13 +36,14 @@ export function nearestVersion(versions: readonly string[], to: string | undefin
 }
 
 /**
- * Whether a view shows what is proven. Both are JSON of one value, with any spacing. On chains that store nothing for a
- * new account, an account that is proven to be absent is shown as one that never sent anything.
+ * Whether a view shows what is proven. Both are JSON of one value, with any spacing. If there is no value, a view may
+ * show that, or exactly what follows from it, such as a new account.
  */
-export function isSameJson(shown: string | null, proven: string | null, { kind }: Pick<ReadQuestion, 'kind'>): boolean {
-  if (kind === 'account' && shown !== null && proven === null) {
-    return (JSON.parse(shown) as { readonly sequence_number?: unknown }).sequence_number === '0'
-  }
-  if (shown === null || proven === null) return shown === proven
-  return shown === JSON.stringify(JSON.parse(proven))
+export function isSameJson(
+  shown: string | null,
+  { json, impliedJson }: Pick<Believed, 'json' | 'impliedJson'>,
+): boolean {
+  if (shown === null) return json === null
+  const proven = json ?? impliedJson
+  return proven !== null && shown === JSON.stringify(JSON.parse(proven))
 }

@@ -126,7 +126,8 @@ function ItemProof({ handle, types, item, list }: Omit<ItemCardProps, 'amounts'>
     const request = itemRequest(handle, keyType, valueType, JSON.stringify(item.key))
     return <EntryProof list={list} question={question} request={request} value={item.value} />
   }
-  if (item.raw_key === undefined || item.raw_value === undefined) {
+  // A key that is shown next to a proof of another one would look proven.
+  if (item.raw_key === undefined || item.raw_value === undefined || 'key' in item || 'value' in item) {
     return <EntryUnproven list={list} why="the types of its key and value are not known both." />
   }
   const question = { kind: 'raw_table_item', handle, key: hexToBytes(item.raw_key) } as const

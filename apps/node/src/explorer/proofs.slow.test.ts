@@ -182,6 +182,37 @@ describe('the proof of a value', () => {
     }
   })
 
+  it('is refused next to an account that does not follow from its absence', async () => {
+    const key = `0x${'0'.repeat(60)}feed`
+    const lies = [
+      { sequence_number: '0', authentication_key: `0x${'66'.repeat(32)}` },
+      { sequence_number: '3', authentication_key: key },
+      { sequence_number: '0', authentication_key: key },
+    ]
+    for (const lie of lies) {
+      const isImplied = lie === lies.at(-1)
+      for (const isProven of [true, false]) {
+        await onPage(async (page) => {
+          await page.route('**/v1/accounts/0xfeed?**', async (route) => {
+            const response = await route.fetch()
+            const text = await response.text()
+            const value = JSON.stringify(lie)
+            if (!route.request().url().includes('proof=true')) {
+              await route.fulfill({ status: 200, headers: response.headers(), body: value })
+            } else
+              await route.fulfill({
+                response,
+                body: isProven ? text.replace('"value":null', `"value":${value}`) : text,
+              })
+          })
+          await page.goto(address + at('/account/0xfeed'))
+          if (isImplied) await page.getByText(`That there is no value is ${HOLDS}`).waitFor()
+          else await page.getByRole('alert').filter({ hasText: REFUSED }).waitFor()
+        })
+      }
+    }
+  })
+
   it('is verified for an account, for opened resources and for visible items, one after the other', async () => {
     await onPage(async (page) => {
       let [running, most] = [0, 0]

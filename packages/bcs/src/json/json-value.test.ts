@@ -199,6 +199,21 @@ describe('parseJson with a limit of values', () => {
   })
 })
 
+describe('parseJson that refuses repeated names', () => {
+  const strict = (text: string) => jsonValueToText(parseJson(text, { refusesRepeatedNames: true }))
+
+  it('refuses them at any depth, however they are spelled, and no others', () => {
+    for (const text of ['{"a":1,"a":1}', '[{"b":{"a":1,"x":2,"\\u0061":3}}]', '{"__proto__":1,"__proto__":1}']) {
+      expect(() => strict(text)).toThrow(expect.objectContaining({ code: 'invalid_json' }))
+      expect(() => parseJson(text)).not.toThrow()
+    }
+    const many = Array.from({ length: 40 }, (_, at) => `"${at}":1`).join()
+    expect(() => strict(`{${many},"39":1}`)).toThrow(/name occurs twice at line 1/)
+    expect(strict(`{${many}}`)).toBe(`{${many}}`)
+    expect(strict('{"a":{"a":{"a":[{"a":1},{"a":1}]}}}')).toBe('{"a":{"a":{"a":[{"a":1},{"a":1}]}}}')
+  })
+})
+
 describe('parseJsonOutline', () => {
   const outcome = (work: () => JsonValue): JsonValue | object => {
     try {

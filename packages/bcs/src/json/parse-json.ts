@@ -11,10 +11,12 @@ export const MAX_JSON_DEPTH = 128
  */
 const NO_LIMIT = 0x3fff_ffff
 
-/** Limit of `parseJson`. */
+/** What `parseJson` refuses beyond texts that are not JSON. */
 export interface JsonOptions {
   /** Most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
   readonly maxNodes?: number | undefined
+  /** Whether an object with two members of one name is refused. By default the last one counts. */
+  readonly refusesRepeatedNames?: boolean | undefined
 }
 
 /**
@@ -29,7 +31,7 @@ export interface JsonOptions {
  * ```
  */
 export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
-  return new JsonParser(text, options.maxNodes ?? NO_LIMIT).parseWhole()
+  return new JsonParser(text, options).parseWhole()
 }
 
 /** Range of a value in a text: the units from `start` on, before `end`. */
@@ -60,7 +62,7 @@ export interface JsonOutline {
  * ```
  */
 export function parseJsonOutline(text: string, options: JsonOptions = {}): JsonOutline {
-  const parser = new JsonParser(text, options.maxNodes ?? NO_LIMIT)
+  const parser = new JsonParser(text, options)
   const ranges: ListRanges = new Map()
   parser.ranges = ranges
   return { value: parser.parseWhole(), itemsOf: (list) => ranges.get(list) ?? [] }
@@ -103,12 +105,14 @@ class JsonParser {
   readonly text: string
   at = 0
   nodesLeft: number
+  readonly refusesRepeatedNames: boolean
   /** Ranges of the lists; undefined unless only the outline is asked for. */
   ranges: ListRanges | undefined = undefined
 
-  constructor(text: string, maxNodes: number) {
+  constructor(text: string, { maxNodes = NO_LIMIT, refusesRepeatedNames = false }: JsonOptions) {
     this.text = text
     this.nodesLeft = maxNodes
+    this.refusesRepeatedNames = refusesRepeatedNames
   }
 
   parseWhole(): JsonValue {
@@ -150,6 +154,7 @@ class JsonParser {
     for (;;) {
       if (this.skipSpace() !== QUOTE) throw this.error('key must be a string')
       const name = this.parseString()
+      if (this.refusesRepeatedNames && members.member(name)) throw this.error('name occurs twice')
       if (this.skipSpace() !== COLON) throw this.error('expected `:`')
       this.at++
       members.set(name, this.parseValue(depth))
