@@ -1,6 +1,8 @@
-/** openapi-typescript needs the compiler's JavaScript interface, which TypeScript 7 does not have: it gets one of its own. */
+/** These need the compiler's JavaScript interface, which TypeScript 7 does not have: each gets a compiler of its own. */
+const NEEDS_COMPILER_API = new Set(['openapi-typescript', 'dependency-cruiser'])
+
 function readPackage(manifest) {
-  if (manifest.name === 'openapi-typescript') {
+  if (NEEDS_COMPILER_API.has(manifest.name)) {
     manifest.peerDependencies = {}
     manifest.dependencies = { ...manifest.dependencies, typescript: '5.9.3' }
   }

@@ -104,7 +104,7 @@ export function otherGenesis(path: string, chainId: number, found: string, netwo
 
 // Files of backups
 
-export function invalidBackup(place: string, why: string, cause?: unknown): FeedError {
+function invalidBackup(place: string, why: string, cause?: unknown): FeedError {
   return new LedgerStateError('invalid_backup', `${place} ${why}`, {}, { cause })
 }
 

@@ -5,7 +5,7 @@ import { type Cut, startTcpProxy, type TcpProxy } from '@ledger-state/postgres-e
 import pg from 'pg'
 
 /** Text in place of a URL that stands for a server which the soak starts, and kills. */
-export const EMBEDDED = 'embedded'
+const EMBEDDED = 'embedded'
 
 const DEFAULT_PORT = 5432
 /** Time within which a commit must come for a cut. */

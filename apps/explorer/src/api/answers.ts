@@ -20,7 +20,6 @@ export type ErrorBody = Partial<Schemas['Error']>
 export type Resource = Schemas['Resource']
 
 export type ModuleAnswer = Schemas['Module']
-export type ModuleAbi = Schemas['ModuleAbi']
 
 /** Old and new value of a resource or module of an account; null if it does not exist. */
 export type AccountChange = AnswerOf<'get_account_changes'>[number]

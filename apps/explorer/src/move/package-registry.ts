@@ -37,7 +37,7 @@ const MOST_SOURCE_BYTES = 4 * 2 ** 20
 const NO_SOURCE = /^(?:0x)?$/
 
 /** The request for the packages of an account. */
-export function registryRequest(address: string, at: string | undefined): ApiRequest {
+function registryRequest(address: string, at: string | undefined): ApiRequest {
   return { path: `/accounts/${encodeURIComponent(address)}/resource/0x1::code::PackageRegistry`, at }
 }
 

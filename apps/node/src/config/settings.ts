@@ -479,10 +479,10 @@ export const settings = {
 /** Option that names the JSON file, which cannot be a member of that file. */
 export const configOption = textOption('config', 'FILE', 'JSON file of settings; see ledger-state config --help')
 
-export const proofSettings = [settings.network, settings.hashSalt, settings.verify]
+const proofSettings = [settings.network, settings.hashSalt, settings.verify]
 
 /** Settings that say what a slice keeps. */
-export const sliceSettings = [settings.only, settings.onlyAccount, settings.onlyTable, settings.onlyType]
+const sliceSettings = [settings.only, settings.onlyAccount, settings.onlyTable, settings.onlyType]
 
 export const ingestSettings = [
   ...sliceSettings,

@@ -34,7 +34,7 @@ import { quoteOf } from './demo-market.js'
 import { demoModules } from './demo-modules.js'
 
 export const DEMO_CHAIN_ID = 94
-export const DEMO_VERSIONS = 3_000
+const DEMO_VERSIONS = 3_000
 /** Versions of the window that `ledger-state start` keeps. */
 export const DEMO_WINDOW = 2_000n
 

@@ -3,7 +3,7 @@ import { type Forecast, forecastWindow, type LedgerShape } from './forecast.js'
 import type { MeasuredSizes } from './measured.js'
 
 export const FORECAST_HEADINGS = ['window', 'disk', 'memory', 'from a backup', 'from a node'] as const
-export const FORECAST_WINDOWS: readonly number[] = [1e6, 50e6, 500e6]
+const FORECAST_WINDOWS: readonly number[] = [1e6, 50e6, 500e6]
 
 export interface SizedWindow extends Forecast {
   readonly versions: number

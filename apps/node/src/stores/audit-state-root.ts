@@ -67,7 +67,7 @@ export async function auditStateRoot(
  * A confirmed root of a state, as one line for people.
  * @param mark mark of the store
  */
-export function describeRoot({ version, value }: OwnValue, mark: Uint8Array | undefined): string {
+function describeRoot({ version, value }: OwnValue, mark: Uint8Array | undefined): string {
   const { signed } = decodeCommitMark(mark)
   const by = signed && signed.version >= version ? `signed by epoch ${signed.epoch}` : 'not signed'
   return `state root of version ${version}: ${bytesToHexDigits(value)}, as the ledger says (${by})`

@@ -2,7 +2,6 @@
 // Declarations of a program without the types of Node.js find `AsyncDisposable` by it.
 import type { VersionWrites } from '@ledger-state/core'
 import type {
-  AsyncErrorCode,
   AsyncHistoryOptions,
   AsyncState,
   AsyncStateSnapshot,
@@ -27,7 +26,7 @@ import type { LedgerSummary } from './state-port.js'
 // engine has in addition. They mirror `StateEngineReader` and `StateWriter`. After `close`, every call fails with
 // `store_closed`.
 
-export type { AsyncErrorCode, AsyncHistoryOptions, AsyncStateView, HistoryPage, ScanPage, WriteSearch }
+export type { AsyncHistoryOptions, AsyncStateView, HistoryPage, ScanPage, WriteSearch }
 
 /** Bounds of a page of `AsyncSnapshot.versions`. */
 export interface AsyncVersionsOptions {

@@ -7,7 +7,7 @@ import type { HistoryOptions, ScanOptions } from '../ports/state-port.js'
 const U64 = 'a bigint from 0 to 2^64 - 1'
 const BYTES = 'a Uint8Array'
 
-export const MAX_MARK_LENGTH = 65_536
+const MAX_MARK_LENGTH = 65_536
 
 /** Checks that an argument is a u64. `what` names the argument in the message. @throws `invalid_argument` */
 export function expectU64(what: string, value: unknown): asserts value is bigint {

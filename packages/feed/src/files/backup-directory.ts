@@ -17,7 +17,6 @@ const SUFFIXES = ['', '.gz', '.zst']
 
 export const TRANSACTION_MANIFEST = 'transaction.manifest'
 export const STATE_MANIFEST = 'state.manifest'
-export const EPOCH_ENDING_MANIFEST = 'epoch_ending.manifest'
 
 /**
  * Path of a local file with an object of a backup, given its name in a manifest.

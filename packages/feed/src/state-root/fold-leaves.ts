@@ -84,7 +84,7 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
 }
 
 /** The subtree whose left and right children are these subtrees. */
-export function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree): Subtree {
+function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree): Subtree {
   if (left.kind === 'empty' && right.kind !== 'inner') return right
   if (right.kind === 'empty' && left.kind === 'leaf') return left
   return { kind: 'inner', hash: hasher.hashPair('SparseMerkleInternal', subtreeRoot(left), subtreeRoot(right)) }

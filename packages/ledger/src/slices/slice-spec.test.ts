@@ -1,7 +1,7 @@
 import { isLedgerStateError, parseAddress } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sha3Of } from '../balances/node-sha3-256.js'
+import { sha3Of } from '../hashes/node-sha3-256.js'
 import { parseSliceLines, parseSliceSpec, sliceDigest, sliceSpecToLines } from './slice-spec.js'
 
 const LINES = ['0x2', '0xcafe', 'table 0x1', 'table 0x7ab1e3', '0x1::coin::CoinInfo<0x2::m::A>', '0xcafe::*']

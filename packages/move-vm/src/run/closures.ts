@@ -99,7 +99,7 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
 }
 
 /** Number of bits that are set. */
-export function bitCount(mask: bigint): number {
+function bitCount(mask: bigint): number {
   let count = 0
   for (let bit = 0; bit < MASK_BITS; bit++) if ((mask >> BigInt(bit)) & 1n) count++
   return count

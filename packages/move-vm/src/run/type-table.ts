@@ -1,4 +1,4 @@
-import { addressToShortHex, hexToBytes } from '@ledger-state/core'
+import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import {
   type FunctionSlot,
@@ -184,11 +184,6 @@ export class TypeTable {
   textOf(type: Type): string {
     return typeTagToText(this.tagOf(type))
   }
-}
-
-/** An address of 64 digits as `0x` and digits without leading zeros. */
-export function shortAddress(address: string): string {
-  return addressToShortHex(hexToBytes(address))
 }
 
 function ids(types: readonly Type[]): string {

@@ -305,13 +305,13 @@ export function moduleNameOf(address: string, name: string): ModuleName {
 }
 
 /** An address as texts of faults have it: `0x1` up to `0xf` are short, others have all digits. */
-export function faultAddress(address: string): string {
+function faultAddress(address: string): string {
   const bytes = hexToBytes(address)
   const short = addressToShortHex(bytes)
   return short.length === 3 ? short : addressToLongHex(bytes)
 }
 
-export function functionNotFound({ address, name }: ModuleName, functionName: string): VmFault {
+function functionNotFound({ address, name }: ModuleName, functionName: string): VmFault {
   const text = `Function ${faultAddress(address)}::${name}::${functionName} does not exist`
   return new VmFault(STATUS.FUNCTION_RESOLUTION_FAILURE, text)
 }

@@ -1,5 +1,4 @@
 import { malformedCode, type VmFault } from '../faults/vm-fault.js'
-import { ByteVector } from './byte-vector.js'
 import { ByteReference, Reference, type Value } from './value.js'
 
 /** The value that a reference points at. @throws VmFault if there is none any more */
@@ -22,13 +21,6 @@ export function writeReference(reference: Value, value: Value): void {
   } else if (reference instanceof ByteReference && reference.index < reference.vector.length) {
     reference.vector.set(reference.index, value as number)
   } else throw danglingReference()
-}
-
-/** The bytes of a `vector<u8>`, given directly or by reference, without a copy. @throws VmFault for other values */
-export function bytesOf(value: Value): Uint8Array {
-  const vector = value instanceof Reference ? readReference(value) : value
-  if (!(vector instanceof ByteVector)) throw malformedCode('a value that is not a vector<u8>')
-  return vector.view()
 }
 
 function danglingReference(): VmFault {

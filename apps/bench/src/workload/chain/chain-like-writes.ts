@@ -16,7 +16,7 @@ import {
 import { FIRST_WRITES, KeyPopulation, type KeyReturns, WriteCounts } from './key-population.ts'
 
 /** User transactions of a block. */
-export const USER_TRANSACTIONS = 12
+const USER_TRANSACTIONS = 12
 /** Fewest and most writes of a user transaction; one more if the last one makes an account. */
 const USER_WRITES = { least: 5, most: 10 }
 /** Shares in per cent of the writes of a user transaction, other than of its sender and the supply. */
