@@ -348,16 +348,23 @@ export function requestsFailed(url: string, attempts: number, why: string): Feed
   return new LedgerStateError('source_failed', `GET ${url} failed ${attempts} times; the last time: ${why}`)
 }
 
-export function requestRefused(url: string, why: string): FeedError {
-  return new LedgerStateError('source_failed', `GET ${url} was not made: ${why}`)
+/**
+ * A request that asking again does not mend.
+ * @param status of an answer that leads to another server; undefined if no request was sent
+ */
+export function requestRefused(url: string, why: string, status: number | undefined): FeedError {
+  const outcome = status === undefined ? 'was not made' : 'was not answered'
+  return new LedgerStateError('source_failed', `GET ${url} ${outcome}: ${why}`)
 }
 
-export function notANode(url: string, status: number, text: string): FeedError {
-  const isPage = /^\s*<(?:!doctype html|html)/i.test(text)
-  const found = `status ${status}, ${text}`
+/**
+ * An address that did not answer as a node.
+ * @param isPage whether it answered a page in HTML
+ */
+export function notANode(url: string, status: number, isPage: boolean, found: string): FeedError {
   const message = isPage
-    ? `${url} is not the API of a node or a bucket: it answered a page in HTML, as a proxy does that wants a login: ${found}`
-    : `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found ${found}`
+    ? `${url} is not the API of a node or a bucket: it answered status ${status} and a page in HTML, as a proxy does that wants a login`
+    : `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found status ${status}, ${found}`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -386,10 +393,6 @@ export function beforeFeed(url: string, version: bigint, text: string): FeedErro
 
 export function feedEnded(url: string): FeedError {
   return new LedgerStateError('source_failed', `the feed at ${url} ended`)
-}
-
-export function feedSilent(url: string, milliseconds: number): FeedError {
-  return new LedgerStateError('source_failed', `the feed at ${url} was silent for ${milliseconds / 1_000} s`)
 }
 
 export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {
@@ -452,10 +455,6 @@ export function missingObject(place: string): FeedError {
 export function objectChanged(place: string, why: string): FeedError {
   const message = `${place} is another object than it was (${why}); objects of a backup never change: run the same command again`
   return new LedgerStateError('source_failed', message)
-}
-
-export function redirectRefused(url: string, status: number, to: string): FeedError {
-  return new LedgerStateError('source_failed', `GET ${url} was answered ${status}, which leads to ${to}: not followed`)
 }
 
 export function transferStopped(url: string): FeedError {
@@ -545,7 +544,7 @@ export function serviceEmpty(root: string): FeedError {
 }
 
 export function serviceRefused(url: string, status: number, text: string): FeedError {
-  const why = status === 404 ? 'it is not the backup service of a node, or of an older one' : clip(text)
+  const why = status === 404 ? 'it is not the backup service of a node, or of an older one' : text
   return new LedgerStateError('source_failed', `${url} answered ${status}: ${why}`)
 }
 

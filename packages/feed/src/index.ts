@@ -1,7 +1,15 @@
 export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
+export { answerText } from './requests/failure-texts.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'
-export { retryAfterOf } from './requests/retrying-fetch.js'
+export {
+  failureOf,
+  type HttpAnswer,
+  type HttpRequest,
+  type RequestFailure,
+  sendRequest,
+  textOfAnswer,
+} from './requests/send-request.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
 export { type PackedEnding, packEnding, unpackEnding } from './signatures/packed-ending.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'

@@ -1,6 +1,7 @@
 import { ByteReader, clip, isLedgerStateError } from '@ledger-state/core'
 import type { ReadEndings } from './check-signatures.js'
 import { endingsRefused } from './errors.js'
+import { requestLimits } from './request-limits.js'
 
 /**
  * Makes a function that reads ends of epochs from a node, about 1 MiB of them at a time.
@@ -11,6 +12,7 @@ export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = gl
   return async (waypoint) => {
     const response = await fetch(`${url}/-/epoch_endings?from=${waypoint}`, {
       headers: { accept: 'application/x-bcs' },
+      ...requestLimits(),
     })
     if (!response.ok) throw endingsRefused(`the node answered ${response.status}: ${clip(await response.text())}`)
     return readEndings(new Uint8Array(await response.arrayBuffer()))

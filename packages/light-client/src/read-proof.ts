@@ -1,6 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import { proofRefused } from './errors.js'
 import type { ReadProof } from './proven-modules.js'
+import { requestLimits } from './request-limits.js'
 
 /**
  * Makes a function that reads proofs of modules from a node.
@@ -13,6 +14,7 @@ export function readProofFrom(url: string, fetch: typeof globalThis.fetch = glob
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json' },
       body: JSON.stringify({ key: bytesToHex(stateKey) }),
+      ...requestLimits(),
     })
     const text = await response.text()
     if (!response.ok) throw proofRefused(response.status, text)

@@ -32,6 +32,10 @@ export function fetchFailed(url: string, attempts: number, why: string): Replica
   return new LedgerStateError('source_failed', message, { answers: attempts })
 }
 
+export function replicaRequestRefused(url: string, why: string): ReplicationError {
+  return new LedgerStateError('source_failed', `${url} failed: ${why}`)
+}
+
 export function endedEarly(name: string, length: number, expected: number): ReplicationError {
   return new LedgerStateError('source_failed', `${name} ended after ${length} bytes, ${expected} were announced`)
 }

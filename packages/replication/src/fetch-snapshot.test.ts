@@ -167,8 +167,31 @@ it('a source that is too busy is asked again when its Retry-After says so', asyn
     stop.abort()
   }
   expect(await fetchSnapshot(proxy.url, replica(), { firstPauseMs: 5, onNotice, signal: stop.signal })).toBe(false)
-  expect(notices).toEqual([expect.stringMatching(/: status 503, too many transfers; resuming in 7\.0 s$/)])
+  expect(notices).toEqual([expect.stringMatching(/: status 503; resuming in 7\.0 s$/)])
 })
+
+it.each([KINDS.index, KINDS.manifest, KINDS.file])(
+  'a source that leads to another server is not followed: %s',
+  async (kind) => {
+    const asked: string[] = []
+    const other = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      response.end('SECRET')
+    })
+    await once(other.listen(0, '127.0.0.1'), 'listening')
+    const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/SECRET`
+    const elsewhere: Damage = (_, response) => response.writeHead(307, { location }).end('SECRET')
+    damage(kind, [elsewhere, elsewhere, elsewhere])
+    const error = await fetchIt().catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/: status 307, .* not followed/),
+    })
+    expect(`${error} ${notices}`).not.toMatch(/SECRET/)
+    expect(asked).toEqual([])
+    other.close()
+  },
+)
 
 describe('a snapshot that is damaged on its way', () => {
   it.each(DAMAGES)('is fetched again: %s', async (_, kind, fault) => {

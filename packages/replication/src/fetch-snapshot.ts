@@ -1,9 +1,26 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
-import { FailureStreak, FETCH_ENCODINGS, retryAfterOf } from '@ledger-state/feed'
+import {
+  answerText,
+  FailureStreak,
+  FETCH_ENCODINGS,
+  failureOf,
+  type HttpAnswer,
+  type RequestFailure,
+  sendRequest,
+  textOfAnswer,
+} from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
-import { endedEarly, fetchFailed, notAFeed, notAManifest, snapshotDamaged, snapshotRefused } from './errors.js'
+import {
+  endedEarly,
+  fetchFailed,
+  notAFeed,
+  notAManifest,
+  replicaRequestRefused,
+  snapshotDamaged,
+  snapshotRefused,
+} from './errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
 import { VerifiedFile } from './verified-file.js'
 
@@ -13,6 +30,10 @@ const MANIFEST = 'snapshot.json'
 const ATTEMPTS = 8
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
+/** Longest wait for an answer while the source takes a new snapshot of its store. */
+const SNAPSHOT_SILENCE_MS = 300_000
+/** Most bytes of an index or a manifest; 64 bytes in a manifest stand for a piece of some MiB. */
+const MOST_TEXT_BYTES = 64 * 1024 * 1024
 
 /** Stages of a fetch, in their order. `check` is the check of the whole snapshot. */
 type Stage = 'index' | 'manifest' | 'files' | 'check'
@@ -122,10 +143,10 @@ class SnapshotFetch {
   /** Finds the snapshot of an earlier call if the source still has it, or has the source take a new one. */
   async #begin(): Promise<Snapshot> {
     this.#stage = 'index'
-    const { status, text } = await this.#askText('', 'GET')
-    if (status !== 200) throw snapshotRefused(this.#url, status, text.slice(0, 200))
+    const { status, text, shown } = await this.#askText('', 'GET')
+    if (status !== 200) throw snapshotRefused(this.#url, status, shown)
     const index = tryJson(text) as { readonly format?: unknown; readonly slice?: unknown } | null | undefined
-    if (index?.format !== 'ledger-feed') throw notAFeed(this.#url, text.slice(0, 100))
+    if (index?.format !== 'ledger-feed') throw notAFeed(this.#url, shown)
     this.#isSlice = index.slice !== undefined
     this.#streaks.index.end()
     this.#stage = 'manifest'
@@ -170,7 +191,7 @@ class SnapshotFetch {
           if (signal?.aborted) return
           if (isLedgerStateError(error) || isDiskError(error)) throw error
           if (target.length > had) backoff.reset()
-          await this.#pauseAfter({ url: this.#url, why: (error as Error).message, retryAfterMs: 0 }, backoff)
+          await this.#pauseAfter({ url: this.#url, ...failureOf(error) }, backoff)
         }
       }
     } finally {
@@ -180,8 +201,8 @@ class SnapshotFetch {
 
   async #append(target: VerifiedFile, from: string, onBytes: (bytes: number) => void): Promise<void> {
     const response = await this.#ask(from, 'GET', async (answer) => answer)
-    if (response.status !== 200) throw snapshotRefused(this.#url + from, response.status, await response.text())
-    for await (const piece of response.body ?? []) {
+    if (response.status !== 200) throw snapshotRefused(this.#url + from, response.status, await shownText(response))
+    for await (const piece of response.pieces()) {
       const { verified } = target
       await target.append(piece)
       if (target.verified > verified) this.#streaks.files.end()
@@ -218,29 +239,33 @@ class SnapshotFetch {
   }
 
   /** Asks for the manifest of a snapshot. Undefined if the source has no such snapshot. */
-  async #askManifest(path: string, method = 'GET'): Promise<Snapshot | undefined> {
-    const { status, text } = await this.#askText(path, method)
+  async #askManifest(path: string, method: Method = 'GET'): Promise<Snapshot | undefined> {
+    const { status, text, shown } = await this.#askText(path, method)
     if (status === 404) return undefined
-    if (status >= 300) throw snapshotRefused(this.#url + path, status, text.slice(0, 200))
+    if (status >= 300) throw snapshotRefused(this.#url + path, status, shown)
     const snapshot = parseSnapshot(tryJson(text))
-    if (!snapshot) throw notAManifest(this.#url + path, text.slice(0, 100))
+    if (!snapshot) throw notAManifest(this.#url + path, shown)
     return snapshot
   }
 
-  async #askText(path: string, method: string): Promise<{ readonly status: number; readonly text: string }> {
-    return await this.#ask(path, method, async (response) => ({ status: response.status, text: await response.text() }))
+  async #askText(path: string, method: Method): Promise<TextAnswer> {
+    return await this.#ask(path, method, async (answer) => {
+      const text = await textOfAnswer(answer, MOST_TEXT_BYTES)
+      return { status: answer.status, text, shown: answerText(text, answer.headers) }
+    })
   }
 
   /**
    * Makes a request, and repeats it while the source cannot be reached, breaks off before `read` is done, or is too
    * busy.
    */
-  async #ask<T>(path: string, method: string, read: (response: Response) => Promise<T>): Promise<T> {
+  async #ask<T>(path: string, method: Method, read: (answer: HttpAnswer) => Promise<T>): Promise<T> {
     const { signal } = this.#options
     const url = path === '' ? `${this.#url}/` : this.#url + path
     for (const backoff = this.#backoff(); ; ) {
       const outcome = await request(url, method, signal, read)
       if (!('why' in outcome)) return outcome.value
+      if (outcome.isFinal) throw replicaRequestRefused(url, outcome.why)
       await this.#pauseAfter({ url, ...outcome }, backoff)
     }
   }
@@ -253,7 +278,10 @@ class SnapshotFetch {
    * Waits before the next attempt.
    * @throws `source_failed` after too many failures, and if the signal has stopped the call
    */
-  async #pauseAfter({ url, why, retryAfterMs }: Failure & { readonly url: string }, backoff: Backoff): Promise<void> {
+  async #pauseAfter(
+    { url, why, retryAfterMs }: RequestFailure & { readonly url: string },
+    backoff: Backoff,
+  ): Promise<void> {
     const { signal, onNotice } = this.#options
     const pause = backoff.next(retryAfterMs)
     if (signal?.aborted || backoff.failures >= ATTEMPTS) throw fetchFailed(url, backoff.failures, why)
@@ -262,33 +290,34 @@ class SnapshotFetch {
   }
 }
 
-/** Failure after which a request is repeated. */
-interface Failure {
-  readonly why: string
-  readonly retryAfterMs: number
+type Method = 'GET' | 'POST'
+
+interface TextAnswer {
+  readonly status: number
+  readonly text: string
+  /** What messages say of the text. */
+  readonly shown: string
 }
 
 /** Makes one request. Returns the result of `read`, or why there is none. */
 async function request<T>(
   url: string,
-  method: string,
+  method: Method,
   signal: AbortSignal | undefined,
-  read: (response: Response) => Promise<T>,
-): Promise<{ readonly value: T } | Failure> {
+  read: (answer: HttpAnswer) => Promise<T>,
+): Promise<{ readonly value: T } | RequestFailure> {
+  const silenceMs = method === 'POST' ? SNAPSHOT_SILENCE_MS : undefined
+  const answer = await sendRequest(url, { method, headers: { 'accept-encoding': FETCH_ENCODINGS }, signal, silenceMs })
+  if ('why' in answer) return answer
   try {
-    const response = await fetch(url, {
-      method,
-      headers: { 'accept-encoding': FETCH_ENCODINGS },
-      ...(signal && { signal }),
-    })
-    const { status, headers } = response
-    if (status !== 429 && status !== 503) return { value: await read(response) }
-    const retryAfterMs = retryAfterOf(headers)
-    return { why: `status ${status}, ${await response.text()}`, retryAfterMs }
+    return { value: await read(answer) }
   } catch (error) {
-    const { message, cause } = error as Error
-    return { why: cause instanceof Error ? `${message}: ${cause.message}` : message, retryAfterMs: 0 }
+    return failureOf(error)
   }
+}
+
+async function shownText(answer: HttpAnswer): Promise<string> {
+  return answerText(await textOfAnswer(answer, MOST_TEXT_BYTES), answer.headers)
 }
 
 function tryJson(text: string): unknown {

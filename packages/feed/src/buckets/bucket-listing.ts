@@ -1,8 +1,10 @@
 import { accessDenied, endlessListing, noSuchBucket, notAListing, tooManyObjects, unexpectedStatus } from '../errors.js'
 import type { StoredObject } from '../files/backup-storage.js'
+import { answerText, isHtml } from '../requests/failure-texts.js'
+import { failureOf, type HttpAnswer, textOfAnswer } from '../requests/send-request.js'
 import type { BucketLocation } from './bucket-location.js'
-import { type BucketAnswer, type BucketRequests, failureOf, textOfAnswer } from './bucket-requests.js'
-import { faultCode, faultText, isCutEarly, isListing, type ListingPage, parseListing } from './listing-page.js'
+import type { BucketRequests } from './bucket-requests.js'
+import { faultCode, isCutEarly, isListing, type ListingPage, parseListing } from './listing-page.js'
 
 /** Most bytes of a listing page; a page of 1,000 names has 400 kB. */
 const MOST_PAGE_BYTES = 16 * 1024 * 1024
@@ -70,13 +72,13 @@ async function readPage(requests: BucketRequests, url: string, address: string):
   }
 }
 
-function expectListing({ status, headers }: BucketAnswer, text: string, url: string, address: string): void {
+function expectListing({ status, headers }: HttpAnswer, text: string, url: string, address: string): void {
   const code = faultCode(text)
   if (status === 200 && (isListing(text) || isCutEarly(text))) return
   if (code === 'NoSuchBucket') throw noSuchBucket(address)
-  if (status === 401 || status === 403) throw accessDenied(`${address} cannot be listed`, status, faultText(text))
-  const isPage = /^\s*<(?:!doctype html|html)\b/i.test(text) || /\btext\/html\b/.test(headers.get('content-type') ?? '')
-  if (isPage) throw notAListing(url, 'a page in HTML')
-  if (status === 200) throw notAListing(url, faultText(text))
-  throw unexpectedStatus(url, status, faultText(text))
+  if (status === 401 || status === 403)
+    throw accessDenied(`${address} cannot be listed`, status, answerText(text, headers))
+  if (isHtml(text, headers)) throw notAListing(url, 'a page in HTML')
+  if (status === 200) throw notAListing(url, answerText(text, headers))
+  throw unexpectedStatus(url, status, answerText(text, headers))
 }

@@ -391,9 +391,9 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
 
   describe('a busy server', () => {
     it.each([
-      [429, '1', /status 429; asking again in 1\.0 s/],
-      [503, '2', /status 503; asking again in 2\.0 s/],
-      [500, undefined, /status 500; asking again in 0\.0 s/],
+      [429, '1', /status 429, SlowDown.*; asking again in 1\.0 s/],
+      [503, '2', /status 503, SlowDown.*; asking again in 2\.0 s/],
+      [500, undefined, /status 500, SlowDown.*; asking again in 0\.0 s/],
     ])('that answers %i is asked again, as Retry-After %j says', async (status, retryAfter, notice) => {
       await open()
       const stop = new AbortController()
@@ -414,7 +414,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       server!.faultOf = () => busy(503)
       await expect(storage!.find('state/digits')).rejects.toMatchObject({
         code: 'source_failed',
-        message: expect.stringMatching(/^GET .*list-type=2.* failed 8 times; the last time: status 503$/),
+        message: expect.stringMatching(/^GET .*list-type=2.* failed 8 times; the last time: status 503, SlowDown/),
       })
     })
   })
@@ -450,7 +450,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       [htmlPage, /answered a page in HTML in place of the listing/],
       [withBody(Buffer.from('<?xml')), /failed 8 times; the last time: the listing cannot be read, or is cut short$/],
       [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
-      [withBody(Buffer.from('{"items":[]}')), /answered {"items":\[\]} in place of the listing/],
+      [withBody(Buffer.from('{"items":[]}')), /answered \d+ characters of \S+ in place of the listing/],
       [busy(400), /answered 400: SlowDown$/],
     ])('with any other answer is an error of the source', async (fault, message) => {
       await open()
@@ -481,11 +481,11 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
     })
 
     it.each([
-      [{ location: 'http://127.0.0.2/x' }, /leads to http:\/\/127\.0\.0\.2\/x: not followed/],
-      [{ location: 'file:///etc/hosts' }, /leads to file:\/\/\/etc\/hosts: not followed/],
-      [{ location: 'http://[' }, /leads to http:\/\/\[: not followed/],
-      [{}, /leads to another region: not followed/],
-      [{ location: '/bucket/e1/state/digits' }, /leads to \/bucket\/e1\/state\/digits, one of many: not followed/],
+      [{ location: 'http://127.0.0.2/x' }, /leads to http:\/\/127\.0\.0\.2: not followed/],
+      [{ location: 'file:///etc/hosts' }, /leads to no usable address: not followed/],
+      [{ location: 'http://[' }, /leads to no usable address: not followed/],
+      [{}, /leads to no usable address: not followed/],
+      [{ location: '/bucket/e1/state/digits' }, /one redirect of many: not followed/],
     ])('to %j is not followed for ever, nor elsewhere', async (headers, message) => {
       await open()
       server!.faultOf = ({ isListing }) => (isListing ? undefined : redirect(302, headers as Record<string, string>))

@@ -2,6 +2,9 @@ import { Buffer } from 'node:buffer'
 import { createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { credentialsRefused, unreadableCredentials } from '../errors.js'
+import { followNone } from '../requests/redirects.js'
+import { tryJson } from '../requests/remote-url.js'
+import { sendRequest, textOfAnswer } from '../requests/send-request.js'
 
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only'
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
@@ -9,6 +12,7 @@ const LIFE_SECONDS = 3_600
 /** Time before the end of a token at which it is renewed. */
 const MARGIN_MS = 120_000
 const ANSWER_TIMEOUT_MS = 30_000
+const MOST_ANSWER_BYTES = 64 * 1024
 
 /** Access tokens for an account of Google's cloud. Each is used until it expires. */
 export interface GoogleTokens {
@@ -34,6 +38,13 @@ export async function openGoogleTokens(path: string): Promise<GoogleTokens> {
       return held.token
     },
   }
+}
+
+/** What an answer may have. */
+interface TokenAnswer {
+  readonly access_token?: unknown
+  readonly expires_in?: unknown
+  readonly error?: unknown
 }
 
 type Credentials = Readonly<Record<string, unknown>>
@@ -87,23 +98,24 @@ function signAssertion(issuer: string, key: string, audience: string, path: stri
 
 async function fetchToken(uri: string, fields: Record<string, string>) {
   const { origin } = new URL(uri)
-  // Failures are retried together with the request that the token is for.
-  let response: Response
-  let answer: { access_token?: unknown; expires_in?: unknown; error?: unknown }
-  try {
-    response = await fetch(uri, {
-      method: 'POST',
-      body: new URLSearchParams(fields),
-      redirect: 'manual',
-      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-    })
-    answer = (await response.json()) as typeof answer
-  } catch (cause) {
-    throw new Error(`${origin} gave no access token: ${cause instanceof Error ? cause.message : String(cause)}`)
-  }
+  // Failures are retried together with the request that the token is for. Credentials follow no redirect.
+  const sent = { method: 'POST', body: new URLSearchParams(fields), redirectTarget: followNone } as const
+  const response = await sendRequest(uri, { ...sent, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })
+  if ('why' in response) throw new Error(`${origin} gave no access token: ${response.why}`)
+  const answer = toAnswer(await textOfAnswer(response, MOST_ANSWER_BYTES))
   const { access_token: token, expires_in: seconds, error } = answer
-  if (typeof token !== 'string') throw credentialsRefused(origin, `status ${response.status}, ${String(error)}`)
+  if (typeof token !== 'string') throw credentialsRefused(origin, `status ${response.status}${shownCode(error)}`)
   return { token, until: Date.now() + Number(seconds ?? 0) * 1_000 - MARGIN_MS }
+}
+
+function toAnswer(text: string): TokenAnswer {
+  const value = tryJson(text)
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+/** The code of an error of OAuth, such as `invalid_grant`; nothing of any other text. */
+function shownCode(error: unknown): string {
+  return typeof error === 'string' && /^\w{1,64}$/.test(error) ? `, ${error}` : ''
 }
 
 function base64url(text: string): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { faultText, isBucketAnswer, parseListing } from './listing-page.js'
+import { isBucketAnswer, parseListing } from './listing-page.js'
 
 const listing = (members: string) => `<ListBucketResult xmlns="x">${members}</ListBucketResult>`
 const contents = (key: string, size = '1') => `<Contents><Key>${key}</Key><Size>${size}</Size></Contents>`
@@ -54,11 +54,5 @@ describe('an answer', () => {
     ['', false],
   ])('%j is of a bucket: %s', (text, expected) => {
     expect(isBucketAnswer(text)).toBe(expected)
-  })
-
-  it('says in short what is wrong', () => {
-    expect(faultText('<Error><Code>A</Code><Message>b</Message></Error>')).toBe('A: b')
-    expect(faultText('<Error><Code>A</Code></Error>')).toBe('A')
-    expect(faultText(' plain ')).toBe('plain')
   })
 })

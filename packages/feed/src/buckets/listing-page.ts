@@ -1,4 +1,3 @@
-import { clip } from '@ledger-state/core'
 import type { StoredObject } from '../files/backup-storage.js'
 
 /** One page of a listing. */
@@ -56,14 +55,6 @@ export function parseListing(text: string): ListingPage | undefined {
 /** The code of the error that a bucket answered with; undefined if the text is not such an error. */
 export function faultCode(text: string): string | undefined {
   return rootOf(text) === 'Error' ? textOf(text, 'Code') : undefined
-}
-
-/** Short text for people out of an answer with an error. */
-export function faultText(text: string): string {
-  const code = faultCode(text)
-  if (code === undefined) return clip(text.trim())
-  const message = textOf(text, 'Message')
-  return clip(message ? `${code}: ${message}` : code)
 }
 
 /** Name of the first element of an XML text. */

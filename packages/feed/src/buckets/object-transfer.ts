@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { accessDenied, missingObject, objectChanged, unexpectedStatus } from '../errors.js'
 import type { ByteRange } from '../files/backup-storage.js'
-import { type BucketAnswer, type BucketRequests, type Failure, failureOf, textOfAnswer } from './bucket-requests.js'
-import { faultText } from './listing-page.js'
+import { answerText } from '../requests/failure-texts.js'
+import { failureOf, type HttpAnswer, type RequestFailure, textOfAnswer } from '../requests/send-request.js'
+import type { BucketRequests } from './bucket-requests.js'
 
 const MOST_FAULT_BYTES = 64 * 1024
 
@@ -37,7 +38,7 @@ export async function* readObject(
   const transfer = new ObjectTransfer(requests, object, range)
   const attempts = requests.attempts(object.url)
   while (!transfer.isDone) {
-    let failure: Failure | undefined
+    let failure: RequestFailure | undefined
     for await (const piece of transfer.attempt((why) => (failure = why))) {
       attempts.progressed()
       yield piece
@@ -76,7 +77,7 @@ class ObjectTransfer {
   }
 
   /** Makes one request, and yields the bytes it brings. */
-  async *attempt(onFailure: (failure: Failure) => void): AsyncGenerator<Buffer, void> {
+  async *attempt(onFailure: (failure: RequestFailure) => void): AsyncGenerator<Buffer, void> {
     const answer = await this.#requests.ask(this.#object.url, this.#headers())
     if ('why' in answer) return onFailure(answer)
     if (this.#isBeyondEnd(answer)) {
@@ -96,9 +97,9 @@ class ObjectTransfer {
   }
 
   async *#take(
-    answer: BucketAnswer,
+    answer: HttpAnswer,
     start: number,
-    onFailure: (failure: Failure) => void,
+    onFailure: (failure: RequestFailure) => void,
   ): AsyncGenerator<Buffer, void> {
     let reached = start
     try {
@@ -129,16 +130,16 @@ class ObjectTransfer {
   }
 
   /** Whether the transfer begins at the end of an object whose length was not known. */
-  #isBeyondEnd({ status, headers }: BucketAnswer): boolean {
+  #isBeyondEnd({ status, headers }: HttpAnswer): boolean {
     const bytes = /^bytes \*\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]
     return status === 416 && this.#identity.bytes === undefined && bytes !== undefined && Number(bytes) <= this.#at
   }
 
-  async #expectObject(answer: BucketAnswer): Promise<void> {
+  async #expectObject(answer: HttpAnswer): Promise<void> {
     const { status } = answer
     if (status === 200 || status === 206) return
     const { url, place } = this.#object
-    const fault = faultText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''))
+    const fault = answerText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''), answer.headers)
     if (status === 401 || status === 403) throw accessDenied(`${place} cannot be read`, status, fault)
     if (status === 404) throw missingObject(place)
     if (status === 412) throw objectChanged(place, 'its ETag is not what it was')
@@ -146,7 +147,7 @@ class ObjectTransfer {
     throw unexpectedStatus(url, status, fault)
   }
 
-  #expectSame(answer: BucketAnswer): void {
+  #expectSame(answer: HttpAnswer): void {
     const [held, now] = [this.#identity, identityOf(answer)]
     const { place } = this.#object
     if (isOther(held.etag, now.etag)) throw objectChanged(place, 'its ETag is not what it was')
@@ -166,11 +167,11 @@ function isOther(held: string | number | undefined, now: string | number | undef
   return held !== undefined && now !== undefined && held !== now
 }
 
-function isEncoded({ headers }: BucketAnswer): boolean {
+function isEncoded({ headers }: HttpAnswer): boolean {
   return !['identity', ''].includes(headers.get('content-encoding') ?? '')
 }
 
-function identityOf(answer: BucketAnswer): Identity {
+function identityOf(answer: HttpAnswer): Identity {
   const { status, headers } = answer
   const length = status === 206 ? contentRange(answer)?.bytes : headers.get('content-length')
   return {
@@ -181,13 +182,13 @@ function identityOf(answer: BucketAnswer): Identity {
 }
 
 /** Offset in the object of the first byte of an answer. */
-function startOf(answer: BucketAnswer): number {
+function startOf(answer: HttpAnswer): number {
   return answer.status === 206 ? (contentRange(answer)?.start ?? Number.POSITIVE_INFINITY) : 0
 }
 
 function contentRange({
   headers,
-}: BucketAnswer): { readonly start: number; readonly bytes: string | undefined } | undefined {
+}: HttpAnswer): { readonly start: number; readonly bytes: string | undefined } | undefined {
   const [, start, bytes] = /^bytes (\d+)-\d+\/(?:(\d+)|\*)$/.exec(headers.get('content-range') ?? '') ?? []
   return start === undefined ? undefined : { start: Number(start), bytes }
 }

@@ -33,9 +33,13 @@ describe('fetchRetrying', () => {
     const twice = options(2)
     await expect(fetchRetrying(() => url, twice, read)).rejects.toMatchObject({
       code: 'source_failed',
-      message: `GET ${url} failed 2 times; the last time: status 502`,
+      message: `GET ${url} failed 2 times; the last time: status 502: a proxy or gateway answered, not the server itself`,
     })
-    expect(twice.notices).toEqual([expect.stringMatching(/: status 502; asking again in 0\.0 s$/)])
+    expect(twice.notices).toEqual([
+      expect.stringMatching(
+        /: status 502: a proxy or gateway answered, not the server itself; asking again in 0\.0 s$/,
+      ),
+    ])
   })
 
   it('says why it reached no server', async () => {
@@ -80,9 +84,36 @@ describe('fetchRetrying', () => {
       else response.end()
     })
     expect((await fetchRetrying(() => url, options(1), read))?.status).toBe(200)
-    expect((await fetchRetrying(() => url, { ...options(1), headers: { 'x-key': 'k' } }, read))?.status).toBe(302)
+    const withKey = { ...options(1), headers: { 'x-key': 'k' } }
+    await expect(fetchRetrying(() => url, withKey, read)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/was not answered: status 302, which leads to http:.*: not followed/),
+    })
     expect(asked).toEqual([undefined, undefined, 'k'])
   })
+
+  it.each([301, 302, 303, 307, 308])(
+    'does not follow %i to another server, and does not repeat its texts',
+    async (status) => {
+      const inner = createServer((_, response) => response.end('SECRET'))
+      let asked = 0
+      inner.on('request', () => asked++)
+      await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve))
+      const location = `http://127.0.0.1:${(inner.address() as AddressInfo).port}/SECRET`
+      const url = await serve((_, response) => response.writeHead(status, { location }).end('SECRET'))
+      try {
+        // Twice, since a client may remember where a server led.
+        for (let round = 0; round < 2; round++) {
+          const error = await fetchRetrying(() => url, options(8), read).catch((thrown: Error) => thrown)
+          expect(error).toMatchObject({ code: 'source_failed', message: expect.stringMatching(/: not followed/) })
+          expect(String(error)).not.toMatch(/SECRET/)
+        }
+        expect(asked).toBe(0)
+      } finally {
+        inner.close()
+      }
+    },
+  )
 
   it('waits as long as Retry-After says', async () => {
     const url = await serve((_, response) => {

@@ -1,12 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { Backoff, type LedgerStateError, parseRetryAfter, pauseFor } from '@ledger-state/core'
+import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
 import { requestRefused, requestsFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
+import { followNone } from './redirects.js'
+import { failureOf, type HttpAnswer, type RequestFailure, sendRequest } from './send-request.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
-const LONGEST_RETRY_AFTER_MS = 300_000
 
 /** Most bytes of an answer. One of 10 MB holds 100 transactions with all they write. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024
@@ -14,17 +15,9 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024
 /** Advice for a server that answers wrongly again and again. */
 const IF_IT_LASTS = '; if it lasts, use another node'
 
-/** Error codes of Node.js for certificates that no trusted authority has signed. */
-const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
-/** Error codes of Node.js for all faults of certificates. */
-const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
-
 export interface FetchOptions {
   readonly accept: string
-  /**
-   * Further headers. If there are any, redirects are not followed, since they would carry the headers to another
-   * server.
-   */
+  /** Further headers. If there are any, redirects are not followed. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Ends requests and pauses; the result is then undefined. */
   readonly signal: AbortSignal | undefined
@@ -52,8 +45,8 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
  * Makes a GET request, and repeats it after a pause if the server is not reached, breaks off, is too busy or fails
  * (429, 5xx), or if `read` cannot use the answer. Pauses double, and `Retry-After` is respected.
  * @param urlNow asked for before each request
- * @throws `source_failed` when the attempts are used up, and at once for a certificate that is refused, unless they are
- *   infinite; what `read` throws, and the last `unusable`
+ * @throws `source_failed` when the attempts are used up, and at once for a certificate or a redirect that is refused,
+ *   unless they are infinite; what `read` throws, and the last `unusable`
  */
 export async function fetchRetrying<T>(
   urlNow: () => string,
@@ -70,9 +63,9 @@ export async function fetchRetrying<T>(
     if ('value' in failure) return failure.value
     if (signal?.aborted) return undefined
     if (failure.unusable && (++unusable >= unusableAnswers || attempt >= attempts)) throw failure.unusable
-    // A fault of the certificate ends the attempts, unless the caller waits without end: only then may it be mended
-    // meanwhile.
-    if (failure.isOfCertificate && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why)
+    // A certificate or a redirect that is refused ends the attempts, unless the caller waits without end: only then may
+    // it be mended meanwhile.
+    if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why, failure.status)
     if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
     const pause = backoff.next(failure.retryAfterMs)
     onNotice(
@@ -93,11 +86,8 @@ export function askingAgain(pauseMs: number): string {
   return `asking again in ${(pauseMs / 1000).toFixed(1)} s`
 }
 
-interface Failure {
-  readonly why: string
-  readonly retryAfterMs: number
+interface Failure extends RequestFailure {
   readonly unusable?: LedgerStateError
-  readonly isOfCertificate?: boolean
 }
 
 async function fetchOnce<T>(
@@ -115,53 +105,27 @@ async function fetchOnce<T>(
 async function request(url: string, { accept, headers: more, signal }: FetchOptions): Promise<FetchAnswer | Failure> {
   const limits = [AbortSignal.timeout(REQUEST_TIMEOUT_MS), ...(signal ? [signal] : [])]
   const began = performance.now()
+  const answer = await sendRequest(url, {
+    headers: { ...more, accept, 'accept-encoding': FETCH_ENCODINGS },
+    ...(more && { redirectTarget: followNone }),
+    signal: AbortSignal.any(limits),
+  })
+  if ('why' in answer) return answer
   try {
-    const response = await fetch(url, {
-      headers: { ...more, accept, 'accept-encoding': FETCH_ENCODINGS },
-      redirect: more ? 'manual' : 'follow',
-      signal: AbortSignal.any(limits),
-    })
-    const { status, headers } = response
-    if (status === 429 || status >= 500) {
-      await response.body?.cancel()
-      return { why: `status ${status}`, retryAfterMs: retryAfterOf(headers) }
-    }
-    const body = await readBody(response)
-    return { status, headers, body, milliseconds: performance.now() - began }
+    const body = await readBody(answer)
+    return { status: answer.status, headers: answer.headers, body, milliseconds: performance.now() - began }
   } catch (error) {
-    return { why: fetchFailure(error), retryAfterMs: 0, isOfCertificate: isCertificateFault(error) }
+    return failureOf(error)
   }
 }
 
-/** Reason why `fetch` failed, with advice for an operator if the server's certificate is not trusted. */
-export function fetchFailure(error: unknown): string {
-  const { message, cause } = error as Error
-  const why = cause instanceof Error ? `${message}: ${cause.message}` : message
-  return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
-}
-
-/** Whether `fetch` failed because of the server's certificate, which asking again does not mend. */
-export function isCertificateFault(error: unknown): boolean {
-  return CERTIFICATE_FAULT.test(codeOfCause(error))
-}
-
-function codeOfCause(error: unknown): string {
-  const { cause } = error as { readonly cause?: { readonly code?: unknown } | undefined }
-  return typeof cause?.code === 'string' ? cause.code : ''
-}
-
-async function readBody(response: Response): Promise<Buffer> {
+async function readBody(answer: HttpAnswer): Promise<Buffer> {
   const pieces: Uint8Array[] = []
   let length = 0
-  for await (const piece of response.body ?? []) {
+  for await (const piece of answer.pieces()) {
     pieces.push(piece)
     length += piece.length
     if (length > MAX_ANSWER_BYTES) throw new Error(`the answer is longer than ${MAX_ANSWER_BYTES} bytes`)
   }
   return Buffer.concat(pieces)
-}
-
-/** Milliseconds, at most five minutes, that the `Retry-After` of an answer asks to wait; 0 if it does not. */
-export function retryAfterOf(headers: Headers): number {
-  return parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS) ?? 0
 }

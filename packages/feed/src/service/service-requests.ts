@@ -1,7 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
-import { type BucketRequestOptions, BucketRequests, type Failure, failureOf } from '../buckets/bucket-requests.js'
+import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, serviceShort } from '../errors.js'
+import { answerText } from '../requests/failure-texts.js'
+import { failureOf, type RequestFailure } from '../requests/send-request.js'
 import { RecordCount } from './record-count.js'
 
 const MOST_SMALL_BYTES = 64 * 1024 * 1024
@@ -114,7 +116,9 @@ export class ServiceRequests {
    * Gets one answer with its body.
    * @throws `source_failed` for a status that asking again does not change
    */
-  async #wholeAnswer(url: string): Promise<{ readonly body: Buffer } | (Failure & { readonly isCut?: boolean })> {
+  async #wholeAnswer(
+    url: string,
+  ): Promise<{ readonly body: Buffer } | (RequestFailure & { readonly isCut?: boolean })> {
     const answer = await this.#requests.ask(url, {})
     if ('why' in answer) return answer
     const pieces: Uint8Array[] = []
@@ -129,7 +133,8 @@ export class ServiceRequests {
       return { ...failureOf(error), isCut: true }
     }
     const body = Buffer.concat(pieces)
-    if (answer.status !== 200) throw serviceRefused(url, answer.status, body.subarray(0, 500).toString())
+    if (answer.status !== 200)
+      throw serviceRefused(url, answer.status, answerText(body.subarray(0, 65_536).toString(), answer.headers))
     this.fetchedBytes += length
     return { body }
   }

@@ -107,7 +107,29 @@ describe('a live feed that is followed', () => {
   it('is asked again when its Retry-After says so', async () => {
     faults.push((_, response) => response.writeHead(503, { 'retry-after': '1' }).end('busy'))
     expect(await follow()).toEqual(ALL)
-    expect(notices).toEqual([expect.stringMatching(/ answered 503: busy; asking again in 1\.0 s$/)])
+    expect(notices).toEqual([expect.stringMatching(/: status 503; asking again in 1\.0 s$/)])
+  })
+
+  it('is not followed to another server', async () => {
+    const other = createServer((_, response) => response.end('SECRET'))
+    const asked: string[] = []
+    other.on('request', (request) => asked.push(request.url ?? ''))
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const location = `http://127.0.0.1:${(other.address() as AddressInfo).port}/SECRET`
+    faults.push((_, response) => response.writeHead(307, { location }).end('SECRET'))
+    expect(await follow()).toEqual(ALL)
+    expect(notices).toEqual([expect.stringMatching(/: status 307, which leads to .*: not followed.*; asking again in/)])
+    expect(notices[0]).not.toMatch(/SECRET/)
+    expect(asked).toEqual([])
+    other.close()
+  })
+
+  it('names a gateway that answers in its place', async () => {
+    faults.push((_, response) => response.writeHead(503, { 'content-type': 'text/html' }).end('<html>gone</html>'))
+    expect(await follow()).toEqual(ALL)
+    expect(notices).toEqual([
+      expect.stringMatching(/: status 503: a proxy or gateway answered, not the server itself; /),
+    ])
   })
 
   it('counts anew after a version', async () => {

@@ -1,18 +1,21 @@
 import { Buffer } from 'node:buffer'
-import { type Backoff, clip, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
+import { type Backoff, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
 import {
   atPlace,
   beforeFeed,
   feedEnded,
-  feedSilent,
   invalidFeed,
   otherChain,
+  requestRefused,
   requestsFailed,
   unexpectedStatus,
 } from '../errors.js'
 import { readLines } from '../files/lines.js'
+import { answerText, fetchFailure } from '../requests/failure-texts.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
-import { askingAgain, createBackoff, fetchFailure, retryAfterOf } from '../requests/retrying-fetch.js'
+import { followNone } from '../requests/redirects.js'
+import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
+import { type HttpAnswer, type RequestFailure, sendRequest, textOfAnswer } from '../requests/send-request.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
@@ -21,6 +24,7 @@ import type { LedgerSource, Reading, SourceOptions } from './source.js'
 const MAX_LINE_BYTES = 256 * 1024 * 1024
 /** Silence after which a connection counts as broken. The source sends something every second. */
 const SILENCE_MS = 30_000
+const MOST_REFUSAL_BYTES = 64 * 1024
 /** Longest pause. Replicas are few, and have to notice soon that their source answers again. */
 const LONGEST_PAUSE_MS = 5_000
 /** Attempts before the error of a source that is not followed is thrown. */
@@ -77,6 +81,8 @@ export class LiveFeed implements LedgerSource {
   readonly #backoff: Backoff
   /** Pause that the last refusal asked for, in milliseconds. */
   #retryAfterMs = 0
+  /** The last failure, if asking again does not mend it. */
+  #refusal: RequestFailure | undefined
   readonly #streak: FailureStreak
 
   constructor(url: string, index: FeedIndex, options: SourceOptions, firstPauseMs?: number) {
@@ -158,34 +164,36 @@ export class LiveFeed implements LedgerSource {
 
   /** The lines of one answer after its first line. */
   async *#rows(ended: AbortSignal): AsyncGenerator<FeedRow> {
-    const silence = new AbortController()
-    const timer = setTimeout(() => silence.abort(feedSilent(this.#url, SILENCE_MS)), SILENCE_MS)
-    try {
-      const signal = AbortSignal.any([ended, silence.signal])
-      const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': FETCH_ENCODINGS }
-      const redirect = this.#headers ? 'manual' : 'follow'
-      const response = await fetch(`${this.#url}/feed?from=${this.#next}`, { headers, redirect, signal })
-      if (response.status !== 200) throw await this.#refusal(response)
-      const lines = readLines(pieces(response, timer), MAX_LINE_BYTES, () => invalidFeed('a line is too long'))
-      let isFirst = true
-      for await (const line of lines) {
-        const row = parseFeedLine(line)
-        if (isFirst) this.#expectChain(parseFeedHeader(row).chainId)
-        else yield row
-        isFirst = false
-      }
-    } catch (error) {
-      throw silence.signal.aborted ? silence.signal.reason : error
-    } finally {
-      clearTimeout(timer)
+    const headers = { ...this.#headers, accept: 'application/x-ndjson', 'accept-encoding': FETCH_ENCODINGS }
+    const url = `${this.#url}/feed`
+    const response = await sendRequest(`${url}?from=${this.#next}`, {
+      headers,
+      ...(this.#headers && { redirectTarget: followNone }),
+      signal: ended,
+      silenceMs: SILENCE_MS,
+    })
+    if ('why' in response) throw this.#failureOf(response)
+    if (response.status !== 200) throw await this.#errorOf(url, response)
+    const lines = readLines(buffersOf(response), MAX_LINE_BYTES, () => invalidFeed('a line is too long'))
+    let isFirst = true
+    for await (const line of lines) {
+      const row = parseFeedLine(line)
+      if (isFirst) this.#expectChain(parseFeedHeader(row).chainId)
+      else yield row
+      isFirst = false
     }
   }
 
-  async #refusal(response: Response): Promise<Error> {
-    this.#retryAfterMs = retryAfterOf(response.headers)
-    const text = clip(await response.text())
+  #failureOf(failure: RequestFailure): Error {
+    this.#retryAfterMs = failure.retryAfterMs
+    this.#refusal = failure.isFinal ? failure : undefined
+    return new Error(failure.why)
+  }
+
+  async #errorOf(url: string, response: HttpAnswer): Promise<Error> {
+    const text = answerText(await textOfAnswer(response, MOST_REFUSAL_BYTES), response.headers)
     if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
-    return unexpectedStatus(`${this.#url}/feed`, response.status, text)
+    return unexpectedStatus(url, response.status, text)
   }
 
   #expectChain(chainId: number): void {
@@ -202,6 +210,8 @@ export class LiveFeed implements LedgerSource {
     const pause = this.#backoff.next(this.#retryAfterMs)
     this.#retryAfterMs = 0
     const { failures } = this.#backoff
+    // A follower waits until a certificate or a redirect is mended.
+    if (!this.#follow && this.#refusal) throw requestRefused(`${this.#url}/feed`, why, this.#refusal.status)
     if (!this.#follow && failures >= ATTEMPTS) {
       throw isLedgerStateError(error)
         ? atPlace(error, this.position, 'invalid_feed')
@@ -216,9 +226,6 @@ export class LiveFeed implements LedgerSource {
   }
 }
 
-async function* pieces(response: Response, timer: NodeJS.Timeout): AsyncGenerator<Buffer> {
-  for await (const piece of response.body ?? []) {
-    timer.refresh()
-    yield Buffer.from(piece.buffer, piece.byteOffset, piece.length)
-  }
+async function* buffersOf(response: HttpAnswer): AsyncGenerator<Buffer> {
+  for await (const piece of response.pieces()) yield Buffer.from(piece.buffer, piece.byteOffset, piece.length)
 }

@@ -140,7 +140,7 @@ describe('a node', () => {
     const { versions } = await read()
     expect(versions.length).toBe(LAST + 1)
     expect(notices.length).toBe(4)
-    expect(notices[0]).toMatch(/status 503; asking again in 0\.0 s/)
+    expect(notices[0]).toMatch(/status 503, internal_error; asking again in 0\.0 s/)
   })
 
   it('is not waited for after the source is closed', async () => {
@@ -168,7 +168,7 @@ describe('a node', () => {
       node.faults.push(notFound)
       await expect(read({ follow })).rejects.toThrow(/is not the API of a node.*status 404/)
       node.faults.push(answerIndex, notFound)
-      await expect(read({ follow })).rejects.toThrow(/transactions\?start=0&limit=100 answered 404: <html>/)
+      await expect(read({ follow })).rejects.toThrow(/transactions\?start=0&limit=100 answered 404: a page in HTML/)
       node.faults.push(answerIndex, answerWith('application/json', '[]'))
       await expect(read({ follow })).rejects.toThrow(
         /answered application\/json: the node does not serve application\/x-bcs/,

@@ -12,6 +12,7 @@ import {
   withdrawnVersions,
 } from '../errors.js'
 import { createProver, type Prover } from '../proof/prover.js'
+import { answerText, isHtml } from '../requests/failure-texts.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { type AnswerReading, type FetchAnswer, type FetchOptions, fetchRetrying } from '../requests/retrying-fetch.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
@@ -118,12 +119,12 @@ class RestNode implements LedgerSource {
    * Reads the answer of the URL itself.
    * @throws `source_failed` unless it is the answer of a node
    */
-  takeIndex({ status, body }: FetchAnswer): void {
+  takeIndex({ status, headers, body }: FetchAnswer): void {
     const text = body.toString('utf8')
     const index: unknown = status === 200 ? tryJson(text) : undefined
     const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
     if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
-      throw notANode(this.#url, status, clip(text))
+      throw notANode(this.#url, status, isHtml(text, headers), answerText(text, headers))
     this.chainId = chainId
     this.#ledgerVersion = parseU64(version)
   }
@@ -255,7 +256,7 @@ class RestNode implements LedgerSource {
 
   async #readPageAnswer(answer: FetchAnswer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
     const { status, headers, body } = answer
-    const text = () => clip(body.toString('utf8'))
+    const text = () => answerText(body.toString('utf8'), headers)
     this.#noteHeaders(headers)
     if (status === 410) throw prunedByNode(this.#url, start, text())
     const type = headers.get('content-type') ?? 'nothing'

@@ -1,0 +1,106 @@
+import { isLedgerStateError } from '@ledger-state/core'
+
+/** Error codes of Node.js for certificates that no trusted authority has signed. */
+const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
+/** Error codes of Node.js for all faults of certificates. */
+const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
+/** Message of undici if a proxy refuses to open a tunnel. */
+const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/
+/** Statuses of servers that stand in front of another one. 503 is also the status of a busy server. */
+const GATEWAY_STATUSES: readonly number[] = [502, 504]
+const MOST_MESSAGE = 200
+
+/** Parts of an answer that a text describes. */
+export interface DescribedAnswer {
+  readonly status: number
+  readonly headers: Headers
+}
+
+/** Reason why a request failed without an answer, with advice for an operator. */
+export function fetchFailure(error: unknown): string {
+  const { message, cause } = error as Error
+  if (isLedgerStateError(error)) return message
+  const tunnel = cause instanceof Error ? TUNNEL_REFUSED.exec(cause.message)?.[1] : undefined
+  if (tunnel !== undefined) return `a proxy, not the server, answered with status ${tunnel}${namedProxy()}`
+  const why = cause instanceof Error ? `${message}: ${cause.message}` : message
+  return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
+}
+
+/** Whether `fetch` failed because of the server's certificate, which asking again does not mend. */
+export function isCertificateFault(error: unknown): boolean {
+  return CERTIFICATE_FAULT.test(codeOfCause(error))
+}
+
+/** Reason why an answer with a status of failure cannot be used, and who gave it. */
+export function statusFailure(answer: DescribedAnswer, text: string): string {
+  const { status, headers } = answer
+  const isGateway = GATEWAY_STATUSES.includes(status) || (status === 503 && isHtml(text, headers))
+  const message = messageOf(text)
+  const said = message === undefined ? `status ${status}` : `status ${status}, ${message}`
+  return isGateway ? `${said}: a proxy or gateway answered, not the server itself${namedProxy()}` : said
+}
+
+/**
+ * What an operator reads of an answer: the message of an error in JSON or of S3, shortened and without control
+ * characters. Other bodies are only described, since a stranger's text does not belong into the log.
+ */
+export function answerText(text: string, headers: Headers): string {
+  if (text.trim() === '') return 'without a text'
+  if (isHtml(text, headers)) return 'a page in HTML'
+  return (
+    messageOf(text) ?? `${text.length} characters of ${printable(headers.get('content-type') ?? 'an unknown type')}`
+  )
+}
+
+/** Whether an answer is a page for browsers, as proxies and gateways send them. */
+export function isHtml(text: string, headers: Headers): boolean {
+  return /^\s*<(?:!doctype html|html)\b/i.test(text) || /\btext\/html\b/i.test(headers.get('content-type') ?? '')
+}
+
+/** A stranger's text in one short line, without characters that a terminal or a log obeys. */
+function printable(text: string): string {
+  const line = text
+    .slice(0, MOST_MESSAGE)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ')
+    .trim()
+  return text.length > MOST_MESSAGE ? `${line}… (${text.length} characters)` : line
+}
+
+function messageOf(text: string): string | undefined {
+  const message = messageInJson(text) ?? messageInXml(text)
+  return message === undefined ? undefined : printable(message)
+}
+
+function messageInJson(text: string): string | undefined {
+  try {
+    const { message } = JSON.parse(text) as { readonly message?: unknown }
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function messageInXml(text: string): string | undefined {
+  const [code, message] = ['Code', 'Message'].map((name) => elementOf(text, name))
+  if (code === undefined) return undefined
+  return message ? `${code}: ${message}` : code
+}
+
+function elementOf(xml: string, name: string): string | undefined {
+  const start = xml.indexOf(`<${name}>`)
+  const end = xml.indexOf(`</${name}>`, start)
+  return start < 0 || end < 0 ? undefined : xml.slice(start + name.length + 2, end)
+}
+
+/** Advice that names the proxy of the environment, if requests of this process go through one. */
+function namedProxy(): string {
+  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((variable) => process.env[variable])
+  return process.env.NODE_USE_ENV_PROXY === '1' && name !== undefined
+    ? `; ${name} sends requests through a proxy, except those for hosts in NO_PROXY`
+    : ''
+}
+
+function codeOfCause(error: unknown): string {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } | undefined }
+  return typeof cause?.code === 'string' ? cause.code : ''
+}

@@ -1,0 +1,167 @@
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
+import { fetchFailure, isCertificateFault, statusFailure } from './failure-texts.js'
+import { isRedirect, type RedirectRule, refusedRedirect, sameServerTarget } from './redirects.js'
+
+const MOST_REDIRECTS = 5
+/** Time for which a server may send nothing before a request counts as failed. */
+const SILENCE_MS = 30_000
+const LONGEST_RETRY_AFTER_MS = 300_000
+/** Bytes of an answer that are read for the text of a failure. */
+const MOST_FAILURE_BYTES = 64 * 1024
+
+/** One request, and what ends it. */
+export interface HttpRequest {
+  readonly method?: 'GET' | 'POST' | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: URLSearchParams | undefined
+  /** Headers that depend on the URL, such as a signature; asked for again for each target of a redirect. */
+  readonly sign?: ((url: string) => Promise<Readonly<Record<string, string>> | undefined>) | undefined
+  /** Ends the request and the reading of its answer. */
+  readonly signal?: AbortSignal | undefined
+  /** How long the server may send nothing, in milliseconds; 30,000 by default. */
+  readonly silenceMs?: number | undefined
+  /** Decides which redirects are followed: by default those on the same server. */
+  readonly redirectTarget?: RedirectRule | undefined
+}
+
+/** Reason why a request brought no answer that can be used. */
+export interface RequestFailure {
+  readonly why: string
+  readonly retryAfterMs: number
+  /** Status of the answer, if there was one. */
+  readonly status?: number | undefined
+  /** Whether asking again does not help: a certificate or a redirect was refused. */
+  readonly isFinal?: boolean | undefined
+}
+
+/** An answer whose body has not been read yet. */
+export interface HttpAnswer {
+  /** URL that answered, after redirects. */
+  readonly url: string
+  readonly status: number
+  readonly headers: Headers
+  /** The body. If it is cut short, the reading throws. Leaving the reading early releases the connection. */
+  pieces(): AsyncGenerator<Uint8Array, void>
+  /** Releases the connection without reading the body. */
+  drop(): Promise<void>
+}
+
+/**
+ * Makes one request, and follows redirects by the one rule (`redirects.ts`). All clients of this package and of
+ * replication ask through it.
+ * @returns a failure if the server is not reached, sends nothing, is too busy or fails (408, 429, 5xx), if its
+ *   certificate is not trusted, or if it leads to another server
+ * @throws a `LedgerStateError` of `sign`
+ */
+export async function sendRequest(url: string, init: HttpRequest): Promise<HttpAnswer | RequestFailure> {
+  const { method = 'GET', redirectTarget = sameServerTarget } = init
+  let place = url
+  for (let redirects = 0; ; redirects++) {
+    const answer = await sendOnce(place, method, init)
+    if ('why' in answer || !isRedirect(answer.status)) return answer
+    await answer.drop()
+    const { status, headers } = answer
+    // A `POST` that became a `GET` would do something else.
+    const isSameRequest = method === 'GET' || status === 307 || status === 308
+    const to = isSameRequest ? redirectTarget(place, headers) : undefined
+    const refusal = { status, retryAfterMs: 0, isFinal: true }
+    if (to === undefined) return { ...refusal, why: refusedRedirect(place, status, headers) }
+    if (redirects === MOST_REDIRECTS) return { ...refusal, why: `status ${status}, one redirect of many: not followed` }
+    place = to
+  }
+}
+
+async function sendOnce(url: string, method: string, init: HttpRequest): Promise<HttpAnswer | RequestFailure> {
+  const { silenceMs = SILENCE_MS, signal, body } = init
+  const cut = new AbortController()
+  try {
+    const signed = await init.sign?.(url)
+    const asking = fetch(url, {
+      method,
+      headers: { ...init.headers, ...signed },
+      redirect: 'manual',
+      signal: signal ? AbortSignal.any([cut.signal, signal]) : cut.signal,
+      ...(body && { body }),
+    })
+    const response = await withinSilence(asking, silenceMs, cut)
+    const { status, headers } = response
+    const answer = {
+      url,
+      status,
+      headers,
+      pieces: () => piecesOf(response, silenceMs, cut),
+      drop: async () => await response.body?.cancel(),
+    }
+    if (status !== 408 && status !== 429 && status < 500) return answer
+    const text = await textOfAnswer(answer, MOST_FAILURE_BYTES).catch(() => '')
+    return { why: statusFailure(answer, text), status, retryAfterMs: retryAfterOf(headers) }
+  } catch (error) {
+    if (isLedgerStateError(error)) throw error
+    return { ...failureOf(error), isFinal: isCertificateFault(error) }
+  }
+}
+
+/** The body of an answer as a text, at most its first `most` bytes. */
+export async function textOfAnswer(answer: HttpAnswer, most: number): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let length = 0
+  for await (const piece of answer.pieces()) {
+    pieces.push(piece)
+    length += piece.length
+    if (length > most) break
+  }
+  return Buffer.concat(pieces).subarray(0, most).toString('utf8')
+}
+
+/** Turns the error of reading a body into a reason to ask again. */
+export function failureOf(error: unknown): RequestFailure {
+  return { why: fetchFailure(error), retryAfterMs: 0 }
+}
+
+/** Milliseconds, at most five minutes, that the `Retry-After` of an answer asks to wait; 0 if it does not. */
+function retryAfterOf(headers: Headers): number {
+  return parseRetryAfter(headers.get('retry-after'), LONGEST_RETRY_AFTER_MS) ?? 0
+}
+
+/**
+ * Bytes of a body as they come. Only the wait for the server counts as silence, not the time that the reader takes for
+ * a piece.
+ */
+async function* piecesOf(
+  response: Response,
+  silenceMs: number,
+  cut: AbortController,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  let isWaiting = false
+  let isEnd = false
+  const timer = setTimeout(() => isWaiting && cutSilent(cut, silenceMs), silenceMs)
+  try {
+    while (!isEnd) {
+      isWaiting = true
+      timer.refresh()
+      const { done, value } = await reader.read()
+      isWaiting = false
+      isEnd = done
+      if (value) yield value
+    }
+  } finally {
+    clearTimeout(timer)
+    if (!isEnd) cut.abort()
+  }
+}
+
+async function withinSilence<T>(waiting: Promise<T>, silenceMs: number, cut: AbortController): Promise<T> {
+  const timer = setTimeout(cutSilent, silenceMs, cut, silenceMs)
+  try {
+    return await waiting
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function cutSilent(cut: AbortController, silenceMs: number): void {
+  cut.abort(new Error(`nothing came for ${silenceMs / 1_000} s`))
+}
