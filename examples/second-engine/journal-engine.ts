@@ -19,6 +19,7 @@ type Change =
   | { readonly kind: 'commit'; readonly versions: readonly VersionWrites[]; readonly options: CommitOptions }
   | { readonly kind: 'prune'; readonly retain: bigint; readonly options: PruneOptions | undefined }
   | { readonly kind: 'truncateTo'; readonly version: bigint; readonly options: TruncateOptions | undefined }
+  | { readonly kind: 'putMark'; readonly mark: Uint8Array }
   | { readonly kind: 'beginImport'; readonly version: bigint; readonly options: ImportOptions | undefined }
   | { readonly kind: 'add'; readonly entries: readonly KeyedEntry[]; readonly mark: Uint8Array | undefined }
   | { readonly kind: 'finish'; readonly base: ImportBase }
@@ -38,6 +39,7 @@ export async function openJournalEngine(folder: string): Promise<StateWriter> {
     if (change.kind === 'commit') await memory.commit(change.versions, change.options)
     else if (change.kind === 'prune') await memory.prune(change.retain, change.options)
     else if (change.kind === 'truncateTo') await memory.truncateTo(change.version, change.options)
+    else if (change.kind === 'putMark') await memory.putMark(change.mark)
     else if (change.kind === 'beginImport') unfinished = await memory.beginImport(change.version, change.options)
     else if (change.kind === 'add') await unfinished!.add(change.entries, change.mark)
     else await unfinished!.finish(change.base)
@@ -112,6 +114,11 @@ class JournalEngine implements StateWriter {
   async truncateTo(version: bigint, options?: TruncateOptions): Promise<void> {
     await this.#memory.truncateTo(version, options)
     await this.#keep({ kind: 'truncateTo', version, options })
+  }
+
+  async putMark(mark: Uint8Array): Promise<void> {
+    await this.#memory.putMark(mark)
+    await this.#keep({ kind: 'putMark', mark })
   }
 
   async unfinishedImport() {

@@ -20,11 +20,12 @@ export {
   storedValueEnd,
   valueToStored,
 } from './validation/stored-value.js'
-export { addTruncation, expectNotTruncated, nextTruncation } from './validation/truncations.js'
+export { addTruncation, nextTruncation } from './validation/truncations.js'
 export {
   expectArray,
   expectBytes,
   expectCount,
+  expectMark,
   expectObject,
   expectOneOf,
   expectOptions,

@@ -33,6 +33,7 @@ export function engineToAsync(engine: StateWriter): AsyncStateWriter {
     commit: (versions, options) => engine.commit(versions, options),
     prune: (retainVersions, options) => engine.prune(retainVersions, options),
     truncateTo: (version, options) => engine.truncateTo(version, options),
+    putMark: (mark) => engine.putMark(mark),
     beginImport: (version, options) => engine.beginImport(version, options),
     unfinishedImport: () => engine.unfinishedImport(),
     close: () => engine.close(),

@@ -54,4 +54,5 @@ export {
   type StoreBase,
   type Truncation,
 } from './ports/state-port.js'
+export { expectNotTruncated } from './validation/truncations.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validation/validate-batch.js'

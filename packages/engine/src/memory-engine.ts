@@ -43,6 +43,7 @@ import {
   expectArray,
   expectBytes,
   expectCount,
+  expectMark,
   expectObject,
   expectU64,
   type HistoryRange,
@@ -318,6 +319,13 @@ class MemoryEngine implements StateWriter {
       truncations: addTruncation(truncations, nextTruncation(state.ledger, version)),
     }
     this.#watch.notice()
+  }
+
+  async putMark(mark: Uint8Array): Promise<void> {
+    const state = this.#state
+    expectMark(mark)
+    expectLedger(state.ledger)
+    state.mark = Uint8Array.from(mark)
   }
 
   async beginImport(version: bigint, options: ImportOptions = {}): Promise<StateImport> {

@@ -69,7 +69,7 @@ async function checkpointBound(state: AsyncSnapshot, mark: CommitMark): Promise<
 /** Notes in a store that validators signed a ledger that differs from its unsigned versions. */
 export async function keepContradiction(writer: AsyncStateWriter, contradicted: Contradiction): Promise<void> {
   const mark = decodeCommitMark((await writer.snapshot()).mark)
-  if (!mark.contradicted) await replaceMark(writer, { ...mark, contradicted })
+  if (!mark.contradicted) await writer.putMark(encodeCommitMark({ ...mark, contradicted }))
 }
 
 /** Compares the ledger of a store with a signed point. Validators sign only ends of blocks. */
@@ -108,7 +108,7 @@ async function keepAgreed(
   const writes = await endingWrites(await writer.snapshot(), endings)
   const news = writes.map(([key, value]): PendingWrite => [key, value!]).filter(([key]) => !kept.has(keyName(key)))
   const { pending, taken } = toPending(mark.pending, news, ofCheckpoint?.checkpoint)
-  await replaceMark(writer, { ...mark, signed, pending })
+  await writer.putMark(encodeCommitMark({ ...mark, signed, pending }))
   return taken === news.length ? endings.length : 0
 }
 
@@ -127,9 +127,4 @@ function resumeOf(
   if (!isFurther && held?.writesHash) return held
   const newest = source ?? held?.source
   return newest && { source: newest, writesHash: undefined, wholeHash: undefined }
-}
-
-/** Gives a store another mark, by a truncation at the newest version, which cuts nothing off. */
-export async function replaceMark(writer: AsyncStateWriter, mark: CommitMark): Promise<void> {
-  await writer.truncateTo(writer.ledger!.latestVersion, { mark: encodeCommitMark(mark) })
 }

@@ -107,6 +107,40 @@ describe('a commit whose connection is cut', () => {
   })
 })
 
+describe('a mark that is replaced', () => {
+  it.each([
+    ['before COMMIT is sent to the server', 'COMMIT', 'before'],
+    ['when the server has committed, and its answer is lost', 'COMMIT', 'after'],
+  ] as const)('is there although the connection is cut %s', async (_, text, cut) => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), { ...CHAIN, mark: Buffer.from('before') })
+    const isCut = proxy.cutOn(text, cut)
+    await engine.putMark(Buffer.from('after'))
+    await isCut
+    expect((await engine.snapshot()).mark).toEqual(Uint8Array.from(Buffer.from('after')))
+    await engine.commit(versionsFrom(3n, 1), CHAIN)
+    expect((await engine.snapshot()).mark).toBeUndefined()
+    expect((await engine.check()).problems).toEqual([])
+  })
+
+  it('is seen by a reader whose reads follow each other closely', async () => {
+    const engine = await open()
+    await engine.commit(versionsFrom(0n, 3), CHAIN)
+    const reader = await openReader({ headMaxAgeMs: 400 })
+    const before = await reader.snapshot()
+    await engine.putMark(Buffer.from('after'))
+    await eventually(
+      async () => {
+        // The answer would confirm the head that the reader knows if it did not say that the mark is another one.
+        await before.at().load([keyOf(0)])
+        return (await reader.snapshot()).mark !== undefined
+      },
+      () => 'the reader to see the mark',
+    )
+    expect((await reader.snapshot()).ledger).toBe(before.ledger)
+  })
+})
+
 describe('a truncation whose connection is cut', () => {
   it.each([
     ['before COMMIT is sent to the server', 'COMMIT', 'before'],

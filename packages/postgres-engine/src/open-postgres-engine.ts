@@ -9,6 +9,7 @@ import { commitBatch } from './write/commit.js'
 import { beginImport, unfinishedImport } from './write/import-state.js'
 import { KnownKeys } from './write/known-keys.js'
 import { pruneStore } from './write/prune.js'
+import { putMark } from './write/put-mark.js'
 import { truncateStore } from './write/truncate.js'
 import { WriterSession } from './write/writer-session.js'
 
@@ -122,6 +123,7 @@ export async function openPostgresEngine(options: PostgresWriterOptions): Promis
     prune: (retainVersions, pruneOptions) => open(() => pruneStore(session, known, retainVersions, pruneOptions)),
     truncateTo: (version, truncateOptions) =>
       open(() => session.inTurn(() => truncateStore(session, known, version, truncateOptions))),
+    putMark: (mark) => open(() => session.inTurn(() => putMark(session, mark))),
     beginImport: (version, importOptions) =>
       open(() => session.inTurn(() => beginImport(session, known, version, importOptions))),
     unfinishedImport: () => open(() => session.inTurn(() => unfinishedImport(session))),

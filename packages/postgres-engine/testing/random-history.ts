@@ -64,6 +64,7 @@ class RandomHistory {
     else if (kind < 6) await this.#prune()
     else if (kind === 6) await this.#reopen()
     else if (kind === 7) await this.#truncate()
+    else if (kind === 8) await this.#putMark()
     for (let read = 0; read < 3; read++) await this.#read()
   }
 
@@ -106,6 +107,13 @@ class RandomHistory {
     if (!ledger) return
     this.#next = ledger.latestVersion + 1n
     this.#height = ledger.latestBlock.height + 1n
+  }
+
+  async #putMark(): Promise<void> {
+    const mark = Buffer.alloc(1 + this.#random.below(40), this.#random.below(256))
+    await this.#compare((engine) => engine.putMark(mark))
+    await this.#compare((engine) => engine.ledger())
+    await this.#compare((engine) => engine.mark())
   }
 
   async #reopen(): Promise<void> {

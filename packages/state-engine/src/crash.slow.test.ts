@@ -16,6 +16,8 @@ const SEED = testSeed()
 /** Failpoints that only a writer that truncates reaches. */
 const POINTS_OF_TRUNCATING: readonly Failpoint[] = [
   ...TRUNCATION_POINTS,
+  'mark: appended',
+  'mark: synced',
   'merge: before the transaction ends',
   'merge: slice done',
   'rotation: sealed',

@@ -334,6 +334,10 @@ class LmdbEngine implements StateEngine {
     await this.#expectWriter().truncateTo(version, options)
   }
 
+  async putMark(mark: Uint8Array): Promise<void> {
+    await this.#expectWriter().putMark(mark)
+  }
+
   async beginImport(version: bigint, options?: ImportOptions): Promise<StateImport> {
     return await this.#expectWriter().beginImport(version, options)
   }

@@ -101,6 +101,13 @@ export class StoreWriter {
     return truncated
   }
 
+  putMark(mark: Uint8Array): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#truncations.isReverting) await this.#truncations.revert()
+      await this.#commits.putMark(mark)
+    })
+  }
+
   beginImport(version: bigint, options?: ImportOptions): StateImport {
     return beginImport(this.#parts, version, options)
   }

@@ -1,4 +1,4 @@
-// A ledger that is committed and truncated in turn, in a computed order, for tests whose writer is killed.
+// A ledger that is committed, given marks and truncated in turn, in a computed order, for tests whose writer is killed.
 
 import assert from 'node:assert/strict'
 import { Buffer } from 'node:buffer'
@@ -61,11 +61,16 @@ export function lastStep({
   return ledger ? Number(Buffer.from(mark!).toString()) : -1
 }
 
+function putsMark(step: number): boolean {
+  return step % 5 === 3
+}
+
 /** Takes a step. Its mark shows that it was taken. */
 export async function takeStep(engine: StateWriter, step: number): Promise<void> {
   const cut = truncates(step)
   const latest = engine.ledger?.latestVersion ?? -1n
   if (cut !== undefined) await engine.truncateTo(latest - cut, { mark: markOf(step) })
+  else if (putsMark(step)) await engine.putMark(markOf(step))
   else await engine.commit(stepVersions(step, latest + 1n), { ...KNOWN_CHAIN, mark: markOf(step) })
 }
 

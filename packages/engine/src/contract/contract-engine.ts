@@ -36,7 +36,7 @@ export interface ContractView {
 export interface ContractEngine
   extends Pick<
       AsyncStateWriter,
-      'commit' | 'prune' | 'truncateTo' | 'beginImport' | 'unfinishedImport' | 'onCommit' | 'close'
+      'commit' | 'prune' | 'truncateTo' | 'putMark' | 'beginImport' | 'unfinishedImport' | 'onCommit' | 'close'
     >,
     AsyncDisposable {
   /** Same as `StateReader.ledger`. */
@@ -69,6 +69,7 @@ function writerMethods(engine: StateWriter | AsyncStateWriter) {
     commit: async (...given: Parameters<StateWriter['commit']>) => engine.commit(...given),
     prune: async (...given: Parameters<StateWriter['prune']>) => engine.prune(...given),
     truncateTo: async (...given: Parameters<StateWriter['truncateTo']>) => engine.truncateTo(...given),
+    putMark: async (...given: Parameters<StateWriter['putMark']>) => engine.putMark(...given),
     beginImport: async (...given: Parameters<StateWriter['beginImport']>) => engine.beginImport(...given),
     unfinishedImport: async () => engine.unfinishedImport(),
     onCommit: (...given: Parameters<StateWriter['onCommit']>) => engine.onCommit(...given),

@@ -4,6 +4,7 @@ import { COMMIT_CASES } from './commit-cases.js'
 import { HISTORY_CASES } from './history-cases.js'
 import { IMPORT_CASES } from './import-cases.js'
 import { LIFECYCLE_CASES } from './lifecycle-cases.js'
+import { MARK_CASES } from './mark-cases.js'
 import { SCAN_CASES } from './scan-cases.js'
 import type { ContractCase } from './support.js'
 import { TRUNCATION_CASES } from './truncation-cases.js'
@@ -37,5 +38,6 @@ export const STATE_ENGINE_CONTRACT: readonly ContractCase[] = [
   ...BLOCK_CASES,
   ...IMPORT_CASES,
   ...TRUNCATION_CASES,
+  ...MARK_CASES,
   ...LIFECYCLE_CASES,
 ]

@@ -43,7 +43,7 @@ export interface VersionsPage {
 
 /** A snapshot of an engine, with more reads than readers of state need. */
 export interface AsyncSnapshot extends AsyncStateSnapshot {
-  /** Mark of the newest commit. */
+  /** Same as `StateEngineReader.mark`. */
   readonly mark: Uint8Array | undefined
   /**
    * Reads what versions wrote, a page at a time: see `StateEngineReader.versions`.
@@ -84,6 +84,8 @@ export interface AsyncStateWriter extends AsyncStateReader {
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
   /** Same as `StateWriter.truncateTo`. Like a commit, it is done exactly once. */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
+  /** Same as `StateWriter.putMark`. */
+  putMark(mark: Uint8Array): Promise<void>
   /** Same as `StateWriter.beginImport`. */
   beginImport(version: bigint, options?: ImportOptions): Promise<StateImport>
   /** Same as `StateWriter.unfinishedImport`. */

@@ -18,7 +18,7 @@ export interface EngineView extends StateView {
 export interface StateEngineReader extends StateReader, AsyncDisposable {
   /** Discriminant: the reads of this engine are synchronous, those of an `AsyncStateReader` are promises. */
   readonly kind: 'sync'
-  /** Mark of the newest commit. */
+  /** Mark of the newest commit, or the one that `putMark` has put in its place. */
   readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView
   /**
@@ -52,7 +52,7 @@ export interface CommitOptions {
   /** A u64 that identifies the chain. The first commit sets it; every later one must give the same. */
   readonly chainId: bigint | number
   /**
-   * Opaque bytes, up to 64 KiB, that are kept until the next commit: the position of its source, for example, or a
+   * Opaque bytes, up to 64 KiB, that are kept until the next commit or `putMark`: the position of its source, for example, or a
    * proof of the ledger.
    */
   readonly mark?: Uint8Array | undefined
@@ -161,6 +161,12 @@ export interface StateWriter extends StateEngineReader {
    * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
    */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
+  /**
+   * Replaces the mark. Nothing else changes: views and lists remain valid, and no listener is called. Resolves when the
+   * mark is as durable as a commit.
+   * @throws `no_ledger`, `invalid_argument`, `store_full`; the mark is then unchanged
+   */
+  putMark(mark: Uint8Array): Promise<void>
   /**
    * Begins to import the state at a version into an empty store. A commit discards an unfinished import.
    * @throws `store_not_empty`, `invalid_argument`

@@ -67,7 +67,11 @@ export function chainIdToBigint(chainId: unknown): bigint {
 }
 
 export function validateMark(mark: unknown): asserts mark is Uint8Array | undefined {
-  if (mark === undefined) return
+  if (mark !== undefined) expectMark(mark)
+}
+
+/** Checks the argument of `StateWriter.putMark`. @throws `invalid_argument` */
+export function expectMark(mark: unknown): asserts mark is Uint8Array {
   expectBytes('the mark', mark)
   if (mark.length > MAX_MARK_LENGTH) throw markTooLong(mark.length, MAX_MARK_LENGTH)
 }

@@ -6,12 +6,11 @@ import {
   type StateEngineReader,
   type StateWriter,
 } from '@ledger-state/engine'
-import { type CommitMark, decodeCommitMark, type SignedRange } from '../commit-mark.js'
+import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from '../commit-mark.js'
 import { CountedIngest, type IngestCounters } from '../counters.js'
 import { sourceKeepsSlice } from '../errors.js'
 import type { IngestOptions } from '../ingest-options.js'
 import { ingestWith } from '../ingest-source.js'
-import { replaceMark } from '../signed-range.js'
 import type { SliceOptions } from './slice-filter.js'
 import { storeToSource } from './store-source.js'
 
@@ -74,19 +73,21 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
   const { writesHash, signed } = decodeCommitMark((await writer.snapshot()).mark)
   if (version === latest) {
     const range = whole.signed && { ...whole.signed, resume: resumeOf(whole.signed, signed) }
-    await replaceMark(writer, { ...whole, writesHash, wholeHash: whole.writesHash, signed: range })
+    await writer.putMark(encodeCommitMark({ ...whole, writesHash, wholeHash: whole.writesHash, signed: range }))
   } else if (version === whole.signed?.version) {
     const { resume, ...range } = whole.signed
     const { source, writesHash: wholeHash } = resume ?? {}
-    await replaceMark(writer, {
-      isUnproven: whole.isUnproven,
-      source,
-      writesHash,
-      wholeHash,
-      signed: range,
-      contradicted: undefined,
-      pending: [],
-    })
+    await writer.putMark(
+      encodeCommitMark({
+        isUnproven: whole.isUnproven,
+        source,
+        writesHash,
+        wholeHash,
+        signed: range,
+        contradicted: undefined,
+        pending: [],
+      }),
+    )
   }
 }
 

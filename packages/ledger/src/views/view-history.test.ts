@@ -403,6 +403,19 @@ describe('the history of a view', () => {
     expect(runs).toBe(1)
   })
 
+  it('continues below a truncation', async () => {
+    const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
+    const engine = await viewLedger(0n, values)
+    const state = createLedger(engine).at()
+    for (const options of [{ to: 5n }, { to: 5n, order: 'asc' }] as const) {
+      const expected = seenOf(state.viewHistory(call('value', '0xa1'), options))
+      const running = state.viewHistory(call('value', '0xa1'), options)[Symbol.iterator]()
+      running.next()
+      await engine.truncateTo(engine.ledger!.latestVersion - 1n)
+      expect(seenOf({ [Symbol.iterator]: () => running })).toEqual(expected.slice(1))
+    }
+  })
+
   it('refuses to continue below a prune, and across a truncation', async () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
     const engine = await viewLedger(0n, values)
@@ -419,7 +432,8 @@ describe('the history of a view', () => {
     )
     const before = createLedger(engine).at().viewHistory(call('value', '0xa1'))[Symbol.iterator]()
     before.next()
-    await engine.truncateTo(7n)
+    // Version 7 was read already: the step between it and version 8 was shown.
+    await engine.truncateTo(6n)
     expect(() => before.next()).toThrow(expect.objectContaining({ code: 'version_truncated' }))
   })
 
@@ -530,6 +544,65 @@ describe('the history of a view', () => {
         await expectWhole(await viewLedger(0n, versions), moment, questions, asked)
         await expectWholeOrRefused(await viewLedger(0n, versions), questions, 8n, asked)
       }
+    })
+  })
+
+  describe('truncated while it is read', () => {
+    const holder = fc.constantFrom(...HOLDERS.slice(0, 2))
+    const held = fc.tuple(holder, fc.nat(2)).map(([one, value]): Write => [resourceKey(one, HELD), u64(value)])
+    const histories = fc.array(fc.array(held, { maxLength: 1 }), { minLength: 6, maxLength: 20 })
+    const options = fc.record({
+      order: fc.constantFrom('desc' as const, 'asc' as const),
+      to: fc.option(fc.bigInt(1n, 20n), { nil: undefined }),
+      sample: fc.option(
+        fc.oneof(
+          fc.integer({ min: 2, max: 12 }).map((points) => ({ points })),
+          fc.bigInt(1n, 9n).map((seconds) => ({ everyUsec: seconds * SECOND })),
+        ),
+        { nil: undefined },
+      ),
+    })
+
+    /** Continues with other writes of the same versions and with more of them. */
+    async function branchOff(engine: StateWriter, kept: bigint): Promise<void> {
+      const { latestVersion } = engine.ledger!
+      await engine.truncateTo(kept)
+      const { height, timestampUsec } = engine.ledger!.latestBlock
+      for (let version = kept + 1n; version <= latestVersion + 2n; version++) {
+        const at = version - kept
+        const block = { height: height + at, epoch: 0n, timestampUsec: timestampUsec + at * SECOND }
+        await engine.commit([{ version, block, writes: [[resourceKey(HOLDERS[0]!, HELD), u64(7n + at)]] }], {
+          chainId: 4,
+        })
+      }
+    }
+
+    it('is of the versions that it began with, or refused because one of them was cut off', async () => {
+      await fc.assert(
+        fc.asyncProperty(histories, options, fc.nat(6), fc.nat(20), async (versions, asked, shown, cut) => {
+          const engine = await viewLedger(0n, versions)
+          const ledger = createLedger(engine)
+          const request = call('either', '0xa1', '0xa2')
+          const { latestVersion } = engine.ledger!
+          const last = asked.to !== undefined && asked.to < latestVersion ? asked.to : latestVersion
+          const expected = seenOf(ledger.at().viewHistory(request, asked))
+          const kept = latestVersion - BigInt(cut) > 0n ? latestVersion - BigInt(cut) : 0n
+          const found: Seen[] = []
+          const running = ledger.at().viewHistory(request, asked)[Symbol.iterator]()
+          try {
+            for (let next = running.next(); !next.done; next = running.next()) {
+              found.push(...seenOf([next.value]))
+              if (found.length === shown) await branchOff(engine, kept)
+            }
+            expect(found).toEqual(expected)
+          } catch (error) {
+            if (!isLedgerStateError(error, 'version_truncated')) throw error
+            expect(kept).toBeLessThan(last)
+            expect(expected.slice(0, found.length)).toEqual(found)
+          }
+        }),
+        RUNS,
+      )
     })
   })
 

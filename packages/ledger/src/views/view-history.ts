@@ -1,12 +1,11 @@
 import { isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import {
-  branchOf,
+  expectNotTruncated,
   type LedgerSummary,
   type StateReader,
   type StateView,
   versionPruned,
-  versionTruncated,
 } from '@ledger-state/engine'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
@@ -168,7 +167,8 @@ class ChangesOfView implements ViewHistory {
     } else ran = yield* this.#run(begin - 1n)
     for (let before: Ran | undefined = ran; before; before = ran) {
       const next = writes.nearest(before.keys, before.version)
-      this.#expectKept(before.version)
+      // Without a write, the answer holds up to the last version.
+      this.#expectKept(before.version, next ?? this.#last)
       if (this.#isLacking || next === undefined) return
       if (this.#isFull) {
         this.cursor = next
@@ -234,6 +234,8 @@ class ChangesOfView implements ViewHistory {
     const points = samplePoints(reader, { first, last: this.#last, sample, isUpward, start, most: limit + 1 })
     if (this.#isLacking) return
     let ran: Ran | undefined
+    // Times lead to versions by way of blocks of the whole range.
+    expectNotTruncated(this.#last, ledger, reader.ledger)
     for (const { version, timestampUsec, cursor } of points) {
       const isKnown = ran !== undefined && this.#stands(ran, version, writes)
       if (this.#isLacking) return
@@ -253,7 +255,7 @@ class ChangesOfView implements ViewHistory {
   /** Whether no key that a run read was written between its version and another one. */
   #stands(ran: Ran, version: bigint, writes: KeyWrites): boolean {
     const nearest = writes.nearest(ran.keys, ran.version)
-    this.#expectKept(ran.version)
+    this.#expectKept(ran.version, version > ran.version ? version : ran.version)
     return nearest === undefined || (version > ran.version ? nearest > version : nearest <= version)
   }
 
@@ -262,7 +264,7 @@ class ChangesOfView implements ViewHistory {
     const { reader, ledger } = this.#parts
     this.#expectKept(version)
     const view = reader.at(version)
-    if (branchOf(view.ledger) !== branchOf(ledger)) throw versionTruncated(version)
+    expectNotTruncated(version, ledger, view.ledger)
     const trace = new ReadTrace()
     const answer = yield* this.#answer(view, trace)
     if (this.#isLacking) return undefined
@@ -360,12 +362,16 @@ class ChangesOfView implements ViewHistory {
     if (version >= this.#first && !this.#isLacking) yield this.#show(version, answer)
   }
 
-  /** Checks that no prune and no truncation has removed writes of this version, or of later ones, unnoticed. */
-  #expectKept(version: bigint): void {
+  /**
+   * Checks that no prune has removed writes of a version or of later ones unnoticed, and that no truncation has cut off
+   * a version.
+   * @param newest the newest version on which the answer depends
+   */
+  #expectKept(version: bigint, newest = version): void {
     const { reader, ledger } = this.#parts
     const { oldestVersion } = reader.ledger!
     if (oldestVersion > ledger.oldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
-    if (branchOf(reader.ledger!) !== branchOf(ledger)) throw versionTruncated(version)
+    expectNotTruncated(newest, ledger, reader.ledger)
   }
 }
 

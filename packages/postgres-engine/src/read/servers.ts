@@ -1,6 +1,6 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
-import { branchOf, type LedgerSummary, type Truncation } from '@ledger-state/engine'
-import { expectNotTruncated, storeClosed } from '@ledger-state/engine/authoring'
+import { branchOf, expectNotTruncated, type LedgerSummary, type Truncation } from '@ledger-state/engine'
+import { storeClosed } from '@ledger-state/engine/authoring'
 import type { Client, QueryResultRow } from 'pg'
 import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
 import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/create-schema.js'
@@ -17,6 +17,8 @@ export interface ServerAnswer<R> {
   readonly oldestVersion: bigint
   /** Number of the newest truncation. */
   readonly branch: number
+  /** `Head.markNumber` of the store. */
+  readonly markNumber: bigint
   /** Truncations of the store; there if it was truncated since the ledger of the question. */
   readonly truncations: readonly Truncation[] | undefined
 }
@@ -59,12 +61,13 @@ interface WindowRow {
   readonly latest_version: string | null
   readonly oldest_version: string | null
   readonly branch: string
+  readonly mark_number: string
   readonly truncations: readonly string[] | null
 }
 
 const SELECT_WINDOW = {
   name: 'window',
-  text: 'SELECT latest_version, oldest_version, branch, truncations FROM ledger_state.head',
+  text: 'SELECT latest_version, oldest_version, branch, mark_number, truncations FROM ledger_state.head',
 }
 /** Pauses between attempts: a replica shows a version some milliseconds after its primary. */
 const PAUSES = { firstMs: 20, longestMs: 250 }
@@ -207,7 +210,7 @@ async function askServer<R extends QueryResultRow>(
   { name, text, values, ledger }: Question,
   patienceMs: number,
 ): Promise<ServerAnswer<R>> {
-  const joined = `SELECT head.latest_version, head.oldest_version, head.branch,
+  const joined = `SELECT head.latest_version, head.oldest_version, head.branch, head.mark_number,
       CASE WHEN head.branch > $${values.length + 1}::bigint THEN head.truncations END AS truncations, answer.*
     FROM ledger_state.head LEFT JOIN LATERAL (SELECT true AS is_answer, found.* FROM (${text}) found) answer ON true`
   const { rows } = await link.query<R & WindowRow & { readonly is_answer: boolean | null }>(
@@ -245,6 +248,7 @@ function toWindow(row: WindowRow | undefined, link: ServerLink) {
     latestVersion: BigInt(row.latest_version),
     oldestVersion: BigInt(row.oldest_version!),
     branch: Number(row.branch),
+    markNumber: BigInt(row.mark_number),
     truncations: row.truncations ? toTruncations(row.truncations) : undefined,
   }
 }

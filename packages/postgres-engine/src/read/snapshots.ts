@@ -87,10 +87,10 @@ export class Snapshots {
     if (!isSame) this.#options.onChange()
   }
 
-  #confirm({ latestVersion, oldestVersion, branch }: ServerAnswer<unknown>, askedAt: number): void {
+  #confirm({ latestVersion, oldestVersion, branch, markNumber }: ServerAnswer<unknown>, askedAt: number): void {
     const ledger = this.#head?.ledger
     const isSameWindow = ledger?.latestVersion === latestVersion && ledger.oldestVersion === oldestVersion
-    if (isSameWindow && branchOf(ledger) === branch) {
+    if (isSameWindow && branchOf(ledger) === branch && this.#head?.markNumber === markNumber) {
       this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
     }
   }
@@ -163,9 +163,9 @@ export class Snapshots {
 }
 
 /** Whether a head is older than the known one. Heads go back only by a truncation, whichever server reports them. */
-function isOlder({ ledger: head }: Head, { ledger: known }: Head): boolean {
+function isOlder({ ledger: head, markNumber }: Head, { ledger: known, markNumber: knownNumber }: Head): boolean {
   if (!known) return false
-  if (!head) return true
+  if (!head || markNumber < knownNumber) return true
   if (branchOf(head) !== branchOf(known)) return branchOf(head) < branchOf(known)
   return head.latestVersion < known.latestVersion || head.oldestVersion < known.oldestVersion
 }

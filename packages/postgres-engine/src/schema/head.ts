@@ -6,6 +6,8 @@ export interface Head {
   readonly ledger: LedgerSummary | undefined
   readonly base: StoreBase | undefined
   readonly mark: Uint8Array | undefined
+  /** How often the mark was replaced without a commit. */
+  readonly markNumber: bigint
   /** Version of a commit that is not published yet, above the latest version of the ledger. */
   readonly writtenVersion: bigint | undefined
   readonly prunedVersion: bigint | undefined
@@ -39,6 +41,7 @@ export interface HeadRow {
   readonly first_epoch: string | null
   readonly first_time: string | null
   readonly mark: Buffer | null
+  readonly mark_number: string
   readonly truncations: readonly string[]
   readonly written_version: string | null
   readonly pruned_version: string | null
@@ -56,6 +59,7 @@ export function rowToHead(row: HeadRow): Head {
         ? undefined
         : { version: BigInt(row.base_version!), complete: row.base_complete === true },
     mark: row.mark ?? undefined,
+    markNumber: BigInt(row.mark_number),
     writtenVersion: toBigint(row.written_version),
     prunedVersion: toBigint(row.pruned_version),
     importVersion: toBigint(row.import_version),

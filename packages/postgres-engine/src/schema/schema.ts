@@ -1,7 +1,7 @@
 // The tables of a store: docs/postgres.md.
 
 /** Number of the layout. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
-export const LAYOUT_VERSION = 4
+export const LAYOUT_VERSION = 5
 
 /** Bytes of a key by which scans find it: PostgreSQL limits the length of index entries, and our keys are longer. */
 export const KEY_HEAD_BYTES = 512
@@ -19,6 +19,8 @@ CREATE TABLE ledger_state.head (
   oldest_version bigint,
   oldest_block bigint,
   mark bytea,
+  -- Raised when the mark is replaced without a commit.
+  mark_number bigint NOT NULL DEFAULT 0,
   -- Written, but visible only once latest_version is as high.
   written_version bigint,
   written_mark bytea,

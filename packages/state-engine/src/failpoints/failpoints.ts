@@ -14,6 +14,8 @@ export type Failpoint =
   | 'merge: before the last transaction ends'
   | 'merge: done'
   | 'merge: file removed'
+  | 'mark: appended'
+  | 'mark: synced'
   | 'truncation: appended'
   | 'truncation: synced'
   | 'truncation: file created'

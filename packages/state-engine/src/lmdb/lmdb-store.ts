@@ -27,7 +27,7 @@ import type { LmdbEnvironment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
 
 /** Number of the layout on disk. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
-const LAYOUT_VERSION = 9
+const LAYOUT_VERSION = 10
 
 /** Name of the data file in the folder of a store. A folder without it has no store. */
 export const STORE_FILE = 'state.mdb'

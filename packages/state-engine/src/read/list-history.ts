@@ -1,5 +1,5 @@
-import { type LedgerSummary, type Revision, versionPruned } from '@ledger-state/engine'
-import { expectNotTruncated, type HistoryRange, storedToValue } from '@ledger-state/engine/authoring'
+import { expectNotTruncated, type LedgerSummary, type Revision, versionPruned } from '@ledger-state/engine'
+import { type HistoryRange, storedToValue } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'

@@ -1,4 +1,4 @@
-import type { LedgerSummary, Truncation } from '@ledger-state/engine'
+import { isSameLedger, type LedgerSummary, type Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
 import { walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
@@ -136,7 +136,9 @@ export class ReadSnapshots {
       const { latestVersion, latestBlock } = head ?? record.ledger
       const truncations = withTruncations(merged, memtable)
       const info = { ...record.ledger, latestVersion, latestBlock, ...(truncations.length > 0 && { truncations }) }
-      this.#ledger = { head, record, info }
+      // A new mark leaves the ledger as it is.
+      const before = this.#ledger?.info
+      this.#ledger = { head, record, info: before && isSameLedger(before, info) ? before : info }
     }
     return this.#ledger!.info
   }

@@ -2,6 +2,7 @@ import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import {
   type Block,
   type EngineView,
+  expectNotTruncated,
   type HistoryOptions,
   type LedgerSummary,
   noLedger,
@@ -15,7 +16,6 @@ import {
   expectKept,
   expectLedger,
   expectListable,
-  expectNotTruncated,
   expectU64,
   invalidArgument,
   type ScanRange,

@@ -21,8 +21,10 @@ import {
   applyTruncation,
   type CommitContent,
   type HasValue,
+  type MarkContent,
   payloadLength,
   putCommitInSteps,
+  putMarkPayload,
   putTruncation,
   type TruncationContent,
   truncationLength,
@@ -74,6 +76,9 @@ interface PlacedRecord {
   /** Further change of the segment once the record is written. */
   readonly apply: (() => void) | undefined
 }
+
+/** Kind of the records that are written together: see `Failpoint`. */
+type RecordKind = 'commit' | 'truncation' | 'mark'
 
 /** Number of placed records that were written, from the first on, and the error of the others. */
 export interface WrittenRecords {
@@ -163,6 +168,14 @@ export class WalAppender {
     this.#placed.push({ before, end: this.#endRecord(before.length), head, apply })
   }
 
+  /** Places a mark after the last commit; `write` makes it that of the segment. @throws `store_missing`, `store_failed` */
+  placeMark(content: Omit<MarkContent, 'number'>): void {
+    const number = this.#nextNumber
+    const { segment, before } = this.#beginRecord(payloadLength({ versions: [], mark: content.mark }))
+    const head = putMarkPayload(segment, { ...content, number })
+    this.#placed.push({ before, end: this.#endRecord(before.length), head, apply: undefined })
+  }
+
   /** Makes room for a record with a payload of up to `length` bytes. Returns the segment, and its state before. */
   #beginRecord(length: number): { readonly segment: Segment; readonly before: Checkpoint } {
     this.#expectWhole()
@@ -178,7 +191,7 @@ export class WalAppender {
    * Writes the placed records, with one write and one sync for all of them, and waits as the durability says. Then the
    * memtable has them. If it fails, the records before the failure are kept.
    */
-  async write(kind: 'commit' | 'truncation'): Promise<WrittenRecords> {
+  async write(kind: RecordKind): Promise<WrittenRecords> {
     const placed = this.#placed
     if (placed.length === 0) return { count: 0, failure: undefined }
     this.#placed = []
@@ -202,7 +215,7 @@ export class WalAppender {
   }
 
   /** Waits until written records are as durable as they should be, and adds them to the memtable. */
-  async #finish(kind: 'commit' | 'truncation', written: readonly PlacedRecord[]): Promise<void> {
+  async #finish(kind: RecordKind, written: readonly PlacedRecord[]): Promise<void> {
     const active = this.#active!
     const { end, head } = written.at(-1)!
     this.#atFailpoint(`${kind}: appended`)

@@ -24,6 +24,11 @@ export function indexCommit(
   const mark = reader.u8() === 1 ? reader.copy(reader.u32()) : undefined
   const firstVersion = reader.u64()
   const versions = reader.u32()
+  if (versions === 0 && reader.at === end) {
+    expectNewest(segment, reader, firstVersion)
+    if (!blockBefore) reader.fail()
+    return { number, chainId, latestVersion: firstVersion, latestBlock: blockBefore!, mark }
+  }
   if (versions === 0) {
     const latestBlock = indexTruncation(segment, reader, firstVersion, end)
     return { number, chainId, latestVersion: firstVersion, latestBlock, mark }
@@ -42,6 +47,12 @@ export function indexCommit(
   }
   if (reader.at !== end || !latestBlock) reader.fail()
   return { number, chainId, latestVersion: firstVersion + BigInt(versions - 1), latestBlock: latestBlock!, mark }
+}
+
+/** Checks that a version is the newest of the segment, if that has any. @throws `store_corrupt` */
+function expectNewest(segment: Segment, reader: PayloadReader, version: bigint): void {
+  const { firstVersion, versionCount } = segment
+  if (versionCount > 0 && version !== firstVersion + BigInt(versionCount - 1)) reader.fail()
 }
 
 /** Applies a truncation to a version. Returns the block of that version. */

@@ -104,6 +104,20 @@ export function* putCommitInSteps(
   return { number, chainId, latestVersion, latestBlock: latestBlock!, mark: mark && new Uint8Array(mark) }
 }
 
+/** A mark that was validated, and the ledger to which it belongs. */
+export interface MarkContent extends Omit<CommitHead, 'mark'> {
+  readonly mark: Uint8Array
+}
+
+/**
+ * Puts the payload of a mark at the end of the arena, which must have room for it. Returns its head, which the caller
+ * makes that of the segment.
+ */
+export function putMarkPayload(segment: Segment, { mark, ...head }: MarkContent): CommitHead {
+  putCommitHeader(segment, { chainId: head.chainId, mark }, head.latestVersion, 0)
+  return { ...head, mark: new Uint8Array(mark) }
+}
+
 /** Length of the payload of a truncation, in bytes. */
 export function truncationLength({ mark }: Pick<TruncationContent, 'mark'>): number {
   return payloadLength({ versions: [], mark }) + TRUNCATION_LENGTH

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
 import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
-import { validateBatch } from '@ledger-state/engine/authoring'
+import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { SegmentMerge } from '../compaction/merge-segment.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -75,6 +75,23 @@ export class CommitWriter {
     await this.#write().catch(ignore)
   }
 
+  /** Replaces the mark. @throws as `StateWriter.putMark` */
+  async putMark(mark: Uint8Array): Promise<void> {
+    const { store, log, reads, expectOpen } = this.#parts
+    expectMark(mark)
+    expectOpen()
+    const { ledger } = reads.snapshot()
+    expectLedger(ledger)
+    store.expectInPlace()
+    // A store with a ledger has a segment.
+    await this.#makeRoom(log.segment!, commitSize({ versions: [], mark }))
+    const { chainId, latestVersion, latestBlock } = ledger
+    log.placeMark({ chainId, latestVersion, latestBlock, mark })
+    const { count, failure } = await log.write('mark')
+    if (count === 0) throw failure
+    reads.noticeCommit()
+  }
+
   /** Merges all commits so far. */
   async mergeAll(): Promise<void> {
     if (this.#parts.log.segment?.head) await this.#rotate()
@@ -117,6 +134,17 @@ export class CommitWriter {
   }
 
   async #place(segment: Segment, content: NewCommit, size: number): Promise<void> {
+    await this.#makeRoom(segment, size)
+    const steps = this.#parts.log.placeCommit(content, (key, hash) => this.#hasValue(key, hash))
+    for (let turnEnd = performance.now() + PLACING_MS; !steps.next().done; ) {
+      if (performance.now() < turnEnd) continue
+      await nextTurn()
+      turnEnd = performance.now() + PLACING_MS
+    }
+  }
+
+  /** Begins the next segment if the newest is too full for a record of this size, or waits for merges. */
+  async #makeRoom(segment: Segment, size: number): Promise<void> {
     const { log, expectOpen } = this.#parts
     const filled = segment.byteSize + size
     const isFull = (segment.head ?? log.placedHead) !== undefined && filled > this.#segmentBytes
@@ -125,12 +153,6 @@ export class CommitWriter {
     if (isFull) await this.#rotate()
     else await this.merges.keepPace(share)
     expectOpen()
-    const steps = log.placeCommit(content, (key, hash) => this.#hasValue(key, hash))
-    for (let turnEnd = performance.now() + PLACING_MS; !steps.next().done; ) {
-      if (performance.now() < turnEnd) continue
-      await nextTurn()
-      turnEnd = performance.now() + PLACING_MS
-    }
   }
 
   /**

@@ -98,6 +98,20 @@ export class RandomHistory {
     this.compareViews()
   }
 
+  /** Replaces the mark of engine and model. */
+  async putMark(mark: Uint8Array): Promise<void> {
+    if (!this.model.ledger) {
+      await this.expectSameRefusal((engine) => engine.putMark(mark))
+      return
+    }
+    this.#openViews()
+    await this.model.putMark(mark)
+    await this.engine.putMark(mark)
+    this.expectSameLedger()
+    this.compare((engine) => plain(engine.mark))
+    this.compareViews()
+  }
+
   /** Opens views of the whole window, which are compared again and again. */
   #openViews(): void {
     const { oldestVersion, latestVersion } = this.model.ledger!
@@ -139,6 +153,7 @@ export class RandomHistory {
     this.#views = []
     this.engine = this.parts.open()
     this.expectSameLedger()
+    this.compare((engine) => plain(engine.mark))
   }
 
   /** Leaves the store as if the process had been killed. */
@@ -152,6 +167,7 @@ export class RandomHistory {
     const reader = this.parts.openReader()
     try {
       assert.deepEqual(reader.ledger, this.model.ledger)
+      assert.deepEqual(plain(reader.mark), plain(this.model.mark))
       for (const ask of [readAll(version), scanAll(version)]) {
         assert.deepEqual(
           answerOf(() => ask(reader)),

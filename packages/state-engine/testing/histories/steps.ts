@@ -150,6 +150,20 @@ const truncateABitStep = fc
     ),
   )
 
+const markStep = fc.uint8Array({ maxLength: 40 }).map((mark) => step('put a mark', (history) => history.putMark(mark)))
+
+/** Puts marks in the middle of other work, and kills the writer. */
+function markAndKillStep(planned: fc.Arbitrary<PlannedVersion[]>) {
+  return fc.record({ planned, marks: fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 3 }) }).map((chosen) =>
+    step(`put ${chosen.marks.length} marks, and kill`, async (history) => {
+      await history.commit(history.take(chosen.planned))
+      for (const mark of chosen.marks) await history.putMark(mark)
+      await history.expectSound()
+      await history.kill()
+    }),
+  )
+}
+
 /** Aborts a truncation. The store must be as it was, or truncated; the rest of the work is done later. */
 const abortTruncationStep = fc
   .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_POINTS) })
@@ -241,6 +255,8 @@ export function historySteps({ values = [] }: HistoryParts): fc.Arbitrary<Step>[
     fc.constant(step('reopen', (history) => history.reopen())),
     fc.constant(step('check', (history) => history.expectSound())),
     abortStep(planned),
+    markStep,
+    markAndKillStep(planned),
     truncateStep,
     truncateABitStep,
     abortTruncationStep,
