@@ -1,4 +1,4 @@
-// Runs suites, a sample of them unless `ALL_CASES=1`, at a scale that takes seconds. It checks that results are complete
+// Runs suites, a sample of them (`TEST_SCALE=10` runs all), at a scale that takes seconds. It checks that results are complete
 // and stores agree, not how fast they are.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

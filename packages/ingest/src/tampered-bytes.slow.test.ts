@@ -6,7 +6,7 @@ import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/syntheti
 import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type BackupFiles, readBackupFiles, writeBackupFiles } from '../testing/backup-files.ts'
 import { type IngestOutcome, ingestOutcome } from '../testing/proven-ingest.ts'
@@ -14,7 +14,7 @@ import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 
 const SEED = testSeed()
 /** Number of changes to each file. */
-const ROUNDS = Number(process.env.TAMPERING_ROUNDS ?? slowRounds(12))
+const ROUNDS = scaledRounds(12)
 /** Longest run of bytes that one change inserts, deletes or copies. */
 const RUN = 40
 const EXPECTED = ['untrusted', 'verification_failed', 'invalid_backup', 'ledger_fork', 'chain_id_mismatch'] as const

@@ -22,7 +22,7 @@ import {
   stateProofToJson,
 } from '@ledger-state/proof'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -381,7 +381,7 @@ describe('a changed proof', () => {
           await expectRefused(answer, body, one.question, `${path.join('.')} byte ${place / 2 - 1} ^ ${change}`)
         },
       ),
-      { numRuns: isSlowRun ? slowRounds(100) : 12 },
+      { numRuns: isSlowRun ? scaledRounds(100) : 12 },
     )
   })
 
@@ -395,7 +395,7 @@ describe('a changed proof', () => {
           if (change !== 0) changed[at]! ^= change
           await expectRefused(changed, body, one.question, `byte ${at} ^ ${change}`)
         }),
-        { numRuns: isSlowRun ? slowRounds(100) : 12 },
+        { numRuns: isSlowRun ? scaledRounds(100) : 12 },
       )
     },
   )

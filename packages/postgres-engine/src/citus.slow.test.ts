@@ -1,11 +1,11 @@
 import { testSeed } from '@ledger-state/testing/random'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { CITUS_MISSING, type CitusCluster, ON_CITUS, startCitus } from '../testing/citus-cluster.ts'
 import { testContractOn } from '../testing/contract-on.ts'
 import { runHistories } from '../testing/random-history.ts'
 
-const HISTORIES = Math.ceil(Number(process.env.ENGINE_HISTORIES ?? slowRounds(300)) / 3)
+const HISTORIES = Math.ceil(scaledRounds(300) / 3)
 const SEED = testSeed()
 const LONG = { timeout: 3_600_000 }
 /** Patience for several servers on a machine that tests share. */

@@ -1,10 +1,10 @@
 import { testSeed } from '@ledger-state/testing/random'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { it } from 'vitest'
 import { startPostgres } from '../testing/postgres-server.ts'
 import { runHistories } from '../testing/random-history.ts'
 
-const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? slowRounds(120))
+const HISTORIES = scaledRounds(120)
 const SEED = testSeed()
 const LONG = { timeout: 3_600_000 }
 

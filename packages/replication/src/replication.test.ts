@@ -23,6 +23,7 @@ import {
   type StateEngine,
 } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createFeedListener, type FeedListener } from './feed-listener.js'
 import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
@@ -30,7 +31,7 @@ import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
 const CHAIN = 4
 const KEYS = 40
 /** Number of commits that ten replicas follow; docs/lab/measurements.md has the figures of REPLICA_ROUNDS=300. */
-const ROUNDS = Number(process.env.REPLICA_ROUNDS ?? 20)
+const ROUNDS = fullRounds(20)
 /** Pause between those commits. */
 const PAUSE_MS = 20
 

@@ -1,5 +1,5 @@
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
@@ -9,7 +9,7 @@ import type { Failpoint } from './failpoints/failpoints.js'
 import { openStateEngine, openStateEngineReader, type StateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
-const ROUNDS = Number(process.env.ENGINE_KILLS ?? slowRounds(30))
+const ROUNDS = scaledRounds(30)
 const ROUNDS_AT_A_POINT = Math.ceil(ROUNDS / 10)
 const SEED = testSeed()
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { branchOf, type LedgerSummary } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { Actor } from '../testing/one-state/actor.ts'
 import type { Command } from '../testing/one-state/actor-protocol.ts'
@@ -120,7 +120,7 @@ describe('readers that are stopped at any of their steps while the writer contin
 
   it.each(TABLES)('say the same if all continue by turns, with a memtable of %s bytes', TIMEOUT, async (memtable) => {
     const random = createRandom(SEED)
-    for (let round = 0; round < (isSlowRun ? slowRounds(6) : 1); round++) {
+    for (let round = 0; round < (isSlowRun ? scaledRounds(6) : 1); round++) {
       await direct(memtable, [AT_CALLS, AT_CALLS, AT_CALLS], ({ writer, readers }) => {
         const delayed = readers.map((reader) => new Delayed(reader, writer))
         for (const one of delayed) one.begin({ kind: 'report' }, 1)

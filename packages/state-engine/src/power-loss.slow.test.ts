@@ -2,7 +2,7 @@
 // stores are opened as the disk may hold them at any moment, with any part of what was not synced, in whole and in torn
 // sectors.
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
@@ -19,7 +19,7 @@ type Options = Partial<WriterOptions>
 type Commits = Extract<RecordedRun, { readonly kind: 'commits' }>
 
 const SEED = testSeed()
-const IMAGES = Number(process.env.POWER_LOSS_IMAGES ?? slowRounds(300))
+const IMAGES = scaledRounds(300)
 const LONG = { timeout: 60_000 + 200 * IMAGES }
 const MOST_IMAGES_OF_A_RUN = 500
 /** One of this number of images is written to again. */

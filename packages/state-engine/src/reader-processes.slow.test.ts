@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url'
 import type { VersionWrites } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { expect, it } from 'vitest'
 import { KNOWN_CHAIN, knownVersion } from '../testing/known-ledger.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { openStateEngine } from './open-state-engine.js'
 
 const folder = temporaryFolder()
-const SECONDS = Number(process.env.ENGINE_READER_SECONDS ?? 6)
+const SECONDS = fullRounds(6)
 const SEED = testSeed()
 const READER = fileURLToPath(new URL('../testing/checking-reader.ts', import.meta.url))
 

@@ -4,7 +4,7 @@ import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { eventually } from '@ledger-state/testing/eventually'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, expect, it } from 'vitest'
 import { expectSoundStore } from '../testing/killed-writer.ts'
 import { differences } from '../testing/known-ledger.ts'
@@ -13,7 +13,7 @@ import { openStateEngineReader } from './open-state-engine.js'
 
 const SCRIPT = await bundledScript(new URL('../testing/contending-writer.ts', import.meta.url))
 const SEED = testSeed()
-const KILLS = isSlowRun ? slowRounds(60) : 4
+const KILLS = isSlowRun ? scaledRounds(60) : 4
 const WRITERS = 3
 const folder = temporaryFolder()
 const children = new Set<ChildProcess>()

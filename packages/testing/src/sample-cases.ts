@@ -1,12 +1,13 @@
 import { createRandom, testSeed } from './random.ts'
+import { fullRounds } from './test-scale.ts'
 
-/** Chooses `count` cases of a long test by `TEST_SEED`, in their order; all of them if `ALL_CASES=1`. */
+/** Chooses cases of a long test by `TEST_SEED`, in their order: `count` of them, or more with `TEST_SCALE`. */
 export function sampleCases<T>(cases: readonly T[], count: number): readonly T[] {
-  if (process.env.ALL_CASES === '1') return cases
+  const wanted = fullRounds(count)
   const random = createRandom(testSeed())
   // The first numbers of a small seed are small.
   for (let at = 0; at < 20; at++) random.below(2)
   const left = [...cases.keys()]
-  while (left.length > count) left.splice(random.below(left.length), 1)
+  while (left.length > wanted) left.splice(random.below(left.length), 1)
   return left.map((at) => cases[at]!)
 }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { sampleFiles } from './sample-files.ts'
 import { isSlowRun } from './slow-run.ts'
-import { slowShareDivisor } from './slow-share.ts'
 import { SOURCE_OPTIONS } from './source-process.ts'
+import { testScale } from './test-scale.ts'
 
 /** Condition under which the packages of the workspace export their sources, so that tests never see a stale build. */
 const SOURCE_CONDITION = '@ledger-state/source'
@@ -20,10 +20,10 @@ const FAST_TESTS = 'src/**/*.test.ts'
 const SLOW_TESTS = 'src/**/*.slow.test.ts'
 /** What a test file contains that has more rounds, or more tests, in the slow run. */
 const SLOW_MARK = '@ledger-state/testing/slow-run'
-/** A run that has the fast tests and then the slow ones sets `SLOW_FILES` for both. */
-const { SLOW_FILES, RUNTIMES } = process.env
+/** A run that sets `TEST_SCALE` makes the fast tests and then the slow ones. */
+const HAS_BOTH_RUNS = process.env.TEST_SCALE !== undefined
 /** Whether this run may have no file of a package. */
-const MAY_HAVE_NONE = isSlowRun || SLOW_FILES !== undefined
+const MAY_HAVE_NONE = isSlowRun || HAS_BOTH_RUNS
 
 /**
  * Time limit of a test: longer than all of its patient waits together, each of which says what it waited for. A slow
@@ -55,19 +55,18 @@ function temporaryRoot(): string {
   }
 }
 
-/** Files of the slow run of this package, fewer if `SLOW_FILES` says so. */
+/** Files of the slow run of this package; a share of them if `TEST_SCALE` is below 1. */
 function slowTests(): string[] {
   const marked = globSync(FAST_TESTS).filter((file) => readFileSync(file, 'utf8').includes(SLOW_MARK))
   const files = [...new Set([...globSync(SLOW_TESTS), ...marked])].map((file) => file.replaceAll('\\', '/'))
-  return sampleFiles(files, slowShareDivisor())
+  return sampleFiles(files, Math.max(1, Math.round(1 / testScale())))
 }
 
 /**
- * Files that a fast run leaves out if `SLOW_FILES` is set, because the slow run that follows has all their tests, with
- * more rounds.
+ * Files that a fast run leaves out because the slow run that follows has all their tests, with more rounds.
  */
 function leftToSlowRun(): string[] {
-  return SLOW_FILES === undefined ? [] : slowTests()
+  return HAS_BOTH_RUNS ? slowTests() : []
 }
 
 function configFor(conditions: string[]) {
@@ -93,11 +92,11 @@ export const vitestConfig = defineConfig(configFor(CONDITIONS))
 type Runtime = 'node' | 'portable'
 
 /**
- * Files that this runtime leaves out if `RUNTIMES=one`: each file of fast tests then runs on one of the two runtimes,
- * which `TEST_SEED` chooses.
+ * Files that this runtime leaves out if `TEST_SCALE` is below 1: each file of fast tests then runs on one of the two
+ * runtimes, which `TEST_SEED` chooses.
  */
 function leftToOther(runtime: Runtime): string[] {
-  if (RUNTIMES !== 'one') return []
+  if (testScale() >= 1) return []
   const files = globSync(FAST_TESTS, { exclude: [SLOW_TESTS] }).map((file) => file.replaceAll('\\', '/'))
   const onNode = new Set(sampleFiles(files, 2))
   return files.filter((file) => onNode.has(file) !== (runtime === 'node'))
@@ -113,7 +112,7 @@ function project(name: Runtime, conditions: string[]) {
 
 /**
  * Configuration of a package that runs on any runtime: every test runs with the implementations for Node, and with the
- * portable ones. The slow run adds a browser. `RUNTIMES=one` leaves one of the first two out for each file.
+ * portable ones. The slow run adds a browser. A `TEST_SCALE` below 1 leaves one of the first two out for each file.
  */
 export const portableVitestConfig = portableConfigWith({})
 

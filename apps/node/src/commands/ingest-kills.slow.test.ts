@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
 import type { Random } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { FEED_HEADER, feedRows } from '../../testing/feed-rows.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-/** Kills for each kind of source; INGEST_KILLS=50 takes two minutes. */
-const KILLS = Number(process.env.INGEST_KILLS ?? 8)
+/** Kills for each kind of source; TEST_SCALE=6 takes two minutes. */
+const KILLS = fullRounds(8)
 const PROGRAM_START_MS = 80
 
 let bed: CommandBed

@@ -21,6 +21,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine, STORE_FILE } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { freePort } from '@ledger-state/testing/free-port'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asNobody, canBecomeNobody, NOBODY } from '../../testing/as-nobody.ts'
@@ -32,8 +33,8 @@ import { startSteadyClient } from '../../testing/steady-client.ts'
 import { startSteadyNode } from '../../testing/steady-ledger.ts'
 import { testRandom } from '../../testing/test-random.ts'
 
-/** Number of all kills; NODE_KILLS=100 takes two minutes. */
-const KILLS = Number(process.env.NODE_KILLS ?? 15)
+/** Number of all kills; TEST_SCALE=7 takes two minutes. */
+const KILLS = fullRounds(15)
 const canMount = process.getuid?.() === 0 && tryMount()
 
 let bed: NodeBed

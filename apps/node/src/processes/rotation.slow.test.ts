@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@ledger-state/testing/eventually'
+import { fullRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { askFresh as ask, NO_ANSWER, startFreshClient } from '../../testing/fresh-client.ts'
 import { NodeBed, reaches } from '../../testing/node-bed.ts'
@@ -10,10 +11,10 @@ import { kill, type NodeProcess } from '../../testing/node-process.ts'
 vi.setConfig({ testTimeout: 3_600_000 })
 
 /**
- * Number of all rotations of readers; ROTATIONS=1000 takes half an hour. A reader that is killed again and again is
+ * Number of all rotations of readers; TEST_SCALE=40 takes half an hour. A reader that is killed again and again is
  * restarted after 2 s.
  */
-const ROTATIONS = Number(process.env.ROTATIONS ?? 25)
+const ROTATIONS = fullRounds(25)
 const KILLS = Math.ceil(ROTATIONS / 10)
 const CLIENTS = 4
 /** Time that a reader is stopped before it is killed, longer than an offer holds. */

@@ -6,7 +6,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { writeModule } from '@ledger-state/move-module'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
 import { createHttpServer } from './create-http-server.js'
@@ -407,7 +407,7 @@ async function expectModelAnswer(port: number, agent: Agent, asked: Asked): Prom
 }
 
 const seed = testSeed()
-const ROUNDS = slowRounds(100_000)
+const ROUNDS = scaledRounds(100_000)
 
 it(`the server answers ${ROUNDS} generated requests as a plain model does (TEST_SEED=${seed})`, async () => {
   const random = createRandom(seed)

@@ -7,7 +7,7 @@ import { expectedMembers, membersIn } from '@ledger-state/ledger/testing/expecte
 import { randomLedgers, randomSpecs } from '@ledger-state/ledger/testing/random-slices'
 import { overriding } from '@ledger-state/testing/overriding'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
@@ -16,7 +16,7 @@ import { ingestSource } from '../ingest-source.js'
 import { rejectUnsigned } from '../reject-unsigned.js'
 import { ingestSliceOfStore } from './slice-of-store.js'
 
-const RUNS = { numRuns: isSlowRun ? slowRounds(100) : 5 }
+const RUNS = { numRuns: isSlowRun ? scaledRounds(100) : 5 }
 const DESCRIPTION = 'snapshot of a node'
 
 function recordsOf(versions: readonly (readonly Write[])[], first = 0n): VersionWrites[] {

@@ -25,14 +25,14 @@ import {
   wholeOf,
 } from '@ledger-state/ledger/testing/random-slices'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
 import { decodeCommitMark } from '../commit-mark.js'
 import { ingestSource } from '../ingest-source.js'
 
-const RUNS = { numRuns: isSlowRun ? slowRounds(200) : 5 }
+const RUNS = { numRuns: isSlowRun ? scaledRounds(200) : 5 }
 
 /** Records in which each version is a block. */
 function recordsOf(versions: readonly (readonly Write[])[], first = 0n): VersionWrites[] {

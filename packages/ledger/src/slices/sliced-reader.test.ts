@@ -8,7 +8,7 @@ import {
   type WriteSearch,
 } from '@ledger-state/engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { accountKeyPrefix, resourceKey, tableKeyPrefix } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -29,7 +29,7 @@ import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
 import { nearestInHistory } from '../writes/nearest-write.js'
 import { SlicedReader } from './sliced-reader.js'
 
-const RUNS = { numRuns: Number(process.env.SLICES ?? (isSlowRun ? slowRounds(60) : 6)) }
+const RUNS = { numRuns: isSlowRun ? scaledRounds(60) : 6 }
 
 it('a slice says the same as the whole ledger, or that it does not know, on every key and version of random ledgers', async () => {
   await fc.assert(
@@ -193,7 +193,7 @@ it('a slice over an engine whose reads are promises answers as one over the engi
         expect(found, name).toEqual(said(read))
       }
     }),
-    { numRuns: isSlowRun ? slowRounds(50) : 2 },
+    { numRuns: isSlowRun ? scaledRounds(50) : 2 },
   )
 })
 
@@ -215,7 +215,7 @@ it('a slice knows all of the accounts and tables that it was asked for, at every
         }
       }
     }),
-    { numRuns: isSlowRun ? slowRounds(100) : 6 },
+    { numRuns: isSlowRun ? scaledRounds(100) : 6 },
   )
 })
 
@@ -231,7 +231,7 @@ it('tables join from the version on in which a kept value holds them and says wh
         expect(membersIn(slice)).toEqual(expectedMembers(versions, spec))
       },
     ),
-    { numRuns: Number(process.env.SLICES ?? (isSlowRun ? slowRounds(3_000) : 150)) },
+    { numRuns: isSlowRun ? scaledRounds(3_000) : 150 },
   )
 })
 

@@ -5,7 +5,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { parseStructTag, parseTypeTag, resourceGroupKey, tableItemKey, writeStructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const COIN = '0x1::aptos_coin::AptosCoin'
 const CONVERSIONS = '0x1::coin::CoinConversionMap'
 const NATIVE = parseAddress('0xa')
 const HOLDER = parseAddress('0xcafe')
-const RUNS = { numRuns: isSlowRun ? slowRounds(200) : 20 }
+const RUNS = { numRuns: isSlowRun ? scaledRounds(200) : 20 }
 
 const call = (name: string, type: string, ...json: string[]): ViewRequest => {
   const [module, fn] = name.split('::') as [string, string]

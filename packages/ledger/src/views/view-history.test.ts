@@ -4,7 +4,7 @@ import { engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import { createRandom } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { moduleKey, resourceKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ import { ReadTrace } from '../traces/read-trace.js'
 import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history.js'
 import type { ViewRequest } from './view-request.js'
 
-const RUNS = { numRuns: isSlowRun ? slowRounds(400) : 40 }
+const RUNS = { numRuns: isSlowRun ? scaledRounds(400) : 40 }
 const write: fc.Arbitrary<Write> = fc.oneof(
   {
     weight: 6,
@@ -521,7 +521,7 @@ describe('the history of a view', () => {
             })
           },
         ),
-        { numRuns: isSlowRun ? slowRounds(200) : 40 },
+        { numRuns: isSlowRun ? scaledRounds(200) : 40 },
       )
     })
 

@@ -6,8 +6,8 @@ import { createMemoryEngine, type PruneResult } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it, vi } from 'vitest'
 import { expectSoundStore } from '../../testing/killed-writer.ts'
 import type { WriterEnd } from '../../testing/merging-writer.ts'
@@ -189,7 +189,7 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
     'end with the program, and lose nothing, when it ends by ‘%s’',
     PATIENT,
     async (end, expected) => {
-      for (let round = 0; round < (isSlowRun ? slowRounds(4) : 1); round++) {
+      for (let round = 0; round < (isSlowRun ? scaledRounds(4) : 1); round++) {
         const { ended, last } = await runWriter(folder.path, end, random.below(400))
         expect(ended).toBe(expected)
         await expectSoundStore(folder.path, last, VERSIONS_PER_COMMIT)

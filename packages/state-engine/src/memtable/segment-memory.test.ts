@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -17,7 +17,7 @@ const KEYS = 40
 const VERSIONS_PER_COMMIT = 20n
 /** Size of the memtable: a commit fills about a third of a segment, so a few commits reuse the memory of each segment. */
 const TABLE_BYTES = 20_000
-const ROUNDS = isSlowRun ? slowRounds(100) : 15
+const ROUNDS = isSlowRun ? scaledRounds(100) : 15
 
 describe(`memory that segments hand over (TEST_SEED=${SEED})`, () => {
   it('is never read by iterators and views that began before, whatever is committed between two steps of them', async () => {

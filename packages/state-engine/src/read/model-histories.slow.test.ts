@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { expect, it } from 'vitest'
 import { runBesideModel } from '../../testing/histories/beside-model.ts'
 
-const HISTORIES = Number(process.env.ENGINE_HISTORIES ?? slowRounds(1_500))
+const HISTORIES = scaledRounds(1_500)
 const SEED = testSeed()
 const LONG = { timeout: 1_800_000 }
 

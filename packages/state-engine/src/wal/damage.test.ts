@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { slowRounds } from '@ledger-state/testing/slow-share'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { moveToAnotherBoot } from '../../testing/another-boot.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
@@ -205,7 +205,8 @@ describe(`damage to the WAL files of a closed store (TEST_SEED=${SEED})`, () => 
       const path = await makeStore({ durability }, files)
       const store = { path, answers: await readAnswers(path) }
       for (const [name, damage] of Object.entries(DAMAGES)) {
-        for (let count = 0; count < (isSlowRun ? slowRounds(30) : 2); count++) await expectNoticed(store, damage, name)
+        for (let count = 0; count < (isSlowRun ? scaledRounds(30) : 2); count++)
+          await expectNoticed(store, damage, name)
       }
     },
     600_000,

@@ -1,0 +1,20 @@
+/**
+ * Scale of the long tests, `TEST_SCALE`: 1 by default. Below 1, a run takes this share of the slow files and of their rounds, and
+ * tests each file of a portable package on one runtime: `.ci/run` uses 0.33. Above 1, random tests make more rounds.
+ */
+export function testScale(): number {
+  const text = process.env.TEST_SCALE || '1'
+  const scale = Number(text)
+  if (!(scale > 0 && scale <= 1_000)) throw new Error(`TEST_SCALE=${text} is not a number above 0, up to 1000`)
+  return scale
+}
+
+/** Rounds of a random test whose default is `count`. */
+export function scaledRounds(count: number): number {
+  return Math.ceil(count * testScale())
+}
+
+/** Rounds of a test that a `TEST_SCALE` below 1 does not shorten. */
+export function fullRounds(count: number): number {
+  return Math.ceil(count * Math.max(1, testScale()))
+}
