@@ -214,9 +214,15 @@ export function backupWithoutStateRoot(proofPath: string, version: bigint): Feed
   return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
 }
 
-export function transactionNotFound(offset: number, salt: string): FeedError {
-  const message = `no TransactionInfo has the hash of the transaction that begins at byte ${offset}: it is damaged, or its ledger salts hashes with another word than ${salt}`
+/** @param undecoded why the transaction was not decoded, if it was not */
+export function transactionNotFound(offset: number, salt: string, undecoded: string | undefined): FeedError {
+  const why = undecoded === undefined ? '' : ` (it was not decoded: ${undecoded})`
+  const message = `no TransactionInfo has the hash of the transaction that begins at byte ${offset}${why}: it is damaged, or its ledger salts hashes with another word than ${salt}`
   return new LedgerStateError('verification_failed', message, { offset })
+}
+
+export function undecodedNotice(place: string, why: string): string {
+  return `${place} has transactions that this program cannot decode: ${why}; it finds their ends by their hashes`
 }
 
 export function manifestStateRootDiffers(place: string, named: string, proven: Uint8Array): FeedError {

@@ -12,6 +12,8 @@ export interface SyntheticOptions {
   readonly blocks?: number
   readonly salt?: string
   readonly seed?: number
+  /** Whether the payloads of user transactions of odd versions are of an unknown variant. */
+  readonly unknownPayloads?: boolean
   /** Whether validators sign its ledger infos: those of the epoch, or the given ones. */
   readonly signers?: boolean | readonly MadeValidator[]
   /** The validators of an epoch: `validatorsOf` by default. */
@@ -47,6 +49,7 @@ interface HashedLeaf {
 
 export const SYNTHETIC_CHAIN_ID = 42
 const EPOCH_BLOCKS = 7
+const UNKNOWN_PAYLOAD = 9
 const START_USEC = 1_700_000_000_000_000n
 
 export class SyntheticChain {
@@ -54,6 +57,7 @@ export class SyntheticChain {
   readonly expected: ExpectedVersion[] = []
   readonly #salt: string
   #random: Random
+  readonly #scriptVariant: number
   readonly #signers: boolean | readonly MadeValidator[]
   readonly #validatorsOf: (epoch: number) => readonly MadeValidator[]
   #ledgerInfo: Uint8Array | undefined
@@ -71,6 +75,7 @@ export class SyntheticChain {
 
   constructor({ blocks = 30, salt = 'APTOS::', seed = 1, signers = false, ...options }: SyntheticOptions = {}) {
     this.#salt = salt
+    this.#scriptVariant = options.unknownPayloads ? UNKNOWN_PAYLOAD : 0
     this.#signers = signers
     this.#validatorsOf = options.validatorsOf ?? validatorsOf
     this.#random = createRandom(seed)
@@ -336,25 +341,32 @@ export class SyntheticChain {
   }
 
   /**
-   * A transaction shaped like one signed by an Ed25519 key: every other one has a call of an entry function; then
-   * random bytes, runs of zeros, chain id and authenticator.
+   * A transaction signed by an Ed25519 key: every other one calls an entry function, the others run a script. Its
+   * argument or code has random bytes and runs of zeros.
    */
   #userTransaction(): Uint8Array {
-    const writer = new ByteWriter().u8(0)
     const version = this.records.length
+    const writer = new ByteWriter()
+      .u8(0)
+      .bytes(Buffer.alloc(32, version % 5))
+      .u64(BigInt(version))
+    const random = Array.from({ length: 40 + this.#below(200) }, () => (this.#below(4) === 0 ? 0 : this.#below(256)))
+    const bytes = Uint8Array.from([...random, ...new Uint8Array(this.#below(160))])
     if (version % 2 === 0) {
       writer
-        .bytes(Buffer.alloc(32, version % 5))
-        .u64(BigInt(version))
         .u8(2)
-      writer
         .bytes(Buffer.alloc(32, 1).fill(0, 0, 31))
         .string('coin')
         .string(calledFunction(version))
-    }
-    for (let rest = 40 + this.#below(200); rest > 0; rest--) writer.u8(this.#below(4) === 0 ? 0 : this.#below(256))
-    writer.bytes(new Uint8Array(this.#below(160))).u8(SYNTHETIC_CHAIN_ID)
+        .uleb128(0)
+        .uleb128(1)
+        .byteString(bytes)
+    } else writer.u8(this.#scriptVariant).byteString(bytes).uleb128(0).uleb128(0)
     return writer
+      .u64(2_000n)
+      .u64(100n)
+      .u64(1_700_000_000n)
+      .u8(SYNTHETIC_CHAIN_ID)
       .u8(0)
       .byteString(this.hash('Key'))
       .byteString(Buffer.alloc(64, this.#below(256)))

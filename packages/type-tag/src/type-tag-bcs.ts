@@ -98,8 +98,8 @@ export function skipTypeTag(reader: ByteReader, depth = 0): void {
   if (tag === BCS_TAG.vector) skipTypeTag(reader, depth + 1)
   else if (tag === BCS_TAG.struct) skipStructTag(reader, depth)
   else if (tag === BCS_TAG.function) {
-    readSlots(reader, depth)
-    readSlots(reader, depth)
+    skipSlots(reader, depth)
+    skipSlots(reader, depth)
     reader.skip(1)
   } else if (!KIND_OF_BCS_TAG.has(tag)) throw reader.fault('unknown type tag', start)
 }
@@ -113,12 +113,21 @@ export function skipStructTag(reader: ByteReader, depth = 0): void {
 }
 
 function readSlots(reader: ByteReader, depth: number): FunctionSlot[] {
-  return readList(reader, () => {
-    const start = reader.offset
-    const passing = PASSINGS[reader.readUleb128()]
-    if (!passing) throw reader.fault('a parameter of a function type is neither a reference nor a value', start)
-    return { passing, type: readTypeTag(reader, depth + 1) }
-  })
+  return readList(reader, () => ({ passing: readPassing(reader), type: readTypeTag(reader, depth + 1) }))
+}
+
+function skipSlots(reader: ByteReader, depth: number): void {
+  for (let rest = readCount(reader); rest > 0; rest--) {
+    readPassing(reader)
+    skipTypeTag(reader, depth + 1)
+  }
+}
+
+function readPassing(reader: ByteReader): FunctionSlot['passing'] {
+  const start = reader.offset
+  const passing = PASSINGS[reader.readUleb128()]
+  if (!passing) throw reader.fault('a parameter of a function type is neither a reference nor a value', start)
+  return passing
 }
 
 function readList<T>(reader: ByteReader, readItem: () => T): T[] {

@@ -5,6 +5,7 @@ import { readEvents } from '../wire/events.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'
+import { UndecodedKinds } from './undecoded-kinds.js'
 
 /** A page of transactions as a node answers it: a list of items, each a u64 version and what `proveItem` reads. */
 export interface RestPage {
@@ -25,6 +26,8 @@ export interface ProvenPage {
   readonly leaves: Uint8Array
   /** Root of the state after an item, by the item's index, for the items that have one: the last of each block. */
   readonly stateRoots: ReadonlyMap<number, Uint8Array>
+  /** Why transactions were not decoded; a few reasons at most. */
+  readonly undecoded: readonly string[]
 }
 
 /** Fewest bytes of an item: a u64 version, a transaction, an info, a root, and no events or writes. */
@@ -45,15 +48,16 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
     const splits = new Uint32Array(2 * count)
     const leaves = new Uint8Array(HASH_LENGTH * count)
     const stateRoots = new Map<number, Uint8Array>()
+    const undecoded = new UndecodedKinds()
     for (let at = 0; at < count; at++, version++) {
       const found = reader.readU64()
       if (found !== version) throw otherVersion(found)
-      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at)
+      const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at, undecoded)
       leaves.set(leaf, at * HASH_LENGTH)
       if (stateRoot) stateRoots.set(at, stateRoot)
     }
     reader.expectEnd()
-    return { splits, leaves, stateRoots }
+    return { splits, leaves, stateRoots, undecoded: undecoded.list }
   } catch (error) {
     throw isLedgerStateError(error) ? atPlace(error, `${url}, version ${version}`, 'source_failed') : error
   }
@@ -69,9 +73,12 @@ function proveItem(
   verify: boolean,
   splits: Uint32Array,
   at: number,
+  undecoded: UndecodedKinds,
 ): { readonly leaf: Uint8Array; readonly stateRoot: Uint8Array | undefined } {
   const start = reader.offset
-  const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, false)
+  const record = readTransactionRecord(reader, hasher, false)
+  const { transaction, info, infoBytes } = record
+  undecoded.add(record)
   if (verify) expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
   else readEvents(reader)
   splits[2 * at] = start + transaction.length

@@ -26,6 +26,7 @@ import { readRecords } from '../files/record-file.js'
 import { computeEventRoot } from './event-root.js'
 import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
+import { UndecodedKinds } from './undecoded-kinds.js'
 
 const TREE = 'TransactionAccumulator'
 /**
@@ -62,6 +63,8 @@ export interface ProvenTransactions {
    * commits to none.
    */
   readonly checkpoint: SignedCheckpoint | undefined
+  /** Why transactions were not decoded; a few reasons at most. */
+  readonly undecoded: readonly string[]
 }
 
 /**
@@ -89,6 +92,7 @@ export async function proveTransactionChunk(
   const splits = new Uint32Array(2 * count)
   const leaves = new Uint8Array(HASH_LENGTH * count)
   const stateRoots = new Map<number, Uint8Array>()
+  const undecoded = new UndecodedKinds()
   let blockEnd: BlockEnd | undefined
   let at = 0
   for await (const records of readRecords(path)) {
@@ -96,7 +100,7 @@ export async function proveTransactionChunk(
       if (at === count) throw surplusRecords(path, count)
       expectContinuity()
       const { stateRoot, infoBytes } = atRecord(path, at, firstVersion, () =>
-        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at),
+        proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at, undecoded),
       )
       hasher.hashInto('TransactionInfo', infoBytes, leaves, at * HASH_LENGTH)
       if (stateRoot) {
@@ -120,7 +124,8 @@ export async function proveTransactionChunk(
   }
   const checkpoint = blockEnd && checkpointAt(blockEnd, hasher, leafAt, Number(lastVersion), proof)
   const frontierAfter = frontier.toBytes()
-  return { splits, leaves, stateRoots, frontier: first, frontierAfter, ledger: proof.ledger, checkpoint }
+  const { ledger } = proof
+  return { splits, leaves, stateRoots, frontier: first, frontierAfter, ledger, checkpoint, undecoded: undecoded.list }
 }
 
 /** The last version of a block. */
@@ -153,9 +158,12 @@ function proveRecord(
   hasAuxiliary: boolean,
   splits: Uint32Array,
   at: number,
+  undecoded: UndecodedKinds,
 ): { readonly stateRoot: Uint8Array | undefined; readonly infoBytes: Uint8Array } {
   const reader = new ByteReader(bytes)
-  const { transaction, info, infoBytes } = readTransactionRecord(reader, hasher, hasAuxiliary)
+  const record = readTransactionRecord(reader, hasher, hasAuxiliary)
+  const { transaction, info, infoBytes } = record
+  undecoded.add(record)
   expectHash('the event root', computeEventRoot(reader, hasher), info.eventRoot)
   splits[2 * at] = transaction.length
   splits[2 * at + 1] = reader.offset

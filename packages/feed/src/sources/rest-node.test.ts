@@ -72,6 +72,17 @@ const answerIndex = answerWith(
 const readGenesis = (key: Uint8Array) =>
   chain.expected[0]!.writes.find(([other]) => Buffer.compare(other, key) === 0)?.[1] ?? undefined
 
+it('a node gives transactions that cannot be decoded as others, and says so once', async () => {
+  const unknown = new SyntheticChain({ blocks: 70, unknownPayloads: true })
+  await node.close()
+  node = await startStandInNode(unknown)
+  const { versions } = await read()
+  expect(plain(versions)).toEqual(plain(unknown.expected))
+  expect(notices.filter((notice) => notice.includes('decode'))).toEqual([
+    expect.stringMatching(/has transactions that this program cannot decode: variant 9 of a payload;/),
+  ])
+})
+
 describe('a node', () => {
   it('is read page by page up to its newest version, each page with the last of the one before', async () => {
     const { versions, source, marks } = await read({ thread: true })

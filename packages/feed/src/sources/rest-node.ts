@@ -20,6 +20,7 @@ import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import { PageQueue, type PageRequest } from './page-queue.js'
 import { isSameItem, type RestItem, readRestPage } from './rest-page.js'
 import type { LedgerSource, LedgerVersion, Reading, SourceOptions } from './source.js'
+import { UndecodedNotices } from './undecoded-notices.js'
 
 const DECIMAL = /^\d{1,19}$/
 const BCS = 'application/x-bcs'
@@ -67,6 +68,7 @@ class RestNode implements LedgerSource {
   readonly #headers: Readonly<Record<string, string>> | undefined
   readonly #onNotice: (message: string) => void
   readonly #timing: RestNodeTiming
+  readonly #undecoded: UndecodedNotices
   #frontier: AccumulatorFrontier | undefined
   /** The newest version that the node announced. */
   #ledgerVersion = 0n
@@ -88,6 +90,7 @@ class RestNode implements LedgerSource {
     this.#headers = options.headers
     this.#onNotice = options.onNotice ?? (() => {})
     this.#timing = timing
+    this.#undecoded = new UndecodedNotices(this.#onNotice)
     this.#streak = new FailureStreak({ firstPauseMs: timing.firstPauseMs, onNotice: this.#onNotice })
   }
 
@@ -285,7 +288,9 @@ class RestNode implements LedgerSource {
   async #readBcs(body: Buffer, start: bigint, url: string): Promise<AnswerReading<RestItem[]>> {
     const page = { body, start, url, verify: this.#verify }
     try {
-      const items = readRestPage(page, await this.#prover.provePage(page))
+      const proven = await this.#prover.provePage(page)
+      const items = readRestPage(page, proven)
+      this.#undecoded.add(url, proven.undecoded)
       this.#isNode = true
       return { value: items }
     } catch (error) {

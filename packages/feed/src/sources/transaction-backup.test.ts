@@ -65,6 +65,24 @@ function stateBefore(version: number) {
   }
 }
 
+describe('a backup with transactions that cannot be decoded', () => {
+  const unknown = new SyntheticChain({ blocks: 20, unknownPayloads: true })
+
+  it.each([{ verify: true }, { verify: false }, { thread: true }, { verify: true }])(
+    'gives them as others, and says so once (%j)',
+    async (options) => {
+      writeBackup(unknown, root, { chunk: 10 })
+      const notices: string[] = []
+      const { versions } = await readAll({ ...options, unsigned: true, onNotice: (text) => notices.push(text) })
+      expect(plain(versions)).toEqual(plain(unknown.expected))
+      expect(versions.map(transactionOf)).toEqual(unknown.records.map((_, at) => expectedTransaction(unknown, at)))
+      expect(notices.filter((notice) => notice.includes('decode'))).toEqual([
+        expect.stringMatching(/has transactions that this program cannot decode: variant 9 of a payload;/),
+      ])
+    },
+  )
+})
+
 describe('a transaction backup', () => {
   it.each([
     [{ format: 'V0', gzip: true }],

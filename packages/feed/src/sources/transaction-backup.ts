@@ -43,6 +43,7 @@ import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
 import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOptions } from './source.js'
+import { UndecodedNotices } from './undecoded-notices.js'
 import { Voucher } from './voucher.js'
 import type { SignedPoint, Vouching } from './vouching.js'
 
@@ -127,6 +128,7 @@ class TransactionBackup implements LedgerSource {
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
   readonly #voucher: Voucher
+  readonly #undecoded: UndecodedNotices
   readonly #functions = new SizedCache<string>(FUNCTIONS_BYTES)
   #chainId: number | undefined
   #position: string
@@ -147,6 +149,7 @@ class TransactionBackup implements LedgerSource {
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
     this.#voucher = new Voucher(storage, this.#hasher, options)
+    this.#undecoded = new UndecodedNotices(options.onNotice)
     this.#position = storage.root
     const last = this.#lastVersion
     this.description = `transaction backup (versions ${entries[0]!.firstVersion} to ${last})`
@@ -240,7 +243,10 @@ class TransactionBackup implements LedgerSource {
     const clock = await LedgerClock.at(from.read)
     const last = this.#lastVersion
     for await (const { chunk, proven, entry } of this.#readyChunks(from)) {
-      if (proven) this.#frontier = this.#frontierFrom(proven)
+      if (proven) {
+        this.#frontier = this.#frontierFrom(proven)
+        this.#undecoded.add(chunk.path, proven.undecoded)
+      }
       await this.#storage.keepTransactions?.(entry, chunk)
       let at = 0
       let isVouched = proven === undefined
@@ -293,7 +299,8 @@ class TransactionBackup implements LedgerSource {
       transactionLength = proven.splits[2 * index]!
       reader.offset = proven.splits[2 * index + 1]!
     } else {
-      const { transaction, info } = readTransactionRecord(reader, this.#hasher, hasAuxiliary)
+      const { transaction, info, undecoded } = readTransactionRecord(reader, this.#hasher, hasAuxiliary)
+      if (undecoded !== undefined) this.#undecoded.add(this.#position, [undecoded])
       transactionLength = transaction.length
       stateRoot = info.stateRoot
       readEvents(reader)

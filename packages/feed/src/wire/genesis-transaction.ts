@@ -1,11 +1,11 @@
 import { ByteReader, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { genesisWithoutChainId, notAGenesis } from '../errors.js'
-import { readEvents } from './events.js'
 import { LedgerClock } from './ledger-clock.js'
+import { readWriteSetPayload } from './transaction/write-set-payload.js'
+import { readVariant } from './variant.js'
 import { readWriteSet } from './write-set.js'
 
 const TRANSACTION_GENESIS = 1
-const PAYLOAD_DIRECT = 0
 
 export interface Genesis {
   readonly record: VersionWrites
@@ -23,13 +23,13 @@ export interface Genesis {
 export function parseGenesis(bytes: Uint8Array): Genesis {
   return withGenesisErrors(() => {
     const reader = new ByteReader(bytes)
-    expectTag(reader, TRANSACTION_GENESIS, 'a genesis transaction')
-    expectTag(reader, PAYLOAD_DIRECT, 'a direct write set payload')
-    const writeSetStart = reader.offset
-    const writes = readWriteSet(reader)
-    const eventsStart = reader.offset
-    readEvents(reader)
+    const variant = readVariant(reader, 'a transaction', TRANSACTION_GENESIS + 1)
+    if (variant !== TRANSACTION_GENESIS) throw reader.fault(`found tag ${variant} where a genesis transaction has 1`, 0)
+    const payload = readWriteSetPayload(reader)
     reader.expectEnd()
+    if (payload.kind !== 'direct') throw reader.fault('found a script where a genesis has a direct write set', 1)
+    const { writeSetStart, eventsStart } = payload
+    const writes = readWriteSet(new ByteReader(reader.bytes, writeSetStart, eventsStart))
     const clock = new LedgerClock()
     const block = clock.advance(0n, writes)
     const { chainId } = clock.state
@@ -44,10 +44,4 @@ export function withGenesisErrors<T>(work: () => T): T {
   } catch (error) {
     throw isLedgerStateError(error, 'invalid_bcs') ? notAGenesis(error) : error
   }
-}
-
-function expectTag(reader: ByteReader, expected: number, what: string): void {
-  const start = reader.offset
-  const tag = reader.readUleb128()
-  if (tag !== expected) throw reader.fault(`found tag ${tag} where ${what} has ${expected}`, start)
 }

@@ -65,11 +65,11 @@ describe('readWriteSet', () => {
   })
 
   it.each([
-    [[2, 0], /unknown variant 2 of write set/],
+    [[2, 0], /unknown variant 2 of a write set/],
     [[0, 1, 4], /unknown kind 4 of a state key/],
-    [[0, 1, 2, 0, 6], /unknown kind 6 of write/],
+    [[0, 1, 2, 0, 6], /unknown variant 6 of a write op/],
     [[0, 1, 2, 0, 3, 0, 2], /unknown variant 2 of write metadata/],
-    [[1, 0, 0, 1, 1], /unknown extension 1/],
+    [[1, 0, 0, 1, 1], /unknown variant 1 of an extension of a write set/],
     [[0, 1, 3, 1, ...new Uint8Array(96)], /unknown variant 1 of a native position/],
     [[0, 5], /unexpected end/],
   ])('refuses %j', (bytes, why) => {

@@ -1,50 +1,76 @@
 import type { ByteReader, Write } from '@ledger-state/core'
-import { noteToAnnotation, readStateKey, readValueMetadata } from '@ledger-state/type-tag'
+import { noteToAnnotation, readStateKey, readValueMetadata, type ValueMetadata } from '@ledger-state/type-tag'
+import { readVariant } from './variant.js'
+
+// See docs/ledger-formats.md, "Write sets".
 
 /** Variant with the writes of variant 0, then keys whose hotness changed, then extensions. */
 const WRITE_SET_V1 = 1
-const EXTENSION_NATIVE_POSITIONS = 0
+const WRITE_SET_VARIANTS = 2
+/** Variant 0 of an extension: native positions. */
+const EXTENSION_VARIANTS = 1
+
+/** Kinds of write ops by their variants; 3 to 5 are those of 0 to 2, with metadata. */
+const OP_KINDS = ['creation', 'modification', 'deletion'] as const
+
+/** One write of a transaction. */
+export interface WriteOp {
+  /** Key in database form. */
+  readonly key: Uint8Array
+  readonly kind: (typeof OP_KINDS)[number]
+  /** The value, a view of the reader's bytes; null of a deletion. */
+  readonly value: Uint8Array | null
+  readonly metadata: ValueMetadata | undefined
+}
+
+/**
+ * Most writes of a write set that are read into memory. A chain writes some 8,000 in a transaction; a genesis that
+ * takes a ledger over may write some 100,000.
+ */
+const MAX_WRITES = 1_000_000
 
 /**
  * Reads the writes of a write set: keys in database form, values as views of the reader's bytes, and annotations
- * (`noteToAnnotation`). See docs/ledger-formats.md, "Write sets".
+ * (`noteToAnnotation`).
+ * @throws `invalid_bcs`
  */
 export function readWriteSet(reader: ByteReader): Write[] {
-  const start = reader.offset
-  const tag = reader.readUleb128()
-  if (tag > WRITE_SET_V1) throw reader.fault(`unknown variant ${tag} of write set`, start)
   const writes: Write[] = []
-  readWrites(reader, writes)
-  if (tag === WRITE_SET_V1) {
-    for (let rest = reader.readLength(); rest > 0; rest--) readStateKey(reader)
-    for (let rest = reader.readLength(); rest > 0; rest--) {
-      const at = reader.offset
-      const extension = reader.readUleb128()
-      if (extension !== EXTENSION_NATIVE_POSITIONS) {
-        throw reader.fault(`unknown extension ${extension} of a write set`, at)
-      }
-      readWrites(reader, writes)
-    }
-  }
+  visitWriteSet(reader, (op) => {
+    if (writes.length === MAX_WRITES) throw reader.fault(`a write set of more than ${MAX_WRITES} writes`)
+    writes.push(opToWrite(op))
+  })
   return writes
 }
 
-function readWrites(reader: ByteReader, writes: Write[]): void {
-  for (let rest = reader.readLength(); rest > 0; rest--) writes.push(readWrite(reader))
+/** Moves the reader past a write set, and passes each write on. @throws `invalid_bcs` */
+export function visitWriteSet(reader: ByteReader, onWrite: (op: WriteOp) => void): void {
+  const variant = readVariant(reader, 'a write set', WRITE_SET_VARIANTS)
+  visitWrites(reader, onWrite)
+  if (variant !== WRITE_SET_V1) return
+  for (let rest = reader.readLength(); rest > 0; rest--) readStateKey(reader)
+  for (let rest = reader.readLength(); rest > 0; rest--) {
+    readVariant(reader, 'an extension of a write set', EXTENSION_VARIANTS)
+    visitWrites(reader, onWrite)
+  }
 }
 
-/**
- * Reads a write: a key, and the value that its write op sets, or null if it deletes. Tags 0 and 3 create, 1 and 4
- * modify, 2 and 5 delete; 3 to 5 are followed by metadata.
- */
-function readWrite(reader: ByteReader): Write {
+function visitWrites(reader: ByteReader, onWrite: (op: WriteOp) => void): void {
+  for (let rest = reader.readLength(); rest > 0; rest--) onWrite(readWriteOp(reader))
+}
+
+/** Reads a key and the write op that follows it. */
+function readWriteOp(reader: ByteReader): WriteOp {
   const key = readStateKey(reader)
-  const start = reader.offset
-  const tag = reader.readUleb128()
-  if (tag > 5) throw reader.fault(`unknown kind ${tag} of write`, start)
-  const value = tag === 2 || tag === 5 ? null : reader.readByteString()
-  const metadata = tag >= 3 ? readValueMetadata(reader) : undefined
+  const variant = readVariant(reader, 'a write op', 2 * OP_KINDS.length)
+  const kind = OP_KINDS[variant % OP_KINDS.length]!
+  const value = kind === 'deletion' ? null : reader.readByteString()
+  const metadata = variant >= OP_KINDS.length ? readValueMetadata(reader) : undefined
+  return { key, kind, value, metadata }
+}
+
+function opToWrite({ key, kind, value, metadata }: WriteOp): Write {
   if (value === null) return [key, null]
-  const annotation = noteToAnnotation({ metadata, isCreation: tag === 0 || tag === 3 })
+  const annotation = noteToAnnotation({ metadata, isCreation: kind === 'creation' })
   return annotation ? [key, value, annotation] : [key, value]
 }

@@ -25,6 +25,22 @@ describe('LedgerHasher', () => {
     )
   })
 
+  it('gives the hash after each of several pieces', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 8 }), (pieces) => {
+        const running = hasher.begin('Transaction')
+        let whole = new Uint8Array(0)
+        for (const piece of pieces) {
+          running.update(piece)
+          whole = Uint8Array.of(...whole, ...piece)
+          for (let times = 0; times < 2; times++) {
+            expect(bytesToHexDigits(running.digest())).toBe(bytesToHexDigits(hasher.hash('Transaction', whole)))
+          }
+        }
+      }),
+    )
+  })
+
   it('hashes a pair as the bytes of both, also into one of the two', () => {
     const [left, right] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
     const both = new Uint8Array([...left, ...right])

@@ -1,5 +1,5 @@
 import { compareBytes, writeAscii } from '@ledger-state/core/bytes'
-import { sha3, sha3Into, sha3OfParts } from '#sha3'
+import { beginSha3, type RunningSha3, sha3, sha3Into, sha3OfParts } from '#sha3'
 import { hashMismatch } from '../errors.js'
 import { HASH_LENGTH } from './hash-bytes.js'
 
@@ -65,6 +65,13 @@ export class LedgerHasher {
     const seeded = this.#seed(name)
     seeded.set(bytes, HASH_LENGTH)
     sha3Into(seeded.subarray(0, HASH_LENGTH + bytes.length), target, at)
+  }
+
+  /** Begins a hash of bytes that come in pieces. It gives the hash after each of them, without hashing any byte again. */
+  begin(name: HashName): RunningSha3 {
+    const running = beginSha3()
+    running.update(this.seed(name))
+    return running
   }
 
   /** Whether bytes have the claimed hash. */

@@ -20,3 +20,15 @@ export function sha3Into(bytes: Uint8Array, target: Uint8Array, at: number): voi
   const text = hash(ALGORITHM, bytes, 'binary')
   for (let index = 0; index < text.length; index++) target[at + index] = text.charCodeAt(index)
 }
+
+/** SHA3-256 of bytes that come in pieces. */
+export interface RunningSha3 {
+  update(bytes: Uint8Array): void
+  /** The hash of all bytes so far. More may follow. */
+  digest(): Uint8Array
+}
+
+export function beginSha3(): RunningSha3 {
+  const running = createHash(ALGORITHM)
+  return { update: (bytes) => void running.update(bytes), digest: () => running.copy().digest() }
+}

@@ -12,3 +12,15 @@ export function sha3OfParts(first: Uint8Array, second: Uint8Array): Uint8Array {
 export function sha3Into(bytes: Uint8Array, target: Uint8Array, at: number): void {
   target.set(sha3(bytes), at)
 }
+
+/** SHA3-256 of bytes that come in pieces. */
+export interface RunningSha3 {
+  update(bytes: Uint8Array): void
+  /** The hash of all bytes so far. More may follow. */
+  digest(): Uint8Array
+}
+
+export function beginSha3(): RunningSha3 {
+  const running = sha3.create()
+  return { update: (bytes) => void running.update(bytes), digest: () => running.clone().digest() }
+}

@@ -1,0 +1,47 @@
+import { ByteReader } from '@ledger-state/core'
+
+/** Reads one value, and moves the reader past it. */
+export type ReadValue<T> = (reader: ByteReader) => T
+
+/**
+ * A list in BCS whose items are read when it is iterated. It holds its bytes and nothing else, so that a list of many
+ * small items takes no more memory than its bytes do.
+ */
+export interface BcsList<T> extends Iterable<T> {
+  /** Number of items. */
+  readonly length: number
+  /** The items in BCS, without their number. */
+  readonly bytes: Uint8Array
+}
+
+/**
+ * Moves the reader past a list, whose items must take at least one byte each.
+ * @param skip moves past an item, in less time than `read`
+ */
+export function readBcsList<T>(
+  reader: ByteReader,
+  read: ReadValue<T>,
+  skip: (reader: ByteReader) => unknown = read,
+): BcsList<T> {
+  const length = reader.readLength()
+  const start = reader.offset
+  for (let rest = length; rest > 0; rest--) skip(reader)
+  const bytes = reader.bytes.subarray(start, reader.offset)
+  return {
+    length,
+    bytes,
+    *[Symbol.iterator]() {
+      const items = new ByteReader(bytes)
+      for (let rest = length; rest > 0; rest--) yield read(items)
+    },
+  }
+}
+
+/** Reads an option: 0, or 1 and a value. */
+export function readOption<T>(reader: ByteReader, read: ReadValue<T>): T | undefined {
+  return reader.readBool() ? read(reader) : undefined
+}
+
+export function readByteString(reader: ByteReader): Uint8Array {
+  return reader.readByteString()
+}
