@@ -3,7 +3,6 @@ export {
   allocateBytes,
   bytesToHexDigits,
   compareBytes,
-  copyBytes,
   decodeUtf8,
   indexOfBytes,
   utf8Length,
@@ -13,4 +12,5 @@ export {
   writeHexDigits,
   writeUtf8,
 } from '#bytes'
+export { copyBytes } from './bytes/copy-bytes.js'
 export { keyAfter } from './bytes/key-after.js'

@@ -1,5 +1,5 @@
 import { ByteWriter, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { type CodedFunction, readModuleCode, type SignatureToken } from '@ledger-state/move-module'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
@@ -104,7 +104,7 @@ const BUDGET = { instructions: 100_000, bytes: 4 << 20 }
  * A copy of a module with some bytes changed. Most changes are of single bits, so that the module often still decodes.
  */
 function damage(bytes: Uint8Array, random: Random): Uint8Array {
-  const damaged = bytes.slice()
+  const damaged = copyBytes(bytes)
   for (let left = 1 + random.below(3); left > 0; left--) {
     const at = random.below(damaged.length)
     if (random.below(2) === 0) damaged[at] = damaged[at]! ^ (1 << random.below(8))

@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -34,7 +35,7 @@ describe('a file that is fetched in pieces with hashes', () => {
           { bytes: 60, damaged: false, reopens: true },
           { bytes: 60, damaged: false, reopens: true },
         ]) {
-          const chunk = content.slice(fetched.length, fetched.length + bytes)
+          const chunk = copyBytes(content, fetched.length, fetched.length + bytes)
           if (damaged && chunk.length > 0) chunk[chunk.length >> 1]! ^= 1
           await fetched.append(chunk).catch((error) => expect(error).toMatchObject({ code: 'source_failed' }))
           const verified = readFileSync(target).subarray(0, fetched.verified)

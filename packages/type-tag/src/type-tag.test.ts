@@ -106,7 +106,7 @@ describe('parseTypeTag', () => {
     expect(b!.address).toBe(tag.address)
     expect(e!.address).toBe(d!.address)
     const [c] = b!.typeArguments as StructTag[]
-    expect([c!, d!].map(({ address }) => address.slice(30))).toEqual([Uint8Array.of(0, 2), Uint8Array.of(0, 0x12)])
+    expect([c!, d!].map(({ address }) => address.subarray(30))).toEqual([Uint8Array.of(0, 2), Uint8Array.of(0, 0x12)])
   })
 
   it('throws nothing but its own error, whatever the text', () => {

@@ -2,6 +2,7 @@
 // of members. Sends to its parent the bytes by which the process grew, and the nanoseconds of a look-up for a key
 // outside of the slice.
 import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { encodeSliceRecord, memberKey, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
 import { tableItemKey } from '@ledger-state/type-tag'
 
@@ -28,7 +29,7 @@ for (let number = 0; number < members; number++) keeper.restore(memberKey('accou
 globalThis.gc?.()
 const grown = process.memoryUsage.rss() - before
 
-const outside = Array.from({ length: 1_000 }, (_, at) => tableItemKey(idOf(members + at), Uint8Array.of(1)).slice())
+const outside = Array.from({ length: 1_000 }, (_, at) => copyBytes(tableItemKey(idOf(members + at), Uint8Array.of(1))))
 let kept = 0
 const began = performance.now()
 for (let look = 0; look < LOOKS; look++) if (keeper.has(outside[look % outside.length]!)) kept++

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, parseAddress } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { openSource } from '@ledger-state/feed'
 import { createVm, type ViewCall, type ViewOutcome, type ViewState, type Vm } from '@ledger-state/move-vm'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
@@ -36,7 +36,7 @@ async function readValues(): Promise<Map<string, Uint8Array>> {
   try {
     for await (const { writes } of source.versions()) {
       for (const [key, value] of writes) {
-        if (value) values.set(bytesToHexDigits(key), value.slice())
+        if (value) values.set(bytesToHexDigits(key), copyBytes(value))
         else values.delete(bytesToHexDigits(key))
       }
     }

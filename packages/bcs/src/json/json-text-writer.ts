@@ -1,12 +1,4 @@
-import {
-  allocateBytes,
-  copyBytes,
-  decodeUtf8,
-  utf8Length,
-  writeAscii,
-  writeHexDigits,
-  writeUtf8,
-} from '@ledger-state/core/bytes'
+import { allocateBytes, decodeUtf8, utf8Length, writeAscii, writeHexDigits, writeUtf8 } from '@ledger-state/core/bytes'
 import { jsonTooLong } from '../errors.js'
 
 /**
@@ -237,7 +229,8 @@ export class JsonTextWriter {
 
   /** Ends the text and returns a copy of its bytes. */
   takeBytes(): Uint8Array {
-    const taken = copyBytes(this.bytes, 0, this.length)
+    const taken = allocateBytes(this.length)
+    taken.set(this.bytes.subarray(0, this.length))
     this.reset()
     return taken
   }

@@ -1,5 +1,6 @@
 import { utf8Length, writeHexBytes, writeUtf8 } from '#bytes'
 import { ADDRESS_LENGTH, writeAddressDigits } from '../address.js'
+import { copyBytes } from '../bytes/copy-bytes.js'
 import { hexDigitValue } from '../bytes/hex-digit.js'
 import { invalidHex } from '../errors.js'
 import { badHexDigit } from '../hex.js'
@@ -218,7 +219,7 @@ export class ByteWriter {
 
   /** Copies what was written. */
   toBytes(): Uint8Array {
-    return this.#bytes.slice(0, this.#length)
+    return copyBytes(this.#bytes, 0, this.#length)
   }
 
   /** Discards what was written. */

@@ -19,13 +19,6 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-/** Copies `bytes[start, end)`. */
-export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  const copy = Buffer.allocUnsafe(end - start)
-  asBuffer(bytes).copy(copy, 0, start, end)
-  return copy
-}
-
 /**
  * Compares byte by byte. Returns a number below 0 if `a` comes before `b`, 0 if they are equal, and one above 0 if `a`
  * comes after `b`.

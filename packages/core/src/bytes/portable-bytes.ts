@@ -13,10 +13,6 @@ export function viewBytes(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array ? bytes : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
-export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
-  return viewBytes(bytes).slice(start, end)
-}
-
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   const shared = Math.min(a.length, b.length)
   for (let at = 0; at < shared; at++) {

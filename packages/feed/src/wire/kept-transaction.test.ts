@@ -73,7 +73,7 @@ describe('the entry function of a user transaction', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 33, maxLength: 200 }), (tail) => {
         const kept = keptOf(Uint8Array.of(0, ...tail))
-        expect(kept).toMatchObject({ kind: 'user', sender: tail.slice(0, 32) })
+        expect(kept).toMatchObject({ kind: 'user', sender: tail.subarray(0, 32) })
       }),
     )
   })

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { type ComputeTask, runComputeTask } from '@ledger-state/move-vm'
 import type { ComputeReply } from './compute-worker.js'
 
@@ -77,7 +78,7 @@ export function createComputeThread(): ComputeThread {
 
 /** A task whose bytes are copies. A view of a larger buffer would be sent with the whole buffer. */
 function ownBytes({ name, inputs }: ComputeTask): ComputeTask {
-  return { name, inputs: inputs.map((bytes) => bytes.slice()) }
+  return { name, inputs: inputs.map((bytes) => copyBytes(bytes)) }
 }
 
 function replyHere(task: ComputeTask): ComputeReply {

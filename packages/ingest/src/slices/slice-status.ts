@@ -6,6 +6,7 @@ import {
   SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,
 } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import {
   decodeMember,
@@ -148,7 +149,7 @@ async function* membersOf(view: LatestView): AsyncGenerator<SliceMember> {
   for (const [kind, prefix] of prefixes) {
     for await (const { key, value } of view.scan(prefix)) {
       const { reason, since, isWhole } = decodeMember(value)
-      yield { kind, id: key.slice(prefix.length), reason, since, isWhole }
+      yield { kind, id: copyBytes(key, prefix.length), reason, since, isWhole }
     }
   }
 }

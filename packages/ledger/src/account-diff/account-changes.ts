@@ -71,7 +71,7 @@ const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 /** Metadata of the chain's own asset, which accounts hold without a trace at their own address. */
 const NATIVE_METADATA = parseAddress('0xa')
 /** Path of a coin store's key up to the number of its type arguments; the coin follows. */
-const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).slice(0, -1)
+const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).subarray(0, -1)
 
 /**
  * Lists the differences of an account between two versions, in the order of its state keys' bytes. Members of groups

@@ -1,5 +1,5 @@
 import type { KeyedEntry } from '@ledger-state/core'
-import { bytesToHexDigits, compareBytes, keyAfter } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, compareBytes, copyBytes, keyAfter } from '@ledger-state/core/bytes'
 import type { AsyncStateView } from '@ledger-state/engine'
 import type { LoadBudget } from './load-budget.js'
 
@@ -74,8 +74,8 @@ export class LoadedScans {
     const grown = Math.min(FIRST_PAGE * 2 ** this.#rangesOf(text).length, LARGEST_PAGE)
     const limit = wanted === Number.POSITIVE_INFINITY ? grown : Math.min(Math.max(wanted, grown), LARGEST_PAGE)
     this.#lacked.set(`${prefix.length}:${text}${bytesToHexDigits(from)}`, {
-      prefix: prefix.slice(),
-      from: from.slice(),
+      prefix: copyBytes(prefix),
+      from: copyBytes(from),
       limit,
     })
   }

@@ -1,4 +1,5 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import { viewOfOwned } from '../slices/sliced-reader.js'
@@ -47,7 +48,7 @@ export class BalanceReader {
 
   keysOf(owner: Uint8Array, asset: Asset): BalanceKeys {
     const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
-    return { coinStore: coinStore?.slice(), primaryStore: primaryStore.slice() }
+    return { coinStore: coinStore && copyBytes(coinStore), primaryStore: copyBytes(primaryStore) }
   }
 
   /** Fills in the keys of an owner. The next call overwrites them. */

@@ -21,7 +21,7 @@ it('the cache of primary stores answers with the derived address, whatever share
       numbers.set(text, number)
       for (let round = 0; round < 2; round++) {
         addresses.write(owner, { number, metadata }, target, 4)
-        expect(target.slice(4, 36)).toEqual(primaryStoreAddress(owner, metadata))
+        expect(target.subarray(4, 36)).toEqual(primaryStoreAddress(owner, metadata))
       }
     }),
     { numRuns: 2_000 },

@@ -1,4 +1,5 @@
 import { ByteReader, type KeyedEntry, SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
 import { accountKeyPrefix, readTypeTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { Listing, ListOptions } from '../listings/listing.js'
@@ -61,7 +62,7 @@ export function listMembers(view: StateView, { since = 0n, start, limit, isFull 
       if (record.since < since) continue
       found++
       const isTable = entry.key[1] === SLICE_TABLE_PREFIX[1]
-      const id = entry.key.slice(SLICE_TABLE_PREFIX.length)
+      const id = copyBytes(entry.key, SLICE_TABLE_PREFIX.length)
       yield {
         reason: record.reason,
         since: record.since,

@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
@@ -44,7 +44,7 @@ export function readValue(reader: ByteReader, layout: RuntimeLayout, context: De
       const bytes = reader.readByteString()
       context.meter.chargeContainer(0)
       context.meter.chargeBytes(bytes.length)
-      return new ByteVector(bytes.slice())
+      return new ByteVector(copyBytes(bytes))
     }
     case LAYOUT.vector: {
       const count = reader.readLength()

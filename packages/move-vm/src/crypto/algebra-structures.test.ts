@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
@@ -47,7 +48,7 @@ describe.each(NAMES)('the structure %s', (name) => {
     fc.assert(
       fc.property(seeds, fc.nat(), fc.nat(formats.length - 1), (seed, at, chosen) => {
         const format = formats[chosen]!
-        const bytes = format.encode(elementOf(one, seed)).slice()
+        const bytes = copyBytes(format.encode(elementOf(one, seed)))
         bytes[at % bytes.length]! ^= 1 << (at % 8)
         const element = format.decode(bytes)
         // Readers ignore what follows the flag of the point at infinity, and the sign of an uncompressed point of

@@ -1,3 +1,4 @@
+import { copyBytes } from '@ledger-state/core/bytes'
 import { pippenger } from '@noble/curves/abstract/curve.js'
 import type { IField } from '@noble/curves/abstract/modular.js'
 import type { Fp2, Fp12, Fp12Bls } from '@noble/curves/abstract/tower.js'
@@ -105,7 +106,7 @@ function primeField(curve: CurveName, name: string, field: IField<bigint>): Alge
   }
   const highestFirst: AlgebraFormat<bigint> = {
     encode: (element) => lowestFirst.encode(element).reverse(),
-    decode: (bytes) => lowestFirst.decode(bytes.slice().reverse()),
+    decode: (bytes) => lowestFirst.decode(copyBytes(bytes).reverse()),
   }
   return {
     curve,

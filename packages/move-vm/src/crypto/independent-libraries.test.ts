@@ -1,5 +1,7 @@
 // The primitives behind the natives, compared with libraries that share no code with them.
+
 import { aggregatePublicKeys, aggregateSignatures, PublicKey, SecretKey, Signature, verify } from '@chainsafe/blst'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import fc from 'fast-check'
 import { blake2b, keccak } from 'hash-wasm'
@@ -36,7 +38,7 @@ function isTaken(check: () => unknown): boolean {
 
 /** A copy with one bit changed. */
 function flip(bytes: Uint8Array, bit: number): Uint8Array {
-  const changed = bytes.slice()
+  const changed = copyBytes(bytes)
   changed[(bit >> 3) % bytes.length]! ^= 1 << (bit & 7)
   return changed
 }
@@ -96,7 +98,7 @@ describe('ristretto255', () => {
   it('reduces scalars as libsodium does', () => {
     fc.assert(
       fc.property(bytesOf(64), (wide) => {
-        const value = BigInt(`0x${bytesToHex(wide.slice().reverse())}`)
+        const value = BigInt(`0x${bytesToHex(copyBytes(wide).reverse())}`)
         expect(encodeRistrettoScalar(value)).toEqual(sodium.crypto_core_ristretto255_scalar_reduce(wide))
       }),
     )

@@ -1,3 +1,4 @@
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { WeierstrassPoint } from '@noble/curves/abstract/weierstrass.js'
 import { bytesToNumberBE, bytesToNumberLE, numberToBytesBE, numberToBytesLE } from '@noble/curves/utils.js'
 import { type CurveGroup, isLarger, pointOfX, pointOfXY } from './curve-group.js'
@@ -42,7 +43,7 @@ export const zcashCodec: PointCodec = {
     const flags = bytes[0]!
     if (((flags & COMPRESSED) !== 0) !== isCompressed) return undefined
     if ((flags & INFINITY) !== 0) return group.Point.ZERO
-    const unflagged = bytes.slice()
+    const unflagged = copyBytes(bytes)
     unflagged[0]! &= 0x1f
     const coordinates = readCoordinates(group, unflagged, bytesToNumberBE, (parts) => parts.toReversed())
     if (coordinates === undefined) return undefined
@@ -79,7 +80,7 @@ export const arkworksCodec: PointCodec = {
     const last = bytes.length - 1
     const flags = bytes[last]! & (ARKWORKS_LARGER | ARKWORKS_INFINITY)
     if (flags === (ARKWORKS_LARGER | ARKWORKS_INFINITY)) return undefined
-    const unflagged = bytes.slice()
+    const unflagged = copyBytes(bytes)
     unflagged[last]! &= 0x3f
     const coordinates = readCoordinates(group, unflagged, bytesToNumberLE, (parts) => parts)
     if (coordinates === undefined) return undefined

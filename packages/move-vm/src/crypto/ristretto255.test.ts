@@ -47,7 +47,7 @@ describe('ristretto255', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 512n), max: 2n ** 512n }), (value) => {
         const scalar = encodeRistrettoScalar(value)
-        const read = BigInt(`0x${bytesToHex(scalar.slice().reverse())}`)
+        const read = BigInt(`0x${bytesToHex(scalar.toReversed())}`)
         expect(read < RISTRETTO_ORDER && (read - value) % RISTRETTO_ORDER === 0n).toBe(true)
       }),
     )

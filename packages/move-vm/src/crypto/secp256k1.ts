@@ -23,7 +23,7 @@ export function recoverSecp256k1Key(
   if (r === 0n || s === 0n) return 'no key'
   try {
     const key = new secp256k1.Signature(r, s).addRecoveryBit(recoveryId).recoverPublicKey(messageHash)
-    return key.toBytes(false).slice(1)
+    return key.toBytes(false).subarray(1)
   } catch {
     return 'no key'
   }

@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { ED25519_TORSION_SUBGROUP, ed25519 } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
@@ -21,7 +22,7 @@ import { recoverSecp256k1Key } from './secp256k1.js'
 const text = (value: string) => new TextEncoder().encode(value)
 /** A copy with one bit changed. */
 function flip(bytes: Uint8Array, bit: number): Uint8Array {
-  const changed = bytes.slice()
+  const changed = copyBytes(bytes)
   changed[bit >> 3]! ^= 1 << (bit & 7)
   return changed
 }
@@ -121,9 +122,9 @@ describe('secp256k1', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.boolean(), (hash, isHigh) => {
         const { secretKey } = secp256k1.keygen()
-        const expected = secp256k1.getPublicKey(secretKey, false).slice(1)
+        const expected = secp256k1.getPublicKey(secretKey, false).subarray(1)
         const bytes = secp256k1.sign(hash, secretKey, { prehash: false, format: 'recovered' })
-        let signature = bytes.slice(1)
+        let signature = bytes.subarray(1)
         let id = bytes[0]!
         if (isHigh) {
           const { Fn } = secp256k1.Point

@@ -1,5 +1,5 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import type {
   CodedFunction,
   FieldDefinition,
@@ -813,7 +813,7 @@ function readConstant(type: SignatureToken, reader: ByteReader): Value {
     case 'address':
       return bytesToHexDigits(reader.readBytes(32))
     case 'vector': {
-      if (type.element.kind === 'u8') return new ByteVector(reader.readByteString().slice())
+      if (type.element.kind === 'u8') return new ByteVector(copyBytes(reader.readByteString()))
       const items: Value[] = []
       for (let count = reader.readLength(); count > 0; count--) {
         const start = reader.offset

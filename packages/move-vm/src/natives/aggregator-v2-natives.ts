@@ -1,3 +1,4 @@
+import { copyBytes } from '@ledger-state/core/bytes'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { StructValue, type Value } from '../values/value.js'
 import { integerOf, structAt, textBytesOf, toInteger, toMoveString, toVector } from './arguments.js'
@@ -102,13 +103,13 @@ export const AGGREGATOR_V2_NATIVES: Readonly<Record<string, Native>> = {
     const bytes = textBytesOf(structAt(snapshot).fields[0])
     context.charge(PRICE)
     context.chargeBytes(bytes.length)
-    return [toMoveString(bytes.slice())]
+    return [toMoveString(copyBytes(bytes))]
   },
   '0x1::aggregator_v2::create_derived_string': (context, [text]) => {
     const bytes = textBytesOf(text)
     context.charge(PRICE)
     if (bytes.length > MOST_TEXT_BYTES) context.abort(TEXT_TOO_LONG)
-    return [toDerivedString(context, bytes.slice(), Math.max(encodedLength(bytes.length) + 1, LEAST_WIDTH))]
+    return [toDerivedString(context, copyBytes(bytes), Math.max(encodedLength(bytes.length) + 1, LEAST_WIDTH))]
   },
   '0x1::aggregator_v2::derive_string_concat': (context, [beforeText, snapshot, afterText]) => {
     const { digits } = elementOf(context, UNSUPPORTED_SNAPSHOT)

@@ -334,7 +334,7 @@ describe.skipIf(!hasSharedData).each([
     // The resource is a vector<u8>.
     const value = (bed.decode('0x1::consensus_config::ConsensusConfig', config!) as StructValue).fields[0] as ByteVector
     expect(bed.results('0x1::consensus_config::validator_txn_enabled_internal', [], value)).toEqual([true])
-    expect(areValidatorTransactionsEnabled(value.view().slice(0, -1))).toBe(false)
+    expect(areValidatorTransactionsEnabled(value.view().subarray(0, -1))).toBe(false)
     expect(areValidatorTransactionsEnabled(new Uint8Array(0))).toBe(false)
   })
 

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { booleanOf, bytesAt, indexOf, toMoveString, toVector, valueAt } from './arguments.js'
 import { formatList, formatValue } from './format-value.js'
 import type { Native } from './native.js'
@@ -62,7 +62,7 @@ export const STRING_NATIVES: Readonly<Record<string, Native>> = {
     if (end > bytes.length) context.fault(INVARIANT_VIOLATION, 'a substring beyond the end of its text')
     context.charge(5)
     context.chargeBytes(end - start)
-    return [toVector(bytes.slice(start, end))]
+    return [toVector(copyBytes(bytes, start, end))]
   },
   '0x1::string::internal_index_of': (context, [reference, pattern]) => {
     const text = bytesAt(reference)

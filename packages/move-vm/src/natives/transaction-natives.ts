@@ -1,4 +1,4 @@
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { byteVectorOf, toMoveString, toVector } from './arguments.js'
 import { areValidatorTransactionsEnabled } from './consensus-config.js'
 import { hashBytes } from './hash-natives.js'
@@ -47,7 +47,7 @@ const WITHOUT_TRANSACTION = [
 
 export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   ...Object.fromEntries(WITHOUT_TRANSACTION.map((name) => [`0x1::transaction_context::${name}`, noTransaction])),
-  '0x1::transaction_context::get_txn_hash': () => [toVector(SESSION_HASH.slice())],
+  '0x1::transaction_context::get_txn_hash': () => [toVector(copyBytes(SESSION_HASH))],
   '0x1::transaction_context::get_script_hash': () => [toVector(new Uint8Array(0))],
   '0x1::transaction_context::generate_unique_address': (context) => {
     const addresses = context.extension(UNIQUE_ADDRESSES)

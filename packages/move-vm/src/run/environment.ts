@@ -1,5 +1,5 @@
 import { ByteReader, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -54,7 +54,7 @@ export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly U
     state.expectLoaded([...ENVIRONMENT_KEYS.map(({ bytes }) => bytes), ...alsoNeeded()])
   }
   // A copy: settings are kept longer than the bytes of a state.
-  const features = read(state, FEATURES_KEY, (reader) => reader.readByteString().slice())
+  const features = read(state, FEATURES_KEY, (reader) => copyBytes(reader.readByteString()))
   const chainId = read(state, CHAIN_ID_KEY, (reader) => reader.readU8()) ?? TEST_CHAIN_ID
   const gasSchedule = readGasFeatureVersion(state)
   const lastReconfigurationTime = read(state, RECONFIGURATION_KEY, (reader) => {

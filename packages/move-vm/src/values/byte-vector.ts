@@ -1,3 +1,5 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+
 const SMALLEST = 16
 
 /** A `vector<u8>`: bytes with room to grow. */
@@ -22,7 +24,7 @@ export class ByteVector {
 
   /** A vector with the same bytes that changes independently. */
   copy(): ByteVector {
-    return new ByteVector(this.#bytes.slice(0, this.#length))
+    return new ByteVector(copyBytes(this.#bytes, 0, this.#length))
   }
 
   /** The byte at an index below `length`. */
@@ -55,7 +57,7 @@ export class ByteVector {
 
   /** Removes `count` bytes at `start`, within the vector, puts `inserted` there, and returns the removed bytes. */
   splice(start: number, count: number, inserted: Uint8Array): Uint8Array {
-    const removed = this.#bytes.slice(start, start + count)
+    const removed = copyBytes(this.#bytes, start, start + count)
     const length = this.#length - count + inserted.length
     if (length > this.#bytes.length) this.#grow(length)
     this.#bytes.copyWithin(start + inserted.length, start + count, this.#length)

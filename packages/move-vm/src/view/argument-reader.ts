@@ -1,5 +1,5 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { ABILITY } from '@ledger-state/move-module'
 import { readInteger } from '../codec/integer-codec.js'
 import { STATUS } from '../faults/status.js'
@@ -148,7 +148,7 @@ export class ArgumentReader {
   #bytes(copied: { bytes: number }): ArgumentNode {
     const bytes = this.#reader.readByteString()
     this.#copy(bytes.length, copied)
-    return { kind: 'value', value: new ByteVector(bytes.slice()) }
+    return { kind: 'value', value: new ByteVector(copyBytes(bytes)) }
   }
 
   #vector(element: Type, copied: { bytes: number }): ArgumentNode {
@@ -214,7 +214,7 @@ export class ArgumentReader {
       const isConstructed = this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)
       throw new VmFault(isConstructed ? STATUS.ABORTED : STATUS.FAILED_TO_DESERIALIZE_ARGUMENT)
     }
-    return { kind: 'value', value: new StructValue(0, [new ByteVector(bytes.slice())]) }
+    return { kind: 'value', value: new StructValue(0, [new ByteVector(copyBytes(bytes))]) }
   }
 }
 

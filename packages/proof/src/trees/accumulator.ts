@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
 import { ACCUMULATOR_PLACEHOLDER, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { levelsOf } from './levels-of.js'
@@ -61,7 +62,7 @@ export class AccumulatorFrontier {
 
   /** Copies of the roots of the full subtrees, the lowest first. */
   get subtrees(): Uint8Array[] {
-    return Array.from(this.#occupied(), ([, node]) => node.slice())
+    return Array.from(this.#occupied(), ([, node]) => copyBytes(node))
   }
 
   /** Appends the hash of the next leaf. */
@@ -106,7 +107,8 @@ export class AccumulatorFrontier {
       this.#hasher.hashPairInto(this.#name, subtree, right, node, 0)
       hasNode = true
     }
-    return hasNode ? node : this.#levels[levels]?.slice()
+    const last = this.#levels[levels]
+    return hasNode ? node : last && copyBytes(last)
   }
 
   #setLevel(level: number, node: Uint8Array): void {
