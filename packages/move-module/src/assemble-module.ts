@@ -164,6 +164,8 @@ export interface AssembledStruct {
   readonly name: string
   readonly abilities?: number
   readonly typeParameters?: readonly number[]
+  /** Type of the resource group that the struct is a member of, such as `0x1::object::ObjectGroup`. */
+  readonly group?: string
   readonly fields?: readonly (readonly [name: string, type: SignatureToken])[]
   readonly variants?: readonly {
     readonly name: string
@@ -214,6 +216,8 @@ const ALL_ABILITIES = 15
 const VISIBILITY = { private: 0, public: 1, friend: 3 } as const
 /** First version of the binary format in which functions have attributes. */
 const ATTRIBUTES_VERSION = 8
+/** Kind of the attribute of a struct that is a member of a group. */
+const GROUP_MEMBER = 3
 const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 
 class Entries {
@@ -496,12 +500,17 @@ class Assembler {
   }
 
   #metadata(): void {
-    const { functions, errors = [] } = this.#assembly
+    const { structs = [], functions, errors = [] } = this.#assembly
     const views = functions.filter(({ isView, results = [] }) => isView ?? results.length > 0).map(({ name }) => name)
     views.sort((a, b) => a.length - b.length || (a < b ? -1 : 1))
     const value = new ByteWriter().uleb128(errors.length)
     for (const [code, name, text] of errors) value.u64(code).string(name).string(text)
-    value.uleb128(0).uleb128(views.length)
+    const byName = (a: { name: string }, b: { name: string }) =>
+      a.name.length - b.name.length || (a.name < b.name ? -1 : 1)
+    const members = structs.filter(({ group }) => group !== undefined).sort(byName)
+    value.uleb128(members.length)
+    for (const { name, group } of members) value.string(name).uleb128(1).u8(GROUP_MEMBER).uleb128(1).string(group!)
+    value.uleb128(views.length)
     for (const name of views) value.string(name).uleb128(1).u8(1).uleb128(0)
     const bytes = value.toBytes()
     this.#table(TABLE.metadata).add('', (writer) => writer.string(ATTRIBUTES_KEY).byteString(bytes))

@@ -15,6 +15,7 @@ import {
 import { sharedPath } from '@ledger-state/testing/shared-data'
 import { moduleKey, parseTypeTag, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { ViewCall, ViewOptions, ViewOutcome, ViewState, Vm } from '../src/index.js'
+import { toPooledBuffer } from './byte-forms.js'
 import { SlowState } from './test-state.js'
 
 // Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP. What a node does around the vm is
@@ -58,7 +59,7 @@ export interface MemoryState extends ViewState {
   read(key: Uint8Array): Uint8Array | undefined
 }
 
-/** All versions of a feed, in memory. */
+/** All versions of a feed, in memory. Values are parts of Buffers, as those of LMDB are. */
 export class MemoryLedger {
   readonly #values = new Map<string, { readonly version: bigint; readonly value: Uint8Array | null }[]>()
   readonly #modules = new Map<string, MoveModule>()
@@ -73,7 +74,7 @@ export class MemoryLedger {
         for (const [key, value] of writes) {
           const name = bytesToHexDigits(key)
           const history = ledger.#values.get(name) ?? []
-          history.push({ version, value: value?.slice() ?? null })
+          history.push({ version, value: value && toPooledBuffer(value) })
           ledger.#values.set(name, history)
         }
       }
@@ -145,7 +146,8 @@ export function answerRequest(
     if (isLedgerStateError(error) || error instanceof SyntaxError) return undefined
     throw error
   }
-  const outcome = runView(vm, wrap(ledger.at(version)), call)
+  const given = { ...call, arguments: call.arguments.map(toPooledBuffer) }
+  const outcome = runView(vm, wrap(ledger.at(version)), given)
   if (outcome.kind === 'fault') {
     return { status: 400, code: outcome.fault.code, message: outcome.fault.message, outcome }
   }

@@ -3,6 +3,8 @@ export interface Random {
   /** A number from 0 to `bound` - 1. */
   below(bound: number): number
   pick<T>(choices: readonly T[]): T
+  /** The items in a random order. */
+  shuffled<T>(items: readonly T[]): T[]
   /** `length` random bytes. */
   bytes(length: number): Uint8Array
 }
@@ -19,6 +21,10 @@ export function createRandom(seed: number): Random {
   return {
     below,
     pick: (choices) => choices[below(choices.length)]!,
+    shuffled: (items) => {
+      const left = [...items]
+      return items.map(() => left.splice(below(left.length), 1)[0]!)
+    },
     bytes: (length) => Uint8Array.from({ length }, () => below(256)),
   }
 }

@@ -1,5 +1,5 @@
 import { isLedgerStateError, SizedCache } from '@ledger-state/core'
-import { compareBytes } from '@ledger-state/core/bytes'
+import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { readModuleCode } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -50,12 +50,19 @@ export class LoadedModuleCache {
     const name = `${key}/${bytes.length}/${sample(bytes)}`
     const known = this.#byContent.get(name)
     const isSame = known !== undefined && compareBytes(known.bytes, bytes) === 0
-    const module = isSame ? known.module : decode(bytes)
-    if (!isSame) this.#misses++
+    const kept = isSame ? known : this.#decode(bytes)
+    const { module } = kept
     const size = HEAP_PER_BYTE * bytes.length
-    if (!isSame) this.#byContent.set(name, { bytes: bytes.slice(), module }, size)
+    if (!isSame) this.#byContent.set(name, kept, size)
     if (revision !== undefined) this.#byRevision.set(`${key}@${revision}`, module, size)
     return module
+  }
+
+  /** Decodes a copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */
+  #decode(given: Uint8Array): CachedModule {
+    this.#misses++
+    const bytes = copyBytes(given)
+    return { bytes, module: decode(bytes) }
   }
 }
 

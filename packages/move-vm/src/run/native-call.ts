@@ -1,3 +1,4 @@
+import { copyBytes } from '@ledger-state/core/bytes'
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import type { Compute, ComputeTask } from '../compute-task.js'
@@ -72,7 +73,7 @@ export class NativeCall implements NativeContext {
 
   /** Gives the result of the task that the native waits for. */
   provide(result: readonly Uint8Array[]): void {
-    this.#results.push(result)
+    this.#results.push(ownResult(result))
   }
 
   get #running(): FunctionInstance {
@@ -155,7 +156,7 @@ export class NativeCall implements NativeContext {
   compute(task: ComputeTask): readonly Uint8Array[] {
     const known = this.#results[this.#nextResult]
     if (known === undefined && !this.#parts.compute) throw new PendingTask(task)
-    const result = known ?? this.#parts.compute!(task)
+    const result = known ?? ownResult(this.#parts.compute!(task))
     if (known === undefined) this.#results.push(result)
     this.#nextResult++
     return result
@@ -212,6 +213,11 @@ export class NativeCall implements NativeContext {
       throw error
     }
   }
+}
+
+/** A copy of the result of a task: natives make values of it, which the run may change. */
+function ownResult(result: readonly Uint8Array[]): readonly Uint8Array[] {
+  return result.map((bytes) => copyBytes(bytes))
 }
 
 function nameOf({ module, definition }: FunctionInstance): FunctionName {

@@ -3,6 +3,8 @@ import type { Type } from '../types/type.js'
 import type { ByteVector } from './byte-vector.js'
 
 // Values of a running function. They carry no types: code, natives and codecs know the type of what they handle.
+// A run changes only values that it owns. Literals of compiled code, arguments, values of the state and results of tasks
+// belong to others, so they are copied before they become values of the run.
 
 /**
  * A value on the stack, in a local, or in a container.
