@@ -369,7 +369,7 @@ class TransactionMaker {
   #withBytes(write: () => object): object {
     const start = this.writer.length
     const value = write()
-    return { ...value, bytes: this.writer.toBytes().slice(start) }
+    return { ...value, bytes: this.writer.toBytes().subarray(start) }
   }
 
   #list<T>(item: () => T): T[] {
