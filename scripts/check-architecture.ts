@@ -108,8 +108,8 @@ function checkModuleState(): void {
 }
 
 const OF_OTHERS = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/
-/** The diary has the names of its day, as logs of changes have those of their releases. */
-const PAST = /^docs\/lab\/|CHANGELOG\.md$/
+/** A change log names files of its release. */
+const PAST = /CHANGELOG\.md$/
 /** Names that stand for others, files that a script writes, and those outside of the repository. */
 const NOT_OURS = /^(?:node-|portable-)?x\.|^generated\/|^\.\.\//
 

@@ -30,7 +30,7 @@ import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
 
 const CHAIN = 4
 const KEYS = 40
-/** Number of commits that ten replicas follow; docs/lab/measurements.md has the figures of REPLICA_ROUNDS=300. */
+/** Number of commits that ten replicas follow. */
 const ROUNDS = fullRounds(20)
 /** Pause between those commits. */
 const PAUSE_MS = 20
