@@ -21,6 +21,7 @@ export type ProgramErrorCode =
   | 'export_failed'
   | 'store_not_empty'
   | 'stopped'
+  | 'unfinished'
   | 'state_root_unknown'
   | 'state_root_differs'
   | 'no_checkpoint'
@@ -218,8 +219,14 @@ export function nothingToServe(dataDir: string): ProgramError {
 }
 
 export function deadlyStore(dataDir: string, end: string): ProgramError {
-  const what = `reading it ended the process with ${end}, as a page does that leads outside of the file`
+  const what = `reading it ended two processes in a row with ${end}, as a page does that leads outside of the file`
   return new LedgerStateError('store_corrupt', `${dataDir} is damaged: ${what}; restore a snapshot, or ingest anew`)
+}
+
+/** Error of a check that came to no result. */
+export function checkUnfinished(dataDir: string, why: string): ProgramError {
+  const message = `the check of ${dataDir} did not finish: ${why}; nothing is known about the store, so it is to be checked again`
+  return new LedgerStateError('unfinished', message)
 }
 
 export function damagedStore(dataDir: string, problems: number, checked: string): ProgramError {

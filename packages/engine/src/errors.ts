@@ -15,6 +15,8 @@ declare module '@ledger-state/core' {
     /** `version` if a commit writes the key twice. */
     duplicate_key: { readonly version?: bigint }
     store_locked: { readonly holder?: 'self' | 'another' }
+    /** `processId` if a process of another pid namespace has the store open under the same number. */
+    store_failed: { readonly processId?: number }
     store_missing: { readonly fate?: 'removed' | 'replaced' }
     /** `version` of the layout, if it is not that of this program. */
     store_format: { readonly version?: number }

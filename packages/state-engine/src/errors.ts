@@ -39,6 +39,12 @@ export function storeNotReadable(path: string, why: string, cause: unknown): Sto
   return new LedgerStateError('store_failed', `this process cannot read ${path}: ${why}`, {}, { cause })
 }
 
+/** Error of a process whose number a process of another container has, which has the same store open. */
+export function processNumberTaken(processId: number): StoreError {
+  const message = `another container, or another pid namespace, has this store open in a process that also has the number ${processId}, and LMDB tells readers apart by it: run both in one pid namespace (docker run --pid, shareProcessNamespace), or start this one again to get another number`
+  return new LedgerStateError('store_failed', message, { processId })
+}
+
 export function notAStore(file: string, why: string, cause?: unknown): StoreError {
   return new LedgerStateError('store_format', `${file} is not a ledger store: ${why}`, {}, { cause })
 }

@@ -6,7 +6,7 @@ import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
+import { checkUnfinished, damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openDatabaseReader } from '../stores/open-database.js'
@@ -17,6 +17,17 @@ import { listenForStop } from '../terminal/stop-signal.js'
 import { table } from '../terminal/table.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
+
+/** Processes that are tried if each has a number that a process of another container has. */
+const ATTEMPTS = 10
+/** Signals of processes that read outside of their memory. */
+const MEMORY_FAULTS: readonly NodeJS.Signals[] = ['SIGBUS', 'SIGSEGV']
+const REASONS: Partial<Record<NodeJS.Signals, string>> = {
+  SIGKILL: 'as the kernel does when memory is short: give it more memory',
+  SIGBUS: 'as by a page that leads outside of the file',
+  SIGSEGV: 'as by a page that leads outside of the file',
+  SIGABRT: 'as Node.js does when its memory is used up, and LMDB when a page contradicts itself: see the lines above',
+}
 
 const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
 const versionOption = option(
@@ -113,10 +124,31 @@ async function checkDatabase(place: DatabasePlace): Promise<void> {
 }
 
 /**
- * Checks a store in a separate process.
- * @throws `store_corrupt` if the store ends that process; the errors of that process
+ * Checks a store in a separate process. If a process of another container has its number, another one is started,
+ * which gets another number.
+ * @throws `store_corrupt` if reading the store ends that process twice; `unfinished` if something else ends it; the
+ *   errors of that process
  */
 async function checkInProcess(path: string): Promise<CheckReport> {
+  let fault: NodeJS.Signals | undefined
+  for (let attempt = 1; ; attempt++) {
+    const said = await runCheckProcess(path)
+    if ('report' in said) return said.report
+    if ('signal' in said) {
+      const { signal } = said
+      if (!MEMORY_FAULTS.includes(signal)) throw checkUnfinished(path, endedBy(signal))
+      if (signal === fault) throw deadlyStore(path, signal)
+      // A signal that somebody sent does not come again.
+      process.stderr.write(`${checkUnfinished(path, endedBy(signal)).message}\n`)
+      fault = signal
+    } else if (!said.isNumberTaken || attempt >= ATTEMPTS) {
+      if (said.code === undefined) throw new Error(said.message)
+      throw new LedgerStateError(said.code, said.message)
+    }
+  }
+}
+
+async function runCheckProcess(path: string): Promise<CheckMessage | { readonly signal: NodeJS.Signals }> {
   const child = fork(CHECK_PROCESS, [path], {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -126,12 +158,16 @@ async function checkInProcess(path: string): Promise<CheckReport> {
     said = message
   })
   // When the channel closes, all messages of the process have come in.
-  const [[status, signal]] = (await Promise.all([once(child, 'exit'), once(child, 'disconnect')])) as [
-    [number | null, NodeJS.Signals | null],
-    unknown,
-  ]
-  if (!said) throw deadlyStore(path, signal ?? `status ${status}`)
-  if ('report' in said) return said.report
-  if (said.code === undefined) throw new Error(said.message)
-  throw new LedgerStateError(said.code, said.message)
+  const ended = Promise.all([once(child, 'exit'), once(child, 'disconnect')])
+  const [[status, signal]] = (await ended.catch((error: Error) => {
+    throw checkUnfinished(path, `its process cannot be started: ${error.message}`)
+  })) as [[number | null, NodeJS.Signals | null], unknown]
+  if (said) return said
+  if (signal === null) throw checkUnfinished(path, `its process ended with status ${status}`)
+  return { signal }
+}
+
+function endedBy(signal: NodeJS.Signals): string {
+  const because = REASONS[signal]
+  return `its process was ended by ${signal}${because === undefined ? '' : `, ${because}`}`
 }

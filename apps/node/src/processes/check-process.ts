@@ -2,12 +2,13 @@
 // file, so that a signal ends the process; the command that started it then reports that.
 import { isLedgerStateError } from '@ledger-state/core'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
+import { isProcessNumberTaken } from '../stores/process-number.js'
 import { formatCount } from '../terminal/amounts.js'
 
 /** Message that the process sends before it ends. */
 export type CheckMessage =
   | { readonly report: CheckReport }
-  | { readonly code: string | undefined; readonly message: string }
+  | { readonly code: string | undefined; readonly message: string; readonly isNumberTaken: boolean }
 
 const REPORT_INTERVAL_RECORDS = 1_000_000
 
@@ -35,6 +36,7 @@ check(process.argv[2]!).then(
   (report) => tell({ report }),
   (error: unknown) => {
     const message = error instanceof Error ? error.message : String(error)
-    tell({ code: isLedgerStateError(error) ? error.code : undefined, message })
+    const code = isLedgerStateError(error) ? error.code : undefined
+    tell({ code, message, isNumberTaken: isProcessNumberTaken(error) })
   },
 )

@@ -15,6 +15,7 @@ import { MetricsHistory, SAMPLE_INTERVAL_MS } from '../observability/metrics-his
 import { registerProcessMetrics } from '../observability/process-metrics.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
+import { isProcessNumberTaken } from '../stores/process-number.js'
 import { nameOfPlace } from '../stores/store-place.js'
 import { WRITER_THREADS } from '../writer-threads.js'
 import { openAcceptor } from './acceptor.js'
@@ -427,6 +428,8 @@ async function prepareStore({ place, create }: NodeSettings): Promise<void> {
     const reader = await openReader(place)
     await reader.close()
   } catch (error) {
+    // There is a store. Readers get other numbers, again and again if need be.
+    if (isProcessNumberTaken(error)) return
     if (!isLedgerStateError(error, 'store_missing')) throw error
     if (!create) throw nothingToServe(nameOfPlace(place))
     const writer = await openWriter(place)

@@ -1,5 +1,6 @@
 import { accessSync, constants } from 'node:fs'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
+import { processNumberTaken } from '../errors.js'
 import { type ReadMethods, reportDamage } from './damage-errors.js'
 
 /** Address space for the map, not memory or disk: so large that no process has to map the file again as it grows. */
@@ -97,8 +98,27 @@ function openOnce(
  */
 function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
   this.resetReadTxn()
-  this.ensureReadTxn()
+  expectOwnProcessNumber(() => this.ensureReadTxn())
   return work()
+}
+
+/**
+ * LMDB tells readers apart by their process numbers, and locks the byte of that offset in its lock file. Processes in
+ * two containers can have one number; the second gets EAGAIN for as long as the first runs. lmdb-js then waits a hundred
+ * times, 10 s in all, stops the event loop meanwhile, and goes on without a transaction. `Atomics.wait` is what it waits
+ * with, and it has no other reason to wait there.
+ * @throws `store_failed`
+ */
+function expectOwnProcessNumber(beginReading: () => void): void {
+  const { wait } = Atomics
+  Atomics.wait = () => {
+    throw processNumberTaken(process.pid)
+  }
+  try {
+    beginReading()
+  } finally {
+    Atomics.wait = wait
+  }
 }
 
 function isWritable(file: string): boolean {
