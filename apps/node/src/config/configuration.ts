@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { usageError } from '../errors.js'
 import { type Option, parseAs } from './option.js'
+import { isServiceLink } from './service-links.js'
 import { configOption, settings } from './settings.js'
 
 const ENVIRONMENT_PREFIX = 'LEDGER_STATE_'
@@ -30,6 +31,7 @@ export function readConfiguration(file: string | undefined, environment: NodeJS.
   for (const [variable, text] of Object.entries(environment)) {
     if (!variable.startsWith(ENVIRONMENT_PREFIX) || variable === environmentName(configOption)) continue
     const setting = ALL.find((candidate) => environmentName(candidate) === variable)
+    if (!setting && isServiceLink(variable, text!)) continue
     if (!setting)
       throw usageError(`the environment has ${variable}, which is not a setting; see ledger-state config --help`)
     given.set(setting, { text: text!, place: variable })

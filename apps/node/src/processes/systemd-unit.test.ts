@@ -62,6 +62,13 @@ describe('the systemd unit', () => {
     expect(valuesOf('RestartPreventExitStatus')).toEqual([String(await node.ended)])
   })
 
+  it('is started again however often and quickly it ends', () => {
+    expect(valuesOf('Restart')).toEqual(['always'])
+    expect(valuesOf('StartLimitIntervalSec')).toEqual(['0'])
+    const [unit] = UNIT.split('[Service]')
+    expect(unit).toMatch(/^StartLimitIntervalSec=0$/m)
+  })
+
   const checker = hasSystemd ? 'systemd-analyze' : 'systemd-analyze, which is not installed'
   it.skipIf(!hasSystemd)(`has no fault that ${checker} finds`, () => {
     mkdirSync(join(folder, 'bin'))
