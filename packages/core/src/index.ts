@@ -20,36 +20,9 @@ export {
 } from './error.js'
 export type { ParseErrorCode } from './errors.js'
 export { bytesToHex, hexToBytes } from './hex.js'
-export {
-  bytesToTransaction,
-  isFunctionName,
-  type KeptTransaction,
-  TRANSACTION_KINDS,
-  type TransactionKind,
-  transactionToBytes,
-} from './kept-transaction.js'
 export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type Write } from './ledger-record.js'
 export { type Link, LinkedList } from './linked-list.js'
 export { nearestName } from './nearest-name.js'
-export {
-  ACCUMULATOR_ROOT_KEY,
-  CHECKPOINT_KEY,
-  EPOCH_ENDING_PREFIX,
-  epochEndingKey,
-  isOwnKey,
-  isSliceKey,
-  isSliceLeftOutKey,
-  isTransactionKey,
-  SLICE_ACCOUNT_PREFIX,
-  SLICE_DELETION_PREFIX,
-  SLICE_KEY,
-  SLICE_LEFT_OUT_KEY,
-  SLICE_TABLE_PREFIX,
-  SLICE_TYPE_PREFIX,
-  STATE_ROOT_KEY,
-  TRANSACTIONS_KEY,
-  transactionKey,
-} from './own-keys.js'
 export { clip, quote } from './quote.js'
 export { parseRetryAfter } from './retry-after.js'
 export { SizedCache } from './sized-cache.js'

@@ -1,4 +1,4 @@
-import type { KeptTransaction } from '@ledger-state/core'
+import type { KeptTransaction } from '@ledger-state/records'
 import type { LedgerVersion } from '../src/sources/source.ts'
 import { calledFunction, type SyntheticChain } from './synthetic-chain.ts'
 

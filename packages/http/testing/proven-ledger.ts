@@ -15,9 +15,9 @@ import {
 } from '@ledger-state/feed/testing/synthetic-epochs'
 import { ABILITY, type StructDefinition, writeModule } from '@ledger-state/move-module'
 import { readLedgerInfo } from '@ledger-state/proof'
+import { noteToAnnotation } from '@ledger-state/records'
 import {
   moduleKey,
-  noteToAnnotation,
   parseStructTag,
   resourceGroupKey,
   resourceKey,

@@ -1,6 +1,7 @@
-import { CHECKPOINT_KEY, isLedgerStateError, type KeyedEntry, STATE_ROOT_KEY } from '@ledger-state/core'
+import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import type { AsyncStateWriter, StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StateBase } from '@ledger-state/feed'
+import { CHECKPOINT_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
 import { encodeCommitMark } from './commit-mark.js'
 import type { CountedIngest } from './counters.js'
 import { endingWrites } from './epoch-endings.js'

@@ -1,11 +1,6 @@
-import {
-  ACCUMULATOR_ROOT_KEY,
-  CHECKPOINT_KEY,
-  STATE_ROOT_KEY,
-  type VersionWrites,
-  type Write,
-} from '@ledger-state/core'
+import type { VersionWrites, Write } from '@ledger-state/core'
 import type { LedgerVersion } from '@ledger-state/feed'
+import { ACCUMULATOR_ROOT_KEY, CHECKPOINT_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
 import { bytesOfWrites } from './written-bytes.js'
 
 // Most versions, writes and bytes of a full batch. A batch becomes durable with one flush of the disk, and a crash may

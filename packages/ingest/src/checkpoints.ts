@@ -1,6 +1,6 @@
-import { CHECKPOINT_KEY } from '@ledger-state/core'
 import type { AsyncSnapshot } from '@ledger-state/engine'
 import { bytesToCheckpoint, type SignedCheckpoint } from '@ledger-state/proof'
+import { CHECKPOINT_KEY } from '@ledger-state/records'
 import { pendingValues } from './pending-writes.js'
 
 /**

@@ -1,6 +1,7 @@
-import { EPOCH_ENDING_PREFIX, epochEndingKey, type KeyedEntry, type Write } from '@ledger-state/core'
+import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@ledger-state/engine'
 import { type PackedEnding, unpackEnding } from '@ledger-state/feed'
+import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
 import { pendingEndings } from './pending-writes.js'
 
 /** An end of an epoch that a store keeps. */

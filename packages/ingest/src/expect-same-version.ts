@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { ACCUMULATOR_ROOT_KEY, isOwnKey, isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
+import { isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
+import { ACCUMULATOR_ROOT_KEY, isOwnKey } from '@ledger-state/records'
 import { otherVersionHeld } from './errors.js'
 
 /**

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, TRANSACTIONS_KEY, type VersionWrites, type Write } from '@ledger-state/core'
+import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateSnapshot,
@@ -9,6 +9,7 @@ import {
   type StateWriter,
 } from '@ledger-state/engine'
 import type { LedgerSource, PackedEnding, Reading } from '@ledger-state/feed'
+import { TRANSACTIONS_KEY } from '@ledger-state/records'
 import { importBase } from './base-import.js'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'

@@ -1,4 +1,4 @@
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/core'
+import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
 import { describe, expect, it } from 'vitest'
 import type { PendingWrite } from './commit-mark.js'
 import { toPending, withPending } from './pending-writes.js'

@@ -1,4 +1,5 @@
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX, type VersionWrites, type Write } from '@ledger-state/core'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
 import { decodeCommitMark, type PendingWrite } from './commit-mark.js'
 import { keyName } from './writes-hash.js'
 

@@ -1,4 +1,3 @@
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
   type AsyncStateWriter,
@@ -7,6 +6,7 @@ import {
   type StateWriter,
 } from '@ledger-state/engine'
 import { bytesToCheckpoint } from '@ledger-state/proof'
+import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
 import { decodeCommitMark, encodeCommitMark, type PendingWrite } from './commit-mark.js'
 import { nothingSigned } from './errors.js'
 import { pendingEndings, pendingValues, toPending } from './pending-writes.js'

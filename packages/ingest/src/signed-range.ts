@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { SLICE_KEY } from '@ledger-state/core'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import { type LedgerSource, type PackedEnding, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
+import { SLICE_KEY } from '@ledger-state/records'
 import { readNewestCheckpoint } from './checkpoints.js'
 import {
   type CommitMark,

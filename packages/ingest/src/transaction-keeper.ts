@@ -1,14 +1,7 @@
-import {
-  isOwnKey,
-  isTransactionKey,
-  SizedCache,
-  TRANSACTIONS_KEY,
-  transactionKey,
-  transactionToBytes,
-  type Write,
-} from '@ledger-state/core'
+import { SizedCache, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { LedgerVersion } from '@ledger-state/feed'
+import { isOwnKey, isTransactionKey, TRANSACTIONS_KEY, transactionKey, transactionToBytes } from '@ledger-state/records'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { SLICE_LEFT_OUT_KEY, type VersionWrites, type Write } from '@ledger-state/core'
+import type { VersionWrites, Write } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
+import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { WritesHash } from './writes-hash.js'

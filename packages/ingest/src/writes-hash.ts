@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
-import { isSliceLeftOutKey, type VersionWrites, type Write } from '@ledger-state/core'
+import type { VersionWrites, Write } from '@ledger-state/core'
+import { isSliceLeftOutKey } from '@ledger-state/records'
 
 export const WRITES_HASH_LENGTH = 32
 

@@ -1,8 +1,8 @@
 // What an ingest of a backup stores, and up to which version it counts that as signed.
 import { Buffer } from 'node:buffer'
-import { isOwnKey } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
+import { isOwnKey } from '@ledger-state/records'
 import { decodeCommitMark, type SignedRange } from '../src/commit-mark.js'
 import { readEpochEndings } from '../src/epoch-endings.js'
 import type { IngestOptions } from '../src/ingest-options.js'

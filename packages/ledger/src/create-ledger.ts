@@ -1,5 +1,5 @@
-import { SLICE_KEY } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
+import { SLICE_KEY } from '@ledger-state/records'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
 import { BalanceReader } from './balances/balance-reader.js'

@@ -1,5 +1,5 @@
-import type { KeptTransaction } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
+import type { KeptTransaction } from '@ledger-state/records'
 import type { StateValue, StructTag, TypeTag } from '@ledger-state/type-tag'
 import type { AccountChange, AccountChangesOptions } from './account-diff/account-changes.js'
 import type { Account } from './accounts/account.js'

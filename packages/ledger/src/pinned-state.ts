@@ -1,13 +1,6 @@
-import { type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/core'
 import type { LedgerSummary, StateReader, StateView } from '@ledger-state/engine'
-import {
-  annotationToNote,
-  resourceGroupKey,
-  resourceKey,
-  type StateValue,
-  type StructTag,
-  tableItemKey,
-} from '@ledger-state/type-tag'
+import { annotationToNote, type KeptTransaction, TRANSACTIONS_KEY } from '@ledger-state/records'
+import { resourceGroupKey, resourceKey, type StateValue, type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type AccountChange, type AccountChangesOptions, listAccountChanges } from './account-diff/account-changes.js'
 import { type Account, readAccount } from './accounts/account.js'
 import type { Asset } from './balances/asset.js'

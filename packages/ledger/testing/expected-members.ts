@@ -1,7 +1,8 @@
 // Finds the members of a slice of a random ledger the slow way: after each version, from all kept values.
-import { bytesToHex, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, type Write } from '@ledger-state/core'
+import { bytesToHex, type Write } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
 import { readResourceGroup } from '@ledger-state/move-module'
+import { SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX } from '@ledger-state/records'
 import { decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import type { SliceLeftOut, SliceSpec } from '../src/index.ts'
 import { isFrameworkAt } from '../src/slices/always-kept.ts'

@@ -3,9 +3,9 @@
 import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { type SignatureToken, writeModule } from '@ledger-state/move-module'
+import { noteToAnnotation } from '@ledger-state/records'
 import {
   moduleKey,
-  noteToAnnotation,
   parseStructTag,
   resourceGroupKey,
   resourceKey,

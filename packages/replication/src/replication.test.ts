@@ -5,16 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  bytesToTransaction,
-  type KeptTransaction,
-  parseAddress,
-  TRANSACTIONS_KEY,
-  transactionKey,
-  type VersionWrites,
-} from '@ledger-state/core'
+import { parseAddress, type VersionWrites } from '@ledger-state/core'
 import { type LedgerSource, type LedgerVersion, openSource } from '@ledger-state/feed'
 import { decodeCommitMark, type IngestOptions, ingestSliceOfStore, ingestSource } from '@ledger-state/ingest'
+import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/records'
 import {
   type LmdbEngineReader,
   openStateEngine,

@@ -15,6 +15,13 @@ export {
   tableKeyPrefix,
 } from './state-key.js'
 export {
+  encodeStateValue,
+  readStateValue,
+  readValueMetadata,
+  type StateValue,
+  type ValueMetadata,
+} from './state-value.js'
+export {
   type FunctionSlot,
   type FunctionTag,
   isStructTag,
@@ -38,13 +45,3 @@ export {
   writeStructTag,
   writeTypeTag,
 } from './type-tag-bcs.js'
-export {
-  annotationToNote,
-  encodeStateValue,
-  noteToAnnotation,
-  readStateValue,
-  readValueMetadata,
-  type StateValue,
-  type ValueMetadata,
-  type ValueNote,
-} from './value-metadata.js'

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { KeptTransaction } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import { TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
 import {
@@ -14,6 +13,7 @@ import {
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
+import type { KeptTransaction } from '@ledger-state/records'
 import type { CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
 import { fromAboveTo, fromAfterTo } from '../errors.js'

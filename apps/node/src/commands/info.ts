@@ -1,4 +1,4 @@
-import { addressToShortHex, TRANSACTIONS_KEY } from '@ledger-state/core'
+import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import {
   type CommitMark,
@@ -11,6 +11,7 @@ import {
   type SliceStatus,
 } from '@ledger-state/ingest'
 import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
+import { TRANSACTIONS_KEY } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
-import { addressToLongHex, ByteWriter, type KeptTransaction, parseAddress, type Write } from '@ledger-state/core'
+import { addressToLongHex, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
 import { layoutOf } from '@ledger-state/move-module'
+import type { KeptTransaction } from '@ledger-state/records'
 import {
   moduleKey,
   parseStructTag,

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { CHECKPOINT_KEY, type KeyedEntry, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/core'
+import type { KeyedEntry } from '@ledger-state/core'
 import type {
   AsyncStateReader,
   AsyncStateView,
@@ -9,6 +9,7 @@ import type {
 } from '@ledger-state/engine'
 import { newestCheckpoint } from '@ledger-state/ingest'
 import type { SignedCheckpoint } from '@ledger-state/proof'
+import { CHECKPOINT_KEY, SLICE_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
 
 const PAGE = 1_000
 const ALL_KEYS = new Uint8Array(0)

@@ -10,7 +10,8 @@ import {
   signedLedgerInfoToBytes,
   type WaypointParts,
 } from '@ledger-state/proof'
-import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
+import { annotationToNote } from '@ledger-state/records'
+import { encodeStateValue } from '@ledger-state/type-tag'
 import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
 import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
 import { GENESIS_BLOCK } from '../wire/ledger-clock.js'

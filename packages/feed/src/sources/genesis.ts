@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import type { KeptTransaction } from '@ledger-state/core'
 import { checkpointToBytes, DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
+import type { KeptTransaction } from '@ledger-state/records'
 import { otherGenesis, otherWaypoint } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'

@@ -1,4 +1,5 @@
-import type { BlockInfo, KeptTransaction, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
+import type { KeptTransaction } from '@ledger-state/records'
 import type { Network } from '../networks/network.js'
 import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'

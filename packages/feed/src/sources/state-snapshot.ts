@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import { checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
-import { noteToAnnotation } from '@ledger-state/type-tag'
+import { noteToAnnotation } from '@ledger-state/records'
 import {
   manifestStateRootDiffers,
   missingRecords,

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
-import { ByteReader, isLedgerStateError, type KeptTransaction, SizedCache } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError, SizedCache } from '@ledger-state/core'
 import {
   AccumulatorFrontier,
   checkpointToBytes,
@@ -8,6 +8,7 @@ import {
   LedgerHasher,
   type SignedLedgerInfo,
 } from '@ledger-state/proof'
+import type { KeptTransaction } from '@ledger-state/records'
 import {
   missingRecords,
   missingVersions,

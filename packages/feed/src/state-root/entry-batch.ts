@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { KeyedEntry } from '@ledger-state/core'
 import { HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
-import { annotationToNote, encodeStateValue } from '@ledger-state/type-tag'
+import { annotationToNote } from '@ledger-state/records'
+import { encodeStateValue } from '@ledger-state/type-tag'
 import { LEAF_LENGTH } from './fold-leaves.js'
 
 // Layout of entries in a message to a thread: u32 length of the key, u32 of the value, u32 of the annotation, then

@@ -1,4 +1,5 @@
-import { isOwnKey, type KeyedEntry } from '@ledger-state/core'
+import type { KeyedEntry } from '@ledger-state/core'
+import { isOwnKey } from '@ledger-state/records'
 import { EntryBatch } from './entry-batch.js'
 import type { LeafStore } from './leaf-store.js'
 import type { RootThreads } from './root-threads.js'

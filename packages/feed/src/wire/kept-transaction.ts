@@ -1,16 +1,8 @@
 import { Buffer } from 'node:buffer'
-import {
-  ADDRESS_LENGTH,
-  addressToShortHex,
-  ByteReader,
-  isFunctionName,
-  isLedgerStateError,
-  type KeptTransaction,
-  type SizedCache,
-  type TransactionKind,
-} from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex, ByteReader, isLedgerStateError, type SizedCache } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { readOutcome } from '@ledger-state/proof'
+import { isFunctionName, type KeptTransaction, type TransactionKind } from '@ledger-state/records'
 
 /** Kinds of transactions by their tags. Block metadata have two tags, and so has the end of a block. */
 const KINDS: readonly TransactionKind[] = [

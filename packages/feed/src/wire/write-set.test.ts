@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
-import { annotationToNote } from '@ledger-state/type-tag'
+import { annotationToNote } from '@ledger-state/records'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readWriteSet } from './write-set.js'

@@ -1,5 +1,6 @@
 import type { ByteReader, Write } from '@ledger-state/core'
-import { noteToAnnotation, readStateKey, readValueMetadata, type ValueMetadata } from '@ledger-state/type-tag'
+import { noteToAnnotation } from '@ledger-state/records'
+import { readStateKey, readValueMetadata, type ValueMetadata } from '@ledger-state/type-tag'
 import { readVariant } from './variant.js'
 
 // See docs/ledger-formats.md, "Write sets".

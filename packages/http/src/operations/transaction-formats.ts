@@ -1,5 +1,6 @@
-import { addressToShortHex, bytesToHex, type KeptTransaction } from '@ledger-state/core'
+import { addressToShortHex, bytesToHex } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
+import type { KeptTransaction } from '@ledger-state/records'
 import type { JsonSchema } from './operation.js'
 
 /** Finds the transaction that made a version; undefined if the store does not keep transactions. */

@@ -1,5 +1,6 @@
-import { SLICE_LEFT_OUT_KEY, type Write } from '@ledger-state/core'
+import type { Write } from '@ledger-state/core'
 import { encodeSliceLeftOut, type SliceLeftOut } from '@ledger-state/ledger'
+import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
 import { bytesOfWrites } from '../written-bytes.js'
 
 const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }

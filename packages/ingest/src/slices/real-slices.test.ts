@@ -1,9 +1,10 @@
 // Slices of real ledgers, compared with the whole: on every key, at the versions at which it changes and just before.
 import { Buffer } from 'node:buffer'
-import { bytesToHex, isLedgerStateError, isOwnKey } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
 import { createLedger, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
+import { isOwnKey } from '@ledger-state/records'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { decodeStateKey } from '@ledger-state/type-tag'

@@ -1,17 +1,5 @@
 import { Buffer } from 'node:buffer'
-import {
-  isOwnKey,
-  isSliceKey,
-  isSliceLeftOutKey,
-  isTransactionKey,
-  type KeyedEntry,
-  SLICE_ACCOUNT_PREFIX,
-  SLICE_KEY,
-  SLICE_LEFT_OUT_KEY,
-  SLICE_TABLE_PREFIX,
-  SLICE_TYPE_PREFIX,
-  type Write,
-} from '@ledger-state/core'
+import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import {
@@ -22,6 +10,17 @@ import {
   sliceDigest,
   sliceSpecToLines,
 } from '@ledger-state/ledger'
+import {
+  isOwnKey,
+  isSliceKey,
+  isSliceLeftOutKey,
+  isTransactionKey,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_LEFT_OUT_KEY,
+  SLICE_TABLE_PREFIX,
+  SLICE_TYPE_PREFIX,
+} from '@ledger-state/records'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
 import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
 import { isMarkOfSlice } from './import-mark.js'

@@ -1,4 +1,3 @@
-import { SLICE_KEY } from '@ledger-state/core'
 import {
   type AsyncStateWriter,
   engineToAsync,
@@ -6,6 +5,7 @@ import {
   type StateEngineReader,
   type StateWriter,
 } from '@ledger-state/engine'
+import { SLICE_KEY } from '@ledger-state/records'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from '../commit-mark.js'
 import { CountedIngest, type IngestCounters } from '../counters.js'
 import { sourceKeepsSlice } from '../errors.js'

@@ -1,11 +1,4 @@
-import {
-  addressToShortHex,
-  type KeyedEntry,
-  SLICE_ACCOUNT_PREFIX,
-  SLICE_KEY,
-  SLICE_LEFT_OUT_KEY,
-  SLICE_TABLE_PREFIX,
-} from '@ledger-state/core'
+import { addressToShortHex, type KeyedEntry } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import {
@@ -16,6 +9,7 @@ import {
   type SliceMember,
   typePatternToText,
 } from '@ledger-state/ledger'
+import { SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_LEFT_OUT_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/records'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
 
 /** Description of a slice. */

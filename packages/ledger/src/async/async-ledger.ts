@@ -1,4 +1,4 @@
-import { Backoff, pauseFor, SLICE_KEY } from '@ledger-state/core'
+import { Backoff, pauseFor } from '@ledger-state/core'
 import {
   type AsyncState,
   type AsyncStateSnapshot,
@@ -6,6 +6,7 @@ import {
   type LedgerSummary,
   type StateReader,
 } from '@ledger-state/engine'
+import { SLICE_KEY } from '@ledger-state/records'
 import { cacheUses, createCaches, createLedgerOver, readerOfSlice } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
 import type { Ledger } from '../ledger.js'

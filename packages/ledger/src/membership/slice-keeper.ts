@@ -4,15 +4,11 @@ import {
   ByteReader,
   ByteWriter,
   isLedgerStateError,
-  isOwnKey,
-  SLICE_ACCOUNT_PREFIX,
-  SLICE_KEY,
-  SLICE_TABLE_PREFIX,
-  SLICE_TYPE_PREFIX,
   type Write,
 } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { readResourceGroup } from '@ledger-state/move-module'
+import { isOwnKey, SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX, SLICE_TYPE_PREFIX } from '@ledger-state/records'
 import {
   decodeStateKey,
   readTypeTag,

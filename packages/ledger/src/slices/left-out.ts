@@ -1,5 +1,6 @@
-import { ByteReader, ByteWriter, SLICE_LEFT_OUT_KEY } from '@ledger-state/core'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
+import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
 
 // Layout of a store's counts of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
 

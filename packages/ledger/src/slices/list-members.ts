@@ -1,6 +1,7 @@
-import { ByteReader, type KeyedEntry, SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/core'
+import { ByteReader, type KeyedEntry } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
+import { SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/records'
 import { accountKeyPrefix, readTypeTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'

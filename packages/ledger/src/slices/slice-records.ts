@@ -1,13 +1,12 @@
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { MAX_KEY_LENGTH } from '@ledger-state/engine'
 import {
-  ByteReader,
-  ByteWriter,
   SLICE_ACCOUNT_PREFIX,
   SLICE_DELETION_PREFIX,
   SLICE_TABLE_PREFIX,
   SLICE_TYPE_PREFIX,
-} from '@ledger-state/core'
-import { decodeUtf8 } from '@ledger-state/core/bytes'
-import { MAX_KEY_LENGTH } from '@ledger-state/engine'
+} from '@ledger-state/records'
 import { type SliceSpec, sliceDigest } from './slice-spec.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, isOwnKey, type KeyedEntry } from '@ledger-state/core'
+import { ADDRESS_LENGTH, type KeyedEntry } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
 import type {
   Block,
@@ -12,7 +12,8 @@ import type {
   StoreBase,
   WriteSearch,
 } from '@ledger-state/engine'
-import { accountKeyPrefix, annotationToNote, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
+import { annotationToNote, isOwnKey } from '@ledger-state/records'
+import { accountKeyPrefix, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
 import { nearestInHistory, nearestWrite, type SearchingReader } from '../writes/nearest-write.js'
 import { isFrameworkAt } from './always-kept.js'

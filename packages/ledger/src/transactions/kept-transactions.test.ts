@@ -1,13 +1,6 @@
-import {
-  type KeptTransaction,
-  parseAddress,
-  TRANSACTIONS_KEY,
-  transactionKey,
-  transactionToBytes,
-  type VersionWrites,
-  type Write,
-} from '@ledger-state/core'
+import { parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
+import { type KeptTransaction, TRANSACTIONS_KEY, transactionKey, transactionToBytes } from '@ledger-state/records'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAsyncLedger } from '../async/async-ledger.js'
 import { createLedger } from '../create-ledger.js'

@@ -1,5 +1,5 @@
-import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/core'
 import { branchOf, type LedgerSummary, type StateReader, versionTruncated } from '@ledger-state/engine'
+import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/records'
 
 /** The transactions that a store keeps for the versions of a pinned ledger. */
 export class KeptTransactions {

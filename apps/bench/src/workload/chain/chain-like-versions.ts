@@ -1,5 +1,5 @@
 import type { VersionWrites, Write } from '@ledger-state/core'
-import { noteToAnnotation } from '@ledger-state/type-tag'
+import { noteToAnnotation } from '@ledger-state/records'
 import { type ChainLikeWrite, chainLikeBlocks } from './chain-like-writes.ts'
 import type { KeyReturns } from './key-population.ts'
 

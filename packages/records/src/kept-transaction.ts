@@ -1,6 +1,5 @@
-import { decodeUtf8, writeAscii } from '#bytes'
-import { ADDRESS_LENGTH, addressToShortHex, parseAddress } from './address.js'
-import type { SizedCache } from './sized-cache.js'
+import { ADDRESS_LENGTH, addressToShortHex, parseAddress, type SizedCache } from '@ledger-state/core'
+import { decodeUtf8, writeAscii } from '@ledger-state/core/bytes'
 
 /**
  * Kinds of transactions, named as in the node's API without `_transaction`; `other` is any kind that a chain adds

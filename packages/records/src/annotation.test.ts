@@ -1,7 +1,7 @@
-import { ByteReader, U64_MAX } from '@ledger-state/core'
+import { U64_MAX } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { annotationToNote, encodeStateValue, noteToAnnotation, readValueMetadata } from './value-metadata.js'
+import { annotationToNote, noteToAnnotation } from './annotation.js'
 
 const u64 = fc.oneof(
   fc.bigInt({ min: 0n, max: U64_MAX }),
@@ -39,20 +39,5 @@ describe('the annotation of a value', () => {
     for (const bytes of [[], [0], [0x80], [4, ...new Array(9).fill(1)], new Array(29).fill(0xff)]) {
       expect(() => annotationToNote(Uint8Array.from(bytes))).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
     }
-  })
-})
-
-describe('a state value', () => {
-  it('has its metadata behind the value, from which they are read again', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), metadata, (value, given) => {
-        const reader = new ByteReader(encodeStateValue({ value, metadata: given }))
-        expect(reader.readUleb128()).toBe(1)
-        expect([...reader.readByteString()]).toEqual([...value])
-        expect(readValueMetadata(reader)).toEqual(given)
-        reader.expectEnd()
-      }),
-    )
-    expect([...encodeStateValue({ value: Uint8Array.of(7), metadata: undefined })]).toEqual([0, 1, 7])
   })
 })

@@ -1,6 +1,6 @@
+import { ADDRESS_LENGTH, addressToShortHex, parseAddress, SizedCache } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ADDRESS_LENGTH, addressToShortHex, parseAddress } from './address.js'
 import {
   bytesToTransaction,
   isFunctionName,
@@ -9,7 +9,6 @@ import {
   transactionToBytes,
 } from './kept-transaction.js'
 import { isOwnKey, isTransactionKey, TRANSACTIONS_KEY, transactionKey } from './own-keys.js'
-import { SizedCache } from './sized-cache.js'
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const address = fc
