@@ -1,122 +1,8 @@
 import { addressToLongHex, ByteWriter, parseAddress } from '@ledger-state/core'
 import { FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, NEWEST_VERSION, TABLE, TOKEN } from './binary-format.js'
-import type { ModuleId, SignatureToken } from './module-definition.js'
+import type { ModuleId, SignatureToken, TypeParameter } from './module-definition.js'
 import { ATTRIBUTES_KEY } from './module-metadata.js'
-
-/** Opcodes by name; see docs/ledger-formats.md, section "Module binaries". */
-const OPCODES = {
-  pop: 0x01,
-  ret: 0x02,
-  br_true: 0x03,
-  br_false: 0x04,
-  branch: 0x05,
-  ld_u64: 0x06,
-  ld_const: 0x07,
-  ld_true: 0x08,
-  ld_false: 0x09,
-  copy_loc: 0x0a,
-  move_loc: 0x0b,
-  st_loc: 0x0c,
-  mut_borrow_loc: 0x0d,
-  imm_borrow_loc: 0x0e,
-  mut_borrow_field: 0x0f,
-  imm_borrow_field: 0x10,
-  call: 0x11,
-  pack: 0x12,
-  unpack: 0x13,
-  read_ref: 0x14,
-  write_ref: 0x15,
-  add: 0x16,
-  sub: 0x17,
-  mul: 0x18,
-  mod: 0x19,
-  div: 0x1a,
-  bit_or: 0x1b,
-  bit_and: 0x1c,
-  xor: 0x1d,
-  or: 0x1e,
-  and: 0x1f,
-  not: 0x20,
-  eq: 0x21,
-  neq: 0x22,
-  lt: 0x23,
-  gt: 0x24,
-  le: 0x25,
-  ge: 0x26,
-  abort: 0x27,
-  nop: 0x28,
-  exists: 0x29,
-  mut_borrow_global: 0x2a,
-  imm_borrow_global: 0x2b,
-  move_from: 0x2c,
-  move_to: 0x2d,
-  freeze_ref: 0x2e,
-  shl: 0x2f,
-  shr: 0x30,
-  ld_u8: 0x31,
-  ld_u128: 0x32,
-  cast_u8: 0x33,
-  cast_u64: 0x34,
-  cast_u128: 0x35,
-  call_generic: 0x38,
-  pack_generic: 0x39,
-  unpack_generic: 0x3a,
-  vec_pack: 0x40,
-  vec_len: 0x41,
-  vec_imm_borrow: 0x42,
-  vec_mut_borrow: 0x43,
-  vec_push_back: 0x44,
-  vec_pop_back: 0x45,
-  vec_unpack: 0x46,
-  vec_swap: 0x47,
-  ld_u16: 0x48,
-  ld_u32: 0x49,
-  ld_u256: 0x4a,
-  cast_u16: 0x4b,
-  cast_u32: 0x4c,
-  cast_u256: 0x4d,
-  imm_borrow_variant_field: 0x4e,
-  mut_borrow_variant_field: 0x4f,
-  pack_variant: 0x52,
-  unpack_variant: 0x54,
-  test_variant: 0x56,
-  pack_closure: 0x58,
-  pack_closure_generic: 0x59,
-  call_closure: 0x5a,
-  ld_i8: 0x5b,
-  ld_i16: 0x5c,
-  ld_i32: 0x5d,
-  ld_i64: 0x5e,
-  ld_i128: 0x5f,
-  ld_i256: 0x60,
-  cast_i8: 0x61,
-  cast_i16: 0x62,
-  cast_i32: 0x63,
-  cast_i64: 0x64,
-  cast_i128: 0x65,
-  cast_i256: 0x66,
-  negate: 0x67,
-  abort_msg: 0x68,
-} as const
-
-/** Name of an instruction. */
-export type OpcodeName = keyof typeof OPCODES
-
-/** Number of bytes of the number that follows these instructions. */
-const NUMBER_BYTES: Partial<Record<OpcodeName, number>> = {
-  ld_u8: 1,
-  ld_u16: 2,
-  ld_u32: 4,
-  ld_u64: 8,
-  ld_u128: 16,
-  ld_u256: 32,
-  ld_i8: 1,
-  ld_i16: 2,
-  ld_i32: 4,
-  ld_i64: 8,
-  ld_i128: 16,
-  ld_i256: 32,
-}
+import { OPCODES, type OpcodeName } from './opcodes.js'
 
 /** Function that an instruction calls: one of this module, or of another one. */
 export interface Callee {
@@ -163,7 +49,10 @@ export interface AssembledFunction {
 export interface AssembledStruct {
   readonly name: string
   readonly abilities?: number
-  readonly typeParameters?: readonly number[]
+  /** Type parameters, or only the abilities that an argument of each must have. */
+  readonly typeParameters?: readonly (number | TypeParameter)[]
+  /** Whether the type is native: no module shows its fields. */
+  readonly isNative?: boolean
   /** Type of the resource group that the struct is a member of, such as `0x1::object::ObjectGroup`. */
   readonly group?: string
   readonly fields?: readonly (readonly [name: string, type: SignatureToken])[]
@@ -298,9 +187,12 @@ class Assembler {
         .uleb128(moduleAt)
         .uleb128(identifier)
         .u8(own?.abilities ?? ALL_ABILITIES)
-      const constraints = own?.typeParameters ?? new Array<number>(arity).fill(0)
-      writer.uleb128(constraints.length)
-      for (const constraint of constraints) writer.u8(constraint).u8(0)
+      const parameters = own?.typeParameters ?? new Array<number>(arity).fill(0)
+      writer.uleb128(parameters.length)
+      for (const one of parameters) {
+        const { constraints, phantom } = typeof one === 'number' ? { constraints: one, phantom: false } : one
+        writer.u8(constraints).bool(phantom)
+      }
     })
   }
 
@@ -384,6 +276,10 @@ class Assembler {
           this.#token(writer, type)
         }
       }
+      if (struct.isNative) {
+        writer.u8(FIELDS.native)
+        return
+      }
       if (!struct.variants) {
         writer.u8(FIELDS.declared)
         writeFields(struct.fields ?? [])
@@ -428,16 +324,16 @@ class Assembler {
     [name, operand, second]: Exclude<AssemblyLine, { label: string }> & readonly unknown[],
     labels: ReadonlyMap<string, number>,
   ): void {
-    writer.u8(OPCODES[name])
-    const bytes = NUMBER_BYTES[name]
-    if (bytes !== undefined) {
-      writer.integer(BigInt(operand as number), bytes)
+    const { code, operand: form } = OPCODES[name]
+    writer.u8(code)
+    if (form.kind === 'unsigned' || form.kind === 'signed') {
+      writer.integer(BigInt(operand as number), form.bytes)
       return
     }
     if (operand === undefined) return
     writer.uleb128(this.#operand(name, operand as never, labels))
-    if (name === 'vec_pack' || name === 'vec_unpack') writer.u64(BigInt(second as number))
-    else if (name.startsWith('pack_closure')) writer.uleb128(Number(second))
+    if (form.kind === 'indexAndCount') writer.u64(BigInt(second as number))
+    else if (form.kind === 'indexAndMask') writer.uleb128(Number(second))
   }
 
   #operand(
@@ -508,6 +404,7 @@ class Assembler {
     const byName = (a: { name: string }, b: { name: string }) =>
       a.name.length - b.name.length || (a.name < b.name ? -1 : 1)
     const members = structs.filter(({ group }) => group !== undefined).sort(byName)
+    if (errors.length + members.length + views.length === 0) return
     value.uleb128(members.length)
     for (const { name, group } of members) value.string(name).uleb128(1).u8(GROUP_MEMBER).uleb128(1).string(group!)
     value.uleb128(views.length)

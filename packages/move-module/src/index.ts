@@ -6,7 +6,6 @@ export {
   type AssemblyLine,
   assembleModule,
   type Callee,
-  type OpcodeName,
 } from './assemble-module.js'
 export type { ModuleErrorCode } from './errors.js'
 export {
@@ -44,6 +43,7 @@ export {
   type VariantDefinition,
   type Visibility,
 } from './module-definition.js'
+export type { OpcodeName } from './opcodes.js'
 export { readModule, readModuleCode, readModuleInterface } from './read-module.js'
 export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
 export { writeModule } from './write-module.js'

@@ -1,8 +1,7 @@
-import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { parseStructTag, readName, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { parseStructTag, readName, type StructTag } from '@ledger-state/type-tag'
 import type { ErrorDescription } from './module-code.js'
-import type { StructDefinition } from './module-definition.js'
 
 // Metadata that the Aptos compiler writes into a module; see docs/ledger-formats.md, section "Module metadata".
 
@@ -136,16 +135,4 @@ function toGroup(text: string): StructTag | undefined {
     if (isLedgerStateError(error, 'invalid_type_tag')) return undefined
     throw error
   }
-}
-
-/** Encodes the metadata with the resource groups of definitions; undefined if none is a member of a group. */
-export function resourceGroupsToMetadata(definitions: readonly StructDefinition[]): Uint8Array | undefined {
-  const members = definitions
-    .flatMap(({ name, resourceGroup }) => (resourceGroup ? [{ name, group: typeTagToText(resourceGroup) }] : []))
-    .sort((a, b) => a.name.length - b.name.length || (a.name < b.name ? -1 : 1))
-  if (members.length === 0) return undefined
-  const writer = new ByteWriter().uleb128(0).uleb128(members.length)
-  for (const { name, group } of members)
-    writer.string(name).uleb128(1).u8(STRUCT_ATTRIBUTE.groupMember).uleb128(1).string(group)
-  return writer.uleb128(0).toBytes()
 }

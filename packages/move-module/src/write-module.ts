@@ -1,8 +1,9 @@
-import { addressToLongHex, ByteWriter } from '@ledger-state/core'
-import { ENUM_VERSION, FIELDS, FLAVOUR, FLAVOURED_VERSION, MAGIC, TABLE, TOKEN } from './binary-format.js'
+import { addressToLongHex } from '@ledger-state/core'
+import { typeTagToText } from '@ledger-state/type-tag'
+import { type AssembledStruct, assembleModule } from './assemble-module.js'
+import { ENUM_VERSION, TOKEN } from './binary-format.js'
 import { needsModuleVersion } from './errors.js'
-import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
-import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
+import type { FieldDefinition, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
 /**
  * Writes a module that defines types and nothing else: no functions, and as metadata only the resource groups of its
@@ -25,167 +26,67 @@ import { ATTRIBUTES_KEY, resourceGroupsToMetadata } from './module-metadata.js'
  * console.log(readModule(binary).structs[0]!.name) // Level
  * ```
  */
-export function writeModule(module: MoveModule): Uint8Array {
-  return new ModuleWriter(module).write()
+export function writeModule({ version, address, name, structs }: MoveModule): Uint8Array {
+  for (const struct of structs) expectKnownStruct(struct, version)
+  return assembleModule({
+    version,
+    address: addressToLongHex(address),
+    name,
+    structs: structs.map(toAssembledStruct),
+    functions: [],
+  })
 }
 
-class ModuleWriter {
-  readonly #module: MoveModule
-  readonly #identifiers = new Table<string>(
-    (name) => name,
-    (writer, name) => writer.string(name),
-  )
-  readonly #addresses = new Table<Uint8Array>(addressToLongHex, (writer, address) => writer.bytes(address))
-  readonly #moduleHandles = new Table<ModuleId>(
-    ({ address, name }) => `${addressToLongHex(address)}::${name}`,
-    (writer, { address, name }) =>
-      writer.uleb128(this.#addresses.indexOf(address)).uleb128(this.#identifiers.indexOf(name)),
-  )
-  readonly #structHandles = new Table<
-    ModuleId & { struct: string; definition?: StructDefinition | undefined; arity: number }
-  >(
-    ({ address, name, struct }) => `${addressToLongHex(address)}::${name}::${struct}`,
-    (writer, { address, name, struct, definition, arity }) => {
-      writer.uleb128(this.#moduleHandles.indexOf({ address, name })).uleb128(this.#identifiers.indexOf(struct))
-      writer.u8(definition?.abilities ?? 0)
-      const parameters = definition?.typeParameters ?? new Array(arity).fill({ constraints: 0, phantom: false })
-      writer.uleb128(parameters.length)
-      for (const { constraints, phantom } of parameters) writer.u8(constraints).bool(phantom)
-    },
-  )
-  readonly #structDefinitions = new ByteWriter()
-
-  constructor(module: MoveModule) {
-    this.#module = module
-  }
-
-  write(): Uint8Array {
-    const self = this.#moduleHandles.indexOf(this.#module)
-    for (const definition of this.#module.structs) this.#ownHandle(definition)
-    for (const definition of this.#module.structs) this.#writeDefinition(definition)
-
-    const tables = [
-      { kind: TABLE.moduleHandles, content: this.#moduleHandles.toBytes() },
-      { kind: TABLE.structHandles, content: this.#structHandles.toBytes() },
-      { kind: TABLE.identifiers, content: this.#identifiers.toBytes() },
-      { kind: TABLE.addresses, content: this.#addresses.toBytes() },
-      { kind: TABLE.structDefinitions, content: this.#structDefinitions.toBytes() },
-      { kind: TABLE.metadata, content: this.#metadata() },
-    ].filter(({ content }) => content.length > 0)
-
-    const { version } = this.#module
-    const writer = new ByteWriter().bytes(Uint8Array.from(MAGIC))
-    writer.u32(version >= FLAVOURED_VERSION ? FLAVOUR + version : version).uleb128(tables.length)
-    let offset = 0
-    for (const { kind, content } of tables) {
-      writer.u8(kind).uleb128(offset).uleb128(content.length)
-      offset += content.length
-    }
-    for (const { content } of tables) writer.bytes(content)
-    return writer.uleb128(self).toBytes()
-  }
-
-  #metadata(): Uint8Array {
-    const value = resourceGroupsToMetadata(this.#module.structs)
-    return value ? new ByteWriter().string(ATTRIBUTES_KEY).byteString(value).toBytes() : new Uint8Array(0)
-  }
-
-  #ownHandle(definition: StructDefinition): number {
-    const { address, name } = this.#module
-    return this.#structHandles.indexOf({ address, name, struct: definition.name, definition, arity: 0 })
-  }
-
-  #writeDefinition(definition: StructDefinition): void {
-    const writer = this.#structDefinitions.uleb128(this.#ownHandle(definition))
-    switch (definition.kind) {
-      case 'native':
-        writer.u8(FIELDS.native)
-        break
-      case 'struct':
-        writer.u8(FIELDS.declared)
-        this.#writeFields(definition.fields)
-        break
-      case 'enum':
-        this.#expectVersion(ENUM_VERSION, `the enum ${definition.name}`)
-        writer.u8(FIELDS.variants).uleb128(definition.variants.length)
-        for (const variant of definition.variants) {
-          writer.uleb128(this.#identifiers.indexOf(variant.name))
-          this.#writeFields(variant.fields)
-        }
-    }
-  }
-
-  #writeFields(fields: readonly FieldDefinition[]): void {
-    this.#structDefinitions.uleb128(fields.length)
-    for (const { name, type } of fields) {
-      this.#structDefinitions.uleb128(this.#identifiers.indexOf(name))
-      this.#writeToken(type)
-    }
-  }
-
-  #writeToken(token: SignatureToken): void {
-    const writer = this.#structDefinitions
-    switch (token.kind) {
-      case 'vector':
-        writer.u8(TOKEN.vector.tag)
-        this.#writeToken(token.element)
-        break
-      case 'reference':
-        writer.u8(token.mutable ? TOKEN.mutableReference.tag : TOKEN.reference.tag)
-        this.#writeToken(token.to)
-        break
-      case 'typeParameter':
-        writer.u8(TOKEN.typeParameter.tag).uleb128(token.index)
-        break
-      case 'function':
-        this.#expectVersion(TOKEN.function.since, 'a function type')
-        writer.u8(TOKEN.function.tag).u8(token.abilities)
-        writer.uleb128(token.parameters.length).uleb128(token.results.length)
-        for (const slot of [...token.parameters, ...token.results]) this.#writeToken(slot)
-        break
-      case 'struct': {
-        const arity = token.typeArguments.length
-        const handle = this.#structHandles.indexOf({ ...token.module, struct: token.name, arity })
-        writer.u8(arity === 0 ? TOKEN.struct.tag : TOKEN.genericStruct.tag).uleb128(handle)
-        if (arity > 0) writer.uleb128(arity)
-        for (const argument of token.typeArguments) this.#writeToken(argument)
-        break
+function toAssembledStruct(definition: StructDefinition): AssembledStruct {
+  const { name, abilities, typeParameters, resourceGroup } = definition
+  const group = resourceGroup && typeTagToText(resourceGroup)
+  const head = { name, abilities, typeParameters, ...(group !== undefined && { group }) }
+  switch (definition.kind) {
+    case 'native':
+      return { ...head, isNative: true }
+    case 'struct':
+      return { ...head, fields: definition.fields.map(toPair) }
+    case 'enum':
+      return {
+        ...head,
+        variants: definition.variants.map(({ name, fields }) => ({ name, fields: fields.map(toPair) })),
       }
-      default:
-        this.#expectVersion(TOKEN[token.kind].since, token.kind)
-        writer.u8(TOKEN[token.kind].tag)
-    }
-  }
-
-  #expectVersion(since: number, what: string): void {
-    if (this.#module.version >= since) return
-    throw needsModuleVersion(what, since, this.#module.version)
   }
 }
 
-/** Entries of a table, each once, numbered in the order in which they are first asked for. */
-class Table<T> {
-  readonly #keyOf: (entry: T) => string
-  readonly #write: (writer: ByteWriter, entry: T) => void
-  readonly #indexes = new Map<string, number>()
-  readonly #writer = new ByteWriter()
+function toPair({ name, type }: FieldDefinition): readonly [string, SignatureToken] {
+  return [name, type]
+}
 
-  constructor(keyOf: (entry: T) => string, write: (writer: ByteWriter, entry: T) => void) {
-    this.#keyOf = keyOf
-    this.#write = write
-  }
+function expectKnownStruct(definition: StructDefinition, version: number): void {
+  if (definition.kind === 'native') return
+  if (definition.kind === 'enum') expectVersion(`the enum ${definition.name}`, ENUM_VERSION, version)
+  const fields = definition.kind === 'enum' ? definition.variants.flatMap(({ fields }) => fields) : definition.fields
+  for (const { type } of fields) expectKnownToken(type, version)
+}
 
-  indexOf(entry: T): number {
-    const key = this.#keyOf(entry)
-    const known = this.#indexes.get(key)
-    if (known !== undefined) return known
-    const index = this.#indexes.size
-    this.#indexes.set(key, index)
-    this.#write(this.#writer, entry)
-    return index
+function expectKnownToken(token: SignatureToken, version: number): void {
+  switch (token.kind) {
+    case 'vector':
+      expectKnownToken(token.element, version)
+      return
+    case 'reference':
+      expectKnownToken(token.to, version)
+      return
+    case 'typeParameter':
+      return
+    case 'function':
+      expectVersion('a function type', TOKEN.function.since, version)
+      for (const part of [...token.parameters, ...token.results]) expectKnownToken(part, version)
+      return
+    case 'struct':
+      for (const part of token.typeArguments) expectKnownToken(part, version)
+      return
+    default:
+      expectVersion(token.kind, TOKEN[token.kind].since, version)
   }
+}
 
-  toBytes(): Uint8Array {
-    return this.#writer.toBytes()
-  }
+function expectVersion(what: string, since: number, version: number): void {
+  if (version < since) throw needsModuleVersion(what, since, version)
 }
