@@ -35,9 +35,8 @@ beforeAll(async () => {
 afterAll(() => proven.close())
 
 const fetchHere = (async (url: string, { headers }: { readonly headers: Record<string, string> }) => {
-  const { rawPayload, payload, statusCode } = await inject(listener, { url: url.slice('http://node'.length), headers })
-  const arrayBuffer = async () => Uint8Array.from(rawPayload).buffer
-  return { ok: statusCode === 200, status: statusCode, text: async () => payload, arrayBuffer }
+  const { rawPayload, statusCode } = await inject(listener, { url: url.slice('http://node'.length), headers })
+  return new Response(Uint8Array.from(rawPayload), { status: statusCode })
 }) as unknown as typeof globalThis.fetch
 
 const readHere = readEndingsFrom('http://node/v1', fetchHere)
@@ -146,10 +145,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
         `answered 400: {"message":"failed to parse parameter \`from\`: no epoch that is kept ends at`,
       ),
     })
-    const text = readEndingsFrom('http://node/v1', (async () => ({
-      ok: true,
-      arrayBuffer: async () => Uint8Array.of(2, 1).buffer,
-    })) as unknown as typeof globalThis.fetch)
+    const text = readEndingsFrom('http://node/v1', async () => new Response(Uint8Array.of(2, 1)))
     await expect(verifyRead(answer, { question, waypoint, bls, readEndings: text })).rejects.toMatchObject({
       code: 'invalid_answer',
       message: expect.stringContaining('not a list of ends of epochs'),

@@ -1,6 +1,7 @@
 import { ByteReader, clip, isLedgerStateError } from '@ledger-state/core'
 import type { ReadEndings } from './check-signatures.js'
 import { endingsRefused } from './errors.js'
+import { readBody, readBodyText } from './read-body.js'
 import { requestLimits } from './request-limits.js'
 
 /**
@@ -14,8 +15,9 @@ export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = gl
       headers: { accept: 'application/x-bcs' },
       ...requestLimits(),
     })
-    if (!response.ok) throw endingsRefused(`the node answered ${response.status}: ${clip(await response.text())}`)
-    return readEndings(new Uint8Array(await response.arrayBuffer()))
+    if (!response.ok)
+      throw endingsRefused(`the node answered ${response.status}: ${clip(await readBodyText(response))}`)
+    return readEndings(await readBody(response))
   }
 }
 

@@ -1,6 +1,7 @@
 import { bytesToHex } from '@ledger-state/core'
 import { proofRefused } from './errors.js'
 import type { ReadProof } from './proven-modules.js'
+import { readBodyText } from './read-body.js'
 import { requestLimits } from './request-limits.js'
 
 /**
@@ -16,7 +17,7 @@ export function readProofFrom(url: string, fetch: typeof globalThis.fetch = glob
       body: JSON.stringify({ key: bytesToHex(stateKey) }),
       ...requestLimits(),
     })
-    const text = await response.text()
+    const text = await readBodyText(response)
     if (!response.ok) throw proofRefused(response.status, text)
     return text
   }

@@ -65,7 +65,7 @@ it('ends of epochs are read where an answer has none', async () => {
   const body = hexToBytes(endings)
   const fetchHere = (async (url: string) => {
     expect(url).toBe(`http://node/v1/-/epoch_endings?from=${waypoint}`)
-    return { ok: true, arrayBuffer: async () => Uint8Array.from(body).buffer }
+    return new Response(Uint8Array.from(body))
   }) as unknown as typeof globalThis.fetch
   const { question, json } = cases[0]!
   const answer = JSON.parse(json) as { readonly proof: object }

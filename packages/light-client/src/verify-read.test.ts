@@ -67,7 +67,7 @@ const fetchHere = (async (url: string, { body }: { readonly body: string }) => {
     headers: { 'content-type': 'application/json', accept: 'application/json' },
     payload: body,
   })
-  return { ok: statusCode === 200, status: statusCode, text: async () => payload }
+  return new Response(payload, { status: statusCode })
 }) as unknown as typeof globalThis.fetch
 
 const readProof = readProofFrom('http://node/v1', fetchHere)

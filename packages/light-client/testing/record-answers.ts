@@ -44,7 +44,7 @@ async function recordAnswers(): Promise<RecordedAnswers> {
   const modules: Record<string, string> = {}
   const readProof = readProofFrom('', (async (url: string, { body }: { readonly body: string }) => {
     const { statusCode, payload } = await ask(url, body)
-    return { ok: statusCode === 200, status: statusCode, text: async () => payload }
+    return new Response(payload, { status: statusCode })
   }) as unknown as typeof globalThis.fetch)
   const answers: RecordedAnswer[] = []
   for (const { question, url, body, bytes, json } of cases) {

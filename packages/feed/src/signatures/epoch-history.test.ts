@@ -14,6 +14,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import {
   ledgerInfoMessage,
   type MadeLedgerInfo,
+  type MadeValidator,
   madeEndings,
   maskOf,
   signatureOf,
@@ -23,11 +24,15 @@ import { loadNativeBls } from './native-bls.js'
 
 const hasher = new LedgerHasher()
 const made = madeEndings(6)
-const endings = made.map(read)
+const OTHER_SIGNATURE = signatureOf(new Uint8Array(1), made[1]!.validators)
+const endings = made.map((info) => read(info))
 const genesis = computeWaypoint(hasher, endings[0]!)
 
-function read(info: MadeLedgerInfo): SignedLedgerInfo {
-  return readLedgerInfo(new ByteReader(signedLedgerInfo(info)))
+/** @param forgers in place of signers: a mask with all of them, and a signature of something else */
+function read(info: MadeLedgerInfo, forgers?: readonly MadeValidator[]): SignedLedgerInfo {
+  if (!forgers) return readLedgerInfo(new ByteReader(signedLedgerInfo(info)))
+  const writer = new ByteWriter().u8(0).bytes(ledgerInfoMessage(info)).byteString(maskOf(forgers, forgers)).bool(true)
+  return readLedgerInfo(new ByteReader(writer.byteString(OTHER_SIGNATURE).toBytes()))
 }
 
 /** The last ending, signed after a change. */
@@ -83,6 +88,82 @@ describe('EpochHistory', () => {
     const forked = historyUpTo(5, [genesis, computeWaypoint(hasher, replaced)])
     forked.believe([replaced])
     expect(forked.epoch).toBe(6n)
+  })
+
+  it('uses hardly any key, and checks hardly any signature, of endings that strangers signed', () => {
+    let statements = 0
+    const keys = new Set<string>()
+    const counting: Bls = {
+      verifyAll(all) {
+        statements += all.length
+        for (const { publicKeys } of all) for (const key of publicKeys) keys.add(Buffer.from(key).toString('hex'))
+        return bls.verifyAll(all)
+      },
+    }
+    const crowd = Array.from({ length: 300 }, (_, at): MadeValidator => ({ secret: BigInt(70_000 + at), power: 1n }))
+    /** Endings from an epoch on, each of which announces one of these sets and names all validators as its signers. */
+    const forged = (from: number, sets: readonly (readonly MadeValidator[])[]) =>
+      sets.map((validators, at): SignedLedgerInfo => {
+        const epoch = BigInt(from + at)
+        const signers = at === 0 ? made[from]!.validators : sets[at - 1]!
+        const nextEpoch = { epoch: epoch + 1n, validators }
+        return read({ epoch, version: 10n * epoch, nextEpoch, validators: signers, signers: [] }, signers)
+      })
+    for (const sets of [
+      [crowd, crowd],
+      // One new key in each of many endings.
+      Array.from({ length: 300 }, (_, at) => crowd.slice(at, at + 1)),
+      Array.from({ length: 8 }, () => crowd),
+      Array.from({ length: 300 }, () => made[1]!.validators),
+    ]) {
+      const history = new EpochHistory(hasher, counting, [genesis])
+      history.believe(endings.slice(0, 1))
+      for (let round = 0; round < 2; round++) {
+        keys.clear()
+        statements = 0
+        expectUntrusted(() => history.believe(forged(1, sets)), /end of epoch 1|epoch 1 /)
+        expect(keys.size).toBeLessThanOrEqual(made[1]!.validators.length)
+        expect(statements).toBeLessThanOrEqual(2)
+        expect(history.epoch).toBe(1n)
+      }
+      // Behind sound endings, the work is in proportion to theirs.
+      const longer = new EpochHistory(hasher, counting, [genesis])
+      keys.clear()
+      statements = 0
+      expectUntrusted(() => longer.believe([...endings.slice(0, 5), ...forged(5, sets)]), /epoch 5/)
+      expect(keys.size).toBeLessThan(64 + 30)
+      expect(statements).toBeLessThan(4 * 6)
+    }
+  })
+
+  it('believes many epochs whose validators change, whatever changes with each', () => {
+    const set = (from: number, count: number): MadeValidator[] =>
+      Array.from({ length: count }, (_, at) => ({ secret: BigInt(90_000 + from + at), power: 1n }))
+    const sets = [
+      set(0, 4),
+      set(0, 4),
+      set(1, 4),
+      set(2, 90),
+      set(92, 90),
+      set(92, 90),
+      set(3, 1),
+      set(3, 1),
+      set(4, 2),
+    ]
+    const all = sets.map((validators, epoch): SignedLedgerInfo => {
+      const before = epoch === 0 ? [] : sets[epoch - 1]!
+      const nextEpoch = { epoch: BigInt(epoch + 1), validators }
+      return read({ epoch: BigInt(epoch), version: BigInt(epoch), nextEpoch, validators: before, signers: before })
+    })
+    for (const parts of [[9], [1, 8], [2, 3, 4]]) {
+      const history = new EpochHistory(hasher, bls, [computeWaypoint(hasher, all[0]!)])
+      let believed = 0
+      for (const part of parts) {
+        history.believe(all.slice(believed, believed + part))
+        believed += part
+      }
+      expect(history.epoch).toBe(9n)
+    }
   })
 
   it('says by which power a ledger info inside an epoch is signed', () => {

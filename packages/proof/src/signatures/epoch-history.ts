@@ -1,3 +1,4 @@
+import { bytesToHexDigits } from '@ledger-state/core'
 import { badSignature, endingOutOfOrder, epochNotKnown, notAnEnding, otherTrustedWaypoint } from '../errors.js'
 import type { LedgerHasher } from '../hashes/ledger-hasher.js'
 import type { EpochState, SignedLedgerInfo } from '../ledger/ledger-info.js'
@@ -7,6 +8,12 @@ import { readClaim, type SignedPower } from './validator-set.js'
 
 /** Number of endings whose signatures are checked together: more save hardly anything. */
 export const ENDINGS_AT_ONCE = 64
+
+/**
+ * Most keys of claims checked together that no believed set has. An ending of strangers may announce thousands of keys,
+ * and checking one takes 2 ms in JavaScript.
+ */
+const MOST_NEW_KEYS = 64
 
 /** An end of an epoch that is believed: the validators of its `nextEpoch` sign what follows. */
 interface BelievedEnding {
@@ -25,6 +32,11 @@ export class EpochHistory {
   readonly #bls: Bls
   readonly #waypoints: ReadonlyMap<bigint, string>
   #newest: BelievedEnding | undefined
+  /**
+   * Number of claims that are checked together next. It doubles with each sound batch, so the work for claims of
+   * strangers is at most twice the work for sound ones.
+   */
+  #atOnce = 1
 
   /** @param waypoints each `version:hash`. @throws `invalid_argument` */
   constructor(hasher: LedgerHasher, bls: Bls, waypoints: readonly string[]) {
@@ -64,14 +76,15 @@ export class EpochHistory {
 
   /**
    * Checks the ends of successive epochs, and believes all of them or none. If signatures are checked in JavaScript,
-   * many at once take half of the time of one by one.
+   * many at once take half of the time of one by one. Keys of a set are used only after the ending that announces it
+   * was checked, or if they are few.
    * @returns the voting power that signed each; undefined if a waypoint vouches for it
    * @throws `untrusted` naming the first epoch that is not signed
    */
   believe(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
     let newest = this.#newest
     const powers: (SignedPower | undefined)[] = []
-    const statements: { readonly epoch: bigint; readonly statement: SignedStatement }[] = []
+    let batch = new ClaimBatch(this.#atOnce)
     for (const ending of endings) {
       const { epoch, version, nextEpoch } = ending
       if (nextEpoch?.epoch !== epoch + 1n || nextEpoch.validators.length === 0) throw notAnEnding(epoch, version)
@@ -82,13 +95,17 @@ export class EpochHistory {
       if (!this.#hasTrustedWaypoint(ending)) {
         if (!newest) throw epochNotKnown(epoch, version)
         const { signed, total, statement } = this.#readClaim(ending, newest.nextEpoch)
-        statements.push({ epoch, statement })
+        if (!batch.add({ epoch, statement }, newest.nextEpoch)) {
+          this.#expectBatch(batch)
+          batch = new ClaimBatch(this.#atOnce)
+          batch.add({ epoch, statement }, newest.nextEpoch)
+        }
         power = { signed, total }
       }
       powers.push(power)
       newest = { version, nextEpoch, info: ending }
     }
-    this.#expectSignatures(statements)
+    this.#expectBatch(batch)
     this.#newest = newest
     return powers
   }
@@ -122,10 +139,52 @@ export class EpochHistory {
     return readClaim(info, validators, this.#hasher.seed('LedgerInfo'))
   }
 
+  #expectBatch({ claims }: ClaimBatch): void {
+    this.#expectSignatures(claims)
+    if (claims.length === this.#atOnce) this.#atOnce = Math.min(2 * this.#atOnce, ENDINGS_AT_ONCE)
+  }
+
   /** Checks the signatures of all claims together. If that fails, it checks each claim alone, to name the epoch. */
-  #expectSignatures(claims: readonly { readonly epoch: bigint; readonly statement: SignedStatement }[]): void {
+  #expectSignatures(claims: readonly EpochClaim[]): void {
+    if (claims.length === 0) return
     if (this.#bls.verifyAll(claims.map(({ statement }) => statement))) return
     const bad = claims.find(({ statement }) => !this.#bls.verifyAll([statement]))
     throw badSignature((bad ?? claims[0]!).epoch)
+  }
+}
+
+interface EpochClaim {
+  readonly epoch: bigint
+  readonly statement: SignedStatement
+}
+
+/** Claims of successive epochs that are checked together. The first one is of validators who are believed. */
+class ClaimBatch {
+  readonly claims: EpochClaim[] = []
+  readonly #most: number
+  #keys: Set<string> | undefined
+  #newKeys = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Adds a claim of the validators of an epoch. Returns false if the batch has to be checked before. */
+  add(claim: EpochClaim, { validators }: EpochState): boolean {
+    if (this.claims.length > 0 && !this.#hasRoomFor(claim)) return false
+    this.#keys ??= new Set(validators.map(({ publicKey }) => bytesToHexDigits(publicKey)))
+    this.claims.push(claim)
+    return true
+  }
+
+  #hasRoomFor({ statement: { publicKeys } }: EpochClaim): boolean {
+    if (this.claims.length >= this.#most) return false
+    for (const bytes of publicKeys) {
+      const key = bytesToHexDigits(bytes)
+      if (this.#keys!.has(key)) continue
+      if (++this.#newKeys > MOST_NEW_KEYS) return false
+      this.#keys!.add(key)
+    }
+    return true
   }
 }

@@ -1,0 +1,35 @@
+import { invalidAnswer } from './errors.js'
+
+/** Longest answer that is read. One has about 1 MiB of ends of epochs, or a module and its proof. */
+export const MOST_ANSWER_BYTES = 16 * 1024 * 1024
+
+/**
+ * Reads the body of an answer of a node that nobody trusts.
+ * @throws `invalid_answer` if it is longer than `MOST_ANSWER_BYTES`
+ */
+export async function readBody(response: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for (const reader = response.body?.getReader(); reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    length += value.length
+    if (length > MOST_ANSWER_BYTES) {
+      await reader.cancel()
+      throw invalidAnswer(`it has more than ${MOST_ANSWER_BYTES} bytes`)
+    }
+    chunks.push(value)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+/** Same as `readBody`, as text. */
+export async function readBodyText(response: Response): Promise<string> {
+  return new TextDecoder().decode(await readBody(response))
+}
