@@ -4,6 +4,7 @@ import type { ViewCall } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { callToBody } from '../state/view-call.ts'
 import { FailureNotice } from './failure-notice.tsx'
+import { FirstItems } from './first-items.tsx'
 import { Loading } from './loading.tsx'
 import { TypeText } from './type-text.tsx'
 import { ValueTree } from './value-tree.tsx'
@@ -15,6 +16,8 @@ interface CallAnswerProps {
   readonly results: readonly string[]
 }
 
+const FIRST_RESULTS = 50
+
 /** The answer of a view function at the version of the page. */
 export function CallAnswer({ name, call, results }: CallAnswerProps) {
   const answer = useAnswer<readonly unknown[]>({ path: '/view', at: route.value.at, body: callToBody(name, call) })
@@ -22,15 +25,21 @@ export function CallAnswer({ name, call, results }: CallAnswerProps) {
   if (answer === undefined) return <Loading />
   if ('failure' in answer) return <FailureNotice failure={answer.failure} />
   return (
-    <dl class="members">
-      {answer.value.map((value, at) => (
-        <div key={at} class="member">
-          <dt>{results[at] === undefined ? `result ${at}` : <TypeText text={withArguments(results[at], given)} />}</dt>
-          <dd>
-            <ValueTree value={value} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <FirstItems items={answer.value} step={FIRST_RESULTS} what="results">
+      {(shown) => (
+        <dl class="members">
+          {shown.map((value, at) => (
+            <div key={at} class="member">
+              <dt>
+                {results[at] === undefined ? `result ${at}` : <TypeText text={withArguments(results[at], given)} />}
+              </dt>
+              <dd>
+                <ValueTree value={value} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </FirstItems>
   )
 }

@@ -2,8 +2,8 @@ import { Fragment } from 'preact'
 import { formatDifference } from '../state/amount.ts'
 import { type Difference, findDifferences, MOST_DIFFERENCES } from '../state/differences.ts'
 import { type Amounts, amountAt } from '../state/use-amounts.ts'
+import { cutText } from './long-text.tsx'
 
-const SHORT_TEXT = 200
 const FIRST_DIFFERENCES = 100
 
 interface DifferencesProps {
@@ -42,18 +42,18 @@ function DifferenceRow({ difference, amounts }: DifferenceRowProps) {
   return (
     <tr>
       <th scope="row">
-        <bdi>{path === '' ? 'value' : breakable(cut(path))}</bdi>
+        <bdi>{path === '' ? 'value' : breakable(cutText(path))}</bdi>
       </th>
       <td>
         {before !== undefined && (
           <del>
-            <bdi>{cut(before)}</bdi>
+            <bdi>{cutText(before)}</bdi>
           </del>
         )}{' '}
         {before !== undefined && after !== undefined && '→ '}
         {after !== undefined && (
           <ins>
-            <bdi>{cut(after)}</bdi>
+            <bdi>{cutText(after)}</bdi>
           </ins>
         )}
         <AmountDifference difference={difference} amounts={amounts} />
@@ -94,8 +94,4 @@ function breakable(path: string) {
       {name}
     </Fragment>
   ))
-}
-
-function cut(text: string): string {
-  return text.length <= SHORT_TEXT ? text : `${text.slice(0, SHORT_TEXT)}… (${text.length} characters)`
 }

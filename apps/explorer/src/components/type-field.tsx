@@ -3,6 +3,7 @@ import type { ModuleAnswer } from '../api/answers.ts'
 import { route } from '../state/location.ts'
 import { type MoveType, parseMoveType, withArguments } from '../state/move-type.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { cutText } from './long-text.tsx'
 
 /** Values in the fields of a struct, each as JSON. */
 type Written = Readonly<Record<string, string>>
@@ -12,14 +13,21 @@ interface FieldProps {
   readonly type: MoveType
   /** Called with the value as JSON, or undefined while the text is not a value. */
   readonly onJson: (json: string | undefined) => void
+  /** Number of structs around the value. */
+  readonly depth?: number
 }
 
+/** Most levels of structs that get a field for each of their members, and most members at each level. */
+const MOST_FIELDS = [30, 10]
+
 /** A field of a form, or several, for a value of a Move type. */
-export function TypeField({ label, type, onJson }: FieldProps) {
+export function TypeField({ label, type, onJson, depth = 0 }: FieldProps) {
   if (type.name === 'bool') return <BooleanField label={label} type={type} onJson={onJson} />
   const toJson = PLAIN[type.name]
   if (toJson) return <TextField label={label} type={type} onJson={(text) => onJson(toJson(text))} />
-  if (type.name.includes('::')) return <StructField label={label} type={type} onJson={onJson} />
+  if (type.name.includes('::') && depth < MOST_FIELDS.length) {
+    return <StructField label={label} type={type} onJson={onJson} depth={depth} />
+  }
   return <JsonField label={label} type={type} onJson={onJson} />
 }
 
@@ -51,7 +59,7 @@ const PLAIN: Readonly<Record<string, ((text: string) => string | undefined) | un
 function TextField({ label, type, onJson }: Omit<FieldProps, 'onJson'> & { readonly onJson: (text: string) => void }) {
   return (
     <label>
-      {label}: {type.text}
+      {label}: {cutText(type.text)}
       <input type="text" autocomplete="off" onInput={(event) => onJson(event.currentTarget.value)} />
     </label>
   )
@@ -60,7 +68,7 @@ function TextField({ label, type, onJson }: Omit<FieldProps, 'onJson'> & { reado
 function BooleanField({ label, type, onJson }: FieldProps) {
   return (
     <label>
-      {label}: {type.text}
+      {label}: {cutText(type.text)}
       <select onInput={(event) => onJson(event.currentTarget.value || undefined)}>
         <option value="">choose</option>
         <option value="true">true</option>
@@ -81,7 +89,7 @@ function JsonField({ label, type, onJson }: FieldProps) {
   }
   return (
     <label>
-      {label}: {type.text}, as JSON
+      {label}: {cutText(type.text)}, as JSON
       <textarea onInput={(event) => onJson(read(event.currentTarget.value))} />
     </label>
   )
@@ -90,14 +98,14 @@ function JsonField({ label, type, onJson }: FieldProps) {
 /**
  * The fields of a struct, which its module's ABI lists. The ABI lacks variants of enums, so an enum is written as JSON.
  */
-function StructField({ label, type, onJson }: FieldProps) {
+function StructField({ label, type, onJson, depth = 0 }: FieldProps) {
   const [account, module, name] = type.name.split('::') as [string, string, string]
   const path = `/accounts/${account}/module/${encodeURIComponent(module)}`
   const answer = useAnswer<ModuleAnswer>({ path, at: route.value.at })
   const [written, setWritten] = useState<Written>({})
   if (answer === undefined) return <p class="loading">{label}…</p>
   const struct = 'value' in answer ? answer.value.abi?.structs.find((one) => one.name === name) : undefined
-  if (!struct || struct.is_enum || struct.fields.length === 0)
+  if (!struct || struct.is_enum || struct.fields.length === 0 || struct.fields.length > MOST_FIELDS[depth]!)
     return <JsonField label={label} type={type} onJson={onJson} />
   const change = (field: string, json: string | undefined): void => {
     const { [field]: _, ...others } = written
@@ -109,7 +117,7 @@ function StructField({ label, type, onJson }: FieldProps) {
   return (
     <fieldset>
       <legend>
-        {label}: {type.text}
+        {label}: {cutText(type.text)}
       </legend>
       {struct.fields.map((field) => (
         <TypeField
@@ -117,6 +125,7 @@ function StructField({ label, type, onJson }: FieldProps) {
           label={field.name}
           type={parseMoveType(withArguments(field.type, type.parameters))}
           onJson={(json) => change(field.name, json)}
+          depth={depth + 1}
         />
       ))}
     </fieldset>

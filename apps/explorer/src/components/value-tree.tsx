@@ -1,17 +1,13 @@
 import { useState } from 'preact/hooks'
+import { FIRST_MEMBERS, openDepthOf } from '../state/open-depth.ts'
 import { type Amounts, amountAt } from '../state/use-amounts.ts'
 import { AddressLink, Link, shortAddress } from './link.tsx'
 import { LongList } from './long-list.tsx'
+import { cutText, LongText } from './long-text.tsx'
 
 /** An address as answers write it: without leading zeros, or with all digits. */
 const ADDRESS = /^0x(?:[1-9a-f][0-9a-f]{2,62}|[0-9a-f]{64})$/
-/** Length above which a text is cut, with a button for the rest. */
-const SHORT_TEXT = 200
-/** Members that are shown before the visitor asks for all. */
-const FIRST_MEMBERS = 50
 const ROW_HEIGHT = 26
-/** Depth down to which members are open from the start. */
-const OPEN_DEPTH = 3
 
 interface ValueTreeProps {
   readonly value: unknown
@@ -21,10 +17,12 @@ interface ValueTreeProps {
   readonly amounts?: Amounts | undefined
   /** Path to this value from the value that `amounts` are about. */
   readonly path?: string
+  /** Depth down to which members are open from the start; by default as `openDepthOf` says. */
+  readonly openDepth?: number
 }
 
 /** A value of the ledger as a tree. All contents are shown as text. */
-export function ValueTree({ value, depth = 0, holder, amounts, path = '' }: ValueTreeProps) {
+export function ValueTree({ value, depth = 0, holder, amounts, path = '', openDepth }: ValueTreeProps) {
   if (value === null) return <span class="value-null">null</span>
   if (typeof value === 'string') {
     const amount = amountAt(amounts, path, value)
@@ -39,7 +37,7 @@ export function ValueTree({ value, depth = 0, holder, amounts, path = '' }: Valu
     ? value.map((member, at) => [String(at), member] as const)
     : Object.entries(value)
   if (entries.length === 0) return <span class="value-null">{Array.isArray(value) ? '[ ]' : '{ }'}</span>
-  const place = { depth, holder, amounts, path }
+  const place = { depth, holder, amounts, path, openDepth: openDepth ?? openDepthOf(value, depth) }
   return <Members entries={entries} isList={Array.isArray(value)} {...place} />
 }
 
@@ -52,7 +50,7 @@ interface MembersProps extends Place {
 }
 
 function Members({ entries, isList, ...place }: MembersProps) {
-  const [isOpen, setOpen] = useState(place.depth < OPEN_DEPTH)
+  const [isOpen, setOpen] = useState(place.depth < place.openDepth)
   const [isWhole, setWhole] = useState(false)
   const label = `${entries.length} ${isList ? 'member' : 'field'}${entries.length === 1 ? '' : 's'}`
   if (!isOpen) {
@@ -97,10 +95,10 @@ interface MemberProps extends Place {
   readonly entry: readonly [name: string, value: unknown]
 }
 
-function Member({ entry: [name, value], depth, holder, amounts, path }: MemberProps) {
+function Member({ entry: [name, value], depth, holder, amounts, path, openDepth }: MemberProps) {
   return (
     <div class="member">
-      <dt>{name}</dt>
+      <dt>{cutText(name)}</dt>
       <dd>
         {name === 'handle' && typeof value === 'string' && ADDRESS.test(value) ? (
           <Link view={{ name: 'table', handle: value, types: { holder } }} title={`table ${value}`}>
@@ -113,6 +111,7 @@ function Member({ entry: [name, value], depth, holder, amounts, path }: MemberPr
             holder={holder}
             amounts={amounts}
             path={path === '' ? name : `${path}.${name}`}
+            openDepth={openDepth}
           />
         )}
       </dd>
@@ -132,15 +131,5 @@ function AmountValue({ units, amount, of }: { readonly units: string; readonly a
 }
 
 function TextValue({ text }: { readonly text: string }) {
-  const [isWhole, setWhole] = useState(false)
-  if (ADDRESS.test(text)) return <AddressLink address={text} />
-  if (text.length <= SHORT_TEXT || isWhole) return <bdi class="value-text">{text}</bdi>
-  return (
-    <span>
-      <bdi class="value-text">{text.slice(0, SHORT_TEXT)}…</bdi>{' '}
-      <button type="button" class="fold" onClick={() => setWhole(true)}>
-        all {text.length} characters
-      </button>
-    </span>
-  )
+  return ADDRESS.test(text) ? <AddressLink address={text} /> : <LongText text={text} />
 }

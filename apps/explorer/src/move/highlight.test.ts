@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { highlightMove } from './highlight.ts'
+import { highlightMove, MOST_TOKENS } from './highlight.ts'
 
 it('the source of a module has its comments, keywords and literals apart', () => {
   const source = `/// Adds.
@@ -19,6 +19,14 @@ lines */ public fun add(a: u64): vector<u8> { abort 7; b"a\\"b"; @0xcafe; struct
     'literal b"a\\"b"',
     'literal @0xcafe',
   ])
+})
+
+it('a text of millions of pieces has colours up to a limit', () => {
+  const text = `${'1 '.repeat(2_000_000)}/* the end */`
+  const tokens = highlightMove(text)
+  expect(tokens.length).toBeLessThanOrEqual(2 * MOST_TOKENS + 1)
+  expect(tokens.filter(({ kind }) => kind !== 'plain')).toHaveLength(MOST_TOKENS)
+  expect(tokens.map((token) => token.text).join('') === text).toBe(true)
 })
 
 it('the pieces of any text together are the text', () => {

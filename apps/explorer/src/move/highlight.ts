@@ -15,17 +15,26 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
-/** Splits Move source into pieces for colours. The pieces together are the text, even if it is not a program. */
+/** Most pieces with a colour, each of which is an element of the page. A source of the framework has 3,900 at most. */
+export const MOST_TOKENS = 20_000
+
+/**
+ * Splits Move source into pieces for colours. The pieces together are the text, even if it is not a program. What
+ * follows `MOST_TOKENS` pieces has no colours.
+ */
 export function highlightMove(source: string): readonly SourceToken[] {
   const tokens: SourceToken[] = []
   let plain = ''
+  let coloured = 0
   const push = (kind: SourceToken['kind'], text: string): void => {
     if (plain !== '') tokens.push({ kind: 'plain', text: plain })
     plain = ''
+    coloured++
     tokens.push({ kind, text })
   }
   let end = 0
   for (const { 0: text, index } of source.matchAll(TOKEN)) {
+    if (coloured === MOST_TOKENS) break
     plain += source.slice(end, index)
     end = index + text.length
     if (text.startsWith('//') || text.startsWith('/*')) push('comment', text)

@@ -5,10 +5,14 @@ export interface MoveType {
   readonly parameters: readonly MoveType[]
 }
 
+/** Longest type that is taken apart: the work grows with its length times its depth. */
+const MOST_CHARACTERS = 10_000
+
 export function parseMoveType(text: string): MoveType {
   const trimmed = text.trim()
   const open = trimmed.indexOf('<')
-  if (open < 0 || !trimmed.endsWith('>')) return { text: trimmed, name: trimmed, parameters: [] }
+  if (trimmed.length > MOST_CHARACTERS || open < 0 || !trimmed.endsWith('>'))
+    return { text: trimmed, name: trimmed, parameters: [] }
   const inner = trimmed.slice(open + 1, -1)
   return { text: trimmed, name: trimmed.slice(0, open), parameters: splitParameters(inner).map(parseMoveType) }
 }

@@ -32,6 +32,12 @@ interface Compared {
 const CONTEXT_LINES = 3
 /** Most changed lines. Comparing more would take seconds, so the texts are then only called different. */
 const MOST_EDITS = 5_000
+/** Longest time for which two texts are compared, in milliseconds. */
+const LONGEST_COMPARISON_MS = 2_000
+/** Most characters of a text that is compared. The framework's longest source has 250 kB. */
+const MOST_CHARACTERS = 1_000_000
+/** Most characters of a part that are shown. */
+const MOST_SHOWN = 20_000
 
 /** Compares a module at two versions or times: its declarations and, if both have one, its source. */
 export function ModuleDifference({ address, module, at }: ModuleDifferenceProps) {
@@ -112,16 +118,18 @@ function Comparison({ compared: { other, before, after } }: { readonly compared:
 
 function Difference({ before, after }: { readonly before: string; readonly after: string }) {
   if (before === after) return <p class="hint">The same.</p>
-  const parts = diffLines(before, after, { maxEditLength: MOST_EDITS })
+  const isLong = before.length > MOST_CHARACTERS || after.length > MOST_CHARACTERS
+  if (isLong) return <p class="hint">They differ, and are too long to be compared line by line.</p>
+  const parts = diffLines(before, after, { maxEditLength: MOST_EDITS, timeout: LONGEST_COMPARISON_MS })
   if (!parts) return <p class="hint">Nearly every line differs.</p>
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls can be reached by the keyboard
     <pre class="source" tabIndex={0}>
       {parts.map(({ added, removed, value }, at) => {
         const key = `${at}`
-        if (added) return <ins key={key}>{prefixed('+', value)}</ins>
-        if (removed) return <del key={key}>{prefixed('-', value)}</del>
-        return <span key={key}>{prefixed(' ', shortened(value, at > 0, at < parts.length - 1))}</span>
+        if (added) return <ins key={key}>{prefixed('+', cut(value))}</ins>
+        if (removed) return <del key={key}>{prefixed('-', cut(value))}</del>
+        return <span key={key}>{prefixed(' ', cut(shortened(value, at > 0, at < parts.length - 1)))}</span>
       })}
     </pre>
   )
@@ -134,6 +142,10 @@ function shortened(text: string, followsChange: boolean, precedesChange: boolean
   const last = precedesChange ? CONTEXT_LINES : 0
   if (lines.length <= first + last + 1) return text
   return [...lines.slice(0, first), '…', ...lines.slice(lines.length - last), ''].join('\n')
+}
+
+function cut(text: string): string {
+  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…\n` : text
 }
 
 function prefixed(sign: string, text: string): string {

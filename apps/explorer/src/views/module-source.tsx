@@ -1,9 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import type { Failure } from '../api/failure.ts'
 import { CopyButton } from '../components/copy-button.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { FirstItems } from '../components/first-items.tsx'
 import { AddressLink } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { cutText } from '../components/long-text.tsx'
 import { highlightMove } from '../move/highlight.ts'
 import { loadPackage, type ModulePackage, unpackSource } from '../move/package-registry.ts'
 
@@ -44,7 +46,7 @@ export function ModuleSource({ address, module, at }: ModuleSourceProps) {
         <div class="member">
           <dt>package</dt>
           <dd>
-            <bdi>{of.name}</bdi>
+            <bdi>{cutText(of.name)}</bdi>
           </dd>
         </div>
         <div class="member">
@@ -57,11 +59,15 @@ export function ModuleSource({ address, module, at }: ModuleSourceProps) {
           <dt>depends on</dt>
           <dd>
             {of.dependencies.length === 0 && 'nothing'}
-            {of.dependencies.map(({ address: publisher, name }) => (
-              <div key={`${publisher} ${name}`}>
-                <bdi>{name}</bdi> of <AddressLink address={publisher} />
-              </div>
-            ))}
+            <FirstItems items={of.dependencies} step={FIRST_DEPENDENCIES} what="packages">
+              {(shown) =>
+                shown.map(({ address: publisher, name }, at) => (
+                  <div key={at}>
+                    <bdi>{cutText(name)}</bdi> of <AddressLink address={publisher} />
+                  </div>
+                ))
+              }
+            </FirstItems>
           </dd>
         </div>
       </dl>
@@ -72,8 +78,14 @@ export function ModuleSource({ address, module, at }: ModuleSourceProps) {
   )
 }
 
+/** Characters of a source that are shown at first, and that each click adds. */
+const STEP = 300_000
+const FIRST_DEPENDENCIES = 50
+
 /** The publisher's text. No one has compared it with the bytecode. */
 function Source({ text }: { readonly text: string }) {
+  const [length, setLength] = useState(STEP)
+  const tokens = useMemo(() => highlightMove(text.slice(0, length)), [text, length])
   return (
     <>
       <p class="hint">
@@ -83,7 +95,7 @@ function Source({ text }: { readonly text: string }) {
       {/* A region that scrolls can be reached by the keyboard. */}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
       <pre class="source" tabIndex={0}>
-        {highlightMove(text).map(({ kind, text: piece }, at) =>
+        {tokens.map(({ kind, text: piece }, at) =>
           kind === 'plain' ? (
             piece
           ) : (
@@ -93,6 +105,13 @@ function Source({ text }: { readonly text: string }) {
           ),
         )}
       </pre>
+      {text.length > length && (
+        <p>
+          <button type="button" class="fold" onClick={() => setLength(length + STEP)}>
+            {Math.min(text.length, length + STEP)} of {text.length} characters
+          </button>
+        </p>
+      )}
     </>
   )
 }

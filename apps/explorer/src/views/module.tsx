@@ -2,9 +2,11 @@ import { type ComponentChildren, type ComponentType, Fragment } from 'preact'
 import { useState } from 'preact/hooks'
 import type { ModuleAnswer } from '../api/answers.ts'
 import { FailureNotice } from '../components/failure-notice.tsx'
+import { FirstItems } from '../components/first-items.tsx'
 import { ForPrograms } from '../components/for-programs.tsx'
 import { AddressLink, Link } from '../components/link.tsx'
 import { Loading } from '../components/loading.tsx'
+import { cutText } from '../components/long-text.tsx'
 import { TypeSearch } from '../components/type-search.tsx'
 import { TypeText } from '../components/type-text.tsx'
 import type { Disassembly, FieldText, FunctionDeclaration, TypeDeclaration } from '../move/disassemble.ts'
@@ -14,6 +16,11 @@ import { groupDigits } from '../state/amount.ts'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { TypeUses, useTypeUses } from './type-uses.tsx'
+
+/** Functions, types or friends that are shown at first. A module of the framework has 158 functions at most. */
+const FIRST_ITEMS = 200
+const FIRST_VARIANTS = 50
+const FIRST_FIELDS = 100
 
 export function ModuleView({ address, module }: { readonly address: string; readonly module: string }) {
   const request = {
@@ -54,15 +61,19 @@ function Declarations({ answer: { abi, bytecode }, address, module, disassembly 
   const [filter, setFilter] = useState('')
   const isShown = ({ name }: { readonly name: string }) => name.toLowerCase().includes(filter.toLowerCase())
   const { types, functions, friends, formatVersion } = disassembly
-  const ofOthers = functions.filter(({ visibility, isEntry }) => visibility !== 'private' || isEntry)
-  const ofItsOwn = functions.filter((one) => !ofOthers.includes(one))
+  const isForOthers = ({ visibility, isEntry }: FunctionDeclaration) => visibility !== 'private' || isEntry
+  const ofOthers = functions.filter(isForOthers)
+  const ofItsOwn = functions.filter((one) => !isForOthers(one))
   return (
     <>
       <p class="subtitle">
         {groupDigits(String((bytecode.length - 2) / 2))} bytes, format {formatVersion}
         {friends.length > 0 && (
           <>
-            ; friends: <Friends names={friends} />
+            ; friends:{' '}
+            <FirstItems items={friends} step={FIRST_ITEMS} what="friends">
+              {(shown) => <Friends names={shown} />}
+            </FirstItems>
           </>
         )}
       </p>
@@ -88,16 +99,20 @@ function Declarations({ answer: { abi, bytecode }, address, module, disassembly 
       />
       <h2>Types</h2>
       {types.length === 0 && <p class="empty">None.</p>}
-      {types.filter(isShown).map((type) => (
-        <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
-          {abi && (
-            <>
-              <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />
-              <TypeSearch type={`${abi.address}::${module}::${type.name}`} />
-            </>
-          )}
-        </TypeCard>
-      ))}
+      <FirstItems items={types.filter(isShown)} step={FIRST_ITEMS} what="types">
+        {(shown) =>
+          shown.map((type) => (
+            <TypeCard key={type.name} type={type} isOpenAtFirst={types.length <= 3}>
+              {abi && (
+                <>
+                  <TypeUses type={`${abi.address}::${module}::${type.name}`} uses={uses} />
+                  <TypeSearch type={`${abi.address}::${module}::${type.name}`} />
+                </>
+              )}
+            </TypeCard>
+          ))
+        }
+      </FirstItems>
       <h2>Functions</h2>
       {ofOthers.length === 0 && <p class="empty">None that others can call.</p>}
       <FunctionList of={`${address}::${module}`} functions={ofOthers.filter(isShown)} />
@@ -172,8 +187,8 @@ function TypeCard({ type, isOpenAtFirst, children }: TypeCardProps) {
     <details class="card" open={isOpenAtFirst}>
       <summary>
         <code>
-          <span class="keyword">{kind === 'native' ? 'native struct' : kind}</span> {name}
-          {parameters}
+          <span class="keyword">{kind === 'native' ? 'native struct' : kind}</span> {cutText(name)}
+          {cutText(parameters)}
         </code>{' '}
         <small>{[isEvent && 'event', ...abilities].filter(Boolean).join(', ')}</small>
       </summary>
@@ -182,16 +197,20 @@ function TypeCard({ type, isOpenAtFirst, children }: TypeCardProps) {
           stored in the group <TypeText text={group} />
         </p>
       )}
-      {variants.map((variant) =>
-        variant.name === undefined ? (
-          <Fields key="" fields={variant.fields} />
-        ) : (
-          <div key={variant.name} class="variant">
-            <code>{variant.name}</code>
-            {variant.fields.length > 0 && <Fields fields={variant.fields} />}
-          </div>
-        ),
-      )}
+      <FirstItems items={variants} step={FIRST_VARIANTS} what="variants">
+        {(shown) =>
+          shown.map((variant) =>
+            variant.name === undefined ? (
+              <Fields key="" fields={variant.fields} />
+            ) : (
+              <div key={variant.name} class="variant">
+                <code>{cutText(variant.name)}</code>
+                {variant.fields.length > 0 && <Fields fields={variant.fields} />}
+              </div>
+            ),
+          )
+        }
+      </FirstItems>
       {children}
     </details>
   )
@@ -199,16 +218,20 @@ function TypeCard({ type, isOpenAtFirst, children }: TypeCardProps) {
 
 function Fields({ fields }: { readonly fields: readonly FieldText[] }) {
   return (
-    <dl class="members">
-      {fields.map(({ name, type }) => (
-        <div key={name} class="member">
-          <dt>{name}</dt>
-          <dd>
-            <TypeText text={type} />
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <FirstItems items={fields} step={FIRST_FIELDS} what="fields">
+      {(shown) => (
+        <dl class="members">
+          {shown.map(({ name, type }) => (
+            <div key={name} class="member">
+              <dt>{cutText(name)}</dt>
+              <dd>
+                <TypeText text={type} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </FirstItems>
   )
 }
 
@@ -220,17 +243,21 @@ interface FunctionListProps {
 
 function FunctionList({ of, functions }: FunctionListProps) {
   return (
-    <ul class="functions">
-      {functions.map(({ name, isView, signature }) => (
-        <li key={name}>
-          <TypeText text={signature} />{' '}
-          {isView && (
-            <Link view={{ name: 'view', function: `${of}::${name}` }} title={`call ${name}`}>
-              <small class="mark">call this view</small>
-            </Link>
-          )}
-        </li>
-      ))}
-    </ul>
+    <FirstItems items={functions} step={FIRST_ITEMS} what="functions">
+      {(shown) => (
+        <ul class="functions">
+          {shown.map(({ name, isView, signature }) => (
+            <li key={name}>
+              <TypeText text={signature} />{' '}
+              {isView && (
+                <Link view={{ name: 'view', function: `${of}::${name}` }} title={`call ${name}`}>
+                  <small class="mark">call this view</small>
+                </Link>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+    </FirstItems>
   )
 }

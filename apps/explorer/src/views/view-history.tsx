@@ -3,6 +3,7 @@ import { Curve } from '../components/curve.tsx'
 import { FailureNotice } from '../components/failure-notice.tsx'
 import { Loading } from '../components/loading.tsx'
 import { LongList } from '../components/long-list.tsx'
+import { cutText } from '../components/long-text.tsx'
 import { MoreButton } from '../components/more-button.tsx'
 import { TransactionFacts } from '../components/transaction-facts.tsx'
 import { formatAmount, formatMicroseconds, groupDigits } from '../state/amount.ts'
@@ -134,7 +135,9 @@ function AnswerRow({ change, result, decimals }: AnswerRowProps) {
       </span>
       <span>
         {values ? (
-          <bdi>{result === undefined ? JSON.stringify(values) : formatAmount(String(values[result]), decimals)}</bdi>
+          <bdi>
+            {result === undefined ? cutText(JSON.stringify(values)) : formatAmount(String(values[result]), decimals)}
+          </bdi>
         ) : (
           <span title={error?.message}>the call fails</span>
         )}
