@@ -52,6 +52,20 @@ it('a SizedCache is not emptied by keys that come once, after it was filled', ()
   expect(kept.length).toBeLessThan(12)
 })
 
+it('a SizedCache counts an entry that grows, and forgets one that has become too large', () => {
+  const cache = new SizedCache<string>(160, 40)
+  cache.set('grows', 'value', 10)
+  cache.set('other', 'value', 10)
+  cache.resize('grows', 30)
+  cache.resize('absent', 30)
+  expect([cache.get('grows'), cache.size]).toEqual(['value', 40])
+  cache.resize('grows', 41)
+  expect([cache.get('grows'), cache.get('other'), cache.size]).toEqual([undefined, 'value', 10])
+  for (const key of ['a', 'b', 'c', 'd']) cache.set(key, 'value', 10)
+  for (const key of ['a', 'b', 'c', 'd']) cache.resize(key, 40)
+  expect(cache.size).toBeLessThanOrEqual(cache.capacity)
+})
+
 it('a SizedCache forgets the older value of a key that is set to one too large to keep', () => {
   const cache = new SizedCache<string>(160)
   cache.set('key', 'small', 1)

@@ -75,6 +75,14 @@ export class SizedCache<V extends {}> {
     else if (this.#isWelcome(key)) this.#keep(key, { value, size })
   }
 
+  /** Changes the size of a value, if it is kept. A value that is now too large is forgotten. */
+  resize(key: string, size: number): void {
+    const kept = this.#young.get(key) ?? this.#old.get(key)
+    if (kept === undefined || kept.size === size) return
+    this.delete(key)
+    if (size <= this.#largestEntry) this.#keep(key, { value: kept.value, size })
+  }
+
   /** Forgets the value of a key. */
   delete(key: string): void {
     const young = this.#young.get(key)

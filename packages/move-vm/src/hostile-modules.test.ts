@@ -8,6 +8,7 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { MemoryLedger, runView } from '../testing/kits.js'
 import { createVm } from './index.js'
+import { UNMETERED } from './load/compile-meter.js'
 import { LoadedModule } from './load/loaded-module.js'
 
 // Modules of a damaged or hostile store, which no verifier has seen; and modules of real chains, all of which must be
@@ -50,7 +51,7 @@ describe.skipIf(!hasSharedData)('modules', () => {
         const module = new LoadedModule(readModuleCode(bytes), bytes.length)
         for (const loaded of module.functions.values()) {
           if (loaded.definition.isNative) continue
-          module.compiled(loaded)
+          module.beginToCompile(loaded, UNMETERED).finish()
           compiled++
         }
       }

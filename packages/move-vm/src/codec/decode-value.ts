@@ -42,8 +42,7 @@ export function readValue(reader: ByteReader, layout: RuntimeLayout, context: De
       return new StructValue(0, [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))])
     case LAYOUT.bytes: {
       const bytes = reader.readByteString()
-      context.meter.chargeContainer(0)
-      context.meter.chargeBytes(bytes.length)
+      context.meter.chargeByteVector(bytes.length)
       return new ByteVector(copyBytes(bytes))
     }
     case LAYOUT.vector: {

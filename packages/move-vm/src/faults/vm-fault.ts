@@ -64,6 +64,14 @@ export class PendingTask {
   }
 }
 
+/** Thrown when work on types or code takes longer than a turn. The run pauses; the same instruction runs again later. */
+export class TurnOver {}
+
+/** Whether an error stops an instruction that runs again later. */
+export function isRetried(error: unknown): boolean {
+  return error instanceof LackingKeys || error instanceof PendingTask || error instanceof TurnOver
+}
+
 /** A fault for code or operands that no verifier accepts. A chain never holds such code; a damaged store may. */
 export function malformedCode(why: string): VmFault {
   return new VmFault(STATUS.VERIFICATION_ERROR, `malformed code: ${why}`)

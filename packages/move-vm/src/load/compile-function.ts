@@ -14,10 +14,12 @@ import type { PrimitiveType } from '@ledger-state/type-tag'
 import { readInteger } from '../codec/integer-codec.js'
 import { malformedCode } from '../faults/vm-fault.js'
 import { FIRST_SIGNED, integerTypeOf } from '../types/integer-type.js'
+import { TYPE_BYTES, TYPE_WORK } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { type Value, VectorValue } from '../values/value.js'
+import type { StepMeter } from './compile-meter.js'
 import { OP } from './opcode.js'
-import type { ModuleName, OpenType, OpenTypes } from './open-type.js'
+import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_BYTES } from './open-type.js'
 
 /** What an instruction names if that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
@@ -49,20 +51,37 @@ export interface CompiledFunction {
   readonly resultCount: number
   /** Number of locals, parameters included. */
   readonly localCount: number
+  /** Work that linking an instance of the function takes, in instructions. */
+  readonly linkWork: number
+  /** Types that linking an instance makes, as its type arguments are put in: their number. */
+  readonly linkTypes: number
+  /** Heap bytes, without those of the types. */
+  readonly heapBytes: number
 }
 
 /** No verified function has more locals. */
 const MAX_LOCALS = 255
 
+/** A function that is being compiled. */
+export interface Compilation {
+  /**
+   * Continues to compile. If the meter throws, the next call continues at the same instruction.
+   * @throws VmFault
+   */
+  finish(): CompiledFunction
+}
+
 /**
  * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and
  * that every operand names something. The binary does not have the types of operands, which arithmetic needs. Thanks to
  * the checks, code that no verifier has seen cannot take a value of one type for another.
+ *
+ * What the meter counts follows from the function alone, also if the module has some of its types already.
  * @throws VmFault
  */
-export function compileFunction(module: ModuleParts, definition: CodedFunction): CompiledFunction {
+export function beginToCompile(module: ModuleParts, definition: CodedFunction, meter: StepMeter): Compilation {
   if (!definition.code) throw malformedCode('a native function has no code')
-  return new FunctionCompiler(module, definition, definition.code).compile()
+  return new FunctionCompiler(module, definition, definition.code, meter)
 }
 
 /** The parts of a module that compiling reads. */
@@ -72,12 +91,25 @@ interface ModuleParts {
   readonly types: OpenTypes
 }
 
-class FunctionCompiler {
+/** Heap bytes that the compiled function takes for each instruction, link and value of a constant. */
+const FUNCTION_BYTES = 600
+const INSTRUCTION_BYTES = 9
+const LINK_BYTES = 120
+const CONSTANT_BYTES = 320
+/** Heap bytes for each byte of a constant: a plain one, a vector of plain values, and a vector of vectors. */
+const CONSTANT_GROWTH = [1, 8, 272] as const
+const INSTRUCTION_WORK = 2
+/** Most operands of a block. No verified function has more than 1,024 on its stack. */
+const MAX_STACK = 16_384
+
+class FunctionCompiler implements Compilation {
   readonly #module: ModuleParts
   readonly #definition: CodedFunction
   readonly #code: FunctionCode
-  readonly #locals: readonly OpenType[]
-  readonly #results: readonly OpenType[]
+  readonly #meter: StepMeter
+  #locals: readonly OpenType[] = []
+  #results: readonly OpenType[] = []
+  #starts: Uint8Array | undefined
   readonly #opcodes: Uint8Array
   readonly #a: Int32Array
   readonly #b: Int32Array
@@ -85,34 +117,46 @@ class FunctionCompiler {
   readonly #links: CodeLink[] = []
   readonly #variantSets: VariantSet[] = []
   readonly #stack: OpenType[] = []
+  /** Types and lists of types that were charged. */
+  readonly #seen = new Set<SignatureToken>()
+  readonly #typeArguments = new Map<Instantiation, readonly OpenType[]>()
+  readonly #substituted = new Map<readonly OpenType[], Map<OpenType, OpenType>>()
+  /** Values of constants, by index. */
+  readonly #constants = new Map<number, number>()
+  readonly #closedLinks = new Set<OpenType>()
+  readonly #own = new Set<OpenType>()
+  #linkWork = 0
+  #linkTypes = 0
+  #partBytes = 0
+  #reachesNext = true
   #at = 0
 
-  constructor(module: ModuleParts, definition: CodedFunction, code: FunctionCode) {
+  constructor(module: ModuleParts, definition: CodedFunction, code: FunctionCode, meter: StepMeter) {
     this.#module = module
     this.#definition = definition
     this.#code = code
-    const { types } = module
-    this.#locals = types.ofAll([...definition.parameters, ...code.locals])
-    this.#results = types.ofAll(definition.results)
+    this.#meter = meter
     const { length } = code.opcodes
     this.#opcodes = new Uint8Array(length)
     this.#a = new Int32Array(length)
     this.#b = new Int32Array(length)
   }
 
-  compile(): CompiledFunction {
+  finish(): CompiledFunction {
     const { opcodes } = this.#code
-    if (this.#locals.length > MAX_LOCALS) throw malformedCode(`${this.#locals.length} locals`)
-    const starts = this.#blockStarts()
-    let reachesNext = true
-    for (this.#at = 0; this.#at < opcodes.length; this.#at++) {
+    this.#starts ??= this.#begin()
+    const starts = this.#starts
+    for (; this.#at < opcodes.length; this.#at++) {
+      this.#meter.expectTurn()
       if (starts[this.#at] === 1) {
-        if (reachesNext) this.#expectEmptyStack()
+        if (this.#reachesNext) this.#expectEmptyStack()
         this.#stack.length = 0
       }
-      reachesNext = this.#instruction(opcodes[this.#at]!)
+      this.#reachesNext = this.#instruction(opcodes[this.#at]!)
+      this.#meter.charge(INSTRUCTION_WORK, INSTRUCTION_BYTES)
+      if (this.#stack.length > MAX_STACK) throw malformedCode('too many operands')
     }
-    if (reachesNext) throw malformedCode('code that runs past its end')
+    if (this.#reachesNext) throw malformedCode('code that runs past its end')
     return {
       opcodes: this.#opcodes,
       a: this.#a,
@@ -123,7 +167,80 @@ class FunctionCompiler {
       parameterCount: this.#definition.parameters.length,
       resultCount: this.#results.length,
       localCount: this.#locals.length,
+      linkWork: this.#linkWork,
+      linkTypes: this.#linkTypes,
+      heapBytes: FUNCTION_BYTES + INSTRUCTION_BYTES * opcodes.length + this.#partBytes,
     }
+  }
+
+  #begin(): Uint8Array {
+    const { parameters, results } = this.#definition
+    const locals = [...parameters, ...this.#code.locals]
+    if (locals.length > MAX_LOCALS) throw malformedCode(`${locals.length} locals`)
+    this.#locals = this.#typesOf(locals)
+    this.#results = this.#typesOf(results)
+    return this.#blockStarts()
+  }
+
+  /** The type that a token names, charged when the function first names it. */
+  #typeOf(token: SignatureToken): OpenType {
+    const { types } = this.#module
+    if (this.#seen.has(token)) return types.of(token)
+    const size = types.sizeOf(token)
+    this.#meter.charge(TYPE_WORK * size, OPEN_TYPE_BYTES * size)
+    this.#seen.add(token)
+    return types.of(token)
+  }
+
+  #typesOf(tokens: readonly SignatureToken[]): readonly OpenType[] {
+    return tokens.map((token) => {
+      this.#meter.expectTurn()
+      return this.#typeOf(token)
+    })
+  }
+
+  /** Charges a type that was made, when the function first makes it. */
+  #made(type: OpenType, parts = 1): OpenType {
+    if (this.#own.has(type)) return type
+    this.#meter.charge(TYPE_WORK + parts, OPEN_TYPE_BYTES + PART_BYTES * parts)
+    this.#own.add(type)
+    return type
+  }
+
+  /** The type arguments of an instantiation: one list for each. */
+  #argumentsOf(instantiation: Instantiation): readonly OpenType[] {
+    const known = this.#typeArguments.get(instantiation)
+    if (known) return known
+    const types = this.#typesOf(instantiation.typeArguments)
+    this.#typeArguments.set(instantiation, types)
+    return types
+  }
+
+  /** A type with its type parameters replaced by a list of `#argumentsOf`. */
+  #substitute(type: OpenType, typeArguments: readonly OpenType[]): OpenType {
+    if (!type.isOpen) return type
+    let known = this.#substituted.get(typeArguments)
+    if (!known) {
+      known = new Map()
+      this.#substituted.set(typeArguments, known)
+    }
+    let substituted = known.get(type)
+    if (!substituted) {
+      substituted = this.#module.types.substitute(type, typeArguments, this.#meter)
+      known.set(type, substituted)
+    }
+    return substituted
+  }
+
+  /**
+   * All types of a list with their type parameters replaced. The turn may end on the way: an instruction asks for lists
+   * before it changes anything.
+   */
+  #substituteAll(tokens: readonly SignatureToken[], typeArguments: readonly OpenType[]): readonly OpenType[] {
+    return this.#typesOf(tokens).map((type) => {
+      if (type.isOpen) this.#meter.expectTurn()
+      return this.#substitute(type, typeArguments)
+    })
   }
 
   /**
@@ -211,7 +328,7 @@ class FunctionCompiler {
 
   #pushReference(to: OpenType): void {
     if (to.kind === 'reference') throw this.#fault('a reference to a reference')
-    this.#push(this.#module.types.reference(to, true))
+    this.#push(this.#made(this.#module.types.reference(to, true)))
   }
 
   #entry<T>(table: readonly T[]): T {
@@ -227,8 +344,31 @@ class FunctionCompiler {
     return local
   }
 
+  /** Charges something that the code keeps, in addition to its instructions. */
+  #keepPart(work: number, bytes: number): void {
+    this.#meter.charge(work, bytes)
+    this.#partBytes += bytes
+  }
+
   #link(link: CodeLink): number {
+    this.#keepPart(1, LINK_BYTES)
+    this.#linkWork += 2
+    if (link.kind === 'type') this.#countLinked(link.type)
+    else for (const type of link.typeArguments) this.#countLinked(type)
+    if (link.kind === 'closure') for (const type of link.captured) this.#countLinked(type)
     return this.#links.push(link) - 1
+  }
+
+  /** Counts what linking a type takes: open ones are made for each instance of the function, others for the module. */
+  #countLinked(type: OpenType): void {
+    this.#linkWork++
+    if (type.isOpen) {
+      this.#linkWork += TYPE_WORK * type.size
+      this.#linkTypes += type.size
+    } else if (!this.#closedLinks.has(type)) {
+      this.#closedLinks.add(type)
+      this.#meter.charge(TYPE_WORK * type.size, TYPE_BYTES * type.size)
+    }
   }
 
   #struct(index: number): StructDefinition {
@@ -240,15 +380,17 @@ class FunctionCompiler {
   /** The type of a struct of this module with these type arguments. */
   #structType(definition: StructDefinition, typeArguments: readonly OpenType[]): OpenType {
     if (definition.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
-    return this.#module.types.struct(this.#module.name, definition.name, typeArguments)
+    const type = this.#module.types.struct(this.#module.name, definition.name, typeArguments)
+    return this.#made(type, typeArguments.length)
   }
 
   #fieldTypes(fields: readonly FieldDefinition[], typeArguments: readonly OpenType[]): readonly OpenType[] {
-    const { types } = this.#module
-    return types.substituteAll(
-      fields.map(({ type }) => types.of(type)),
+    const types = this.#substituteAll(
+      fields.map(({ type }) => type),
       typeArguments,
     )
+    this.#meter.charge(types.length, 0)
+    return types
   }
 
   #fieldsOf(definition: StructDefinition, variant: number): readonly FieldDefinition[] {
@@ -259,10 +401,10 @@ class FunctionCompiler {
   }
 
   #structOf(generic: boolean): { definition: StructDefinition; typeArguments: readonly OpenType[] } {
-    const { code, types } = this.#module
-    if (!generic) return { definition: this.#entry(code.structs), typeArguments: [] }
-    const { of, typeArguments } = this.#entry(code.structInstantiations)
-    return { definition: this.#struct(of), typeArguments: types.ofAll(typeArguments) }
+    const { code } = this.#module
+    if (!generic) return { definition: this.#entry(code.structs), typeArguments: NO_TYPES }
+    const instantiation = this.#entry(code.structInstantiations)
+    return { definition: this.#struct(instantiation.of), typeArguments: this.#argumentsOf(instantiation) }
   }
 
   /** An entry of a table, named directly or by an instantiation. */
@@ -271,9 +413,9 @@ class FunctionCompiler {
     table: readonly T[],
     instantiations: readonly Instantiation[],
   ): { entry: T; typeArguments: readonly OpenType[] } {
-    if (!generic) return { entry: this.#entry(table), typeArguments: [] }
-    const { of, typeArguments } = this.#entry(instantiations)
-    return { entry: table[of]!, typeArguments: this.#module.types.ofAll(typeArguments) }
+    if (!generic) return { entry: this.#entry(table), typeArguments: NO_TYPES }
+    const instantiation = this.#entry(instantiations)
+    return { entry: table[instantiation.of]!, typeArguments: this.#argumentsOf(instantiation) }
   }
 
   /** Compiles one instruction. Returns whether the next one is reached from it. */
@@ -325,9 +467,9 @@ class FunctionCompiler {
         return this.#loadNumber('i256')
       case 0x07: {
         const { type, bytes } = this.#entry(this.#module.code.constants)
-        const value = decodeConstant(type, bytes)
-        this.#emit(typeof value === 'object' ? OP.loadCopy : OP.load, this.#literals.push(value) - 1)
-        this.#push(types.of(type))
+        const literal = this.#constant(this.#code.operands[this.#at]!, type, bytes)
+        this.#emit(typeof this.#literals[literal] === 'object' ? OP.loadCopy : OP.load, literal)
+        this.#push(this.#typeOf(type))
         return true
       }
       case 0x08:
@@ -391,8 +533,8 @@ class FunctionCompiler {
       case 0x3a: {
         const { definition, typeArguments } = this.#structOf(opcode === 0x3a)
         if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
-        this.#popOf(this.#structType(definition, typeArguments))
         const fields = this.#fieldTypes(definition.fields, typeArguments)
+        this.#popOf(this.#structType(definition, typeArguments))
         for (const field of fields) this.#push(field)
         this.#emit(OP.unpack, fields.length)
         return true
@@ -405,8 +547,8 @@ class FunctionCompiler {
       case 0x54:
       case 0x55: {
         const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x55)
-        this.#popOf(this.#structType(definition, typeArguments))
         const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
+        this.#popOf(this.#structType(definition, typeArguments))
         for (const field of fields) this.#push(field)
         this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
         return true
@@ -545,25 +687,27 @@ class FunctionCompiler {
         this.#emit(OP.nop)
         return true
       case 0x29:
-      case 0x3b:
+      case 0x3b: {
+        const { link } = this.#globalType(opcode === 0x3b)
         this.#popKind('address')
         this.#pushKind('bool')
-        this.#emit(OP.exists, this.#globalType(opcode === 0x3b).link)
+        this.#emit(OP.exists, link)
         return true
+      }
       case 0x2a:
       case 0x2b:
       case 0x3c:
       case 0x3d: {
-        this.#popKind('address')
         const { link, type } = this.#globalType(opcode >= 0x3c)
+        this.#popKind('address')
         this.#pushReference(type)
         this.#emit(OP.borrowGlobal, link)
         return true
       }
       case 0x2c:
       case 0x3e: {
-        this.#popKind('address')
         const { link, type } = this.#globalType(opcode === 0x3e)
+        this.#popKind('address')
         this.#push(type)
         this.#emit(OP.moveFrom, link)
         return true
@@ -579,8 +723,9 @@ class FunctionCompiler {
       case 0x40: {
         const element = this.#element()
         const count = this.#code.seconds[this.#at]!
+        this.#meter.charge(Math.min(count, this.#stack.length), 0)
         for (let popped = 0; popped < count; popped++) this.#popOf(element)
-        const type = types.vector(element)
+        const type = this.#made(types.vector(element))
         this.#push(type)
         this.#emit(OP.packVector, this.#link({ kind: 'type', type }), count)
         return true
@@ -609,7 +754,8 @@ class FunctionCompiler {
         const element = this.#element()
         const count = this.#code.seconds[this.#at]!
         if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
-        this.#popOf(types.vector(element))
+        this.#meter.charge(count, 0)
+        this.#popOf(this.#made(types.vector(element)))
         for (let pushed = 0; pushed < count; pushed++) this.#push(element)
         this.#emit(OP.unpackVector, count)
         return true
@@ -626,16 +772,29 @@ class FunctionCompiler {
       case 0x5a: {
         const type = this.#entry(this.#module.code.signatures)[0]
         if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
-        this.#popOf(types.of(type))
+        const called = this.#typeOf(type)
+        this.#meter.charge(type.parameters.length + type.results.length, 0)
+        this.#popOf(called)
         this.#popAll(types.ofAll(type.parameters))
         for (const result of types.ofAll(type.results)) this.#push(result)
-        const link = this.#link({ kind: 'type', type: types.of(type) })
+        const link = this.#link({ kind: 'type', type: called })
         this.#emit(OP.callClosure, link, type.parameters.length)
         return true
       }
       default:
         throw this.#fault(`instruction 0x${opcode.toString(16)}`)
     }
+  }
+
+  /** The literal with the value of a constant: one, however often the code names the constant. */
+  #constant(index: number, type: SignatureToken, bytes: Uint8Array): number {
+    const known = this.#constants.get(index)
+    if (known !== undefined) return known
+    const levels = type.kind !== 'vector' || type.element.kind === 'u8' ? 0 : type.element.kind === 'vector' ? 2 : 1
+    this.#keepPart(bytes.length >> 2, CONSTANT_BYTES + CONSTANT_GROWTH[levels] * bytes.length)
+    const literal = this.#literals.push(decodeConstant(type, bytes)) - 1
+    this.#constants.set(index, literal)
+    return literal
   }
 
   #loadNumber(kind: PrimitiveType): boolean {
@@ -664,11 +823,10 @@ class FunctionCompiler {
     typeArguments: readonly OpenType[],
   ): { parameters: readonly OpenType[]; results: readonly OpenType[] } {
     if (handle.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
-    const { types } = this.#module
-    return {
-      parameters: types.substituteAll(types.ofAll(handle.parameters), typeArguments),
-      results: types.substituteAll(types.ofAll(handle.results), typeArguments),
-    }
+    const parameters = this.#substituteAll(handle.parameters, typeArguments)
+    const results = this.#substituteAll(handle.results, typeArguments)
+    this.#meter.charge(parameters.length + results.length, 0)
+    return { parameters, results }
   }
 
   #borrowField(generic: boolean): boolean {
@@ -687,8 +845,7 @@ class FunctionCompiler {
   #fieldType(fields: readonly FieldDefinition[], index: number, typeArguments: readonly OpenType[]): OpenType {
     const field = fields[index]
     if (!field) throw this.#fault(`field ${index} of ${fields.length}`)
-    const { types } = this.#module
-    return types.substitute(types.of(field.type), typeArguments)
+    return this.#substitute(this.#typeOf(field.type), typeArguments)
   }
 
   #borrowVariantField(generic: boolean): boolean {
@@ -698,6 +855,7 @@ class FunctionCompiler {
     if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
       throw this.#fault('an operand of another type')
     }
+    this.#meter.charge(entry.variants.length, 0)
     const fieldTypes = entry.variants.map((variant) =>
       this.#fieldType(this.#fieldsOf(definition, variant), entry.field, typeArguments),
     )
@@ -709,6 +867,7 @@ class FunctionCompiler {
   }
 
   #variantSet(definition: StructDefinition, variants: readonly number[]): number {
+    this.#keepPart(1, LINK_BYTES)
     return this.#variantSets.push({ definition, variants }) - 1
   }
 
@@ -748,7 +907,7 @@ class FunctionCompiler {
   #element(): OpenType {
     const signature = this.#entry(this.#module.code.signatures)
     if (signature.length !== 1) throw this.#fault('an element of several types')
-    const type = this.#module.types.of(signature[0]!)
+    const type = this.#typeOf(signature[0]!)
     if (type.kind === 'reference') throw this.#fault('a vector of references')
     return type
   }
@@ -771,17 +930,14 @@ class FunctionCompiler {
     const captured = parameters.filter((_, index) => isCaptured(index))
     this.#popAll(captured)
     if (captured.some(({ kind }) => kind === 'reference')) throw this.#fault('a captured reference')
-    this.#push(
-      types.function(
-        parameters.filter((_, index) => !isCaptured(index)),
-        results,
-        0,
-      ),
-    )
+    const given = parameters.filter((_, index) => !isCaptured(index))
+    this.#push(this.#made(types.function(given, results, 0), parameters.length + results.length))
     this.#emit(OP.packClosure, this.#link({ kind: 'closure', handle: entry, typeArguments, mask, captured }))
     return true
   }
 }
+
+const NO_TYPES: readonly OpenType[] = []
 
 /** Most elements that fit on the stack. */
 const MAX_UNPACKED = 1_024

@@ -5,18 +5,25 @@ import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import { LoadedModule } from './loaded-module.js'
 
-/** Heap bytes that a loaded module takes for each byte of its binary; measured over the framework. */
-const HEAP_PER_BYTE = 16
-
 interface CachedModule {
   readonly bytes: Uint8Array
   readonly module: LoadedModule
 }
 
+/** Names under which a module is kept. */
+interface KeptNames {
+  readonly content: string
+  readonly revisions: Set<string>
+}
+
+/** Most revisions of one content whose sizes are kept up to date. */
+const MOST_REVISIONS = 16
+
 /** Loaded modules by their bytes. All runs of a vm share them; bytes of heap bound them. */
 export class LoadedModuleCache {
   readonly #byRevision: SizedCache<LoadedModule>
   readonly #byContent: SizedCache<CachedModule>
+  readonly #names = new WeakMap<LoadedModule, KeptNames>()
   readonly capacity: number
   #misses = 0
 
@@ -27,7 +34,7 @@ export class LoadedModuleCache {
     this.#byContent = new SizedCache(capacity, capacity / 4)
   }
 
-  /** Estimated bytes of heap. */
+  /** Bytes of heap. */
   get size(): number {
     return this.#byContent.size
   }
@@ -47,15 +54,38 @@ export class LoadedModuleCache {
    * @throws VmFault
    */
   load(key: string, bytes: Uint8Array, revision: string | undefined): LoadedModule {
-    const name = `${key}/${bytes.length}/${sample(bytes)}`
-    const known = this.#byContent.get(name)
+    const content = `${key}/${bytes.length}/${sample(bytes)}`
+    const known = this.#byContent.get(content)
     const isSame = known !== undefined && compareBytes(known.bytes, bytes) === 0
     const kept = isSame ? known : this.#decode(bytes)
     const { module } = kept
-    const size = HEAP_PER_BYTE * bytes.length
-    if (!isSame) this.#byContent.set(name, kept, size)
-    if (revision !== undefined) this.#byRevision.set(`${key}@${revision}`, module, size)
+    const size = bytes.length + module.heapBytes
+    if (!isSame) {
+      this.#byContent.set(content, kept, size)
+      this.#names.set(module, { content, revisions: new Set() })
+    }
+    if (revision !== undefined) this.#keepRevision(`${key}@${revision}`, module, size)
     return module
+  }
+
+  #keepRevision(name: string, module: LoadedModule, size: number): void {
+    const { revisions } = this.#names.get(module)!
+    if (revisions.size === MOST_REVISIONS) {
+      const [oldest] = revisions
+      this.#byRevision.delete(oldest!)
+      revisions.delete(oldest!)
+    }
+    revisions.add(name)
+    this.#byRevision.set(name, module, size)
+  }
+
+  /** Counts the heap bytes of a module anew, after code of it was compiled. */
+  recount(module: LoadedModule): void {
+    const names = this.#names.get(module)
+    if (!names) return
+    const size = module.size + module.heapBytes
+    this.#byContent.resize(names.content, size)
+    for (const name of names.revisions) this.#byRevision.resize(name, size)
   }
 
   /** Decodes a copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */

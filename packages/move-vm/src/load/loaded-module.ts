@@ -1,5 +1,6 @@
-import type { CodedFunction, ModuleCode, SignatureToken, StructDefinition } from '@ledger-state/move-module'
-import { type CompiledFunction, compileFunction } from './compile-function.js'
+import type { CodedFunction, FieldDefinition, ModuleCode, StructDefinition } from '@ledger-state/move-module'
+import { beginToCompile, type Compilation, type CompiledFunction } from './compile-function.js'
+import type { StepMeter } from './compile-meter.js'
 import { type ModuleName, OpenTypes } from './open-type.js'
 
 /** A function of a loaded module. */
@@ -16,6 +17,18 @@ export interface LoadedStruct {
   readonly definition: StructDefinition
 }
 
+/** The code of a function, and what compiling it took: the same however often it is compiled. */
+export interface CompiledCode {
+  readonly code: CompiledFunction
+  /** Instructions. */
+  readonly work: number
+  readonly bytes: number
+}
+
+/** Heap bytes of a decoded module for each byte of its binary, and for each type in its signatures. */
+const HEAP_PER_BYTE = 8
+const HEAP_PER_TOKEN = 72
+
 /**
  * A decoded module with what follows from its bytes alone. Nothing in it depends on other modules or on a version, so
  * all runs share it.
@@ -28,8 +41,9 @@ export class LoadedModule {
   readonly types = new OpenTypes()
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly structs: ReadonlyMap<string, LoadedStruct>
-  readonly #compiled = new Map<LoadedFunction, CompiledFunction>()
-  readonly #signatureTexts = new Map<Signature, string>()
+  readonly #compiled = new Map<LoadedFunction, CompiledCode>()
+  readonly #decodedBytes: number
+  #codeBytes = 0
 
   constructor(code: ModuleCode, size: number) {
     this.code = code
@@ -39,76 +53,50 @@ export class LoadedModule {
       code.functions.map((definition, index) => [definition.name, { module: this, index, definition }]),
     )
     this.structs = new Map(code.structs.map((definition) => [definition.name, { module: this, definition }]))
+    let tokens = 0
+    for (const signature of code.signatures) tokens += this.types.sizeOfAll(signature)
+    for (const struct of code.structs) for (const { type } of fieldsOf(struct)) tokens += this.types.sizeOf(type)
+    this.#decodedBytes = HEAP_PER_BYTE * size + HEAP_PER_TOKEN * tokens
+  }
+
+  /** Heap bytes of the module with all that was compiled of it. */
+  get heapBytes(): number {
+    return this.#decodedBytes + this.types.heapBytes + this.#codeBytes
+  }
+
+  /** Heap bytes of the decoded module. They follow from its binary. */
+  get decodedBytes(): number {
+    return this.#decodedBytes
+  }
+
+  /** The code of a function, if it was compiled. */
+  compiled(loaded: LoadedFunction): CompiledCode | undefined {
+    return this.#compiled.get(loaded)
   }
 
   /**
-   * The code of a function, checked and compiled at its first use.
+   * Begins to compile a function.
    * @throws VmFault
    */
-  compiled(loaded: LoadedFunction): CompiledFunction {
-    const known = this.#compiled.get(loaded)
-    if (known) return known
-    const compiled = compileFunction(this, loaded.definition)
+  beginToCompile({ definition }: LoadedFunction, meter: StepMeter): Compilation {
+    return beginToCompile(this, definition, meter)
+  }
+
+  /** Keeps the code of a function. */
+  keep(loaded: LoadedFunction, compiled: CompiledCode): void {
     this.#compiled.set(loaded, compiled)
-    return compiled
-  }
-
-  /** A text that is the same for two signatures, of any modules, if a call from one to the other is well typed. */
-  signatureText(signature: Signature): string {
-    const known = this.#signatureTexts.get(signature)
-    if (known !== undefined) return known
-    const { types } = this
-    const tokens = (list: readonly SignatureToken[]) => list.map((token) => tokenText(token, types)).join()
-    const text = `${signature.typeParameters.length}|${tokens(signature.parameters)}|${tokens(signature.results)}`
-    this.#signatureTexts.set(signature, text)
-    return text
+    this.#codeBytes += compiled.code.heapBytes
   }
 }
 
-/** A text that is the same for equal types, of any modules. Type parameters are `#0`, `#1`, …. */
-export function exactTokenText(token: SignatureToken, types: OpenTypes): string {
-  const list = (tokens: readonly SignatureToken[]) => tokens.map((one) => exactTokenText(one, types)).join()
-  switch (token.kind) {
-    case 'vector':
-      return `[${exactTokenText(token.element, types)}]`
+/** All fields of a struct, or of all variants of an enum. */
+export function fieldsOf(definition: StructDefinition): readonly FieldDefinition[] {
+  switch (definition.kind) {
     case 'struct':
-      return `${types.nameOf(token.module).key}::${token.name}<${list(token.typeArguments)}>`
-    case 'typeParameter':
-      return `#${token.index}`
-    case 'reference':
-      return `${token.mutable ? '&mut ' : '&'}${exactTokenText(token.to, types)}`
-    case 'function':
-      return `(${list(token.parameters)}|${list(token.results)}|${token.abilities})`
+      return definition.fields
+    case 'enum':
+      return definition.variants.flatMap(({ fields }) => fields)
     default:
-      return token.kind
-  }
-}
-
-interface Signature {
-  readonly parameters: readonly SignatureToken[]
-  readonly results: readonly SignatureToken[]
-  readonly typeParameters: readonly number[]
-}
-
-/** Text of a type without the abilities of functions and without mutability, as `OpenType.shape` ignores both. */
-function tokenText(token: SignatureToken, types: OpenTypes): string {
-  const list = (tokens: readonly SignatureToken[]) => tokens.map((one) => tokenText(one, types)).join()
-  switch (token.kind) {
-    case 'vector':
-      return `[${tokenText(token.element, types)}]`
-    case 'struct': {
-      const { key } = types.nameOf(token.module)
-      return token.typeArguments.length === 0
-        ? `${key}::${token.name}`
-        : `${key}::${token.name}<${list(token.typeArguments)}>`
-    }
-    case 'typeParameter':
-      return `#${token.index}`
-    case 'reference':
-      return `&${tokenText(token.to, types)}`
-    case 'function':
-      return `(${list(token.parameters)}|${list(token.results)})`
-    default:
-      return token.kind
+      return []
   }
 }

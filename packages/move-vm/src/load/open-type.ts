@@ -2,6 +2,8 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
 import { malformedCode } from '../faults/vm-fault.js'
+import { TYPE_WORK } from '../types/type.js'
+import { type CompileMeter, UNMETERED } from './compile-meter.js'
 
 /** The name of a module. Equal names have equal `key`. */
 export interface ModuleName {
@@ -12,6 +14,14 @@ export interface ModuleName {
   readonly key: string
 }
 
+/** The name of a struct. Within a module, equal names are one object. */
+export interface StructName {
+  /** Unique in the module. */
+  readonly id: number
+  readonly module: ModuleName
+  readonly name: string
+}
+
 interface OpenNode {
   /** Unique in the module. */
   readonly id: number
@@ -19,6 +29,8 @@ interface OpenNode {
   readonly shape: number
   /** Whether it has type parameters. */
   readonly isOpen: boolean
+  /** Number of types in it, itself included. */
+  readonly size: number
 }
 
 /** A type as the code of one module names it: type parameters of a function or struct are not yet replaced. */
@@ -27,8 +39,7 @@ export type OpenType =
   | (OpenNode & { readonly kind: 'vector'; readonly element: OpenType })
   | (OpenNode & {
       readonly kind: 'struct'
-      readonly module: ModuleName
-      readonly name: string
+      readonly struct: StructName
       readonly typeArguments: readonly OpenType[]
     })
   | (OpenNode & { readonly kind: 'typeParameter'; readonly index: number })
@@ -43,22 +54,58 @@ export type OpenType =
 /** Most types in a substituted type. A type of a verified module has at most 128 types in it. */
 const MAX_NODES = 4_096
 
+/** Heap bytes of a type with its keys and entries, and for each part that it names; measured on Node 24. */
+export const OPEN_TYPE_BYTES = 320
+export const PART_BYTES = 32
+/** Heap bytes of the name of a struct, and of the name of a module. */
+const NAME_BYTES = 256
+
 /** The types of one module. Equal types are one object, so that `===` compares them. */
 export class OpenTypes {
   readonly #types = new Map<string, OpenType>()
+  readonly #moduleNames = new Map<string, ModuleName>()
   readonly #names = new Map<ModuleId, ModuleName>()
+  readonly #structNames = new Map<ModuleName, Map<string, StructName>>()
   readonly #tokens = new Map<SignatureToken, OpenType>()
   /** Numbers of shapes, by the key of the type that stands for the shape, if that type came after them or never. */
   readonly #shapes = new Map<string, number>()
   #nextId = 0
+  #nextStruct = 0
+  #heapBytes = 0
+
+  /** Heap bytes of the types. */
+  get heapBytes(): number {
+    return this.#heapBytes
+  }
 
   nameOf(module: ModuleId): ModuleName {
     const known = this.#names.get(module)
     if (known) return known
     const address = bytesToHexDigits(module.address)
-    const name: ModuleName = { address, name: module.name, key: `${address}::${module.name}` }
+    const key = `${address}::${module.name}`
+    let name = this.#moduleNames.get(key)
+    if (!name) {
+      name = { address, name: module.name, key }
+      this.#moduleNames.set(key, name)
+      this.#heapBytes += NAME_BYTES + key.length
+    }
     this.#names.set(module, name)
     return name
+  }
+
+  #structName(module: ModuleName, name: string): StructName {
+    let names = this.#structNames.get(module)
+    if (!names) {
+      names = new Map()
+      this.#structNames.set(module, names)
+    }
+    let struct = names.get(name)
+    if (!struct) {
+      struct = { id: this.#nextStruct++, module, name }
+      names.set(name, struct)
+      this.#heapBytes += NAME_BYTES
+    }
+    return struct
   }
 
   of(token: SignatureToken): OpenType {
@@ -69,8 +116,37 @@ export class OpenTypes {
     return type
   }
 
+  /** Whether a token has a type already. */
+  has(token: SignatureToken): boolean {
+    return this.#tokens.has(token)
+  }
+
   ofAll(tokens: readonly SignatureToken[]): OpenType[] {
     return tokens.map((token) => this.of(token))
+  }
+
+  /** Number of types in a type. */
+  sizeOf(token: SignatureToken): number {
+    const known = this.#tokens.get(token)
+    if (known) return known.size
+    switch (token.kind) {
+      case 'vector':
+        return 1 + this.sizeOf(token.element)
+      case 'struct':
+        return 1 + this.sizeOfAll(token.typeArguments)
+      case 'reference':
+        return 1 + this.sizeOf(token.to)
+      case 'function':
+        return 1 + this.sizeOfAll(token.parameters) + this.sizeOfAll(token.results)
+      default:
+        return 1
+    }
+  }
+
+  sizeOfAll(tokens: readonly SignatureToken[]): number {
+    let size = 0
+    for (const token of tokens) size += this.sizeOf(token)
+    return size
   }
 
   #convert(token: SignatureToken): OpenType {
@@ -91,34 +167,44 @@ export class OpenTypes {
   }
 
   plain(kind: PrimitiveType): OpenType {
-    return this.#intern(kind, (node) => ({ ...node, kind, isOpen: false }))
+    return this.#intern(kind, (node) => ({ ...node, kind, isOpen: false, size: 1 }))
   }
 
   vector(element: OpenType): OpenType {
     return this.#intern(
       `v${element.id}`,
-      (node) => ({ ...node, kind: 'vector', element, isOpen: element.isOpen }),
+      (node) => ({ ...node, kind: 'vector', element, isOpen: element.isOpen, size: 1 + element.size }),
       `v${element.shape}`,
     )
   }
 
   struct(module: ModuleName, name: string, typeArguments: readonly OpenType[]): OpenType {
-    const own = `s${module.key}::${name}`
+    return this.#structOf(this.#structName(module, name), typeArguments)
+  }
+
+  #structOf(struct: StructName, typeArguments: readonly OpenType[]): OpenType {
     return this.#intern(
-      `${own}<${ids(typeArguments)}`,
-      (node) => ({ ...node, kind: 'struct', module, name, typeArguments, isOpen: typeArguments.some(isOpen) }),
-      `${own}<${shapes(typeArguments)}`,
+      `s${struct.id}<${ids(typeArguments)}`,
+      (node) => ({
+        ...node,
+        kind: 'struct',
+        struct,
+        typeArguments,
+        isOpen: typeArguments.some(isOpen),
+        size: 1 + totalSize(typeArguments),
+      }),
+      `s${struct.id}<${shapes(typeArguments)}`,
     )
   }
 
   typeParameter(index: number): OpenType {
-    return this.#intern(`p${index}`, (node) => ({ ...node, kind: 'typeParameter', index, isOpen: true }))
+    return this.#intern(`p${index}`, (node) => ({ ...node, kind: 'typeParameter', index, isOpen: true, size: 1 }))
   }
 
   reference(to: OpenType, mutable: boolean): OpenType {
     return this.#intern(
       `${mutable ? 'm' : 'r'}${to.id}`,
-      (node) => ({ ...node, kind: 'reference', mutable, to, isOpen: to.isOpen }),
+      (node) => ({ ...node, kind: 'reference', mutable, to, isOpen: to.isOpen, size: 1 + to.size }),
       `r${to.shape}`,
     )
   }
@@ -133,6 +219,7 @@ export class OpenTypes {
         results,
         abilities,
         isOpen: parameters.some(isOpen) || results.some(isOpen),
+        size: 1 + totalSize(parameters) + totalSize(results),
       }),
       `f0|${shapes(parameters)}|${shapes(results)}`,
     )
@@ -149,6 +236,7 @@ export class OpenTypes {
     const shape = shapeKey === key ? (this.#shapes.get(key) ?? id) : this.#shapeOf(shapeKey)
     const type = make({ id, shape })
     this.#types.set(key, type)
+    this.#heapBytes += OPEN_TYPE_BYTES + PART_BYTES * partCount(type)
     return type
   }
 
@@ -161,19 +249,21 @@ export class OpenTypes {
     return shape
   }
 
-  /** The type with its type parameters replaced. */
-  substitute(type: OpenType, typeArguments: readonly OpenType[]): OpenType {
+  /** The type with its type parameters replaced. Each type that this visits is charged before it is made. */
+  substitute(type: OpenType, typeArguments: readonly OpenType[], meter: CompileMeter = UNMETERED): OpenType {
     if (!type.isOpen) return type
-    return this.#substitute(type, typeArguments, { left: MAX_NODES })
+    return this.#substitute(type, typeArguments, { left: MAX_NODES, meter })
   }
 
-  substituteAll(types: readonly OpenType[], typeArguments: readonly OpenType[]): readonly OpenType[] {
-    return types.some(isOpen) ? types.map((type) => this.substitute(type, typeArguments)) : types
-  }
-
-  #substitute(type: OpenType, typeArguments: readonly OpenType[], budget: { left: number }): OpenType {
+  #substitute(
+    type: OpenType,
+    typeArguments: readonly OpenType[],
+    budget: { left: number; readonly meter: CompileMeter },
+  ): OpenType {
     if (!type.isOpen) return type
     if (--budget.left < 0) throw malformedCode('a type of too many parts')
+    const parts = partCount(type)
+    budget.meter.charge(TYPE_WORK + parts, OPEN_TYPE_BYTES + PART_BYTES * parts)
     const all = (types: readonly OpenType[]) => types.map((one) => this.#substitute(one, typeArguments, budget))
     switch (type.kind) {
       case 'typeParameter': {
@@ -184,7 +274,7 @@ export class OpenTypes {
       case 'vector':
         return this.vector(this.#substitute(type.element, typeArguments, budget))
       case 'struct':
-        return this.struct(type.module, type.name, all(type.typeArguments))
+        return this.#structOf(type.struct, all(type.typeArguments))
       case 'reference':
         return this.reference(this.#substitute(type.to, typeArguments, budget), type.mutable)
       case 'function':
@@ -195,8 +285,20 @@ export class OpenTypes {
   }
 }
 
+/** Number of the types that a type names itself. */
+function partCount(type: OpenType): number {
+  if (type.kind === 'struct') return type.typeArguments.length
+  return type.kind === 'function' ? type.parameters.length + type.results.length : 1
+}
+
 function isOpen(type: OpenType): boolean {
   return type.isOpen
+}
+
+function totalSize(types: readonly OpenType[]): number {
+  let size = 0
+  for (const type of types) size += type.size
+  return size
 }
 
 function ids(types: readonly OpenType[]): string {

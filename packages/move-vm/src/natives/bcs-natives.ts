@@ -1,4 +1,6 @@
+import { STATUS } from '../faults/status.js'
 import type { Type } from '../types/type.js'
+import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
 import { byteVectorOf, toVector, valueAt } from './arguments.js'
 import type { Native, NativeContext, NativeExtension } from './native.js'
@@ -30,19 +32,35 @@ function serialize(context: NativeContext, reference: Value | undefined): Uint8A
   return context.serialize(context.typeArguments[0]!, valueAt(reference)) ?? context.abort(UNSERIALIZABLE)
 }
 
-/** The size in bytes that all values of a type have; undefined if the size varies. */
-function constantSize(context: NativeContext, type: Type): number | undefined {
-  context.charge(LAYOUT_NODE_PRICE)
+/** The size in bytes that all values of a type have; undefined if the size varies. Each type is looked at once. */
+function constantSize(context: NativeContext, type: Type, depth: number): number | undefined {
   if (type.kind !== 'struct') return FIXED_SIZE.get(type.kind)
+  const sizes = context.extension(SIZES)
+  if (sizes.has(type)) return sizes.get(type)
+  expectShallow(context, depth)
   const layout = context.layout(type)
-  if (layout.kind !== 'struct') return undefined
-  let size = 0
-  for (const field of layout.fields) {
-    const fieldSize = constantSize(context, field.type)
-    if (fieldSize === undefined) return undefined
-    size += fieldSize
+  let size: number | undefined
+  if (layout.kind === 'struct') {
+    size = 0
+    for (const field of layout.fields) {
+      const fieldSize = constantSize(context, field.type, depth + 1)
+      if (fieldSize === undefined) {
+        size = undefined
+        break
+      }
+      size += fieldSize
+    }
+    context.chargeOnce(LAYOUT_NODE_PRICE * layout.fields.length)
   }
+  context.chargeOnce(LAYOUT_NODE_PRICE)
+  sizes.set(type, size)
   return size
+}
+
+const SIZES: NativeExtension<Map<Type, number | undefined>> = { name: 'bcs', create: () => new Map() }
+
+function expectShallow(context: NativeContext, depth: number): void {
+  if (depth > MAX_VALUE_DEPTH) context.fault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
 }
 
 /** An Option in the representation of the version: an enum, or a struct with a vector. */
@@ -55,14 +73,15 @@ function toOption(context: NativeContext, value: number | undefined): StructValu
 }
 
 /** Whether values of a type hold signers or functions, which are never made from bytes. */
-function isUnreadable(context: NativeContext, type: Type): boolean {
+function isUnreadable(context: NativeContext, type: Type, depth: number): boolean {
   const known = context.extension(UNREADABLE).get(type)
   if (known !== undefined) return known
-  context.charge(LAYOUT_NODE_PRICE)
+  expectShallow(context, depth)
   const isOne =
     type.kind === 'signer' ||
     type.kind === 'function' ||
-    partsOf(context, type).some((part) => isUnreadable(context, part))
+    partsOf(context, type).some((part) => isUnreadable(context, part, depth + 1))
+  context.chargeOnce(LAYOUT_NODE_PRICE)
   context.extension(UNREADABLE).set(type, isOne)
   return isOne
 }
@@ -79,7 +98,7 @@ function partsOf(context: NativeContext, type: Type): readonly Type[] {
 
 const fromBytes: Native = (context, [bytes]) => {
   const type = context.typeArguments[0]!
-  if (isUnreadable(context, type)) context.abort(INVALID_BYTES)
+  if (isUnreadable(context, type, 1)) context.abort(INVALID_BYTES)
   return [context.deserialize(type, byteVectorOf(bytes)) ?? context.abort(INVALID_BYTES)]
 }
 
@@ -87,7 +106,7 @@ export const BCS_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::bcs::to_bytes': (context, [reference]) => [toVector(serialize(context, reference))],
   '0x1::bcs::serialized_size': (context, [reference]) => [serialize(context, reference).length],
   '0x1::bcs::constant_serialized_size': (context) => [
-    toOption(context, constantSize(context, context.typeArguments[0]!)),
+    toOption(context, constantSize(context, context.typeArguments[0]!, 1)),
   ],
   '0x1::from_bcs::from_bytes': fromBytes,
   '0x1::util::from_bytes': fromBytes,

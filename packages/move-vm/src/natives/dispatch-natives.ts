@@ -70,8 +70,8 @@ export const DISPATCH_NATIVES: Readonly<Record<string, Native>> = {
     const isOtherModule = leftName.address !== rightName.address || leftName.module !== rightName.module
     return [
       areEqual(left.typeParameterAbilities, right.typeParameterAbilities) &&
-        areEqual(left.results, right.results) &&
-        areEqual(left.parameters.slice(0, -1), right.parameters) &&
+        context.areSame(left.results, right.results) &&
+        context.areSame(left.parameters.slice(0, -1), right.parameters) &&
         right.isPublic &&
         !right.isNative &&
         isOtherModule,

@@ -1,6 +1,6 @@
-import type { FunctionDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { ComputeTask } from '../compute-task.js'
+import type { OpenType } from '../load/open-type.js'
 import type { Type } from '../types/type.js'
 import type { ClosureValue, Reference, Value } from '../values/value.js'
 
@@ -47,6 +47,11 @@ export interface NativeContext {
    * @throws as `charge`
    */
   chargeBytes(bytes: number): void
+  /**
+   * Counts work whose result the native keeps in an extension: a run does it once, also if the native runs again.
+   * @throws as `charge`
+   */
+  chargeOnce(instructions: number): void
 
   /** Ends the run with a Move abort in the native's module. */
   abort(code: number | bigint, message?: string): never
@@ -102,8 +107,10 @@ export interface NativeContext {
   visitModule(address: string, module: string): void
   /** Whether this run has visited a module. */
   isModuleVisited(address: string, module: string): boolean
-  /** A function of a module of the version; undefined if there is no such function or module. */
+  /** A function of a module of the version; undefined if there is no such function or module. The work is charged. */
   findFunction(target: FunctionName): FunctionSignature | undefined
+  /** Whether two lists of types of signatures are the same, also between modules. The work is charged. */
+  areSame(left: readonly OpenType[], right: readonly OpenType[]): boolean
 }
 
 /** A function by its module and name. */
@@ -114,17 +121,13 @@ export interface FunctionName {
   readonly name: string
 }
 
-/**
- * Signature of a function as other functions see it, with its type parameters open. Equal texts are equal types, also
- * between modules.
- */
+/** Signature of a function as other functions see it, with its type parameters open. */
 export interface FunctionSignature {
-  readonly definition: FunctionDefinition
   readonly isPublic: boolean
   readonly isNative: boolean
   readonly typeParameterAbilities: readonly number[]
-  readonly parameters: readonly string[]
-  readonly results: readonly string[]
+  readonly parameters: readonly OpenType[]
+  readonly results: readonly OpenType[]
 }
 
 /** Parts of the values of a type. */

@@ -1,5 +1,4 @@
-import { addressToLongHex } from '@ledger-state/core'
-import type { SignatureToken } from '@ledger-state/move-module'
+import type { OpenType } from '../load/open-type.js'
 import type { FunctionType, Type } from '../types/type.js'
 import { ClosureValue, StructValue, type Value } from '../values/value.js'
 import { addressOf, structAt, textBytesOf } from './arguments.js'
@@ -23,7 +22,7 @@ function isHidden({ address, module, name }: FunctionName): boolean {
 }
 
 /** Whether a type fits a declared one. The first type that meets a type parameter is bound to it. */
-function matches(declared: SignatureToken, type: Type, bound: (Type | undefined)[]): boolean {
+function matches(declared: OpenType, type: Type, bound: (Type | undefined)[]): boolean {
   switch (declared.kind) {
     case 'typeParameter':
       bound[declared.index] ??= type
@@ -35,9 +34,9 @@ function matches(declared: SignatureToken, type: Type, bound: (Type | undefined)
     case 'struct':
       return (
         type.kind === 'struct' &&
-        type.name === declared.name &&
-        type.module === declared.module.name &&
-        `0x${type.address}` === addressToLongHex(declared.module.address) &&
+        type.name === declared.struct.name &&
+        type.module === declared.struct.module.name &&
+        type.address === declared.struct.module.address &&
         matchesAll(declared.typeArguments, type.typeArguments, bound)
       )
     case 'function':
@@ -52,7 +51,7 @@ function matches(declared: SignatureToken, type: Type, bound: (Type | undefined)
   }
 }
 
-function matchesAll(declared: readonly SignatureToken[], types: readonly Type[], bound: (Type | undefined)[]): boolean {
+function matchesAll(declared: readonly OpenType[], types: readonly Type[], bound: (Type | undefined)[]): boolean {
   return declared.length === types.length && declared.every((one, index) => matches(one, types[index]!, bound))
 }
 
@@ -61,8 +60,9 @@ function resolve(context: NativeContext, target: FunctionName, type: FunctionTyp
   const found = context.findFunction(target)
   if (found === undefined) return error(ERROR.notFound)
   if (!found.isPublic || isHidden(target)) return error(ERROR.notAccessible)
-  const { parameters, results, typeParameters } = found.definition
-  const bound: (Type | undefined)[] = typeParameters.map(() => undefined)
+  const { parameters, results, typeParameterAbilities } = found
+  const bound: (Type | undefined)[] = typeParameterAbilities.map(() => undefined)
+  context.charge(type.size)
   if (!matchesAll(parameters, type.parameters, bound) || !matchesAll(results, type.results, bound)) {
     return error(ERROR.incompatibleType)
   }

@@ -94,28 +94,33 @@ export class ClosureCalls {
    */
   capturedTypes({ target, mask }: ClosureValue): readonly Type[] {
     const instance = this.#targets.get(target) ?? this.#find(target)
-    const types = instance.module.loaded.types.ofAll(instance.definition.parameters)
-    return this.#world.instantiateAll(
+    const { parameters } = instance.definition
+    return this.#world.signatureTypes(
       instance,
-      types.filter((_, index) => isCaptured(mask, index)),
+      parameters.filter((_, index) => isCaptured(mask, index)),
     )
   }
 
   #expectType(instance: FunctionInstance, { mask, captured, layouts }: ClosureValue, type: FunctionType): void {
-    const { types } = instance.module.loaded
     const { parameters, results } = instance.definition
-    const parameterTypes = this.#world.instantiateAll(instance, types.ofAll(parameters))
-    const resultTypes = this.#world.instantiateAll(instance, types.ofAll(results))
+    const parameterTypes = this.#world.signatureTypes(instance, parameters)
+    const resultTypes = this.#world.signatureTypes(instance, results)
     const given = parameterTypes.filter((_, index) => !isCaptured(mask, index))
     const capturedTypes = parameterTypes.filter((_, index) => isCaptured(mask, index))
     const fits =
       capturedTypes.length === captured.length &&
       sameTypes(given, type.parameters) &&
       sameTypes(resultTypes, type.results) &&
-      capturedTypes.every((one, at) => sameLayout(this.#layouts.layoutOf(one), layouts[at]))
+      capturedTypes.every((one, at) => this.#isOfType(one, layouts[at]))
     if (!fits) {
       throw new VmFault(STATUS.RUNTIME_DISPATCH_ERROR, 'the function of a stored closure has another type')
     }
+  }
+
+  #isOfType(type: Type, layout: RuntimeLayout | undefined): boolean {
+    const expected = this.#layouts.layoutOf(type)
+    this.#world.meter.chargeInstructions(expected.nodes)
+    return sameLayout(expected, layout)
   }
 
   /** All arguments of the function of a closure, captured and given, in the order of its parameters. */

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { readName, readTypeTag, writeTypeTag } from '@ledger-state/type-tag'
+import { readName, readTypeTag, typeTagSize, writeTypeTag } from '@ledger-state/type-tag'
 import { type DecodeContext, readValue } from '../codec/decode-value.js'
 import { type EncodeContext, writeValue } from '../codec/encode-value.js'
 import { INTEGER_TYPES, type IntegerType } from '../types/integer-type.js'
@@ -13,6 +13,7 @@ import {
   structLayout,
   vectorLayout,
 } from '../types/runtime-layout.js'
+import { TYPE_BYTES } from '../types/type.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import { ClosureValue, type Value } from '../values/value.js'
 import type { TypeTable } from './type-table.js'
@@ -82,7 +83,11 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
   const module = readName(reader)
   const name = readName(reader)
   const typeArguments = []
-  for (let left = reader.readLength(); left > 0; left--) typeArguments.push(types.ofTag(readTypeTag(reader)))
+  for (let left = reader.readLength(); left > 0; left--) {
+    const tag = readTypeTag(reader)
+    context.meter.chargeBytes(TYPE_BYTES * typeTagSize(tag))
+    typeArguments.push(types.ofTag(tag))
+  }
   const mask = reader.readU64()
   const capturedCount = bitCount(mask)
   if (count !== FIXED_PARTS + 2 * capturedCount)
@@ -91,7 +96,9 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
   const captured: Value[] = []
   const layouts: RuntimeLayout[] = []
   for (let at = 0; at < capturedCount; at++) {
-    const layout = readLayout(reader, { left: MAX_NODES }, depth + 1)
+    const budget = { left: MAX_NODES }
+    const layout = readLayout(reader, budget, depth + 1)
+    context.meter.chargeBytes(LAYOUT_BYTES * (MAX_NODES - budget.left))
     layouts.push(layout)
     captured.push(readValue(reader, layout, context, depth + 1))
   }
@@ -167,4 +174,6 @@ function readLayout(reader: ByteReader, budget: { left: number }, depth: number)
   }
 }
 
+/** Heap bytes of a layout. */
+const LAYOUT_BYTES = 160
 const U8 = INTEGER_TYPES.indexOf('u8')

@@ -1,9 +1,15 @@
-import type { CodedFunction } from '@ledger-state/move-module'
+import type { CodedFunction, FunctionHandle } from '@ledger-state/move-module'
 import type { CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule } from '../load/loaded-module.js'
 import type { ModuleName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { Type } from '../types/type.js'
+
+/** A function that a handle names. */
+export interface LinkedFunction {
+  readonly module: ModuleInstance
+  readonly loaded: LoadedFunction
+}
 
 /** A module with what was linked to it by runs. */
 export class ModuleInstance {
@@ -21,6 +27,10 @@ export class ModuleInstance {
   readonly genericFunctions = new Map<string, FunctionInstance>()
   /** Types without type parameters, by their ids in the module. */
   readonly types: (Type | undefined)[] = []
+  /** The functions that its handles name, once they are found and have the signatures that the handles say. */
+  readonly linked = new Map<FunctionHandle, LinkedFunction>()
+  /** Numbers of the last runs that were charged for compiling a function, by index of the definition. */
+  readonly compiledIn: number[] = []
   /** Number of entries that are active: see `Reentrancy`. */
   entries = 0
 
@@ -39,6 +49,8 @@ export class FunctionInstance {
   readonly typeArguments: readonly Type[]
   /** Number of the last run that has called it and found its module in the state. */
   run = 0
+  /** Number of the last run that was charged for linking the code. */
+  codeRun = 0
   /** What the instructions name, by the index of the link; resolved at the first use. */
   readonly links: unknown[] = []
   /** Numbers of runs, by link: the last run that has found values of the link's type not too deep. */

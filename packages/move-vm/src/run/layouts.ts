@@ -1,7 +1,8 @@
-import type { FieldDefinition } from '@ledger-state/move-module'
+import type { FieldDefinition, StructDefinition } from '@ledger-state/move-module'
+import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { malformedCode, VmFault } from '../faults/vm-fault.js'
-import type { LoadedStruct } from '../load/loaded-module.js'
+import { fieldsOf, type LoadedStruct } from '../load/loaded-module.js'
 import type { TypeLayout, TypeLayoutField } from '../natives/native.js'
 import { integerTypeOf } from '../types/integer-type.js'
 import {
@@ -13,52 +14,84 @@ import {
   structLayout,
   vectorLayout,
 } from '../types/runtime-layout.js'
-import type { StructType, Type } from '../types/type.js'
-import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
+import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
+import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
 import type { ModuleInstance } from './instances.js'
-import type { LayoutEntry } from './layout-tables.js'
+import type { FieldCost, LayoutEntry } from './layout-tables.js'
+import { TypeDepths } from './type-depths.js'
 import type { World } from './world.js'
 
 /** Most nodes of a layout, from gas feature version 34 on and before. */
 export const MAX_RUNTIME_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
-/** Most parts of a type that are visited. */
-const MAX_COST = 2_000
-
 const FRAMEWORK = '1'.padStart(64, '0')
 
-/** Layouts of the types of a world, by the modules that define them. */
+/** Heap bytes of a layout, and of a field with its name; measured on Node 24. */
+const LAYOUT_BYTES = 160
+const FIELD_BYTES = 80
+const LAYOUT_WORK = 2
+
+/** What the layout of a type takes that is not charged yet when it is done. */
+interface Cost {
+  work: number
+  bytes: number
+}
+
+/**
+ * Layouts of types for one run, by the modules that define them. What a run is charged for a type follows from the type
+ * alone, whether an earlier run has laid it out or not.
+ */
 export class Layouts {
   readonly #world: World
+  readonly #meter: Meter
   readonly #maxNodes: number
+  readonly #depths: TypeDepths
+  /** Structs whose fields this run has been charged for. */
+  readonly #charged = new Set<StructType>()
 
   constructor(world: World, maxNodes: number) {
     this.#world = world
+    this.#meter = world.meter
     this.#maxNodes = maxNodes
-  }
-
-  #use<T>(entry: LayoutEntry<T>): T {
-    if (entry.run !== this.#world.run) {
-      for (const module of entry.modules) this.#world.use(module)
-      entry.run = this.#world.run
-      this.#world.charge(entry.cost)
-    }
-    return entry.value
+    this.#depths = new TypeDepths(world)
   }
 
   /**
    * The layout of a type.
-   * @throws VmFault if it is too large or too deep or a struct does not exist; LackingKeys, StaleWorld
+   * @throws VmFault if it is too large or too deep or a struct does not exist; LackingKeys, StaleWorld, TurnOver
    */
   layoutOf(type: Type): RuntimeLayout {
-    const layout = this.#use(this.#layOut(type, 1, 0))
-    if (layout.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
-    return layout
+    const known = this.#world.layouts.layouts[type.id]
+    if (known) this.#useRoot(known, false)
+    const entry = known ?? this.#layOut(type, 1, 0)
+    if (!known) this.#useRoot(entry, true)
+    if (entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
+    return entry.value
+  }
+
+  /** Begins the use of a layout in a run. */
+  #useRoot(entry: LayoutEntry, isCharged: boolean): void {
+    if (entry.run === this.#world.run) return
+    for (const module of entry.modules) this.#world.use(module)
+    entry.run = this.#world.run
+    if (isCharged) this.#meter.keep(entry.work, entry.bytes)
+    else this.#world.charge(entry.work, entry.bytes)
+  }
+
+  #charge(cost: Cost, work: number, bytes: number): void {
+    cost.work += work
+    cost.bytes += bytes
+    this.#meter.chargeInstructions(work)
+    this.#meter.chargeBytes(bytes)
   }
 
   /** Lays out a type. `before` is the number of nodes that the whole layout has so far. */
-  #layOut(type: Type, depth: number, before: number): LayoutEntry<RuntimeLayout> {
+  #layOut(type: Type, depth: number, before: number): LayoutEntry {
     const known = this.#world.layouts.layouts[type.id]
+    if (known) {
+      this.#meter.chargeInstructions(known.work)
+      this.#meter.chargeBytes(known.bytes)
+    }
     const entry = known ?? this.#makeLayout(type, depth, before)
     if (before + entry.value.nodes > this.#maxNodes) throw tooManyNodes(this.#maxNodes)
     if (depth + entry.value.depth - 1 > MAX_VALUE_DEPTH) throw layoutTooDeep()
@@ -66,52 +99,89 @@ export class Layouts {
     return entry
   }
 
-  #makeLayout(type: Type, depth: number, before: number): LayoutEntry<RuntimeLayout> {
+  #makeLayout(type: Type, depth: number, before: number): LayoutEntry {
     if (depth > MAX_VALUE_DEPTH) throw layoutTooDeep()
+    this.#meter.expectTurn()
+    const cost: Cost = { work: 0, bytes: 0 }
+    this.#charge(cost, LAYOUT_WORK, LAYOUT_BYTES)
+    const modules = new Set<ModuleInstance>()
+    const value = this.#valueOf(type, depth, before, cost, modules)
+    this.#charge(cost, modules.size, 0)
+    this.#meter.countWork(LAYOUT_WORK + modules.size)
+    return { value, modules, ...cost, run: 0 }
+  }
+
+  #part(type: Type, depth: number, before: number, cost: Cost, modules: Set<ModuleInstance>): RuntimeLayout {
+    const part = this.#layOut(type, depth, before)
+    cost.work += part.work
+    cost.bytes += part.bytes
+    for (const module of part.modules) modules.add(module)
+    return part.value
+  }
+
+  #valueOf(type: Type, depth: number, before: number, cost: Cost, modules: Set<ModuleInstance>): RuntimeLayout {
     switch (type.kind) {
-      case 'vector': {
-        if (type.element.kind === 'u8') return this.#entry(BYTES_LAYOUT, NO_MODULES)
-        const { value, modules } = this.#layOut(type.element, depth + 1, before + 1)
-        return this.#entry(vectorLayout(value), modules)
-      }
+      case 'vector':
+        if (type.element.kind === 'u8') return BYTES_LAYOUT
+        return vectorLayout(this.#part(type.element, depth + 1, before + 1, cost, modules))
       case 'struct':
-        return this.#makeStructLayout(type, depth, before)
+        return this.#structValue(type, depth, before, cost, modules)
       case 'reference':
         throw malformedCode('a layout of a reference')
       case 'function':
-        return this.#entry(plainLayout(LAYOUT.function), NO_MODULES)
+        return plainLayout(LAYOUT.function)
       case 'bool':
       case 'address':
       case 'signer':
-        return this.#entry(plainLayout(LAYOUT[type.kind]), NO_MODULES)
+        return plainLayout(LAYOUT[type.kind])
       default:
-        return this.#entry(plainLayout(integerTypeOf(type.kind)), NO_MODULES)
+        return plainLayout(integerTypeOf(type.kind))
     }
   }
 
-  #makeStructLayout(type: StructType, depth: number, before: number): LayoutEntry<RuntimeLayout> {
-    const typeLayout = this.typeLayout(type)
-    const modules = new Set([this.#world.moduleOf(type)])
+  #structValue(
+    type: StructType,
+    depth: number,
+    before: number,
+    cost: Cost,
+    modules: Set<ModuleInstance>,
+  ): RuntimeLayout {
+    const module = this.#world.moduleOf(type)
+    modules.add(module)
+    const struct = module.loaded.structs.get(type.name)!
+    const { work, bytes } = this.#fieldCost(struct)
+    this.#charge(cost, work, bytes)
+    const typeLayout = this.#structLayout(type, struct)
     let nodes = before + 1
-    const fieldsOf = (fields: readonly TypeLayoutField[]) =>
+    const layOutAll = (fields: readonly TypeLayoutField[]) =>
       fields.map((field) => {
-        const entry = this.#layOut(field.type, depth + 1, nodes)
-        nodes += entry.value.nodes
-        for (const module of entry.modules) modules.add(module)
-        return entry.value
+        const value = this.#part(field.type, depth + 1, nodes, cost, modules)
+        nodes += value.nodes
+        return value
       })
-    if (typeLayout.kind === 'struct') return this.#entry(structLayout(fieldsOf(typeLayout.fields)), modules)
+    if (typeLayout.kind === 'struct') return structLayout(layOutAll(typeLayout.fields))
     if (typeLayout.kind !== 'enum') throw malformedCode(`a value of the native type ${type.name}`)
-    return this.#entry(enumLayout(typeLayout.variants.map(({ fields }) => fieldsOf(fields))), modules)
+    return enumLayout(typeLayout.variants.map(({ fields }) => layOutAll(fields)))
   }
 
-  #entry(value: RuntimeLayout, modules: ReadonlySet<ModuleInstance>): LayoutEntry<RuntimeLayout> {
-    return { value, modules, cost: value.nodes, run: 0 }
+  /** What making the fields of an instance of a struct takes: types for each node of the fields' types. */
+  #fieldCost(struct: LoadedStruct): FieldCost {
+    const { fieldCosts } = this.#world.layouts
+    const known = fieldCosts.get(struct)
+    if (known) return known
+    const fields = fieldsOf(struct.definition)
+    const size = struct.module.types.sizeOfAll(fields.map(({ type }) => type))
+    const cost = {
+      work: TYPE_WORK * size + fields.length,
+      bytes: (TYPE_BYTES + TYPE_PART_BYTES) * size + FIELD_BYTES * fields.length,
+    }
+    fieldCosts.set(struct, cost)
+    return cost
   }
 
   /**
    * The parts of a type, with names and types.
-   * @throws VmFault, LackingKeys, StaleWorld
+   * @throws VmFault, LackingKeys, StaleWorld, TurnOver
    */
   typeLayout(type: Type): TypeLayout {
     switch (type.kind) {
@@ -121,40 +191,46 @@ export class Layouts {
         return { kind: 'function' }
       case 'struct': {
         const module = this.#world.moduleOf(type)
-        const known = this.#world.layouts.typeLayouts[type.id]
-        if (known) return known
-        const layout = this.#structLayout(type, module.loaded.structs.get(type.name)!)
-        this.#world.layouts.typeLayouts[type.id] = layout
-        return layout
+        const struct = module.loaded.structs.get(type.name)!
+        if (!this.#charged.has(type)) {
+          const { work, bytes } = this.#fieldCost(struct)
+          this.#charged.add(type)
+          this.#world.charge(work, bytes)
+        }
+        return this.#structLayout(type, struct)
       }
       default:
         return { kind: 'plain' }
     }
   }
 
-  #structLayout(type: StructType, struct: LoadedStruct): TypeLayout {
-    const { definition } = struct
-    const fieldsOf = (fields: readonly FieldDefinition[]) =>
-      fields.map((field) => ({ name: field.name, type: this.#fieldType(struct, field, type) }))
-    if (definition.kind === 'struct') return { kind: 'struct', fields: fieldsOf(definition.fields) }
-    if (definition.kind === 'native') return { kind: 'plain' }
-    return {
-      kind: 'enum',
-      variants: definition.variants.map(({ name, fields }) => ({ name, fields: fieldsOf(fields) })),
+  #structLayout(type: StructType, { definition, module }: LoadedStruct): TypeLayout {
+    const { typeLayouts, unfinished } = this.#world.layouts
+    const known = typeLayouts[type.id]
+    if (known) return known
+    const types = unfinished.get(type.id) ?? []
+    unfinished.set(type.id, types)
+    const fields = fieldsOf(definition)
+    while (types.length < fields.length) {
+      this.#meter.expectTurn()
+      const open = module.types.of(fields[types.length]!.type)
+      types.push(this.#world.types.instantiate(open, type.typeArguments))
+      this.#meter.countWork(TYPE_WORK * open.size)
     }
-  }
-
-  #fieldType({ module }: LoadedStruct, field: FieldDefinition, { typeArguments }: StructType): Type {
-    return this.#world.types.instantiate(module.types.of(field.type), typeArguments)
+    unfinished.delete(type.id)
+    const layout = typeLayoutOf(definition, types)
+    typeLayouts[type.id] = layout
+    this.#world.recount(module)
+    return layout
   }
 
   /**
    * Whether values of a type hold an `Option` of the framework.
-   * @throws VmFault, LackingKeys
+   * @throws VmFault, LackingKeys, TurnOver
    */
   holdsOption(type: Type): boolean {
     // Computing the layout first makes sure that the number of parts is bounded.
-    this.layoutOf(type)
+    this.#meter.chargeInstructions(this.layoutOf(type).nodes)
     return this.#holdsOption(type)
   }
 
@@ -179,46 +255,20 @@ export class Layouts {
 
   /**
    * Checks that values of a type are not too deep.
-   * @throws VmFault, LackingKeys, StaleWorld
+   * @throws VmFault, LackingKeys, StaleWorld, TurnOver
    */
   expectShallow(type: Type): void {
-    if (this.#use(this.#depthOf(type, 1)) > MAX_VALUE_DEPTH) throw valueTooDeep()
-  }
-
-  /** Levels of the values of a type; `above` is the number of levels that it stands under. */
-  #depthOf(type: Type, above: number): LayoutEntry<number> {
-    const known = this.#world.layouts.depths[type.id]
-    if (known) return known
-    if (above > MAX_VALUE_DEPTH) throw valueTooDeep()
-    const modules = new Set<ModuleInstance>()
-    if (type.kind === 'struct') modules.add(this.#world.moduleOf(type))
-    let deepest = 0
-    let cost = 1
-    for (const part of partsOf(this.typeLayout(type))) {
-      const entry = this.#depthOf(part, above + 1)
-      deepest = Math.max(deepest, entry.value)
-      cost = Math.min(cost + entry.cost, MAX_COST)
-      for (const module of entry.modules) modules.add(module)
-    }
-    const entry = { value: 1 + deepest, modules, cost, run: 0 }
-    this.#world.layouts.depths[type.id] = entry
-    return entry
+    this.#depths.expectShallow(type)
   }
 }
 
-const NO_MODULES: ReadonlySet<ModuleInstance> = new Set()
-
-function partsOf(layout: TypeLayout): readonly Type[] {
-  switch (layout.kind) {
-    case 'vector':
-      return [layout.element]
-    case 'struct':
-      return layout.fields.map(({ type }) => type)
-    case 'enum':
-      return layout.variants.flatMap(({ fields }) => fields.map(({ type }) => type))
-    default:
-      return []
-  }
+/** The parts of a struct or an enum whose fields have these types. */
+function typeLayoutOf(definition: StructDefinition, types: readonly Type[]): TypeLayout {
+  let next = 0
+  const named = (fields: readonly FieldDefinition[]) => fields.map(({ name }) => ({ name, type: types[next++]! }))
+  if (definition.kind === 'struct') return { kind: 'struct', fields: named(definition.fields) }
+  if (definition.kind === 'native') return { kind: 'plain' }
+  return { kind: 'enum', variants: definition.variants.map(({ name, fields }) => ({ name, fields: named(fields) })) }
 }
 
 function tooManyNodes(most: number): VmFault {

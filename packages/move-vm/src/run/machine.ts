@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
-import { type FaultPlace, LackingKeys, MoveAbort, malformedCode, PendingTask, VmFault } from '../faults/vm-fault.js'
+import { type FaultPlace, isRetried, MoveAbort, malformedCode, TurnOver, VmFault } from '../faults/vm-fault.js'
 import { type CodeLink, type CompiledFunction, VARIANT_SHIFT, type VariantSet } from '../load/compile-function.js'
 import { OP } from '../load/opcode.js'
 import { FAST_MAX, FAST_MIN } from '../types/integer-type.js'
@@ -151,7 +151,12 @@ export class Machine {
    */
   run(instructions: number): boolean {
     const turn = this.#finishValues(instructions)
-    if (turn > 0 && this.#frames.length > 0) this.#execute(Math.min(turn, this.#meter.instructionsLeft))
+    try {
+      if (turn > 0 && this.#frames.length > 0) this.#execute(Math.min(turn, this.#meter.instructionsLeft))
+    } catch (error) {
+      if (error instanceof TurnOver) return false
+      throw error
+    }
     return this.#frames.length === 0
   }
 
@@ -196,7 +201,7 @@ export class Machine {
    * @throws VmFault; then nothing is changed
    */
   #enter(caller: ModuleInstance | undefined, callee: FunctionInstance, kind: CallKind): Frame {
-    const code = this.#world.codeOf(callee)
+    const code = callee.codeRun === this.#world.run ? callee.code! : this.#world.codeOf(callee)
     if (this.#frames.length > MAX_CALLERS) throw new VmFault(STATUS.CALL_STACK_OVERFLOW)
     const entry = this.#reentrancy.enter(caller, callee, kind)
     const previous = this.#frames.at(-1)
@@ -682,7 +687,8 @@ export class Machine {
             }
             const type = links[a[at]!] as Type & { kind: 'vector' }
             const first = height - b[at]!
-            meter.chargeContainer(b[at]!)
+            if (type.element.kind === 'u8') meter.chargeByteVector(b[at]!)
+            else meter.chargeContainer(b[at]!)
             if (first >= MAX_OPERANDS) throw stackOverflow()
             const items = stack.slice(first, height)
             stack[first] =
@@ -729,9 +735,10 @@ export class Machine {
           }
           case OP.unpackVector: {
             const vector = stack[height - 1]!
+            const { length } = vector instanceof ByteVector ? vector : (vector as VectorValue).items
+            if (length !== a[at]!) throw vectorFault(VECTOR_FAULT.wrongLength)
             const items = vector instanceof ByteVector ? [...vector.view()] : (vector as VectorValue).items
-            if (items.length !== a[at]!) throw vectorFault(VECTOR_FAULT.wrongLength)
-            height = unpack(stack, height, items, items.length)
+            height = unpack(stack, height, items, length)
             break
           }
           case OP.swap:
@@ -757,7 +764,7 @@ export class Machine {
     } catch (error) {
       frame.at = at
       this.#height = height
-      if (error instanceof LackingKeys || error instanceof PendingTask) {
+      if (isRetried(error)) {
         // The instruction will run again, and counts then.
         meter.instructions += counted - (fuel + 1)
         meter.undo()

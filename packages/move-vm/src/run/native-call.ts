@@ -4,7 +4,7 @@ import type { Meter } from '../budget/meter.js'
 import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
-import { exactTokenText } from '../load/loaded-module.js'
+import type { OpenType } from '../load/open-type.js'
 import type {
   FunctionName,
   FunctionSignature,
@@ -13,14 +13,16 @@ import type {
   NativeJump,
   TypeLayout,
 } from '../natives/native.js'
-import type { Type } from '../types/type.js'
+import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
+import { ByteVector } from '../values/byte-vector.js'
 import { compareValues } from '../values/compare-values.js'
-import type { ClosureValue, Value } from '../values/value.js'
+import { type ClosureValue, StructValue, type Value } from '../values/value.js'
 import type { ClosureCalls } from './closure-calls.js'
 import type { ChainSettings } from './environment.js'
 import type { GlobalState } from './global-state.js'
 import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
+import { areSameLists } from './same-types.js'
 import type { Serializer } from './serializer.js'
 import { moduleNameOf, type World } from './world.js'
 
@@ -37,6 +39,9 @@ interface NativeCallParts {
   /** The functions that are running, from the first one called. */
   readonly callers: () => readonly FunctionInstance[]
 }
+
+/** Instructions that each part of a type takes in its tag. */
+const TAG_NODE_PRICE = 4
 
 /** The function that a native ends by calling, and its arguments. */
 export interface JumpTarget extends NativeJump {
@@ -68,7 +73,16 @@ export class NativeCall implements NativeContext {
     }
     const results = native.native(this, args)
     this.#results = []
+    if (!('kind' in results)) for (const result of results) this.#chargeResult(result)
     return results
+  }
+
+  /** Charges the containers that natives make themselves; what they deserialise is charged as it is made. */
+  #chargeResult(value: Value): void {
+    if (value instanceof ByteVector) this.#parts.meter.chargeByteVector(0)
+    if (!(value instanceof StructValue)) return
+    this.#parts.meter.chargeContainer(value.fields.length)
+    for (const field of value.fields) if (field instanceof ByteVector) this.#parts.meter.chargeByteVector(0)
   }
 
   /** Gives the result of the task that the native waits for. */
@@ -102,6 +116,10 @@ export class NativeCall implements NativeContext {
     this.#parts.meter.chargeInstructions(instructions)
   }
 
+  chargeOnce(instructions: number): void {
+    this.#parts.meter.chargeOnce(instructions)
+  }
+
   chargeBytes(bytes: number): void {
     this.#parts.meter.chargeBytes(bytes)
   }
@@ -116,6 +134,8 @@ export class NativeCall implements NativeContext {
   }
 
   typeTag(type: Type): TypeTag {
+    this.charge(TAG_NODE_PRICE * type.size)
+    this.chargeBytes(type.nameLength)
     return this.#parts.world.types.tagOf(type)
   }
 
@@ -145,6 +165,8 @@ export class NativeCall implements NativeContext {
   }
 
   structType(address: string, module: string, name: string, typeArguments: readonly Type[]): Type {
+    this.charge(TYPE_WORK)
+    this.chargeBytes(TYPE_BYTES + TYPE_PART_BYTES * typeArguments.length)
     return this.#parts.world.types.struct(address, module, name, typeArguments)
   }
 
@@ -181,12 +203,12 @@ export class NativeCall implements NativeContext {
       throw this.#dispatchFault('Invoking private or friend function during dispatch')
     }
     if (definition.isNative) throw this.#dispatchFault('Invoking native function during dispatch')
-    const own = signatureOf(native)
-    const other = signatureOf(callee)
+    const own = this.#signatureOf(native)
+    const other = this.#signatureOf(callee)
     const fits =
       own.typeParameterAbilities.join() === other.typeParameterAbilities.join() &&
-      own.results.join() === other.results.join() &&
-      own.parameters.slice(0, -1).join() === other.parameters.join()
+      this.areSame(own.results, other.results) &&
+      this.areSame(own.parameters.slice(0, -1), other.parameters)
     if (!fits) throw this.#dispatchFault('Invoking function with incompatible type')
     return { kind: 'jump', callee, args }
   }
@@ -203,11 +225,30 @@ export class NativeCall implements NativeContext {
     return this.#parts.world.isVisited(moduleNameOf(address, module).key)
   }
 
+  areSame(left: readonly OpenType[], right: readonly OpenType[]): boolean {
+    if (left.length !== right.length) return false
+    let size = 0
+    for (const type of left) size += type.size
+    this.charge(size)
+    return areSameLists(left, right, this.#parts.world.types, 'exact')
+  }
+
+  #signatureOf({ module, definition }: Pick<FunctionInstance, 'module' | 'definition'>): FunctionSignature {
+    const { world } = this.#parts
+    return {
+      isPublic: definition.visibility === 'public',
+      isNative: definition.isNative,
+      typeParameterAbilities: definition.typeParameters,
+      parameters: world.openTypes(module, definition.parameters),
+      results: world.openTypes(module, definition.results),
+    }
+  }
+
   findFunction({ address, module, name }: FunctionName): FunctionSignature | undefined {
     try {
       const instance = this.#parts.world.module(moduleNameOf(address, module))
       const loaded = instance.loaded.functions.get(name)
-      return loaded && signatureOf({ module: instance, definition: loaded.definition })
+      return loaded && this.#signatureOf({ module: instance, definition: loaded.definition })
     } catch (error) {
       if (error instanceof VmFault && error.status === STATUS.LINKER_ERROR) return undefined
       throw error
@@ -222,16 +263,4 @@ function ownResult(result: readonly Uint8Array[]): readonly Uint8Array[] {
 
 function nameOf({ module, definition }: FunctionInstance): FunctionName {
   return { address: module.name.address, module: module.name.name, name: definition.name }
-}
-
-function signatureOf({ module, definition }: Pick<FunctionInstance, 'module' | 'definition'>): FunctionSignature {
-  const { types } = module.loaded
-  return {
-    definition,
-    isPublic: definition.visibility === 'public',
-    isNative: definition.isNative,
-    typeParameterAbilities: definition.typeParameters,
-    parameters: definition.parameters.map((token) => exactTokenText(token, types)),
-    results: definition.results.map((token) => exactTokenText(token, types)),
-  }
 }

@@ -24,6 +24,11 @@ export interface StoredType {
   readonly key: Uint8Array
 }
 
+/** Checks that the names in a tag are not too long, before its text is made. @throws VmFault */
+export function expectShortNames(nameLength: number): void {
+  if (nameLength > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)
+}
+
 /** Works out the place of a type. @throws VmFault if the tag is too large */
 export function storedTypeOf(tag: StructTag, group: StructTag | undefined): StoredType {
   const text = typeTagToText(tag)

@@ -6,20 +6,34 @@ import {
   primitiveTag,
   type StructTag,
   type TypeTag,
-  typeTagToText,
 } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import type { OpenType } from '../load/open-type.js'
+import type { OpenType, StructName } from '../load/open-type.js'
 import type { StructType, Type } from '../types/type.js'
 
 const MAX_TYPE_SIZE = 128
 const MAX_TYPE_DEPTH = 20
+/** Most parts of tags that are kept. */
+const MOST_TAG_NODES = 4_096
 
-/** The types of a world. Equal types are one object. */
+/** The name of a struct. Within a world, equal names are one object. */
+export interface WorldStructName {
+  readonly id: number
+  /** 64 hex digits. */
+  readonly address: string
+  readonly module: string
+  readonly name: string
+}
+
+/** The types of a world. Equal types are one object. Their keys are numbers, however long their names are. */
 export class TypeTable {
   readonly #types = new Map<string, Type>()
+  readonly #names = new Map<string, WorldStructName>()
+  /** Names of the world by names of its modules. */
+  readonly #openNames = new Map<StructName, WorldStructName>()
   readonly #tags = new Map<Type, TypeTag>()
+  #tagNodes = 0
   #nextId = 0
 
   get count(): number {
@@ -27,7 +41,7 @@ export class TypeTable {
   }
 
   plain(kind: PrimitiveType): Type {
-    return this.#intern(kind, (id) => ({ id, kind, size: 1, depth: 1 }))
+    return this.#intern(kind, (id) => ({ id, kind, size: 1, depth: 1, nameLength: kind.length }))
   }
 
   vector(element: Type): Type {
@@ -37,19 +51,43 @@ export class TypeTable {
       element,
       size: 1 + element.size,
       depth: 1 + element.depth,
+      nameLength: element.nameLength,
     }))
   }
 
   struct(address: string, module: string, name: string, typeArguments: readonly Type[]): StructType {
-    return this.#intern(`s${address}::${module}::${name}<${ids(typeArguments)}`, (id) => ({
+    return this.#struct(this.#nameOf(address, module, name), typeArguments)
+  }
+
+  #nameOf(address: string, module: string, name: string): WorldStructName {
+    const key = `${address}::${module}::${name}`
+    const known = this.#names.get(key)
+    if (known) return known
+    const made = { id: this.#names.size, address, module, name }
+    this.#names.set(key, made)
+    return made
+  }
+
+  /** The one object for a name that code of a module has. */
+  nameOf(struct: StructName): WorldStructName {
+    const known = this.#openNames.get(struct)
+    if (known) return known
+    const name = this.#nameOf(struct.module.address, struct.module.name, struct.name)
+    this.#openNames.set(struct, name)
+    return name
+  }
+
+  #struct(struct: WorldStructName, typeArguments: readonly Type[]): StructType {
+    return this.#intern(`s${struct.id}<${ids(typeArguments)}`, (id) => ({
       id,
       kind: 'struct',
-      address,
-      module,
-      name,
+      address: struct.address,
+      module: struct.module,
+      name: struct.name,
       typeArguments,
       size: 1 + totalSize(typeArguments),
       depth: 1 + greatestDepth(typeArguments),
+      nameLength: struct.module.length + struct.name.length + totalNameLength(typeArguments),
     })) as StructType
   }
 
@@ -61,6 +99,7 @@ export class TypeTable {
       to,
       size: 1 + to.size,
       depth: 1 + to.depth,
+      nameLength: to.nameLength,
     }))
   }
 
@@ -73,6 +112,7 @@ export class TypeTable {
       abilities,
       size: 1 + totalSize(parameters) + totalSize(results),
       depth: 1 + Math.max(greatestDepth(parameters), greatestDepth(results)),
+      nameLength: totalNameLength(parameters) + totalNameLength(results),
     }))
   }
 
@@ -99,7 +139,7 @@ export class TypeTable {
       case 'vector':
         return this.vector(this.instantiate(type.element, typeArguments))
       case 'struct':
-        return this.struct(type.module.address, type.module.name, type.name, all(type.typeArguments))
+        return this.#struct(this.nameOf(type.struct), all(type.typeArguments))
       case 'reference':
         return this.reference(this.instantiate(type.to, typeArguments), type.mutable)
       case 'function':
@@ -141,7 +181,8 @@ export class TypeTable {
     const known = this.#tags.get(type)
     if (known) return known
     const tag = this.#makeTag(type)
-    this.#tags.set(type, tag)
+    this.#tagNodes += type.size
+    if (this.#tagNodes <= MOST_TAG_NODES) this.#tags.set(type, tag)
     return tag
   }
 
@@ -179,11 +220,6 @@ export class TypeTable {
     const passing = type.kind !== 'reference' ? 'value' : type.mutable ? 'mutableReference' : 'reference'
     return { passing, type: this.tagOf(type) }
   }
-
-  /** Canonical text, with short addresses. */
-  textOf(type: Type): string {
-    return typeTagToText(this.tagOf(type))
-  }
 }
 
 function ids(types: readonly Type[]): string {
@@ -196,6 +232,12 @@ function totalSize(types: readonly Type[]): number {
   let size = 0
   for (const type of types) size += type.size
   return size
+}
+
+function totalNameLength(types: readonly Type[]): number {
+  let length = 0
+  for (const type of types) length += type.nameLength
+  return length
 }
 
 function greatestDepth(types: readonly Type[]): number {

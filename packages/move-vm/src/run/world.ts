@@ -1,21 +1,23 @@
 import { addressToLongHex, addressToShortHex, hexToBytes } from '@ledger-state/core'
-import type { FunctionHandle } from '@ledger-state/move-module'
+import type { FunctionHandle, SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, type StructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
-import { malformedCode, VmFault } from '../faults/vm-fault.js'
-import type { CompiledFunction } from '../load/compile-function.js'
+import { isRetried, malformedCode, VmFault } from '../faults/vm-fault.js'
+import type { Compilation, CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-module.js'
 import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
-import type { ModuleName, OpenType } from '../load/open-type.js'
+import type { ModuleName, OpenType, StructName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
-import type { StructType, Type } from '../types/type.js'
+import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
+import { CompileCharge } from './compile-charge.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
 import { GroupMembers } from './group-members.js'
-import { FunctionInstance, ModuleInstance } from './instances.js'
+import { FunctionInstance, type LinkedFunction, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
+import { areSameLists } from './same-types.js'
 import type { StateAccess } from './state-access.js'
-import { type StoredType, storedTypeOf } from './stored-type.js'
+import { expectShortNames, type StoredType, storedTypeOf } from './stored-type.js'
 import { TypeTable } from './type-table.js'
 
 /** Parts of a run that the world uses while the run has it. */
@@ -26,8 +28,13 @@ export interface WorldUser {
 
 /** Instructions that are charged at the first call of a function in a run. */
 const LINK_COST = 20
-/** Most that a world may hold to be kept for other runs. */
-const KEPT = { moduleBytes: 2 << 20, types: 4_096, functions: 8_192 } as const
+/** Heap bytes of an instance of a function, and of each of its links. */
+const INSTANCE_BYTES = 400
+const LINK_BYTES = 32
+/** Bytes that the binary of a module may take on the heap for each of its bytes without being charged to a run. */
+const FREE_HEAP_PER_BYTE = 16
+/** Most that a world may hold to be kept for other runs. Bytes are of heap. */
+const KEPT = { moduleBytes: 32 << 20, types: 4_096, functions: 8_192 } as const
 
 /**
  * Thrown if the state of the run has another version of a module than the world. The run begins anew, in another world.
@@ -46,8 +53,13 @@ export class World {
   readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()
-  #moduleBytes = 0
   #functions = 0
+  /** Heap bytes of all modules; undefined if they have to be counted anew. */
+  #heapBytes: number | undefined
+  /** The function that is being compiled, for the run that uses the world. */
+  #compiling:
+    | { readonly loaded: LoadedFunction; readonly charge: CompileCharge; readonly compilation: Compilation }
+    | undefined
   #user: WorldUser | undefined
   /** The number of the run that uses the world. */
   run = 0
@@ -69,6 +81,7 @@ export class World {
   /** Lends the world to a run. */
   begin(user: WorldUser): void {
     this.#user = user
+    this.#compiling = undefined
     this.run++
     const { revision } = user.state
     if (revision !== undefined && revision === this.#stateRevision) return
@@ -91,7 +104,23 @@ export class World {
   /** Ends the run's use of the world. Returns whether it is small enough to be kept. */
   end(): boolean {
     this.#user = undefined
-    return this.#moduleBytes <= KEPT.moduleBytes && this.types.count <= KEPT.types && this.#functions <= KEPT.functions
+    this.#compiling = undefined
+    return this.types.count <= KEPT.types && this.#functions <= KEPT.functions && this.heapBytes <= KEPT.moduleBytes
+  }
+
+  /** Heap bytes of the modules of the world. */
+  get heapBytes(): number {
+    if (this.#heapBytes === undefined) {
+      this.#heapBytes = 0
+      for (const { loaded } of this.#modules.values()) this.#heapBytes += loaded.heapBytes
+    }
+    return this.#heapBytes
+  }
+
+  /** Counts the heap bytes of a module anew, after code or types of it were made. */
+  recount(loaded: LoadedModule): void {
+    this.#heapBytes = undefined
+    this.#cache.recount(loaded)
   }
 
   get #state(): StateAccess {
@@ -119,7 +148,7 @@ export class World {
     const instance = new ModuleInstance(loaded, key)
     this.#begin(instance)
     this.#modules.set(name.key, instance)
-    this.#moduleBytes += loaded.size
+    this.#heapBytes = undefined
     return instance
   }
 
@@ -138,13 +167,22 @@ export class World {
    * Charges what the run does once.
    * @throws VmFault
    */
-  charge(instructions: number): void {
-    this.#user!.meter.chargeOnce(instructions)
+  charge(instructions: number, bytes = 0): void {
+    const { meter } = this
+    meter.chargeOnce(instructions)
+    if (bytes > 0) meter.chargeBytesOnce(bytes)
+  }
+
+  /** The meter of the run that uses the world. */
+  get meter(): Meter {
+    return this.#user!.meter
   }
 
   /** Begins the use of a module in a run: charges the module, and notes that it is the state's. */
   #begin(module: ModuleInstance): void {
-    this.#user!.meter.chargeModule(module.loaded.size)
+    const { size, decodedBytes } = module.loaded
+    this.meter.chargeModule(size)
+    if (decodedBytes > FREE_HEAP_PER_BYTE * size) this.meter.chargeBytesOnce(decodedBytes - FREE_HEAP_PER_BYTE * size)
     module.entries = 0
     module.run = this.run
     module.stateNumber = this.#stateNumber
@@ -164,6 +202,8 @@ export class World {
     const bytes = told && revision === undefined ? undefined : state.readModule(key, alsoNeeded)
     if (!bytes)
       throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${name.address}::${name.name} doesn't exist`)
+    this.meter.expectTurn()
+    this.meter.countWork(bytes.length)
     return this.#cache.load(name.key, bytes, revision)
   }
 
@@ -222,23 +262,124 @@ export class World {
    * @throws VmFault, LackingKeys
    */
   callee(caller: FunctionInstance, handle: FunctionHandle, typeArguments: readonly OpenType[]): FunctionInstance {
-    const { loaded } = caller.module
-    const module = this.module(loaded.types.nameOf(handle.module), loaded)
-    const callee = this.function(module, handle.name, this.instantiateAll(caller, typeArguments))
-    const expected = loaded.signatureText(handle)
-    if (module.loaded.signatureText(callee.definition) !== expected) {
-      throw malformedCode(`${handle.name} is called as what it is not`)
-    }
+    const { module, loaded } = this.#linked(caller.module, handle)
+    this.use(module, caller.module.loaded)
+    const callee = this.#instance(module, loaded, this.instantiateAll(caller, typeArguments))
+    this.useFunction(callee)
     return callee
   }
 
+  /** The function that a handle names, found and compared once for all code of the module. */
+  #linked(caller: ModuleInstance, handle: FunctionHandle): LinkedFunction {
+    const known = caller.linked.get(handle)
+    if (known) return known
+    const { types } = caller.loaded
+    const module = this.module(types.nameOf(handle.module), caller.loaded)
+    const loaded = module.loaded.functions.get(handle.name)
+    if (!loaded) throw functionNotFound(module.name, handle.name)
+    const { definition } = loaded
+    if (definition.typeParameters.length !== handle.typeParameters.length) {
+      throw new VmFault(STATUS.NUMBER_OF_TYPE_ARGUMENTS_MISMATCH)
+    }
+    const isSame =
+      this.#isSame(caller.loaded, handle.parameters, module.loaded, definition.parameters) &&
+      this.#isSame(caller.loaded, handle.results, module.loaded, definition.results)
+    if (!isSame) throw malformedCode(`${handle.name} is called as what it is not`)
+    const linked = { module, loaded }
+    caller.linked.set(handle, linked)
+    return linked
+  }
+
+  #isSame(
+    module: LoadedModule,
+    tokens: readonly SignatureToken[],
+    other: LoadedModule,
+    others: readonly SignatureToken[],
+  ): boolean {
+    if (tokens.length !== others.length) return false
+    return areSameLists(this.#convert(module, tokens), this.#convert(other, others), this.types, 'shape')
+  }
+
   /**
-   * The code of a function, compiled at its first use.
-   * @throws VmFault
+   * The code of a function, compiled at its first use. A run is charged for compiling each function and linking each
+   * instance once, whichever run has done it.
+   * @throws VmFault, TurnOver
    */
   codeOf(instance: FunctionInstance): CompiledFunction {
-    instance.code ??= instance.module.loaded.compiled(instance.loaded)
-    return instance.code
+    const { module, loaded } = instance
+    const code = instance.code ?? this.#compile(module, loaded)
+    this.#chargeCompiled(module, loaded)
+    instance.code = code
+    instance.codeRun = this.run
+    const { linkWork, linkTypes, links } = code
+    this.charge(linkWork, INSTANCE_BYTES + LINK_BYTES * links.length + (TYPE_BYTES + TYPE_PART_BYTES) * linkTypes)
+    return code
+  }
+
+  #chargeCompiled(module: ModuleInstance, loaded: LoadedFunction): void {
+    if (module.compiledIn[loaded.index] === this.run) return
+    const { work, bytes } = module.loaded.compiled(loaded)!
+    module.compiledIn[loaded.index] = this.run
+    this.charge(work, bytes)
+  }
+
+  #compile(module: ModuleInstance, loaded: LoadedFunction): CompiledFunction {
+    const known = module.loaded.compiled(loaded)
+    if (known) return known.code
+    if (this.#compiling?.loaded !== loaded) {
+      const charge = new CompileCharge(this.meter)
+      this.#compiling = { loaded, charge, compilation: module.loaded.beginToCompile(loaded, charge) }
+    }
+    const { charge, compilation } = this.#compiling
+    try {
+      const code = compilation.finish()
+      module.loaded.keep(loaded, { code, work: charge.work, bytes: charge.bytes })
+    } catch (error) {
+      if (!isRetried(error)) this.#compiling = undefined
+      throw error
+    } finally {
+      this.recount(module.loaded)
+    }
+    this.#compiling = undefined
+    module.compiledIn[loaded.index] = this.run
+    return module.loaded.compiled(loaded)!.code
+  }
+
+  /**
+   * Types of the signature of a function, with its type arguments put in. They are charged before they are made.
+   * @throws VmFault
+   */
+  signatureTypes(instance: FunctionInstance, tokens: readonly SignatureToken[]): readonly Type[] {
+    const types = this.openTypes(instance.module, tokens)
+    let size = 0
+    for (const type of types) size += type.size
+    this.meter.chargeInstructions(TYPE_WORK * size)
+    this.meter.chargeBytes((TYPE_BYTES + TYPE_PART_BYTES) * size)
+    return this.instantiateAll(instance, types)
+  }
+
+  /**
+   * Types of a signature as the code of a module names them. They are charged before they are made.
+   * @throws VmFault
+   */
+  openTypes({ loaded }: ModuleInstance, tokens: readonly SignatureToken[]): readonly OpenType[] {
+    this.meter.chargeInstructions(loaded.types.sizeOfAll(tokens))
+    return this.#convert(loaded, tokens)
+  }
+
+  /** Types of a signature, those that are new in steps. */
+  #convert(loaded: LoadedModule, tokens: readonly SignatureToken[]): readonly OpenType[] {
+    const { types } = loaded
+    const before = types.heapBytes
+    const converted = tokens.map((token) => {
+      if (types.has(token)) return types.of(token)
+      this.meter.expectTurn()
+      const type = types.of(token)
+      this.meter.countWork(type.size)
+      return type
+    })
+    if (types.heapBytes !== before) this.recount(loaded)
+    return converted
   }
 
   /** A type that the code of a function names, with the function's type arguments put in. */
@@ -285,6 +426,20 @@ export class World {
   }
 
   /**
+   * The module that defines a struct which code names with a number of type arguments.
+   * @throws as `structOf`
+   */
+  definerOf({ module, name }: StructName, typeArgumentCount: number): ModuleInstance {
+    const instance = this.module(module)
+    const struct = instance.loaded.structs.get(name)
+    if (!struct) throw structNotFound({ address: module.address, module: module.name, name })
+    if (struct.definition.typeParameters.length !== typeArgumentCount) {
+      throw new VmFault(STATUS.NUMBER_OF_TYPE_ARGUMENTS_MISMATCH)
+    }
+    return instance
+  }
+
+  /**
    * Finds the place at which values of a struct are stored.
    * @throws VmFault; LackingKeys, StaleWorld
    */
@@ -292,6 +447,7 @@ export class World {
     const { definition } = this.structOf(type)
     const known = this.#stored[type.id]
     if (known) return known
+    expectShortNames(type.nameLength)
     const stored = storedTypeOf(this.types.tagOf(type) as StructTag, definition.resourceGroup)
     this.#stored[type.id] = stored
     return stored
@@ -316,7 +472,7 @@ function functionNotFound({ address, name }: ModuleName, functionName: string): 
   return new VmFault(STATUS.FUNCTION_RESOLUTION_FAILURE, text)
 }
 
-function structNotFound({ address, module, name }: StructType): VmFault {
+function structNotFound({ address, module, name }: Pick<StructType, 'address' | 'module' | 'name'>): VmFault {
   return new VmFault(
     STATUS.TYPE_RESOLUTION_FAILURE,
     `Struct ${faultAddress(address)}::${module}::${name} does not exist`,

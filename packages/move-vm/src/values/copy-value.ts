@@ -63,8 +63,7 @@ export class ValueCopier {
     if (typeof value !== 'object') return value
     if (value instanceof StructValue) return new StructValue(value.variant, this.#copyAll(value.fields, depth + 1))
     if (value instanceof ByteVector) {
-      this.#meter.chargeContainer(0)
-      this.#meter.chargeBytes(value.length)
+      this.#meter.chargeByteVector(value.length)
       return value.copy()
     }
     if (value instanceof VectorValue) return new VectorValue(this.#copyAll(value.items, depth + 1, true))

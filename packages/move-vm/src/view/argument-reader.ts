@@ -173,8 +173,7 @@ export class ArgumentReader {
     if (--this.#constructors < 0) throw malformedArgument()
     const module = this.#world.module(moduleNameOf(type.address, type.module))
     const callee = this.#world.function(module, constructorName, type.typeArguments)
-    const { types } = module.loaded
-    const parameters = this.#world.instantiateAll(callee, types.ofAll(callee.definition.parameters))
+    const parameters = this.#world.signatureTypes(callee, callee.definition.parameters)
     const args = parameters.map((parameter) => this.#node(parameter, { bytes: copied.bytes }))
     return { kind: 'call', callee, args }
   }

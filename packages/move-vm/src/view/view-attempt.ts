@@ -6,7 +6,15 @@ import type { Compute } from '../compute-task.js'
 import { describeAbort, describeFault, displayFault } from '../faults/describe-fault.js'
 import { STATUS, statusName } from '../faults/status.js'
 import type { ViewFault } from '../faults/view-fault.js'
-import { type FaultPlace, LackingKeys, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
+import {
+  type FaultPlace,
+  isRetried,
+  LackingKeys,
+  MoveAbort,
+  PendingTask,
+  TurnOver,
+  VmFault,
+} from '../faults/vm-fault.js'
 import type { ModuleName } from '../load/open-type.js'
 import { abilitiesOf, expectAbilities } from '../run/abilities.js'
 import { ClosureCalls } from '../run/closure-calls.js'
@@ -102,12 +110,14 @@ export class ViewAttempt {
    * @throws StaleWorld
    */
   advance(instructions: number): ViewProgress {
+    this.#meter.beginTurn(instructions)
     try {
       const results = this.#advance(instructions)
       return results ? { kind: 'results', results, usage: this.#meter.usage } : { kind: 'paused' }
     } catch (error) {
       if (error instanceof LackingKeys) return { kind: 'lacking', keys: error.keys }
       if (error instanceof PendingTask) return { kind: 'computing', task: error.task }
+      if (error instanceof TurnOver) return { kind: 'paused' }
       if (error instanceof StaleWorld) throw error
       return { kind: 'fault', fault: this.#describe(error), usage: this.#meter.usage }
     }
@@ -140,7 +150,7 @@ export class ViewAttempt {
       this.#meter.takeCharged()
       return result
     } catch (error) {
-      if (error instanceof LackingKeys || error instanceof PendingTask) this.#meter.undo()
+      if (isRetried(error)) this.#meter.undo()
       throw error
     }
   }
@@ -190,12 +200,11 @@ export class ViewAttempt {
     if (definition!.results.length === 0) {
       throw new VmFault(STATUS.INVALID_MAIN_FUNCTION_SIGNATURE, 'view function must return values')
     }
-    const { types } = module.loaded
     if (definition!.parameters.length !== call.arguments.length) throw invalidSignature()
     return {
       instance,
-      parameters: world.instantiateAll(instance, types.ofAll(definition!.parameters)),
-      results: world.instantiateAll(instance, types.ofAll(definition!.results)),
+      parameters: world.signatureTypes(instance, definition!.parameters),
+      results: world.signatureTypes(instance, definition!.results),
     }
   }
 

@@ -1,0 +1,418 @@
+import { ByteWriter, parseAddress } from '@ledger-state/core'
+import {
+  type AssembledFunction,
+  type AssembledStruct,
+  type Assembly,
+  type AssemblyLine,
+  assembleModule,
+  type SignatureToken,
+} from '@ledger-state/move-module'
+import type { Random } from '@ledger-state/testing/random'
+
+// Modules that a verifier accepts, and that make as much of types, code and values as they can for what they are charged.
+
+/** Modules at `0x42` and `0x1`, and the view `m::f` of the first. */
+export interface HostileProgram {
+  readonly kind: string
+  readonly modules: readonly Assembly[]
+}
+
+type Token = SignatureToken
+type Line = AssemblyLine
+
+const ONE = parseAddress('0x1')
+const OWN = parseAddress('0x42')
+const U8: Token = { kind: 'u8' }
+const U64: Token = { kind: 'u64' }
+const PLAIN: readonly Token[] = (['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address'] as const).map(
+  (kind) => ({ kind }),
+)
+const T: Token = { kind: 'typeParameter', index: 0 }
+
+const vector = (element: Token): Token => ({ kind: 'vector', element })
+const reference = (to: Token): Token => ({ kind: 'reference', mutable: false, to })
+const closure = (parameters: readonly Token[], results: readonly Token[], abilities = 7): Token => ({
+  kind: 'function',
+  parameters,
+  results,
+  abilities,
+})
+const structAt =
+  (address: Uint8Array, module: string) =>
+  (name: string, ...typeArguments: Token[]): Token => ({
+    kind: 'struct',
+    module: { address, name: module },
+    name,
+    typeArguments,
+  })
+const own = structAt(OWN, 'm')
+const STRING = structAt(ONE, 'string')('String')
+const BYTES = vector(U8)
+
+/** Ways to make a type of a type, each another one. */
+function wrappers(
+  random: Random,
+  count: number,
+  nameLength: number,
+): { structs: AssembledStruct[]; wrap: ((type: Token) => Token)[] } {
+  const names = Array.from({ length: count }, (_, at) => `W${at}`.padEnd(nameLength, 'x'))
+  const structs = names.map((name) => ({
+    name,
+    typeParameters: [0],
+    fields: [['x', random.below(2) === 0 ? U64 : T]] as [string, Token][],
+  }))
+  const wrap = [...names.map((name) => (type: Token) => own(name, type)), vector, (type: Token) => closure([type], [])]
+  return { structs, wrap: wrap.slice(random.below(2), count + 1 + random.below(2)) }
+}
+
+const done: Line[] = [['ld_u64', 1], ['ret']]
+const view = (code: readonly Line[], locals: readonly Token[] = []): AssembledFunction => ({
+  name: 'f',
+  results: [U64],
+  locals: [...locals],
+  code: [...code],
+})
+const nameLengthOf = (random: Random) => random.pick([2, 2, 40, 255, 3_000])
+
+/** A tree of generic structs: `A0<T>` has fields of `A1` with types made of `T`, and so on. */
+function structTree(random: Random): { structs: AssembledStruct[]; root: Token } {
+  const levels = 2 + random.below(18)
+  const { structs, wrap } = wrappers(random, 1 + random.below(4), nameLengthOf(random))
+  const branch = 1 + random.below(wrap.length)
+  const tree = Array.from({ length: levels }, (_, level) => {
+    const isLast = level === levels - 1
+    const fields = isLast
+      ? [['x', random.pick([U64, T])]]
+      : Array.from({ length: branch }, (_, at) => [`f${at}`, own(`A${level + 1}`, wrap[at]!(T))])
+    return { name: `A${level}`, typeParameters: [0], abilities: 15, fields: fields as [string, Token][] }
+  })
+  const root = own('A0', random.pick(PLAIN))
+  const holder =
+    random.below(2) === 0
+      ? { name: 'H', fields: [['v', vector(root)]] as [string, Token][] }
+      : {
+          name: 'H',
+          variants: [
+            { name: 'N', fields: [] },
+            { name: 'Y', fields: [['a', root]] as [string, Token][] },
+          ],
+        }
+  return { structs: [...structs, ...tree, holder], root }
+}
+
+function treeProgram(random: Random): HostileProgram {
+  const { structs, root } = structTree(random)
+  const use: Line[] = [['vec_pack', random.pick([root, own('H'), vector(root)]), 0], ['pop']]
+  return { kind: 'tree', modules: [{ name: 'm', structs, functions: [view([...use, ...done])] }] }
+}
+
+/** Functions `g0<T>`, each of which calls the next with several types made of `T`. */
+function chainProgram(random: Random): HostileProgram {
+  const levels = 2 + random.below(18)
+  const { structs, wrap } = wrappers(random, 1 + random.below(4), nameLengthOf(random))
+  const callee = (at: number, type: Token) => ({
+    name: `g${at}`,
+    parameters: [],
+    results: [],
+    typeParameters: [0],
+    typeArguments: [type],
+  })
+  const isClosure = random.below(4) === 0
+  const call = (at: number, type: Token): Line[] =>
+    isClosure && random.below(2) === 0
+      ? [
+          ['pack_closure_generic', callee(at, type), 0],
+          ['call_closure', closure([], [], 0)],
+        ]
+      : [['call_generic', callee(at, type)]]
+  const functions = Array.from({ length: levels }, (_, at): AssembledFunction => {
+    const types = at === levels - 1 ? [] : wrap.map((one) => one(T))
+    return {
+      name: `g${at}`,
+      typeParameters: [0],
+      isView: false,
+      code: [...types.flatMap((type) => call(at + 1, type)), ['ret']],
+    }
+  })
+  const first: Line = ['call_generic', callee(0, random.pick(PLAIN))]
+  return { kind: 'chain', modules: [{ name: 'm', structs, functions: [view([first, ...done]), ...functions] }] }
+}
+
+/** Calls of a function whose results are wide types of its type arguments, each with other type arguments. */
+function signatureProgram(random: Random): HostileProgram {
+  const parts = 1 + random.below(110)
+  const wide = (salt: number): Token =>
+    structAt(parseAddress('0x43'), 'other')(
+      'W',
+      ...Array.from({ length: parts }, (_, at) =>
+        closure(
+          [PLAIN[at % 8]!, PLAIN[(at >> 3) % 8]!].slice(0, 1 + (at % 2)),
+          [T, { kind: 'typeParameter', index: 1 }],
+          (at + salt) & 7,
+        ),
+      ),
+    )
+  const results = Array.from({ length: 1 + random.below(12) }, (_, at) => wide(at))
+  const code: Line[] = []
+  for (let at = random.below(3_000); at >= 0; at--) {
+    const [a, b, c, d] = [PLAIN[at & 7]!, PLAIN[(at >> 3) & 7]!, PLAIN[(at >> 6) & 7]!, PLAIN[(at >> 9) & 7]!]
+    const callee = {
+      module: { address: parseAddress('0x43'), name: 'other' },
+      name: 'g',
+      parameters: [],
+      results,
+      typeParameters: [0, 0],
+      typeArguments: [closure([a, b], [c]), d],
+    }
+    code.push(['call_generic', callee], ...results.map((): Line => ['pop']))
+  }
+  return { kind: 'signature', modules: [{ name: 'm', functions: [view([...code, ...done])] }] }
+}
+
+/** A native of the framework as a module declares it, and a call of it. */
+function native(module: string, name: string, parameters: Token[], results: Token[], typeParameters: number[] = []) {
+  const signature = { name, parameters, results, typeParameters }
+  const assembly: Assembly = {
+    name: module,
+    address: '0x1',
+    functions: [{ ...signature, isNative: true, visibility: 'public', isView: false }],
+  }
+  return { assembly, call: { ...signature, module: { address: ONE, name: module } } }
+}
+
+const FRAMEWORK: readonly Assembly[] = [
+  {
+    name: 'option',
+    address: '0x1',
+    structs: [{ name: 'Option', typeParameters: [0], fields: [['vec', vector(T)]] }],
+    functions: [],
+  },
+  { name: 'result', address: '0x1', structs: [{ name: 'Result', fields: [['x', U64]] }], functions: [] },
+  {
+    name: 'string',
+    address: '0x1',
+    structs: [{ name: 'String', fields: [['bytes', BYTES]] }],
+    functions: [
+      {
+        name: 'of',
+        parameters: [BYTES],
+        results: [STRING],
+        visibility: 'public',
+        isView: false,
+        code: [['move_loc', 0], ['pack', 'String'], ['ret']],
+      },
+    ],
+  },
+]
+
+/** Natives over the types of a tree. */
+function typeNativeProgram(random: Random): HostileProgram {
+  const { structs, root } = structTree(random)
+  const option = structAt(ONE, 'option')('Option', U64)
+  const one = random.pick([
+    { ...native('bcs', 'constant_serialized_size', [], [option], [0]), given: [] as Line[] },
+    { ...native('from_bcs', 'from_bytes', [BYTES], [T], [0]), given: [['vec_pack', U8, 0]] as Line[] },
+    { ...native('type_info', 'type_name', [], [STRING], [0]), given: [] as Line[] },
+  ])
+  const isResultRoot = one.call.results[0] === T
+  const call: Line[] = [...one.given, ['call_generic', { ...one.call, typeArguments: [root] }], ['pop']]
+  const code = isResultRoot ? call : loop(call, 1 + random.below(1_000))
+  return {
+    kind: `native ${one.call.name}`,
+    modules: [{ name: 'm', structs, functions: [view([...code, ...done], [U64])] }, one.assembly, ...FRAMEWORK],
+  }
+}
+
+/** Runs lines a number of times; local 0 counts. */
+function loop(body: readonly Line[], times: number): Line[] {
+  return [
+    ['ld_u64', 0],
+    ['st_loc', 0],
+    { label: 'top' },
+    ...body,
+    ['copy_loc', 0],
+    ['ld_u64', 1],
+    ['add'],
+    ['st_loc', 0],
+    ['copy_loc', 0],
+    ['ld_u64', times],
+    ['lt'],
+    ['br_true', 'top'],
+  ]
+}
+
+/** Looks a function with a wide signature up by its name, again and again. */
+function lookUpProgram(random: Random): HostileProgram {
+  const long = own('L'.padEnd(nameLengthOf(random), 'x'))
+  const parameters = Array.from({ length: 1 + random.below(128) }, (_, at) =>
+    own(`G${at}`, ...Array.from({ length: random.below(120) }, () => long)),
+  )
+  const text = (value: string): Line[] => [
+    ['ld_const', { constant: new ByteWriter().string(value).toBytes(), type: BYTES }],
+    ['call', { module: { address: ONE, name: 'string' }, name: 'of', parameters: [BYTES], results: [STRING] }],
+  ]
+  const { assembly, call } = native(
+    'reflect',
+    'native_resolve',
+    [{ kind: 'address' }, reference(STRING), reference(STRING)],
+    [structAt(ONE, 'result')('Result')],
+    [0],
+  )
+  const body: Line[] = [
+    ['ld_const', { constant: OWN, type: { kind: 'address' } }],
+    ['imm_borrow_loc', 1],
+    ['imm_borrow_loc', 2],
+    ['call_generic', { ...call, typeArguments: [closure([], [U64])] }],
+    ['pop'],
+  ]
+  const code = [
+    ...text('m'),
+    ['st_loc', 1],
+    ...text('g'),
+    ['st_loc', 2],
+    ...loop(body, 1 + random.below(100_000)),
+    ...done,
+  ] as Line[]
+  const target: AssembledFunction = {
+    name: 'g',
+    parameters,
+    results: [U64],
+    visibility: 'public',
+    isView: false,
+    code: done,
+  }
+  return {
+    kind: 'lookup',
+    modules: [{ name: 'm', functions: [view(code, [U64, STRING, STRING]), target] }, assembly, ...FRAMEWORK],
+  }
+}
+
+/** Values of many containers. */
+function containerProgram(random: Random): HostileProgram {
+  const manyEmpty = new Uint8Array(random.below(128) + 1)
+  manyEmpty[0] = manyEmpty.length - 1
+  const item = random.pick([
+    { type: BYTES, make: [['vec_pack', U8, 0]] as Line[] },
+    { type: vector(U64), make: [['vec_pack', U64, 0]] as Line[] },
+    {
+      type: vector(U64),
+      make: [
+        ['ld_u64', 7],
+        ['vec_pack', U64, 1],
+      ] as Line[],
+    },
+    {
+      type: own('S'),
+      make: [
+        ['vec_pack', U8, 0],
+        ['pack', 'S'],
+      ] as Line[],
+    },
+    {
+      type: own('E'),
+      make: [
+        ['vec_pack', U64, 0],
+        ['pack_variant', 'E::Y'],
+      ] as Line[],
+    },
+    {
+      type: closure([], [U64]),
+      make: [
+        ['ld_u64', 3],
+        ['pack_closure', { name: 'c', parameters: [U64], results: [U64] }, 1],
+      ] as Line[],
+    },
+    { type: vector(BYTES), make: [['ld_const', { constant: manyEmpty, type: vector(BYTES) }]] as Line[] },
+  ])
+  const list = vector(item.type)
+  const push: Line[] = [['mut_borrow_loc', 1], ...item.make, ['vec_push_back', item.type]]
+  const unrolled = Array.from({ length: 1 + random.below(400) }, () => push).flat()
+  const grow: Line[] = [
+    ['vec_pack', item.type, 0],
+    ['st_loc', 1],
+  ]
+  const copies: Line[] = [
+    ['vec_pack', list, 0],
+    ['st_loc', 2],
+    ...unrolled,
+    { label: 'copies' },
+    ['mut_borrow_loc', 2],
+    ['copy_loc', 1],
+    ['vec_push_back', list],
+    ['branch', 'copies'],
+  ]
+  const pushes: Line[] = [{ label: 'pushes' }, ...unrolled, ['branch', 'pushes']]
+  const code = [...grow, ...random.pick([copies, pushes])]
+  return {
+    kind: 'containers',
+    modules: [
+      {
+        name: 'm',
+        structs: [
+          { name: 'S', fields: [['b', BYTES]] },
+          {
+            name: 'E',
+            variants: [
+              { name: 'N', fields: [] },
+              { name: 'Y', fields: [['v', vector(U64)]] },
+            ],
+          },
+        ],
+        functions: [
+          view(code, [U64, list, vector(list)]),
+          { name: 'c', parameters: [U64], results: [U64], isView: false, code: [['move_loc', 0], ['ret']] },
+        ],
+      },
+    ],
+  }
+}
+
+/** Many functions of much code, each called once. */
+function codeProgram(random: Random): HostileProgram {
+  const count = 1 + random.below(200)
+  const length = 1 + random.below(60)
+  const constant = random.bytes(random.below(200))
+  const bytes = new ByteWriter().byteString(constant).toBytes()
+  const functions = Array.from(
+    { length: count },
+    (_, at): AssembledFunction => ({
+      name: `g${at}`,
+      isView: false,
+      code: [
+        ...Array.from({ length }, (): Line[] =>
+          random.pick<Line[]>([
+            [['ld_const', { constant: bytes, type: BYTES }], ['pop']],
+            [['vec_pack', random.pick(PLAIN), 0], ['pop']],
+            [['ld_u64', random.below(1_000)], ['ld_u64', 1], ['add'], ['pop']],
+          ]),
+        ).flat(),
+        ['ret'],
+      ],
+    }),
+  )
+  const calls = functions.map(({ name }): Line => ['call', { name, parameters: [], results: [] }])
+  return { kind: 'code', modules: [{ name: 'm', functions: [view([...calls, ...done]), ...functions] }] }
+}
+
+const KINDS = [
+  treeProgram,
+  chainProgram,
+  signatureProgram,
+  typeNativeProgram,
+  lookUpProgram,
+  containerProgram,
+  codeProgram,
+]
+
+/** Makes a program that assembles: one that is too large for the format is made again, smaller. */
+export function randomHostileProgram(random: Random): HostileProgram {
+  for (;;) {
+    const program = random.pick(KINDS)(random)
+    try {
+      for (const module of program.modules) assembleModule(module)
+      return program
+    } catch {
+      // Beyond a limit of the format.
+    }
+  }
+}
