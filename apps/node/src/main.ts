@@ -3,6 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { WRITER_THREADS } from './writer-threads.js'
 
+// By default, Node.js opens a debugger when this signal comes.
+process.on('SIGUSR1', () => {})
+
 const EXIT_USAGE = 2
 /** Commands that write a store in their own process. */
 const INGESTING: readonly (string | undefined)[] = ['ingest', 'start']

@@ -2,21 +2,24 @@ import { constants } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import { runCommandLine } from './commands/run-command-line.js'
 import { useProxyOfEnvironment } from './config/proxy.js'
+import { watchOutput } from './terminal/output-watch.js'
 
 const EXIT_FAILED = 1
 const EXIT_USAGE = 2
 /** Exit status of a process that a signal ended, without the signal's number, as shells have it. */
 const EXIT_SIGNAL = 128
 
+const output = watchOutput()
 try {
   useProxyOfEnvironment()
-  await runCommandLine(process.argv.slice(2))
+  await runCommandLine(process.argv.slice(2), output)
 } catch (error) {
   // A `LedgerStateError` is written for people. Anything else is a fault of the program, and its stack shows the place.
   const text = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
   process.stderr.write(`ledger-state: ${text}\n`)
   process.exitCode = exitStatus(error)
 }
+output.finish()
 
 function exitStatus(error: unknown): number {
   if (isLedgerStateError(error, 'usage')) return EXIT_USAGE

@@ -8,11 +8,13 @@ import { option, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
 import { checkUnfinished, damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
+import { childArguments } from '../processes/child.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 import { table } from '../terminal/table.js'
 
@@ -139,7 +141,7 @@ async function checkInProcess(path: string): Promise<CheckReport> {
       if (!MEMORY_FAULTS.includes(signal)) throw checkUnfinished(path, endedBy(signal))
       if (signal === fault) throw deadlyStore(path, signal)
       // A signal that somebody sent does not come again.
-      process.stderr.write(`${checkUnfinished(path, endedBy(signal)).message}\n`)
+      writeNotice(checkUnfinished(path, endedBy(signal)).message)
       fault = signal
     } else if (!said.isNumberTaken || attempt >= ATTEMPTS) {
       if (said.code === undefined) throw new Error(said.message)
@@ -152,6 +154,7 @@ async function runCheckProcess(path: string): Promise<CheckMessage | { readonly 
   const child = fork(CHECK_PROCESS, [path], {
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: childArguments(),
   })
   let said: CheckMessage | undefined
   child.once('message', (message: CheckMessage) => {

@@ -119,7 +119,7 @@ describe('the command line', () => {
     [['get', 'table-item', '0x1', '--key', 'Coffee', '--data-dir', 'x'], /not JSON.* a text needs quotes.*'"Coffee"'/],
     [['get', 'table-item', '0x1', '--key', '{"a":', '--data-dir', 'x'], /not JSON \([^;]*$/],
   ])('refuses %j in one line', async (words, message) => {
-    const refused = await runCommandLine(words).catch((error: unknown) => error)
+    const refused = await runCommandLine(words, { goOn() {} }).catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'usage', message: expect.stringMatching(message) })
     expect(refused).toMatchObject({ message: expect.not.stringMatching(/\n|secret/) })
   })

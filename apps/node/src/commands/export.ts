@@ -25,6 +25,7 @@ const UNFINISHED = '.unfinished'
 
 export const exportCommand: Command = {
   name: 'export',
+  goesOn: true,
   summary: 'Writes a window of a store to a file that ingest reads: the state at a version, and the versions after it.',
   arguments: [{ name: 'FILE', description: 'file to write; an ending .gz or .zst compresses it' }],
   options: [...storeOptions, formatOption, fromOption, toOption],

@@ -22,6 +22,7 @@ const dryRunOption = switchOption(
 
 export const ingestCommand: Command = {
   name: 'ingest',
+  goesOn: true,
   summary: 'Ingests ledger data into a store, proven.',
   details: `Versions that the store holds are skipped: the same command resumes an ingest that was cut short. One that SIGINT or
 SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.

@@ -7,6 +7,7 @@ import { formatCount } from '../terminal/amounts.js'
 
 export const pruneCommand: Command = {
   name: 'prune',
+  goesOn: true,
   summary: 'Drops what no version of a window can see, for good.',
   arguments: [],
   options: [...storeOptions, settings.retain],

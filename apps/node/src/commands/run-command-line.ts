@@ -4,6 +4,7 @@ import type { Command } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText } from '../config/help-text.js'
 import { usageError } from '../errors.js'
+import type { OutputWatch } from '../terminal/output-watch.js'
 import { table } from '../terminal/table.js'
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
 
@@ -14,14 +15,17 @@ const VERSION_WORDS = ['--version', '-V']
  * Runs the command in the words after the program's name.
  * @throws `usage`, and the errors of the command
  */
-export async function runCommandLine(words: readonly string[]): Promise<void> {
+export async function runCommandLine(words: readonly string[], output: Pick<OutputWatch, 'goOn'>): Promise<void> {
   const [first, ...others] = words
   const asksForHelp = HELP_WORDS.includes(first!)
   const found = await findCommand(asksForHelp ? others : words)
   if (found) {
     const input = asksForHelp ? 'help' : parseCommandInput(found.command, found.rest)
     if (input === 'help') process.stdout.write(helpText(found.command))
-    else await found.command.run(input)
+    else {
+      if (found.command.goesOn) output.goOn()
+      await found.command.run(input)
+    }
   } else if (VERSION_WORDS.includes(first!)) {
     process.stdout.write(`ledger-state ${programVersion()}\n`)
   } else if (first === undefined || words.some((word) => HELP_WORDS.includes(word)) || isFirstWordOfCommands(words)) {

@@ -11,6 +11,7 @@ import { listenForStop } from '../terminal/stop-signal.js'
 
 export const serveCommand: Command = {
   name: 'serve',
+  goesOn: true,
   summary: 'Serves a store over HTTP, also while another process ingests into it. An empty store answers 503.',
   details: `A folder without a store is refused, unless a node is followed or --create is given.
 SIGTERM lets requests end; SIGHUP reads the configuration anew: the window and the node to follow take effect at once,

@@ -33,6 +33,7 @@ const INGESTING_MARK = 'ingest-under-way'
 
 export const startCommand: Command = {
   name: 'start',
+  goesOn: true,
   summary: 'Ingests a source, by default a demonstration ledger, unless the store holds one already; then serves it.',
   details: `With --network and --since, and without --from, it serves while it ingests: the newest state of the network's backup at or
 before that moment, the transactions from there on, and then what the network's node has, or that of --follow.`,

@@ -51,6 +51,7 @@ one that the network publishes to trust nobody else.`,
 
 export const trustKeepTreeCommand: Command = {
   name: 'trust keep-tree',
+  goesOn: true,
   summary: 'Makes the tree of the newest signed checkpoint, from which a node proves what it reads.',
   details: `A store keeps how validators signed the state at the end of a block. The tree of that state, some 67 bytes a key on disk, lets a
 node answer \`?proof=true\` at that version. It is made at a pinned version, also while a node serves the store, and shows that the state is
@@ -85,6 +86,7 @@ async function* bytesOfEndings(engine: StateEngineReader | AsyncStateReader): As
 
 export const trustRejectUnsignedCommand: Command = {
   name: 'trust reject-unsigned',
+  goesOn: true,
   summary: 'Cuts off all versions that no validators signed, for good.',
   details: `For a store of which validators signed another ledger than it holds: its versions above the newest signed one came from a node
 that was wrong. Ingest what is signed afterwards, or follow another node. Stop a node that follows into the store before.`,

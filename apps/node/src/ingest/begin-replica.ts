@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import { stoppedBy } from '../errors.js'
+import { writeNotice } from '../terminal/notice.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
 
@@ -12,7 +13,7 @@ import { fetchWithProgress } from './fetch-with-progress.js'
 export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
   if (existsSync(join(dataDir, STORE_FILE))) return
   mkdirSync(dataDir, { recursive: true })
-  process.stderr.write(`${dataDir} has no store: asking ${url} for a snapshot\n`)
+  writeNotice(`${dataDir} has no store: asking ${url} for a snapshot`)
   await fetchWithProgress(url, dataDir, { signal: stop.signal })
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, 'the same command resumes the snapshot')

@@ -12,6 +12,7 @@ import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
 import { formatBytes } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { freeBytesAt } from './disk-space.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
@@ -127,5 +128,5 @@ async function takePart(
 }
 
 function notice(message: string): void {
-  process.stderr.write(`${message}\n`)
+  writeNotice(message)
 }

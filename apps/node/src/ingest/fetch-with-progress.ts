@@ -1,5 +1,6 @@
 import { type FetchSnapshotOptions, fetchSnapshot } from '@ledger-state/replication'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 
 /**
@@ -16,7 +17,7 @@ export async function fetchWithProgress(
   try {
     await fetchSnapshot(url, folder, {
       ...options,
-      onNotice: (message) => process.stderr.write(`${message}\n`),
+      onNotice: writeNotice,
       onProgress: (bytes, total) =>
         progress.update(() => {
           const share = formatShare(bytes, total, (performance.now() - began) / 1_000)

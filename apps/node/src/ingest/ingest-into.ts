@@ -29,6 +29,7 @@ import { openWriter } from '../stores/open-writer.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { formatCount, formatDuration } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
 import { CLEARED_LINE, createProgressLine } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
@@ -268,5 +269,5 @@ function durationSince(began: number): string {
 
 export function notice(message: string): void {
   // Clears a line of progress that may be on the terminal.
-  process.stderr.write(`${process.stderr.isTTY ? CLEARED_LINE : ''}${message}\n`)
+  writeNotice(`${process.stderr.isTTY ? CLEARED_LINE : ''}${message}`)
 }

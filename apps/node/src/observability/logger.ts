@@ -1,29 +1,33 @@
-import { destination, type Logger, pino, stdTimeFunctions } from 'pino'
-import pretty from 'pino-pretty'
+import { type Logger, pino, stdTimeFunctions } from 'pino'
+import { prettyFactory } from 'pino-pretty'
+import { openLogSink } from './log-sink.js'
 
 export interface LogSettings {
   readonly level: string
   readonly format: 'json' | 'text' | 'auto'
 }
 
-const STANDARD_ERROR = 2
+/** A log, and the number of its lines that were dropped because nobody read them. */
+export type ProcessLogger = Logger & { droppedLines(): number }
 
-/**
- * Logs to standard error, one line for each call. The line is written before the call returns, so that no line is lost
- * when the process ends, and lines of several processes do not mix.
- */
-export function createLogger({ level, format }: LogSettings, processName: string): Logger {
+/** Logs to standard error, one line for each call. No call waits for the reader of the log (`log-sink.ts`). */
+export function createLogger({ level, format }: LogSettings, processName: string): ProcessLogger {
   const isText = format === 'text' || (format === 'auto' && process.stderr.isTTY)
-  const stream = isText
-    ? pretty({
-        destination: STANDARD_ERROR,
-        sync: true,
+  const toText = isText
+    ? prettyFactory({
         colorize: process.stderr.isTTY,
         ignore: 'pid,process',
         messageFormat: '{process}: {msg}',
         translateTime: 'SYS:yyyy-mm-dd HH:MM:ss.l',
       })
-    : destination({ fd: STANDARD_ERROR, sync: true })
+    : (line: string): string => line
+  const sink = openLogSink((dropped) => {
+    log.warn({ dropped }, `${dropped} lines of this log were dropped, because nobody read it`)
+  })
   const base = { process: processName, pid: process.pid }
-  return pino({ level, base, timestamp: stdTimeFunctions.isoTime }, stream)
+  const log = pino(
+    { level, base, timestamp: stdTimeFunctions.isoTime },
+    { write: (line: string) => sink.write(toText(line)) },
+  )
+  return Object.assign(log, { droppedLines: () => sink.dropped })
 }

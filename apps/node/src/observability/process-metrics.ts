@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, type Registry } from 'prom-client'
+import type { ProcessLogger } from './logger.js'
 
 /** Percentiles, each with the value of its label. */
 const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
@@ -9,8 +10,15 @@ const DELAYS: readonly (readonly [word: string, percentile: number])[] = [
 ]
 const SAMPLE_INTERVAL_MS = 10
 
-/** Registers the metrics that every process has: memory, processor time, delay of its event loop. */
-export function registerProcessMetrics(registry: Registry, processName: string): void {
+/**
+ * Registers the metrics that every process has: memory, processor time, delay of its event loop, lines of its log that
+ * nobody read.
+ */
+export function registerProcessMetrics(
+  registry: Registry,
+  processName: string,
+  log: Pick<ProcessLogger, 'droppedLines'>,
+): void {
   const labels = { process: processName }
   const registers = [registry]
   new Gauge({
@@ -32,6 +40,16 @@ export function registerProcessMetrics(registry: Registry, processName: string):
       const { user, system } = process.cpuUsage()
       this.reset()
       this.inc(labels, (user + system) / 1e6)
+    },
+  })
+  new Counter({
+    name: 'ledger_state_log_dropped_lines_total',
+    help: 'Lines of the log of a process that were dropped, because nobody read the lines before.',
+    labelNames: ['process'],
+    registers,
+    collect() {
+      this.reset()
+      this.inc(labels, log.droppedLines())
     },
   })
   const delays = monitorEventLoopDelay({ resolution: SAMPLE_INTERVAL_MS })

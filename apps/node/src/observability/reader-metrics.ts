@@ -3,6 +3,7 @@ import type { AnswerReport, ForwardOptions, LedgerTrust, SignedState, ViewServic
 import type { Ledger } from '@ledger-state/ledger'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { Counter, Gauge, Registry } from 'prom-client'
+import type { ProcessLogger } from './logger.js'
 import { registerProcessMetrics } from './process-metrics.js'
 import { SecondsHistogram, type Series } from './seconds-histogram.js'
 
@@ -35,10 +36,11 @@ export interface ReaderMetrics {
 export function createReaderMetrics(
   store: MeasuredStore,
   processName: string,
+  log: ProcessLogger,
   connections: () => number,
 ): ReaderMetrics {
   const registry = new Registry()
-  registerProcessMetrics(registry, processName)
+  registerProcessMetrics(registry, processName, log)
   registerStoreMetrics(registry, store)
   new Gauge({
     name: 'ledger_state_http_connections',

@@ -1,5 +1,6 @@
 import type { IngestObserver } from '@ledger-state/ingest'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ProcessLogger } from './logger.js'
 import { registerProcessMetrics } from './process-metrics.js'
 
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -9,10 +10,10 @@ export interface WriterMetrics {
   readonly observer: IngestObserver
 }
 
-export function createWriterMetrics(processName: string): WriterMetrics {
+export function createWriterMetrics(processName: string, log: ProcessLogger): WriterMetrics {
   const registry = new Registry()
   const registers = [registry]
-  registerProcessMetrics(registry, processName)
+  registerProcessMetrics(registry, processName, log)
   const commits = new Histogram({
     name: 'ledger_state_commit_duration_seconds',
     help: 'Commits of a batch of versions, until they are on disk.',

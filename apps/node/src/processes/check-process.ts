@@ -4,6 +4,8 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
 import { isProcessNumberTaken } from '../stores/process-number.js'
 import { formatCount } from '../terminal/amounts.js'
+import { writeNotice } from '../terminal/notice.js'
+import { withstandSignalsAndOutputs } from './child.js'
 
 /** Message that the process sends before it ends. */
 export type CheckMessage =
@@ -18,7 +20,7 @@ async function check(path: string): Promise<CheckReport> {
   const onProgress = (records: number) => {
     if (records < next) return
     next += REPORT_INTERVAL_RECORDS
-    process.stderr.write(`${formatCount(records)} records\n`)
+    writeNotice(`${formatCount(records)} records`)
   }
   try {
     return await engine.check({ onProgress })
@@ -31,6 +33,7 @@ function tell(message: CheckMessage): void {
   process.send!(message, () => process.disconnect())
 }
 
+withstandSignalsAndOutputs()
 process.on('disconnect', () => process.exit())
 check(process.argv[2]!).then(
   (report) => tell({ report }),

@@ -5,11 +5,27 @@ import type { Registry } from 'prom-client'
 import type { MetricSnapshot } from '../observability/merge-metrics.js'
 import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './messages.js'
 
+/** Option of newer versions of Node.js: the process blocks SIGUSR1. */
+const NO_DEBUGGER = '--disable-sigusr1'
+
+/** Options of Node for a child of this process: those of this process, and SIGUSR1 opens no debugger. */
+export function childArguments(more: readonly string[] = []): string[] {
+  const isKnown = process.allowedNodeEnvironmentFlags.has(NO_DEBUGGER)
+  return [...process.execArgv, ...(isKnown ? [NO_DEBUGGER] : []), ...more]
+}
+
+/** Keeps this process from ending when nobody reads its output, and SIGUSR1 from opening a debugger or ending it. */
+export function withstandSignalsAndOutputs(): void {
+  process.on('SIGUSR1', () => {})
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
 /**
  * Signal that is aborted when the supervisor orders this process to stop, or has ended. SIGINT is ignored: a terminal
  * sends it to all processes, and the supervisor decides when each stops.
  */
 export function stopOrder(): AbortSignal {
+  withstandSignalsAndOutputs()
   const controller = new AbortController()
   process.on('SIGINT', () => {})
   process.on('SIGTERM', () => controller.abort())

@@ -35,7 +35,7 @@ async function runFeedServer(settings: FeedServerSettings & { readonly name: str
   await listenOn(server, listen, 'serve-feed')
   log.info(`replicas are served on ${addressUrl(server)}`)
   const registry = new Registry()
-  registerProcessMetrics(registry, name)
+  registerProcessMetrics(registry, name, log)
   const stopReports = startReports(registry, () => {
     engine.expectInPlace()
     return engine.ledger

@@ -85,7 +85,7 @@ async function runReader(settings: ReaderSettings & { readonly name: string }, s
   const log = createLogger(logSettings, name)
   const store = await openServedStore(place, settings, log)
   const connections = new LinkedList<TakenConnection>()
-  const metrics = createReaderMetrics(store, name, () => connections.size)
+  const metrics = createReaderMetrics(store, name, log, () => connections.size)
   const ledger = store.ledgerWith(metrics)
   registerCacheMetrics(metrics.registry, ledger)
   const isDebugging = log.isLevelEnabled('debug')

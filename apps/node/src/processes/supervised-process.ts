@@ -5,6 +5,7 @@ import { Backoff } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { Logger } from 'pino'
 import { type MetricSnapshot, retireMetrics } from '../observability/merge-metrics.js'
+import { childArguments } from './child.js'
 import { makeMemoryVictim } from './memory-victim.js'
 import { type ConnectionOffer, type ProcessMessage, type ReaderReply, SETTINGS_VARIABLE } from './messages.js'
 
@@ -129,7 +130,7 @@ export class SupervisedProcess {
         // Settings are not arguments, because every user of the machine can list these.
         env: { ...process.env, ...environment, [SETTINGS_VARIABLE]: JSON.stringify({ ...settings, name }) },
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-        execArgv: [...process.execArgv, ...(nodeOptions ?? [])],
+        execArgv: childArguments(nodeOptions),
       })
     } catch (error) {
       // Node reports some faults of the system by an event and others, such as a lack of memory, by an exception.

@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { UpstreamChange } from '@ledger-state/http'
-import type { Logger } from 'pino'
 import { Counter, Gauge, Registry } from 'prom-client'
 import type { ForwardSettings } from '../config/forward-settings.js'
 import { nothingToServe } from '../errors.js'
 import { openOperatorsPage } from '../explorer/static-files.js'
-import { createLogger } from '../observability/logger.js'
+import { createLogger, type ProcessLogger } from '../observability/logger.js'
 import { type MetricSnapshot, mergedMetricsText } from '../observability/merge-metrics.js'
 import { MetricsHistory, SAMPLE_INTERVAL_MS } from '../observability/metrics-history.js'
 import { registerProcessMetrics } from '../observability/process-metrics.js'
@@ -118,7 +117,7 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
 class Node {
   /** Settings that are in force. */
   #settings: NodeSettings
-  readonly #log: Logger
+  readonly #log: ProcessLogger
   readonly #registry = new Registry()
   readonly #readers: SupervisedProcess[] = []
   readonly #dispatcher = new Dispatcher(this.#readers)
@@ -133,7 +132,7 @@ class Node {
   #closeAcceptor = (): void => {}
   #stopping = false
 
-  constructor(settings: NodeSettings, log: Logger) {
+  constructor(settings: NodeSettings, log: ProcessLogger) {
     this.#settings = settings
     this.#log = log
     this.#registerMetrics()
@@ -352,7 +351,7 @@ class Node {
 
   #registerMetrics(): void {
     const registers = [this.#registry]
-    registerProcessMetrics(this.#registry, 'supervisor')
+    registerProcessMetrics(this.#registry, 'supervisor', this.#log)
     const processes = (): SupervisedProcess[] => this.#processes
     new Gauge({
       name: 'ledger_state_process_state',

@@ -4,6 +4,7 @@ import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { listStateTrees } from '@ledger-state/feed'
 import type { Logger } from 'pino'
 import { auditedStore } from '../stores/audited-store.js'
+import { childArguments } from './child.js'
 import { SETTINGS_VARIABLE } from './messages.js'
 import type { TreeProcessSettings } from './tree-process.js'
 
@@ -71,7 +72,10 @@ export function createTreeKeeper(
   }
 
   async function runProcess(): Promise<boolean> {
-    child = fork(TREE_PROCESS, { env: { ...process.env, [SETTINGS_VARIABLE]: JSON.stringify(settings) } })
+    child = fork(TREE_PROCESS, {
+      env: { ...process.env, [SETTINGS_VARIABLE]: JSON.stringify(settings) },
+      execArgv: childArguments(),
+    })
     try {
       const [code] = (await once(child, 'exit')) as [number | null]
       return code === 0

@@ -48,7 +48,7 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
   // Only root may lower the niceness with which a process was started.
   if (getPriority() < NICENESS) setPriority(NICENESS)
   const log = createLogger(settings.log, settings.name)
-  const metrics = createWriterMetrics(settings.name)
+  const metrics = createWriterMetrics(settings.name, log)
   const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
   if (settings.window) await followNetwork(settings, settings.window, retain, metrics, log, stop)
   else if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)

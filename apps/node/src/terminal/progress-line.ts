@@ -1,5 +1,6 @@
 const TERMINAL_INTERVAL_MS = 200
 const LOG_INTERVAL_MS = 10_000
+const MOST_WAITING_BYTES = 65_536
 
 /** Text that clears the line of a terminal, and goes to its beginning. */
 export const CLEARED_LINE = '\r\u001b[K'
@@ -25,6 +26,8 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       const now = performance.now()
       if (now < next) return
       next = now + interval
+      // Nobody reads the lines before.
+      if (stream.writableLength > MOST_WAITING_BYTES) return
       const line = text((now - began) / 1_000)
       // A wrapped line could not be rewritten.
       stream.write(stream.isTTY ? `${CLEARED_LINE}${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`)

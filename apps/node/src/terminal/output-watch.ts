@@ -1,0 +1,63 @@
+import { fstatSync, writeSync } from 'node:fs'
+
+const STANDARD_OUTPUT = 1
+/** Time after which a command that is done no longer waits for readers of its output. */
+const LEAVE_MS = 1_000
+
+/** Watches the standard outputs of this process, whose readers may leave, stand still, or be a disk that is full. */
+export interface OutputWatch {
+  /** Tells that the command goes on without a reader, since its work is elsewhere. Others end with their reader. */
+  goOn(): void
+  /** Call it once the command is done. Messages that nobody reads do not keep the process. */
+  finish(): void
+}
+
+export function watchOutput(): OutputWatch {
+  const { stdout, stderr } = process
+  let goesOn = false
+  let isReported = false
+  stderr.on('error', () => {})
+  stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // A reader that has left, as `head` does, has what it wanted.
+    if (code !== 'EPIPE') {
+      process.exitCode = 1
+      if (!isReported) stderr.write(`ledger-state: standard output cannot be written: ${message}\n`)
+      isReported = true
+    }
+    if (!goesOn) process.exit()
+  })
+  if (isFile(STANDARD_OUTPUT)) writeWhole(stdout)
+  return {
+    goOn() {
+      goesOn = true
+    },
+    finish() {
+      const leave = (): void => {
+        if (goesOn || stdout.writableLength === 0) process.exit()
+        setTimeout(leave, LEAVE_MS).unref()
+      }
+      setTimeout(leave, LEAVE_MS).unref()
+    },
+  }
+}
+
+function isFile(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** Node.js drops the rest of a text of which a full disk took a part, and reports nothing. */
+function writeWhole(stdout: NodeJS.WriteStream): void {
+  stdout._write = (chunk: string | Uint8Array, encoding: BufferEncoding, done) => {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk
+    try {
+      for (let written = 0; written < bytes.length; ) written += writeSync(STANDARD_OUTPUT, bytes, written)
+      done()
+    } catch (error) {
+      done(error as Error)
+    }
+  }
+}
