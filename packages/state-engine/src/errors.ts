@@ -88,3 +88,9 @@ export function commitsMissing(
   const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`
   return new LedgerStateError('store_corrupt', message, { offset, missingCommits })
 }
+
+/** Error of a segment file that is damaged at a byte. */
+export function segmentDamaged(file: string, offset: number, why: string): StoreError {
+  const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
+  return new LedgerStateError('store_corrupt', message, { offset })
+}

@@ -9,6 +9,8 @@ const PAGE_SIZE = 4_096
 
 export interface EnvironmentOptions {
   readonly readOnly: boolean
+  /** Whether no process ever writes to the file again. */
+  readonly isFinal?: boolean
   readonly readAhead: boolean
   readonly mapBytes?: number | undefined
 }
@@ -60,11 +62,11 @@ function waitSync(milliseconds: number): void {
 
 function openOnce(
   file: string,
-  { readOnly, readAhead, mapBytes }: EnvironmentOptions,
+  { readOnly, isFinal = false, readAhead, mapBytes }: EnvironmentOptions,
 ): RootDatabase<Buffer, Uint8Array> {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
-    readOnly: readOnly && !isWritable(file),
+    readOnly: isFinal || (readOnly && !isWritable(file)),
     noSubdir: true,
     maxDbs: 8,
     mapSize: mapBytes ?? DEFAULT_MAP_BYTES,

@@ -9,6 +9,7 @@ export class KeyHash {
   readonly #key1: number
   #bytes = new Uint8Array(4_096)
   #words = new Int32Array(this.#bytes.buffer)
+  #second = 0
 
   /** Makes a hash with a secret of 8 bytes. */
   constructor(secret: Buffer = randomBytes(8)) {
@@ -55,7 +56,13 @@ export class KeyHash {
       v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
       v2 = (v2 << 16) | (v2 >>> 16)
     }
+    this.#second = v0 ^ v2
     return v1 ^ v3
+  }
+
+  /** Another 32 bits of the last hash. */
+  get second(): number {
+    return this.#second
   }
 
   /**

@@ -202,6 +202,11 @@ export class Segment {
     return this.#firstVersion + BigInt(this.#entries[ENTRY_FIELDS * entry + VERSION]!)
   }
 
+  /** Version of an entry, counted from the first of the segment. */
+  versionOffset(entry: number): number {
+    return this.#entries[ENTRY_FIELDS * entry + VERSION]!
+  }
+
   versionHigh(entry: number): number {
     const low = this.#firstLow + this.#entries[ENTRY_FIELDS * entry + VERSION]!
     return low < 2 ** 32 ? this.#firstHigh : this.#firstHigh + 1

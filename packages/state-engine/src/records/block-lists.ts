@@ -146,7 +146,7 @@ export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: I
  */
 function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
   const newest = newestListAtMost(store, U64_MAX, {})
-  const writer = new ListWriter(store, builder, newest ? newest.firstVersion : -1n)
+  const writer = new ListWriter(builder, putInto(store, newest ? newest.firstVersion : -1n))
   if (newest && newest.count < MOST_LISTED) {
     for (const entry of newest) writer.add(entry)
   }
@@ -200,27 +200,34 @@ export function removeBlocksAbove(
 }
 
 function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, start: number, end: number): void {
-  const writer = new ListWriter(store, builder, U64_MAX)
+  const writer = new ListWriter(builder, putInto(store, U64_MAX))
   for (let place = start; place < end; place++) writer.add(list.at(place))
   writer.end()
 }
 
+/** Takes a list: the first version of its first block, and the record. */
+type PutList = (firstVersion: bigint, record: Uint8Array) => void
+
+/** Puts lists into a store. `newest` is the version of the newest list: lists that begin above it are appended. */
+function putInto({ blockLists }: LmdbStore, newest: bigint): PutList {
+  return (firstVersion, record) => {
+    blockLists.putSync(versionKey(firstVersion, 0), record, { append: firstVersion > newest })
+  }
+}
+
 /** Puts blocks into lists, each as long as possible. */
-class ListWriter {
-  readonly #store: LmdbStore
+export class ListWriter {
   readonly #builder: RecordBuilder
-  readonly #newest: bigint
+  readonly #put: PutList
   #first: BlockEntry | undefined
   /** Numbers of the blocks after the first, as they are stored: version, height, epoch, time. */
   #numbers: number[] = []
   /** Largest version, height, epoch and time among these. */
   #largest = [0, 0, 0, 0]
 
-  /** Makes a writer. `newest` is the version of the newest list: lists that begin above it are appended. */
-  constructor(store: LmdbStore, builder: RecordBuilder, newest: bigint) {
-    this.#store = store
+  constructor(builder: RecordBuilder, put: PutList) {
     this.#builder = builder
-    this.#newest = newest
+    this.#put = put
   }
 
   add(entry: BlockEntry): void {
@@ -248,9 +255,7 @@ class ListWriter {
     for (const width of widths) builder.u8(width)
     addBlock(builder, block)
     for (let at = 0; at < numbers.length; at++) builder.uint(numbers[at]!, widths[at % COLUMNS]!)
-    const key = versionKey(firstVersion, 0)
-    const record = builder.seal(numberedKeySeed(key))
-    this.#store.blockLists.putSync(key, record, { append: firstVersion > this.#newest })
+    this.#put(firstVersion, builder.seal(numberedKeySeed(versionKey(firstVersion, 0))))
     this.#first = undefined
     this.#numbers = []
     this.#largest = [0, 0, 0, 0]

@@ -1,0 +1,143 @@
+import { Buffer } from 'node:buffer'
+import { operationLength } from './block-writer.js'
+import { ABSENT, type Found, PRESENT, REMOVED } from './found.js'
+import { type KeyProbe, tagOf } from './key-filter.js'
+import { applyPatch } from './patch.js'
+
+const NONE = -1
+
+/** The write that a search found. */
+export class SegmentMatch {
+  /** The bytes that have the value: those of the block, or a buffer that the next patched value overwrites. */
+  bytes: Uint8Array = new Uint8Array(0)
+  start = 0
+  end = 0
+  /** Version of the write, less the first of the file. */
+  version = 0
+  /** Buffer in which patched values are put together. */
+  #restored = new Uint8Array(256)
+
+  /**
+   * Searches the content of a block, which begins at `base`, for the newest write of a key at or below a version, less the
+   * first of the file.
+   */
+  findIn(bytes: Uint8Array, base: number, probe: KeyProbe, version: number): Found {
+    const width = bytes[base + 1]!
+    const count = bytes[base + 2]! | (bytes[base + 3]! << 8)
+    const tags = base + 4
+    const ends = tags + count
+    const entries = ends + width * count
+    const tag = tagOf(probe.second)
+    const { key } = probe
+    for (let entry = 0; entry < count; entry++) {
+      if (bytes[tags + entry] !== tag) continue
+      let at = entry === 0 ? entries : entries + endAt(bytes, ends, width, entry - 1)
+      // The length of the key + 1; 0 for the key of the entry before, which then was not the one.
+      let length = bytes[at++]!
+      if (length > 127) {
+        length &= 127
+        for (let shift = 7; ; shift += 7) {
+          const byte = bytes[at++]!
+          length |= (byte & 127) << shift
+          if (byte < 128) break
+        }
+      }
+      if (length !== key.length + 1) continue
+      // Keys differ in their last bytes more often than in the first ones.
+      let place = key.length - 1
+      while (place >= 0 && bytes[at + place] === key[place]) place--
+      if (place >= 0) continue
+      at += key.length
+      let newest = NONE
+      for (;;) {
+        let byte = bytes[at + 1]!
+        let first = byte & 127
+        for (let unit = 128, next = at + 2; byte > 127; unit *= 128) {
+          byte = bytes[next++]!
+          first += (byte & 127) * unit
+        }
+        if (first > version) break
+        newest = at
+        if (++entry >= count || bytes[tags + entry] !== tag) break
+        at = entries + endAt(bytes, ends, width, entry - 1)
+        if (bytes[at++] !== 0) break
+      }
+      return newest === NONE ? ABSENT : this.#findInEntry(bytes, newest, version)
+    }
+    return ABSENT
+  }
+
+  /** Takes the newest write at or below a version of an entry whose number of writes is at `at`, and whose first is one. */
+  #findInEntry(bytes: Uint8Array, at: number, version: number): Found {
+    const count = bytes[at++]!
+    let hit = 0
+    let sum = 0
+    for (let write = 0; write < count; write++) {
+      let byte = bytes[at++]!
+      let more = byte & 127
+      for (let unit = 128; byte > 127; unit *= 128) {
+        byte = bytes[at++]!
+        more += (byte & 127) * unit
+      }
+      sum += more
+      if (sum <= version) {
+        hit = write
+        this.version = sum
+      }
+    }
+    const operations = at
+    let offset = 0
+    let operation = 0
+    let whole = 0
+    for (let write = 0; write < count; write++) {
+      let byte = bytes[at++]!
+      let read = byte & 127
+      for (let unit = 128; byte > 127; unit *= 128) {
+        byte = bytes[at++]!
+        read += (byte & 127) * unit
+      }
+      if (write > hit) continue
+      if (write < hit) offset += operationLength(read)
+      if ((read & 1) === 1) whole = write
+      operation = read
+    }
+    if (operation === 0) return REMOVED
+    if ((operation & 1) === 1) {
+      this.bytes = bytes
+      this.start = at + offset
+      this.end = this.start + operationLength(operation)
+    } else this.#restore(bytes, operations, at, whole, hit)
+    return PRESENT
+  }
+
+  /** Applies the patches of the writes after `whole`, up to `hit`, to the value of `whole`. */
+  #restore(bytes: Uint8Array, operations: number, values: number, whole: number, hit: number): void {
+    let at = values
+    let operationAt = operations
+    this.start = 0
+    for (let write = 0; write <= hit; write++) {
+      let byte = bytes[operationAt++]!
+      let operation = byte & 127
+      for (let unit = 128; byte > 127; unit *= 128) {
+        byte = bytes[operationAt++]!
+        operation += (byte & 127) * unit
+      }
+      const next = at + operationLength(operation)
+      if (write === whole) {
+        this.end = next - at
+        if (this.end > this.#restored.length)
+          this.#restored = new Uint8Array(Buffer.allocUnsafeSlow(2 * this.end).buffer)
+        this.#restored.set(bytes.subarray(at, next))
+      } else if (write > whole) applyPatch(this.#restored.subarray(0, this.end), bytes, at, next)
+      at = next
+    }
+    this.bytes = this.#restored
+  }
+}
+
+/** End of an entry. Each takes 2 or 4 bytes. */
+export function endAt(bytes: Uint8Array, ends: number, width: number, entry: number): number {
+  const at = ends + width * entry
+  const low = bytes[at]! | (bytes[at + 1]! << 8)
+  return width === 2 ? low : low + (bytes[at + 2]! << 16) + bytes[at + 3]! * 2 ** 24
+}

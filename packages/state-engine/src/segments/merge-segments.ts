@@ -1,0 +1,183 @@
+import { compareBytes } from './compare-bytes.js'
+import { DELETED } from './entry-reader.js'
+import { SegmentCursor } from './segment-cursor.js'
+import { SegmentLists } from './segment-lists.js'
+import type { SegmentReader } from './segment-reader.js'
+import type { SegmentWriter } from './segment-writer.js'
+
+export interface MergeInput {
+  readonly reader: SegmentReader
+  /** Newest version that is left: a truncation has cut off those above. */
+  readonly until: bigint
+}
+
+export interface MergeOptions {
+  /** First version of the output. */
+  readonly firstVersion: bigint
+  /**
+   * Oldest version that is asked for: of what is at or below it, only the newest write of each key is kept, and no deletion.
+   * There must be no older segment.
+   */
+  readonly floor?: bigint | undefined
+}
+
+const STEP_ENTRIES = 1_024
+
+interface Source {
+  readonly cursor: SegmentCursor
+  readonly order: number
+  /** What is added to a version of the input for one of the output. */
+  readonly shift: number
+  /** Newest version of the output that is taken. */
+  readonly until: number
+}
+
+/** Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond. */
+export function* mergeSegments(
+  inputs: readonly MergeInput[],
+  writer: SegmentWriter,
+  { firstVersion, floor }: MergeOptions,
+): Generator<void> {
+  copyBlocks(inputs, writer, floor)
+  const output = new KeyOutput(writer, floor === undefined ? DELETED : Number(floor - firstVersion))
+  const heap = new SourceHeap(
+    inputs.map(({ reader, until }, order) => ({
+      cursor: new SegmentCursor(reader),
+      order,
+      shift: Number(reader.identity.firstVersion - firstVersion),
+      until: Number(until - firstVersion),
+    })),
+  )
+  for (let entries = 1; heap.top; entries++) {
+    output.takeEntry(heap.top)
+    heap.advance()
+    if (entries % STEP_ENTRIES === 0) yield
+  }
+  output.endKey()
+}
+
+function copyBlocks(inputs: readonly MergeInput[], writer: SegmentWriter, floor: bigint | undefined): void {
+  let held: Parameters<SegmentWriter['addBlock']>[0] | undefined
+  for (const { reader, until } of inputs) {
+    const lists = new SegmentLists(reader.file)
+    for (let list = 0; list < lists.count; list++) {
+      for (const entry of lists.at(list)) {
+        if (entry.firstVersion > until) break
+        // The block that the floor belongs to is kept.
+        if (held && (floor === undefined || entry.firstVersion > floor)) writer.addBlock(held)
+        held = entry
+      }
+    }
+  }
+  if (held) writer.addBlock(held)
+}
+
+/** Puts the writes of keys that come in order, each key from several segments. */
+class KeyOutput {
+  readonly #writer: SegmentWriter
+  readonly #floor: number
+  #key = new Uint8Array(256)
+  #length = DELETED
+  #isBegun = false
+  // The newest write at or below the floor.
+  #heldVersion = DELETED
+  #heldValue = new Uint8Array(256)
+  #heldEnd = 0
+
+  constructor(writer: SegmentWriter, floor: number) {
+    this.#writer = writer
+    this.#floor = floor
+  }
+
+  takeEntry({ cursor, shift, until }: Source): void {
+    if (cursor.isNewKey || this.#length === DELETED) this.#takeKey(cursor)
+    const { entry } = cursor
+    for (let write = 0; write < entry.count; write++) {
+      const version = entry.versions[write]! + shift
+      if (version > until) break
+      if (version <= this.#floor) this.#hold(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
+      else {
+        this.#giveHeld()
+        this.#put(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
+      }
+    }
+  }
+
+  endKey(): void {
+    this.#giveHeld()
+  }
+
+  #takeKey({ keyBytes, keyLength }: SegmentCursor): void {
+    if (compareBytes(this.#key, 0, this.#length, keyBytes, 0, keyLength) === 0) return
+    this.endKey()
+    if (keyLength > this.#key.length) this.#key = new Uint8Array(2 * keyLength)
+    this.#key.set(keyBytes.subarray(0, keyLength))
+    this.#length = keyLength
+    this.#isBegun = false
+  }
+
+  #hold(version: number, bytes: Uint8Array, start: number, end: number): void {
+    this.#heldVersion = version
+    this.#heldEnd = end === DELETED ? DELETED : end - start
+    if (this.#heldEnd > this.#heldValue.length) this.#heldValue = new Uint8Array(2 * this.#heldEnd)
+    if (end !== DELETED) this.#heldValue.set(bytes.subarray(start, end))
+  }
+
+  #giveHeld(): void {
+    if (this.#heldVersion !== DELETED && this.#heldEnd !== DELETED) {
+      this.#put(this.#heldVersion, this.#heldValue, 0, this.#heldEnd)
+    }
+    this.#heldVersion = DELETED
+  }
+
+  #put(version: number, bytes: Uint8Array, start: number, end: number): void {
+    if (!this.#isBegun) this.#writer.beginKey(this.#key, 0, this.#length)
+    this.#isBegun = true
+    this.#writer.add(version, bytes, start, end)
+  }
+}
+
+/** Sources by their keys, equal keys by the order of the segments. */
+class SourceHeap {
+  readonly #sources: Source[]
+
+  constructor(sources: readonly Source[]) {
+    this.#sources = sources.filter(({ cursor }) => cursor.next())
+    for (let at = (this.#sources.length >> 1) - 1; at >= 0; at--) this.#sink(at)
+  }
+
+  get top(): Source | undefined {
+    return this.#sources[0]
+  }
+
+  /** Moves the source at the top to its next entry. */
+  advance(): void {
+    const { cursor } = this.#sources[0]!
+    if (!cursor.next()) {
+      const last = this.#sources.pop()!
+      if (this.#sources.length === 0) return
+      if (this.#sources[0]!.cursor === cursor) this.#sources[0] = last
+    } else if (!cursor.isNewKey) return
+    this.#sink(0)
+  }
+
+  #sink(from: number): void {
+    const sources = this.#sources
+    for (let at = from; ; ) {
+      let child = 2 * at + 1
+      if (child >= sources.length) return
+      if (child + 1 < sources.length && isBefore(sources[child + 1]!, sources[child]!)) child++
+      if (!isBefore(sources[child]!, sources[at]!)) return
+      const lower = sources[at]!
+      sources[at] = sources[child]!
+      sources[child] = lower
+      at = child
+    }
+  }
+}
+
+function isBefore(a: Source, b: Source): boolean {
+  const [first, second] = [a.cursor, b.cursor]
+  const order = compareBytes(first.keyBytes, 0, first.keyLength, second.keyBytes, 0, second.keyLength)
+  return order < 0 || (order === 0 && a.order < b.order)
+}

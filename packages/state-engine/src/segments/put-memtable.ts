@@ -1,0 +1,37 @@
+import { NONE, type Segment } from '../memtable/segment.js'
+import { DELETED } from './entry-reader.js'
+import type { SegmentWriter } from './segment-writer.js'
+
+const STEP_WRITES = 1_024
+
+/**
+ * Puts a part of the memtable into a file of segments, in steps of about a millisecond. The first version of the file is that
+ * of the memtable.
+ */
+export function* putMemtable(memtable: Segment, writer: SegmentWriter): Generator<void> {
+  for (let place = 0; place < memtable.blocks.count; place++) writer.addBlock(memtable.blocks.at(place))
+  const { bytes } = memtable
+  let entries = new Int32Array(STEP_WRITES)
+  let stepLeft = STEP_WRITES
+  for (const newest of memtable.sortedHeads()) {
+    let count = 0
+    for (let entry = newest; entry !== NONE; entry = memtable.older(entry)) {
+      if (count === entries.length) {
+        const longer = new Int32Array(2 * count)
+        longer.set(entries)
+        entries = longer
+      }
+      entries[count++] = entry
+    }
+    stepLeft -= count
+    writer.beginKey(bytes, memtable.keyStart(newest), memtable.keyEnd(newest))
+    while (count > 0) {
+      const entry = entries[--count]!
+      const end = memtable.isDeletion(entry) ? DELETED : memtable.valueEnd(entry)
+      writer.add(memtable.versionOffset(entry), bytes, memtable.valueStart(entry), end)
+    }
+    if (stepLeft > 0) continue
+    stepLeft = STEP_WRITES
+    yield
+  }
+}

@@ -1,0 +1,108 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+import { checksum } from '../bytes/checksum.js'
+import type { BlockCache, CacheOwner } from './block-cache.js'
+import type { BlockIndex } from './block-index.js'
+import { decompress, STORED } from './codec.js'
+import { BLOCK_HEAD_LENGTH, blockSeed } from './format.js'
+import type { SegmentFile } from './segment-file.js'
+
+const FIRST_BUFFER_BYTES = 2 ** 14
+const NOT_CACHED = -1
+
+/**
+ * The contents of the blocks of a file: in the map if the file is mapped and the block is stored as it is, else in the
+ * cache. The first touch of a block reads it from the file and compares it with its checksum.
+ */
+export class SegmentBlocks implements CacheOwner {
+  /** The bytes that have the content of the block that was loaded last, valid until the next one is loaded. */
+  bytes: Uint8Array = new Uint8Array(0)
+  /** Offset of the content in these bytes. */
+  base = 0
+  readonly #file: SegmentFile
+  readonly #index: BlockIndex
+  readonly #map: Uint8Array | undefined
+  readonly #cache: BlockCache
+  /** Place in the cache of each block. */
+  readonly #places: Int32Array
+  /** Whether the block was compared with its checksum. */
+  readonly #isVerified: Uint8Array
+  #buffer = new Uint8Array(FIRST_BUFFER_BYTES)
+
+  constructor(file: SegmentFile, index: BlockIndex, map: Uint8Array | undefined, cache: BlockCache) {
+    this.#file = file
+    this.#index = index
+    this.#map = map
+    this.#cache = cache
+    this.#places = new Int32Array(index.count).fill(NOT_CACHED)
+    this.#isVerified = new Uint8Array(map ? index.count : 0)
+  }
+
+  /** Loads the content of a block. @throws `store_corrupt` */
+  load(block: number): void {
+    const place = this.#places[block]!
+    if (place !== NOT_CACHED) {
+      this.bytes = this.#cache.at(place)
+      this.base = 0
+      return
+    }
+    if (this.#map && this.#isVerified[block] === 1) {
+      const at = this.#index.placeOf(block)
+      if (this.#map[at + 4] === STORED) {
+        this.bytes = this.#map
+        this.base = at + BLOCK_HEAD_LENGTH
+        return
+      }
+    }
+    this.#read(block)
+  }
+
+  dropped(block: number): void {
+    this.#places[block] = NOT_CACHED
+  }
+
+  /** Forgets all blocks. */
+  clear(): void {
+    this.bytes = new Uint8Array(0)
+    for (const [block, place] of this.#places.entries()) {
+      if (place !== NOT_CACHED) this.#cache.remove(place)
+      this.#places[block] = NOT_CACHED
+    }
+  }
+
+  #read(block: number): void {
+    const at = this.#index.placeOf(block)
+    const length = this.#index.placeOf(block + 1) - at
+    if (length > this.#buffer.length) this.#buffer = new Uint8Array(2 * length)
+    const bytes = this.#buffer.subarray(0, length)
+    this.#file.read(bytes, at)
+    const content = openBlock(this.#file, at, bytes)
+    if (this.#map) this.#isVerified[block] = 1
+    if (this.#map && bytes[4] === STORED) {
+      this.bytes = this.#map
+      this.base = at + BLOCK_HEAD_LENGTH
+      return
+    }
+    // What is stored as it is lies in the buffer of the next read.
+    this.bytes = bytes[4] === STORED ? copyBytes(content) : content
+    this.base = 0
+    this.#places[block] = this.#cache.put(this, block, this.bytes) ?? NOT_CACHED
+  }
+}
+
+/** Compares a block with its checksum, and returns its content. @throws `store_corrupt` */
+export function openBlock(file: SegmentFile, place: number, bytes: Uint8Array): Uint8Array {
+  if (bytes.length < BLOCK_HEAD_LENGTH) throw file.damaged(place, `a block has ${bytes.length} bytes`)
+  const crc = u32(bytes, 0)
+  if (crc !== checksum(bytes, 4, bytes.length, blockSeed(file.identity, place))) {
+    throw file.damaged(place, 'a block does not match its checksum')
+  }
+  const content = bytes.subarray(BLOCK_HEAD_LENGTH)
+  const length = u32(bytes, 8)
+  const restored = bytes[4] === STORED ? content : decompress(bytes[4]!, content, length)
+  if (restored?.length !== length) throw file.damaged(place, `a block of codec ${bytes[4]} cannot be restored`)
+  return restored
+}
+
+function u32(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
+}

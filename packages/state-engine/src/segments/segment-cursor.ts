@@ -1,0 +1,94 @@
+import { EntryReader } from './entry-reader.js'
+import { BLOCK_HEAD_LENGTH } from './format.js'
+import { openBlock } from './segment-blocks.js'
+import type { SegmentReader } from './segment-reader.js'
+
+const READ_AT_ONCE = 2 ** 20
+
+/** All entries of a segment in order, for merges: reads blocks by the megabyte, and verifies each. */
+export class SegmentCursor {
+  /** The writes of the entry at the cursor. They are valid until it moves. */
+  readonly entry = new EntryReader()
+  /** The key of the entry: a part of this buffer. */
+  keyBytes = new Uint8Array(256)
+  keyLength = 0
+  /** Whether the entry at the cursor has another key than the one before. */
+  isNewKey = true
+  readonly #reader: SegmentReader
+  #nextBlock = 0
+  #entriesLeft = 0
+  #entries = 0
+  #chunk = new Uint8Array(READ_AT_ONCE)
+  #chunkStart = 0
+  #chunkEnd = 0
+  #content: Uint8Array = new Uint8Array(0)
+
+  constructor(reader: SegmentReader) {
+    this.#reader = reader
+  }
+
+  /** Number of the block of the entry. */
+  get block(): number {
+    return this.#nextBlock - 1
+  }
+
+  /** Tag of the entry. */
+  get tag(): number {
+    return this.#content[3 + this.#entries - this.#entriesLeft]!
+  }
+
+  /** Moves to the next entry, at first to the first one. Returns whether there is one. @throws `store_corrupt` */
+  next(): boolean {
+    const { entry } = this
+    const isFirst = this.#entriesLeft === 0
+    if (isFirst) {
+      if (this.#nextBlock === this.#reader.index.count) return false
+      this.#loadBlock()
+    }
+    this.#entriesLeft--
+    const content = this.#content
+    const length = entry.readVarint(content) - 1
+    const start = entry.next
+    // The first entry of a block has its key in any case.
+    this.isNewKey = length >= 0 && !(isFirst && this.#hasKey(content, start, length))
+    if (this.isNewKey) {
+      if (length > this.keyBytes.length) this.keyBytes = new Uint8Array(2 * length)
+      this.keyBytes.set(content.subarray(start, start + length))
+      this.keyLength = length
+    }
+    entry.read(content, start + Math.max(0, length))
+    return true
+  }
+
+  #hasKey(content: Uint8Array, start: number, length: number): boolean {
+    if (length !== this.keyLength || this.#nextBlock === 1) return false
+    for (let at = 0; at < length; at++) if (content[start + at] !== this.keyBytes[at]) return false
+    return true
+  }
+
+  #loadBlock(): void {
+    const { index, file } = this.#reader
+    const start = index.placeOf(this.#nextBlock)
+    const end = index.placeOf(this.#nextBlock + 1)
+    this.#nextBlock++
+    if (end > this.#chunkEnd) this.#readChunk(start, end)
+    const bytes = this.#chunk.subarray(start - this.#chunkStart, end - this.#chunkStart)
+    const content = openBlock(file, start, bytes)
+    const width = content[1]!
+    this.#content = content
+    this.#entries = content[2]! | (content[3]! << 8)
+    this.#entriesLeft = this.#entries
+    if (this.#entriesLeft === 0) throw file.damaged(start + BLOCK_HEAD_LENGTH, 'a block has no entries')
+    this.entry.next = 4 + (1 + width) * this.#entriesLeft
+  }
+
+  /** Reads a block, and what follows it up to a megabyte. */
+  #readChunk(start: number, end: number): void {
+    const { index, file } = this.#reader
+    const stop = Math.max(end, Math.min(start + READ_AT_ONCE, index.placeOf(index.count)))
+    if (stop - start > this.#chunk.length) this.#chunk = new Uint8Array(stop - start)
+    file.read(this.#chunk.subarray(0, stop - start), start)
+    this.#chunkStart = start
+    this.#chunkEnd = stop
+  }
+}

@@ -1,0 +1,82 @@
+import type { BlockCache } from './block-cache.js'
+import { BlockIndex } from './block-index.js'
+import type { SegmentMatch } from './block-search.js'
+import { toBytes } from './byte-output.js'
+import type { SegmentIdentity, SegmentSummary } from './format.js'
+import { ABSENT, type Found } from './found.js'
+import { KeyFilter, type KeyProbe } from './key-filter.js'
+import { type MappedFile, mapFile } from './mapped-file.js'
+import { SegmentBlocks } from './segment-blocks.js'
+import { SegmentFile } from './segment-file.js'
+
+export interface SegmentReaderOptions {
+  /** Cache of the blocks that cannot be read where they lie. */
+  readonly cache: BlockCache
+  /** Whether the file is read through LMDB's map; otherwise blocks are read into the cache. */
+  readonly isMapped: boolean
+}
+
+/** A segment file that is searched. */
+export class SegmentReader {
+  readonly file: SegmentFile
+  readonly index: BlockIndex
+  readonly blocks: SegmentBlocks
+  readonly #filter: KeyFilter
+  readonly #mapped: MappedFile | undefined
+
+  /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
+  constructor(path: string, { cache, isMapped }: SegmentReaderOptions) {
+    this.file = new SegmentFile(path)
+    try {
+      const { index, separators, filter } = this.summary.parts
+      const whole = { start: index.start, end: filter.end }
+      const memory = isMapped ? undefined : new Uint8Array(whole.end - whole.start)
+      for (const [name, part] of Object.entries({ index, separators, filter })) {
+        this.file.verifyPart(part, name, memory?.subarray(part.start - whole.start, part.end - whole.start))
+      }
+      this.#mapped = isMapped ? mapFile(path, this.file.length) : undefined
+      const bytes = memory ?? this.#mapped!.bytes.subarray(whole.start, whole.end)
+      const partOf = ({ start, end }: { start: number; end: number }) =>
+        toBytes(bytes.subarray(start - whole.start, end - whole.start))
+      this.index = new BlockIndex(partOf(index), 0, partOf(separators), this.summary.blocks)
+      const words = partOf(filter)
+      this.#filter = new KeyFilter(new Int32Array(words.buffer, words.byteOffset, words.length / 4))
+      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, cache)
+    } catch (error) {
+      this.#mapped?.close()
+      this.file.close()
+      throw error
+    }
+  }
+
+  get identity(): SegmentIdentity {
+    return this.file.identity
+  }
+
+  get summary(): SegmentSummary {
+    return this.file.summary
+  }
+
+  /** Whether the segment may have a key: some 1 % of those that it does not have pass. */
+  mayHave(probe: KeyProbe): boolean {
+    return this.#filter.mayHave(probe)
+  }
+
+  /**
+   * Finds the newest write of a key at or below a version, less the first of the file, and puts it into `match`. The probe
+   * must have hashed the key with the seed of this file. @throws `store_corrupt`
+   */
+  find(probe: KeyProbe, version: number, match: SegmentMatch): Found {
+    if (version < 0 || !this.#filter.mayHave(probe)) return ABSENT
+    const { blocks } = this
+    blocks.load(this.index.blockOf(probe.key, version))
+    return match.findIn(blocks.bytes, blocks.base, probe, version)
+  }
+
+  /** Closes the file. What `find` returned must not be read any more. */
+  close(): void {
+    this.blocks.clear()
+    this.#mapped?.close()
+    this.file.close()
+  }
+}

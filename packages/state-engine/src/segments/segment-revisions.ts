@@ -1,0 +1,138 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+import { compareBytes } from './compare-bytes.js'
+import { DELETED, EntryReader } from './entry-reader.js'
+import type { KeyProbe } from './key-filter.js'
+import { startOfEntry } from './segment-keys.js'
+import type { SegmentReader } from './segment-reader.js'
+
+const NONE = -1
+
+/** The writes of a key in a segment, in order. Versions are less the first of the file. */
+export class SegmentRevisions {
+  readonly #reader: SegmentReader
+  readonly #probe: KeyProbe
+  readonly #entry = new EntryReader()
+  #block = NONE
+  #place = 0
+  #write = 0
+
+  /** Takes a key that the probe has hashed with the seed of the file. */
+  constructor(reader: SegmentReader, probe: KeyProbe) {
+    this.#reader = reader
+    this.#probe = probe
+  }
+
+  /** Version of the write at the cursor. */
+  get version(): number {
+    return this.#entry.versions[this.#write]!
+  }
+
+  /** Copy of the value at the cursor; null for a deletion. */
+  value(): Uint8Array | null {
+    const end = this.#entry.ends[this.#write]!
+    return end === DELETED ? null : copyBytes(this.#entry.bytes.subarray(this.#entry.starts[this.#write]!, end))
+  }
+
+  /** Moves to the newest write at or below a version. Returns whether there is one. @throws `store_corrupt` */
+  newestAtMost(version: number): boolean {
+    if (!this.#reader.mayHave(this.#probe)) return false
+    const block = this.#reader.index.blockOf(this.#probe.key, version)
+    const first = this.#firstEntry(block)
+    if (first === NONE || !this.#load(block, first) || this.#entry.versions[0]! > version) return false
+    while (this.#nextEntryBegins(version)) this.#load(block, this.#place + 1)
+    this.#write = this.#entry.count - 1
+    while (this.version > version) this.#write--
+    return true
+  }
+
+  /** Moves to the write before the one at the cursor. Returns whether there is one. */
+  older(): boolean {
+    if (this.#write > 0) {
+      this.#write--
+      return true
+    }
+    return this.newestAtMost(this.version - 1)
+  }
+
+  /** Moves to the write after the one at the cursor. Returns whether there is one. */
+  newer(): boolean {
+    if (this.#write + 1 < this.#entry.count) {
+      this.#write++
+      return true
+    }
+    return this.#loadNextEntry()
+  }
+
+  /** Moves to the oldest write at or above a version. Returns whether there is one. @throws `store_corrupt` */
+  oldestAtLeast(version: number): boolean {
+    if (this.newestAtMost(version)) return this.version === version || this.newer()
+    if (!this.#reader.mayHave(this.#probe)) return false
+    // All writes of the key are above the version. The first one is where the key begins.
+    const block = this.#reader.index.blockOf(this.#probe.key, NONE)
+    const first = this.#firstEntry(block)
+    this.#write = 0
+    return first !== NONE && this.#load(block, first)
+  }
+
+  /** Whether the entry after that at the cursor, in the same block, has the key and begins at or below a version. */
+  #nextEntryBegins(version: number): boolean {
+    const { bytes, base } = this.#reader.blocks
+    const next = this.#place + 1
+    if (next >= countOf(bytes, base)) return false
+    const at = startOfEntry(bytes, base, next)
+    if (bytes[at] !== 0) return false
+    const entry = new EntryReader()
+    entry.next = at + 2
+    return entry.readVarint(bytes) <= version
+  }
+
+  #loadNextEntry(): boolean {
+    const { index, blocks } = this.#reader
+    const { key } = this.#probe
+    blocks.load(this.#block)
+    if (this.#place + 1 < countOf(blocks.bytes, blocks.base)) {
+      if (blocks.bytes[startOfEntry(blocks.bytes, blocks.base, this.#place + 1)] !== 0) return false
+      this.#write = 0
+      return this.#load(this.#block, this.#place + 1)
+    }
+    const next = this.#block + 1
+    if (next >= index.count) return false
+    const { key: separator, version } = index.separatorOf(next)
+    if (version === undefined || compareBytes(separator, 0, separator.length, key, 0, key.length) !== 0) return false
+    this.#write = 0
+    return this.#load(next, 0)
+  }
+
+  /** First entry of a block that has the key. */
+  #firstEntry(block: number): number {
+    const { blocks } = this.#reader
+    const { key } = this.#probe
+    blocks.load(block)
+    const { bytes, base } = blocks
+    const entry = new EntryReader()
+    for (let place = 0; place < countOf(bytes, base); place++) {
+      entry.next = startOfEntry(bytes, base, place)
+      const length = entry.readVarint(bytes) - 1
+      if (length === key.length && compareBytes(bytes, entry.next, entry.next + length, key, 0, length) === 0)
+        return place
+    }
+    return NONE
+  }
+
+  #load(block: number, place: number): boolean {
+    const { blocks } = this.#reader
+    blocks.load(block)
+    const { bytes, base } = blocks
+    const entry = this.#entry
+    entry.next = startOfEntry(bytes, base, place)
+    const length = entry.readVarint(bytes) - 1
+    entry.read(bytes, entry.next + Math.max(0, length))
+    this.#block = block
+    this.#place = place
+    return true
+  }
+}
+
+function countOf(bytes: Uint8Array, base: number): number {
+  return bytes[base + 2]! | (bytes[base + 3]! << 8)
+}

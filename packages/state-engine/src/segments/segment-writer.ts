@@ -1,0 +1,324 @@
+import { Buffer } from 'node:buffer'
+import { createHash, type Hash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { copyBytes } from '@ledger-state/core/bytes'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
+import { checksum } from '../bytes/checksum.js'
+import { RecordBuilder } from '../bytes/record.js'
+import { syncFolder } from '../bytes/sync-folder.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import { ListWriter } from '../records/block-lists.js'
+import { BlockIndexBuilder } from './block-index.js'
+import { BlockWriter, DELETION_OPERATION, patchOperation, valueOperation } from './block-writer.js'
+import { ByteOutput } from './byte-output.js'
+import { type Codec, compress } from './codec.js'
+import { DELETED } from './entry-reader.js'
+import {
+  blockSeed,
+  encodeFooter,
+  encodeHeader,
+  FOOTER_LENGTH,
+  hashedFooter,
+  MOST_ENTRY_WRITES,
+  type Part,
+  type PartName,
+  type SegmentIdentity,
+  type SegmentSummary,
+  sealFooter,
+} from './format.js'
+import { encodeFilter, tagOf } from './key-filter.js'
+import { ENVELOPE_LENGTH, encodeEnvelope, fileLength } from './lmdb-envelope.js'
+import { putPatch } from './patch.js'
+
+/** Ending of the name of a file that is being written. */
+export const UNFINISHED = '.new'
+
+const BLOCK_BYTES = 8_192
+const WRITTEN_AT_ONCE = 2 ** 20
+
+export interface SegmentWriterOptions {
+  readonly codec?: Codec
+  /** Whether a value is stored as the patch of the one before, if that is shorter. */
+  readonly patches?: boolean
+  /** Length up to which entries share a block. */
+  readonly blockBytes?: number
+  /** Whether the file is synced before it gets its name. */
+  readonly isDurable?: boolean
+}
+
+/** A segment that was written. */
+export interface WrittenSegment {
+  readonly summary: SegmentSummary
+  readonly fileBytes: number
+}
+
+/**
+ * Writes a segment file from front to back: writes in the order of keys, those of a key in the order of versions. The file
+ * gets its name once it is complete.
+ */
+export class SegmentWriter {
+  readonly #path: string
+  readonly #identity: SegmentIdentity
+  readonly #codec: Codec
+  readonly #patches: boolean
+  readonly #blockBytes: number
+  readonly #isDurable: boolean
+  readonly #descriptor: number
+  readonly #hash: KeyHash
+  readonly #sha256: Hash = createHash('sha256')
+  readonly #output = new ByteOutput(2 * WRITTEN_AT_ONCE)
+  /** Offset in the file of the output that is not written yet. */
+  #written = ENVELOPE_LENGTH
+  readonly #block = new BlockWriter()
+  readonly #index = new BlockIndexBuilder()
+  /** Two words for each key. */
+  #hashes = new Int32Array(1_024)
+  #keys = 0
+  #writes = 0
+  #payloadBytes = 0
+  /** The key of the open entry, and the one before, as parts of these buffers. */
+  #keyBytes = new Uint8Array(256)
+  #bytesBefore = new Uint8Array(256)
+  #key = this.#keyBytes.subarray(0, 0)
+  #keyBefore = this.#bytesBefore.subarray(0, 0)
+  #tag = 0
+  /** Whether an entry with this key was put. */
+  #isContinued = false
+  /** Last key of the block that ended last. */
+  #lastKey: Uint8Array | undefined
+  // Writes of the open entry.
+  readonly #versions = new Float64Array(MOST_ENTRY_WRITES)
+  readonly #starts = new Float64Array(MOST_ENTRY_WRITES)
+  readonly #ends = new Float64Array(MOST_ENTRY_WRITES)
+  #count = 0
+  readonly #values = new ByteOutput()
+  readonly #head = new ByteOutput()
+  readonly #patched = new ByteOutput()
+  readonly #listStarts: bigint[] = []
+  readonly #listEnds: number[] = []
+  readonly #lists = new ByteOutput()
+  readonly #listWriter = new ListWriter(new RecordBuilder(), (firstVersion, record) => {
+    this.#listStarts.push(firstVersion)
+    this.#lists.part(record, 0, record.length)
+    this.#listEnds.push(this.#lists.length)
+  })
+
+  constructor(path: string, identity: SegmentIdentity, options: SegmentWriterOptions = {}) {
+    const { codec = 'none', patches = false, blockBytes = BLOCK_BYTES, isDurable = true } = options
+    this.#path = path
+    this.#identity = identity
+    this.#codec = codec
+    this.#patches = patches
+    this.#blockBytes = blockBytes
+    this.#isDurable = isDurable
+    this.#hash = new KeyHash(Buffer.from(identity.hashSeed))
+    this.#descriptor = openSync(path + UNFINISHED, 'w')
+    const header = encodeHeader(identity)
+    this.#output.part(header, 0, header.length)
+  }
+
+  /** Length of the blocks so far, in bytes. */
+  get byteSize(): number {
+    return this.#place
+  }
+
+  /** Begins the writes of `bytes[start, end)`, which is above the key before. One write follows at least. */
+  beginKey(bytes: Uint8Array, start: number, end: number): void {
+    this.#endEntry()
+    const length = end - start
+    const free = this.#bytesBefore
+    this.#bytesBefore = this.#keyBytes
+    this.#keyBefore = this.#key
+    this.#keyBytes = length > free.length ? new Uint8Array(2 * length) : free
+    this.#keyBytes.set(bytes.subarray(start, end))
+    this.#key = this.#keyBytes.subarray(0, length)
+    this.#isContinued = false
+    const at = 2 * this.#keys++
+    if (at === this.#hashes.length) {
+      const larger = new Int32Array(2 * at)
+      larger.set(this.#hashes)
+      this.#hashes = larger
+    }
+    this.#hashes[at] = this.#hash.of(this.#key, 0, length)
+    this.#hashes[at + 1] = this.#hash.second
+    this.#tag = tagOf(this.#hash.second)
+  }
+
+  /**
+   * Adds a write of the key at a version, less the first of the file: the value `bytes[start, end)`, or a deletion if `end`
+   * is `DELETED`.
+   */
+  add(version: number, bytes: Uint8Array, start: number, end: number): void {
+    const length = end === DELETED ? 0 : end - start
+    const values = this.#values
+    const isFull = this.#count === MOST_ENTRY_WRITES || values.length + length > this.#blockBytes
+    if (isFull && this.#count > 0) this.#endEntry()
+    const at = this.#count++
+    this.#versions[at] = version
+    this.#starts[at] = values.length
+    if (end !== DELETED) values.part(bytes, start, end)
+    this.#ends[at] = end === DELETED ? DELETED : values.length
+    this.#writes++
+    this.#payloadBytes += this.#key.length + length
+  }
+
+  /** Adds a block of the ledger. Blocks come in the order of versions, at any time. */
+  addBlock(entry: BlockEntry): void {
+    this.#listWriter.add(entry)
+  }
+
+  /** Completes the file. */
+  finish(): WrittenSegment {
+    this.#endEntry()
+    this.#endBlock()
+    this.#listWriter.end()
+    const end = this.#place
+    this.#align()
+    const index = this.#putPart(this.#index.encode(end))
+    const separators = this.#putPart(this.#index.separators)
+    const filter = this.#putPart(encodeFilter(this.#hashes, this.#keys))
+    const lists = this.#putPart(this.#encodeLists())
+    const parts: Record<PartName, Part> = { index, separators, filter, lists }
+    const facts = {
+      writes: this.#writes,
+      keys: this.#keys,
+      payloadBytes: this.#payloadBytes,
+      blocks: this.#index.count,
+      lists: this.#listStarts.length,
+      parts,
+    }
+    const footer = encodeFooter(facts, this.#place)
+    this.#flush()
+    const sha256 = this.#sha256.update(hashedFooter(footer)).digest()
+    sealFooter(footer, sha256)
+    const length = this.#place + FOOTER_LENGTH
+    const fileBytes = fileLength(length)
+    const padding = Buffer.alloc(fileBytes - ENVELOPE_LENGTH - length)
+    this.#writeAt(Buffer.concat([footer, padding]), this.#written)
+    this.#writeAt(encodeEnvelope(length), 0)
+    this.#publish()
+    return { summary: { ...facts, sha256 }, fileBytes }
+  }
+
+  /** Ends without a file. */
+  abort(): void {
+    closeSync(this.#descriptor)
+    rmSync(this.#path + UNFINISHED, { force: true })
+  }
+
+  #publish(): void {
+    if (this.#isDurable) fsyncSync(this.#descriptor)
+    closeSync(this.#descriptor)
+    renameSync(this.#path + UNFINISHED, this.#path)
+    if (this.#isDurable) syncFolder(dirname(this.#path))
+  }
+
+  /** Place of what is put next. */
+  get #place(): number {
+    return this.#written - ENVELOPE_LENGTH + this.#output.length
+  }
+
+  #endEntry(): void {
+    if (this.#count === 0) return
+    const head = this.#head
+    head.length = 0
+    head.reserve(1)[head.length++] = this.#count
+    let before = 0
+    for (let at = 0; at < this.#count; at++) {
+      head.varint(this.#versions[at]! - before)
+      before = this.#versions[at]!
+    }
+    const body = this.#patches && this.#count > 1 ? this.#putPatched() : this.#putWhole()
+    const entryBytes = head.length + body.length + (this.#isContinued ? 0 : this.#key.length) + 4
+    if (!this.#block.hasRoom(entryBytes, this.#blockBytes)) this.#endBlock()
+    const isFirst = this.#block.count === 0
+    if (isFirst) this.#index.add(this.#place, this.#key, this.#lastKey, this.#versions[0]!)
+    this.#block.add(this.#tag, isFirst || !this.#isContinued ? this.#key : undefined, head, body)
+    this.#isContinued = true
+    this.#count = 0
+    this.#values.length = 0
+  }
+
+  #putWhole(): ByteOutput {
+    for (let at = 0; at < this.#count; at++) {
+      const end = this.#ends[at]!
+      this.#head.varint(end === DELETED ? DELETION_OPERATION : valueOperation(end - this.#starts[at]!))
+    }
+    return this.#values
+  }
+
+  #putPatched(): ByteOutput {
+    const body = this.#patched
+    const { bytes } = this.#values
+    body.length = 0
+    let lengthBefore = DELETED
+    for (let at = 0; at < this.#count; at++) {
+      const [start, end, began] = [this.#starts[at]!, this.#ends[at]!, body.length]
+      const length = end === DELETED ? DELETED : end - start
+      if (length === DELETED) this.#head.varint(DELETION_OPERATION)
+      else if (length === lengthBefore && putPatch(body, bytes, this.#starts[at - 1]!, bytes, start, end)) {
+        this.#head.varint(patchOperation(body.length - began))
+      } else {
+        body.part(bytes, start, end)
+        this.#head.varint(valueOperation(length))
+      }
+      lengthBefore = length
+    }
+    return body
+  }
+
+  #endBlock(): void {
+    if (this.#block.count === 0) return
+    const content = this.#block.end()
+    const { codec, bytes } = compress(this.#codec, content)
+    const output = this.#output
+    const place = this.#place
+    const start = output.length
+    output.u32(0)
+    output.u32(codec)
+    output.u32(content.length)
+    output.part(bytes, 0, bytes.length)
+    const crc = checksum(output.bytes, start + 4, output.length, blockSeed(this.#identity, place))
+    output.view().writeUInt32LE(crc, start)
+    this.#lastKey = copyBytes(this.#isContinued ? this.#key : this.#keyBefore)
+    if (output.length >= WRITTEN_AT_ONCE) this.#flush()
+  }
+
+  #encodeLists(): Uint8Array {
+    const count = this.#listStarts.length
+    const head = Buffer.alloc(12 * count)
+    for (let at = 0; at < count; at++) {
+      head.writeBigUInt64LE(this.#listStarts[at]!, 8 * at)
+      head.writeUInt32LE(this.#listEnds[at]!, 8 * count + 4 * at)
+    }
+    return Buffer.concat([head, this.#lists.view()])
+  }
+
+  #putPart(bytes: Uint8Array): Part {
+    const start = this.#place
+    this.#output.part(bytes, 0, bytes.length)
+    this.#align()
+    const end = this.#place
+    const length = this.#output.length
+    const crc = checksum(this.#output.bytes, length - (end - start), length, 0)
+    this.#flush()
+    return { start, end, crc }
+  }
+
+  #align(): void {
+    this.#output.zeros((8 - (this.#place % 8)) % 8)
+  }
+
+  #flush(): void {
+    const bytes = this.#output.view()
+    this.#sha256.update(bytes)
+    this.#writeAt(bytes, this.#written)
+    this.#written += bytes.length
+    this.#output.length = 0
+  }
+
+  #writeAt(bytes: Uint8Array, position: number): void {
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#descriptor, bytes, at, bytes.length - at, position + at)
+  }
+}
