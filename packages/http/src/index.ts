@@ -9,7 +9,7 @@ export {
   type ForwardOptions,
   type UpstreamChange,
 } from './forward/forward-options.js'
-export { quoteCsv } from './operations/history-formats.js'
+export { csvCell } from './operations/csv-cell.js'
 export { leftOutFacts } from './operations/slice-formats.js'
 export type { EndingsAsked, ProofTree, StateProofs } from './operations/state-proofs.js'
 export { TRANSACTION_COLUMNS, transactionMember, transactionToCsv } from './operations/transaction-formats.js'
@@ -20,4 +20,5 @@ export type { ViewFilter, ViewServiceOptions } from './operations/view-rules.js'
 export type { OutputFormat } from './protocol/media-types.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'
 export { createRequestListener } from './server/create-request-listener.js'
+export { ignoreUpgrades } from './server/ignore-upgrades.js'
 export type { AnswerReport, RequestListenerOptions } from './server/request-listener-options.js'

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { ignoreUpgrades } from '@ledger-state/http'
 import type { ListenAddress } from '../config/settings.js'
 import { listenOn } from './listen.js'
 
@@ -29,6 +30,7 @@ export async function openAdminServer(listen: ListenAddress, pages: AdminPages):
       })
     },
   )
+  ignoreUpgrades(server)
   server.maxConnections = MOST_CONNECTIONS
   await listenOn(server, listen, 'admin-listen')
   return server

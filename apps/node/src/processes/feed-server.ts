@@ -1,6 +1,7 @@
 // The main module of the process that serves the store to replicas, on a separate address.
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { ignoreUpgrades } from '@ledger-state/http'
 import { createFeedListener } from '@ledger-state/replication'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { Registry } from 'prom-client'
@@ -32,6 +33,7 @@ async function runFeedServer(settings: FeedServerSettings & { readonly name: str
     onError: (error) => log.error(error, 'a request of a replica failed'),
   })
   const server = createServer(feed.listener)
+  ignoreUpgrades(server)
   await listenOn(server, listen, 'serve-feed')
   log.info(`replicas are served on ${addressUrl(server)}`)
   const registry = new Registry()

@@ -4,6 +4,7 @@ import { limitsOf } from '../admission/limits.js'
 import { expectationFailed } from '../errors.js'
 import { refuse } from './answer-writer.js'
 import { answerBrokenRequests } from './broken-requests.js'
+import { ignoreUpgrades } from './ignore-upgrades.js'
 import type { RequestListenerOptions } from './request-listener-options.js'
 import { RequestService } from './request-service.js'
 
@@ -56,6 +57,8 @@ export function createHttpServer(options: HttpServerOptions): Server {
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
   } as ServerOptions)
   server.maxConnections = maxConnections
+  const { pipelined } = service.context.admission
+  ignoreUpgrades(server, (socket) => pipelined.newestOf(socket)?.response)
   server.on('request', (request, response) => service.handle(service.begin(request, response)))
   server.on('checkContinue', (request, response) => {
     service.handle(service.begin(request, response, true))
