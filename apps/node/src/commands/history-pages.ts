@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { versionPruned } from '@ledger-state/engine'
-import { TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
+import { csvCell, TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
 import {
   type Change,
   type ChangeHistoryOptions,
@@ -156,7 +156,7 @@ export function transactionColumns({ hasTransactions }: AskedRange): string {
 
 /** First cells of each CSV line of a history. */
 export function momentToCsv({ version, timestampUsec }: ChangeMoment): string {
-  const time = timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
+  const time = timestampUsec === undefined ? '' : csvCell(formatTimestamp(timestampUsec))
   return `${version},${timestampUsec ?? ''},${time}`
 }
 

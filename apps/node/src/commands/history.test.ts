@@ -259,8 +259,8 @@ describe('history resource and history table-item', () => {
     ])
     expect(JSON.parse(json.split('\n')[2]!)).toMatchObject({ version: '2', error: expect.stringMatching(/byte/) })
     expect(csv.split('\n').slice(1, 3)).toEqual([
-      '0,0,1970-01-01T00:00:00Z,"7",',
-      '1,1,1970-01-01T00:00:00.000001Z,"null",',
+      '0,0,1970-01-01T00:00:00Z,7,',
+      '1,1,1970-01-01T00:00:00.000001Z,null,',
     ])
     expect(csv.split('\n')[3]).toMatch(/^2,2,1970-01-01T00:00:00.000002Z,,".*byte.*"$/)
   })

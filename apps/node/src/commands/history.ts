@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { quoteCsv, transactionMember } from '@ledger-state/http'
+import { csvCell, transactionMember } from '@ledger-state/http'
 import {
   type Change,
   type ChangeHistoryOptions,
@@ -55,7 +55,7 @@ export const balanceHistoryCommand: Command = {
       member: 'balance',
       open: (state, options) => state.balanceHistory(owner, asset, options),
       toJson: (balance) => `"${balance}"`,
-      toCsv: (json) => json.slice(1, -1),
+      toCsv: (json) => csvCell(json.slice(1, -1)),
     })
   },
 }
@@ -107,7 +107,7 @@ interface HistorySubject<T> {
 const ofValues = {
   member: 'value',
   toJson: (value: { toJson(): string } | undefined) => value?.toJson() ?? 'null',
-  toCsv: quoteCsv,
+  toCsv: csvCell,
 }
 
 async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>): Promise<void> {
@@ -149,7 +149,7 @@ async function* csvPieces(pages: Pages, { member, toCsv }: Printed, asked: Asked
   for await (const page of pages) {
     yield page
       .map((change) => {
-        const reading = change.error ? `,${quoteCsv(change.error.message)}` : `${toCsv(change.value)},`
+        const reading = change.error ? `,${csvCell(change.error.message)}` : `${toCsv(change.value)},`
         return `${momentToCsv(change)},${reading}${transactionCells(change, asked)}\n`
       })
       .join('')

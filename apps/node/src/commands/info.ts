@@ -1,5 +1,6 @@
 import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
+import { csvCell } from '@ledger-state/http'
 import {
   type CommitMark,
   type Contradiction,
@@ -99,7 +100,9 @@ async function printMembers(place: StorePlace): Promise<void> {
     for await (const member of readSliceMembers(engine)) {
       const { kind, id, reason, since, isWhole } = member
       const { keys, bytes } = await measureMember(engine, member)
-      process.stdout.write(`${[kind, addressToShortHex(id), reason, since, isWhole, keys, bytes].join(',')}\n`)
+      process.stdout.write(
+        `${[kind, addressToShortHex(id), reason, since, isWhole, keys, bytes].map(String).map(csvCell).join()}\n`,
+      )
     }
   } finally {
     await engine.close()

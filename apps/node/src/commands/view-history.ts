@@ -1,4 +1,4 @@
-import { quoteCsv, transactionMember, viewResultToCsv } from '@ledger-state/http'
+import { csvCell, transactionMember, viewResultToCsv } from '@ledger-state/http'
 import {
   type Change,
   type LedgerState,
@@ -130,7 +130,7 @@ async function* csvPieces(changes: Changes, asked: AskedRange): AsyncGenerator<s
     }
     for (const change of page) {
       const cells = columns.map((_, at) => viewResultToCsv(change.value?.json[at]))
-      const error = change.error ? quoteCsv(change.error.message) : ''
+      const error = change.error ? csvCell(change.error.message) : ''
       text.push(`${momentToCsv(change)},${cells.join()},${error}${transactionCells(change, asked)}\n`)
     }
     yield text.join('')

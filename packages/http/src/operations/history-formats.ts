@@ -2,6 +2,7 @@ import type { LedgerStateError } from '@ledger-state/core'
 import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type SampledRange } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { errorToReply } from '../protocol/error-reply.js'
+import { csvCell } from './csv-cell.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
@@ -45,7 +46,6 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
   readonly #toText: (value: T) => string
   readonly #transactionOf: TransactionOf
 
-  /** @param toText returns a text that needs no quotes */
   constructor(out: AnswerBytes, column: string, toText: (value: T) => string, transactionOf: TransactionOf) {
     this.#out = out.text(`version,timestamp,time,${column},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     this.#toText = toText
@@ -58,7 +58,7 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
 
   add(change: Change<T>): void {
     const { version, timestampUsec, error } = change
-    const reading = error ? `,${quoteCsv(error.message)}` : `${this.#toText(change.value)},`
+    const reading = error ? `,${csvCell(error.message)}` : `${csvCell(this.#toText(change.value))},`
     const transaction = this.#transactionOf ? transactionToCsv(this.#transactionOf(version)) : ''
     this.#out.text(`${version},${timestampUsec ?? ''},${timestampToText(timestampUsec)},${reading}${transaction}\r\n`)
   }
@@ -69,12 +69,7 @@ export class ChangesCsvBody<T> implements PageBody<Change<T>> {
 }
 
 function timestampToText(timestampUsec: bigint | undefined): string {
-  return timestampUsec === undefined ? '' : formatTimestamp(timestampUsec)
-}
-
-/** Puts a text in quotes as a cell of CSV (RFC 4180). */
-export function quoteCsv(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`
+  return timestampUsec === undefined ? '' : csvCell(formatTimestamp(timestampUsec))
 }
 
 /** Writes to another body those of the added changes that a curve needs. */

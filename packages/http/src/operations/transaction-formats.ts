@@ -1,6 +1,7 @@
 import { addressToShortHex, bytesToHex } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { KeptTransaction } from '@ledger-state/records'
+import { csvCell } from './csv-cell.js'
 import type { JsonSchema } from './operation.js'
 
 /** Finds the transaction that made a version; undefined if the store does not keep transactions. */
@@ -45,5 +46,5 @@ export const TRANSACTION_COLUMNS = ',transaction,sender,function,success'
 export function transactionToCsv(transaction: KeptTransaction | undefined): string {
   if (!transaction) return ',,,,'
   const { hash, sender, entryFunction, isSuccess } = transaction
-  return `,${bytesToHex(hash)},${sender ? addressToShortHex(sender) : ''},${entryFunction ?? ''},${isSuccess}`
+  return `,${bytesToHex(hash)},${sender ? addressToShortHex(sender) : ''},${csvCell(entryFunction ?? '')},${isSuccess}`
 }

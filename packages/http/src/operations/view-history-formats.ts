@@ -1,7 +1,7 @@
 import type { Change } from '@ledger-state/ledger'
 import { formatTimestamp, type ViewAnswer } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
-import { quoteCsv } from './history-formats.js'
+import { csvCell } from './csv-cell.js'
 import type { PageBody } from './paging.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionToCsv } from './transaction-formats.js'
 
@@ -42,19 +42,18 @@ export class ViewChangesCsvBody implements PageBody<Change<ViewAnswer>> {
     const transactionOf = this.#transactionOf
     this.#out.text(`version,timestamp,time,${columns.join()},error${transactionOf ? TRANSACTION_COLUMNS : ''}\r\n`)
     for (const { version, timestampUsec, value, error } of this.#changes) {
-      const time = timestampUsec === undefined ? ',' : `${timestampUsec},${formatTimestamp(timestampUsec)}`
+      const time = timestampUsec === undefined ? ',' : `${timestampUsec},${csvCell(formatTimestamp(timestampUsec))}`
       const results = columns.map((_, at) => viewResultToCsv(value?.json[at]))
       const transaction = transactionOf ? transactionToCsv(transactionOf(version)) : ''
-      this.#out.text(`${version},${time},${results.join()},${error ? quoteCsv(error.message) : ''}${transaction}\r\n`)
+      this.#out.text(`${version},${time},${results.join()},${error ? csvCell(error.message) : ''}${transaction}\r\n`)
     }
     return this.#out.bytes
   }
 }
 
-/** JSON of a result as a CSV cell: a scalar as its text, anything else as JSON in quotes; empty if there is none. */
+/** JSON of a result as a CSV cell: a scalar as its text, anything else as JSON; empty if there is none. */
 export function viewResultToCsv(json: string | undefined): string {
   if (json === undefined) return ''
   const value: unknown = JSON.parse(json)
-  if (typeof value === 'string') return /^[\w.:-]*$/.test(value) ? value : quoteCsv(value)
-  return typeof value === 'object' && value !== null ? quoteCsv(json) : json
+  return csvCell(typeof value === 'string' ? value : json)
 }
