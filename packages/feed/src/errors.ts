@@ -312,10 +312,6 @@ export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint
   return new LedgerStateError('unsigned_contradicted', message, { version, epoch })
 }
 
-export function badPackedEnding(epoch: bigint, why: string): FeedError {
-  return new LedgerStateError('untrusted', `epoch ${epoch} is kept in a form that cannot be read: ${why}`, { epoch })
-}
-
 export function noTrustedEnding(root: string, waypoints: readonly string[]): FeedError {
   const message = `nothing vouches for the backup in ${root}: it has no end of an epoch at a trusted waypoint that comes early enough (${waypoints.join(', ')}); take its folders epoch_ending_* along, trust an earlier waypoint, or take it without signatures`
   return new LedgerStateError('untrusted', message, { option: 'unsigned' })

@@ -11,7 +11,6 @@ export {
   textOfAnswer,
 } from './requests/send-request.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
-export { type PackedEnding, packEnding, unpackEnding } from './signatures/packed-ending.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { openNetwork } from './sources/open-network.js'
 export { openSource } from './sources/open-source.js'
@@ -26,7 +25,7 @@ export type {
   StateDescription,
   StatePart,
 } from './sources/source.js'
-export { readVouching, type SignedPoint, type Vouching, writeVouching } from './sources/vouching.js'
+export type { SignedPoint } from './sources/vouching.js'
 export type { EntryPages } from './state-root/hash-pages.js'
 export { computeStateRoot, type StateRoot, type StateRootOptions } from './state-root/state-root.js'
 export { openStateTree, type StateTree } from './state-root/state-tree.js'

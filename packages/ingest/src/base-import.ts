@@ -1,18 +1,23 @@
 import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import type { AsyncStateWriter, StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StateBase } from '@ledger-state/feed'
-import { CHECKPOINT_KEY, STATE_ROOT_KEY } from '@ledger-state/records'
-import { encodeCommitMark } from './commit-mark.js'
+import {
+  CHECKPOINT_KEY,
+  encodeCommitMark,
+  isMarkOfImport,
+  markOfImport,
+  STATE_ROOT_KEY,
+  sourceMarkOf,
+} from '@ledger-state/records'
+import { WritesHash } from '@ledger-state/records/writes-hash'
 import type { CountedIngest } from './counters.js'
 import { endingWrites } from './epoch-endings.js'
 import { stateWithoutBase, storeNotEmpty } from './errors.js'
 import type { IngestOptions } from './ingest-options.js'
-import { isMarkOfImport, markOfImport, sourceMarkOf } from './slices/import-mark.js'
 import type { SliceFilter } from './slices/slice-filter.js'
 import { SlicedImport } from './slices/sliced-import.js'
 import type { PassOptions } from './slices/state-slice.js'
 import { withPlace } from './with-place.js'
-import { WritesHash } from './writes-hash.js'
 
 /** What imports a state, from where, and what it counts. */
 export interface BaseImportParts {

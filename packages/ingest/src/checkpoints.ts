@@ -1,6 +1,6 @@
 import type { AsyncSnapshot } from '@ledger-state/engine'
-import { bytesToCheckpoint, type SignedCheckpoint } from '@ledger-state/proof'
-import { CHECKPOINT_KEY } from '@ledger-state/records'
+import type { SignedCheckpoint } from '@ledger-state/proof'
+import { bytesToCheckpoint, CHECKPOINT_KEY } from '@ledger-state/records'
 import { pendingValues } from './pending-writes.js'
 
 /**

@@ -1,9 +1,9 @@
 import { ByteReader, type Write } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync } from '@ledger-state/engine'
-import { packEnding } from '@ledger-state/feed'
 import { madeEndings, signedLedgerInfo } from '@ledger-state/feed/testing/synthetic-epochs'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { epochEndingKey } from '@ledger-state/records'
+import { packEnding } from '@ledger-state/records/epoch-change'
 import { describe, expect, it } from 'vitest'
 import { readEndingRange } from './ending-range.js'
 

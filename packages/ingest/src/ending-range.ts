@@ -1,8 +1,8 @@
 import { ByteReader } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
-import { unpackEnding } from '@ledger-state/feed'
 import { readLedgerInfo } from '@ledger-state/proof'
 import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
+import { unpackEnding } from '@ledger-state/records/epoch-change'
 import { pendingEndings, pendingValues } from './pending-writes.js'
 
 /** Endings that are unpacked together. One in 32 is packed without the ending before it. */

@@ -1,7 +1,7 @@
 import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@ledger-state/engine'
-import { type PackedEnding, unpackEnding } from '@ledger-state/feed'
-import { EPOCH_ENDING_PREFIX, epochEndingKey } from '@ledger-state/records'
+import { EPOCH_ENDING_PREFIX, epochEndingKey, epochOfKey } from '@ledger-state/records'
+import { type PackedEnding, unpackEnding } from '@ledger-state/records/epoch-change'
 import { pendingEndings } from './pending-writes.js'
 
 /** An end of an epoch that a store keeps. */
@@ -44,7 +44,7 @@ export async function endingWrites(
 export async function* readEpochEndings(engine: StateEngineReader | AsyncStateReader): AsyncGenerator<KeptEnding> {
   let previous: Uint8Array | undefined
   for await (const { key, value } of keptEntries(engine)) {
-    const epoch = new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
+    const epoch = epochOfKey(key)
     const bytes = unpackEnding({ epoch, packed: value }, previous)
     yield { epoch, bytes }
     previous = bytes

@@ -1,13 +1,4 @@
 export { newestCheckpoint } from './checkpoints.js'
-export {
-  type CommitMark,
-  type Contradiction,
-  decodeCommitMark,
-  encodeCommitMark,
-  type PendingWrite,
-  type ResumeToken,
-  type SignedRange,
-} from './commit-mark.js'
 export type { IngestCounters, ProgressReporter } from './counters.js'
 export { type EndingRange, readEndingRange } from './ending-range.js'
 export { type KeptEnding, readEpochEndings } from './epoch-endings.js'
@@ -28,4 +19,3 @@ export {
   sliceDigestOf,
 } from './slices/slice-status.js'
 export { type VerifiedSource, type VerifySourceOptions, verifySource } from './verify-source.js'
-export { WritesHash } from './writes-hash.js'

@@ -11,13 +11,13 @@ import {
   waypointHash,
   writeEndings,
 } from '@ledger-state/feed/testing/synthetic-epochs'
+import { decodeCommitMark } from '@ledger-state/records'
 import type { StateEngine } from '@ledger-state/state-engine'
 import { overriding } from '@ledger-state/testing/overriding'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listedBlocks, listedSource, markOf } from '../testing/listed-source.ts'
 import { contentOf, createStoreBed, type StoreBed } from '../testing/store-bed.ts'
-import { decodeCommitMark } from './commit-mark.js'
 import type { IngestOptions } from './ingest-options.js'
 import { ingestSource } from './ingest-source.js'
 

@@ -8,12 +8,19 @@ import {
   type LedgerSummary,
   type StateWriter,
 } from '@ledger-state/engine'
-import type { LedgerSource, PackedEnding, Reading } from '@ledger-state/feed'
-import { TRANSACTIONS_KEY } from '@ledger-state/records'
+import type { LedgerSource, Reading } from '@ledger-state/feed'
+import {
+  type CommitMark,
+  decodeCommitMark,
+  encodeCommitMark,
+  type SignedRange,
+  TRANSACTIONS_KEY,
+} from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
 import { importBase } from './base-import.js'
 import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
-import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from './commit-mark.js'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { endingWrites } from './epoch-endings.js'
 import { gapAfterStore, gapBeforeFirst, otherWrites, versionsWithoutBase } from './errors.js'
@@ -25,7 +32,6 @@ import { compareWithSigned, keepContradiction } from './signed-range.js'
 import { SliceFilter } from './slices/slice-filter.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { withPlace } from './with-place.js'
-import { keyName, WritesHash } from './writes-hash.js'
 
 /** Time that a live source has for the rest of a block once the ingest is stopped. */
 const BLOCK_END_PATIENCE_MS = 2_000

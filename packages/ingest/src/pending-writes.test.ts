@@ -1,6 +1,5 @@
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
+import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX, type PendingWrite } from '@ledger-state/records'
 import { describe, expect, it } from 'vitest'
-import type { PendingWrite } from './commit-mark.js'
 import { toPending, withPending } from './pending-writes.js'
 
 const CHECKPOINT = Buffer.alloc(1_000, 7)

@@ -1,7 +1,6 @@
 import type { VersionWrites, Write } from '@ledger-state/core'
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
-import { decodeCommitMark, type PendingWrite } from './commit-mark.js'
-import { keyName } from './writes-hash.js'
+import { CHECKPOINT_KEY, decodeCommitMark, EPOCH_ENDING_PREFIX, type PendingWrite } from '@ledger-state/records'
+import { keyName } from '@ledger-state/records/writes-hash'
 
 /** Most bytes of pending writes. A mark has 64 KiB at most, and has other contents, too. */
 const MAX_PENDING_BYTES = 48 * 1_024

@@ -5,9 +5,14 @@ import {
   noLedger,
   type StateWriter,
 } from '@ledger-state/engine'
-import { bytesToCheckpoint } from '@ledger-state/proof'
-import { CHECKPOINT_KEY, EPOCH_ENDING_PREFIX } from '@ledger-state/records'
-import { decodeCommitMark, encodeCommitMark, type PendingWrite } from './commit-mark.js'
+import {
+  bytesToCheckpoint,
+  CHECKPOINT_KEY,
+  decodeCommitMark,
+  EPOCH_ENDING_PREFIX,
+  encodeCommitMark,
+  type PendingWrite,
+} from '@ledger-state/records'
 import { nothingSigned } from './errors.js'
 import { pendingEndings, pendingValues, toPending } from './pending-writes.js'
 

@@ -18,13 +18,12 @@ import {
   waypointHash,
   writeEndings,
 } from '@ledger-state/feed/testing/synthetic-epochs'
-import { checkCheckpoint, checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
-import { CHECKPOINT_KEY } from '@ledger-state/records'
+import { checkCheckpoint, LedgerHasher } from '@ledger-state/proof'
+import { CHECKPOINT_KEY, checkpointToBytes, decodeCommitMark } from '@ledger-state/records'
 import { overriding } from '@ledger-state/testing/overriding'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createStoreBed, type StoreBed } from '../testing/store-bed.ts'
 import { newestCheckpoint } from './checkpoints.js'
-import { decodeCommitMark } from './commit-mark.js'
 import { readEpochEndings } from './epoch-endings.js'
 import type { IngestOptions } from './ingest-options.js'
 import { ingestSource } from './ingest-source.js'

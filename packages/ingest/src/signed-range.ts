@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
-import { type LedgerSource, type PackedEnding, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
-import { SLICE_KEY } from '@ledger-state/records'
-import { readNewestCheckpoint } from './checkpoints.js'
+import { type LedgerSource, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
 import {
   type CommitMark,
   type Contradiction,
@@ -11,11 +9,14 @@ import {
   type PendingWrite,
   type ResumeToken,
   type SignedRange,
-} from './commit-mark.js'
+  SLICE_KEY,
+} from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import { keyName } from '@ledger-state/records/writes-hash'
+import { readNewestCheckpoint } from './checkpoints.js'
 import { endingWrites } from './epoch-endings.js'
 import { rootAt } from './expect-same-version.js'
 import { toPending } from './pending-writes.js'
-import { keyName } from './writes-hash.js'
 
 /**
  * Compares the unsigned versions of a store with the points that validators signed, as a source shows them. The store

@@ -1,4 +1,5 @@
-import type { LedgerSource, Vouching } from '@ledger-state/feed'
+import type { LedgerSource } from '@ledger-state/feed'
+import type { Vouching } from '@ledger-state/records'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from './counters.js'
 import { gapInSource } from './errors.js'
 

@@ -3,8 +3,8 @@ import { Buffer } from 'node:buffer'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { decodeCommitMark } from '@ledger-state/records'
 import { openStateEngine, type StateEngine, type WriterOptions } from '@ledger-state/state-engine'
-import { decodeCommitMark } from '../src/commit-mark.js'
 
 export interface StoreBed {
   readonly folder: string

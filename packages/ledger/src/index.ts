@@ -15,22 +15,10 @@ export type { Listing, ListOptions } from './listings/listing.js'
 export { type JoinMoment, type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
-export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slices/left-out.js'
 export type { ListedMember, ListMembersOptions, MemberListing } from './slices/list-members.js'
 export { OUTSIDE_OF_SLICE } from './slices/outside.js'
 export type { IdList } from './slices/packed-ids.js'
-export {
-  decodeMember,
-  decodeSliceRecord,
-  encodeSliceRecord,
-  MEMBER_REASONS,
-  type MemberKind,
-  type MemberReason,
-  type MemberRecord,
-  memberKey,
-  type SliceMember,
-  type SliceRecord,
-} from './slices/slice-records.js'
+export { decodeSliceRecord, encodeSliceRecord, type SliceMember, type SliceRecord } from './slices/slice-records.js'
 export {
   parseSliceLines,
   parseSliceSpec,

@@ -2,11 +2,10 @@
 import { bytesToHex, type Write } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
 import { readResourceGroup } from '@ledger-state/move-module'
-import { SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX } from '@ledger-state/records'
+import { decodeMember, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, type SliceLeftOut } from '@ledger-state/records'
 import { decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import type { SliceLeftOut, SliceSpec } from '../src/index.ts'
+import type { SliceSpec } from '../src/index.ts'
 import { isFrameworkAt } from '../src/slices/always-kept.ts'
-import { decodeMember } from '../src/slices/slice-records.ts'
 import { matchesType } from '../src/slices/type-pattern.ts'
 import { INNER_TABLES, OUTER_TABLES } from './random-slices.ts'
 

@@ -9,10 +9,8 @@ export {
   SPARSE_MERKLE_PLACEHOLDER,
 } from './hashes/ledger-hasher.js'
 export {
-  bytesToCheckpoint,
   type CheckedCheckpoint,
   checkCheckpoint,
-  checkpointToBytes,
   readCheckpoint,
   type SignedCheckpoint,
   writeCheckpoint,

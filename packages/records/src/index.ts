@@ -1,4 +1,17 @@
 export { annotationToNote, noteToAnnotation, type ValueNote } from './annotation.js'
+export { bytesToCheckpoint, checkpointToBytes } from './checkpoint.js'
+export type { Codec } from './codec.js'
+export {
+  type CommitMark,
+  type Contradiction,
+  decodeCommitMark,
+  encodeCommitMark,
+  type PendingWrite,
+  type ResumeToken,
+  type SignedRange,
+  WRITES_HASH_LENGTH,
+} from './commit-mark.js'
+export { isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
 export {
   bytesToTransaction,
   isFunctionName,
@@ -10,19 +23,41 @@ export {
 export {
   ACCUMULATOR_ROOT_KEY,
   CHECKPOINT_KEY,
+  canNoteDeletion,
   EPOCH_ENDING_PREFIX,
   epochEndingKey,
+  epochOfKey,
   isOwnKey,
   isSliceKey,
   isSliceLeftOutKey,
   isTransactionKey,
+  KEY_FAMILIES,
+  type KeyFamily,
+  MEMBER_ID_AT,
+  memberIdOf,
+  memberKey,
+  memberKindOf,
   SLICE_ACCOUNT_PREFIX,
-  SLICE_DELETION_PREFIX,
   SLICE_KEY,
   SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,
   SLICE_TYPE_PREFIX,
   STATE_ROOT_KEY,
+  sliceDeletionKey,
+  sliceTypeKey,
+  sliceTypeNumberOf,
   TRANSACTIONS_KEY,
   transactionKey,
 } from './own-keys.js'
+export { decodeSliceDefinition, encodeSliceDefinition, type SliceDefinition } from './slice/definition.js'
+export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slice/left-out.js'
+export {
+  decodeMember,
+  encodeMember,
+  MEMBER_REASONS,
+  type MemberKind,
+  type MemberReason,
+  type MemberRecord,
+} from './slice/member.js'
+export { decodeValueType, encodeValueType } from './slice/value-type.js'
+export type { Vouching } from './vouching.js'

@@ -1,36 +1,178 @@
+import { ADDRESS_LENGTH } from '@ledger-state/core'
+import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
+import { MAX_KEY_LENGTH } from '@ledger-state/engine'
+import { bytesToCheckpoint, checkpointToBytes } from './checkpoint.js'
+import { BYTES, type Codec, PRESENCE } from './codec.js'
+import { bytesToTransaction, type KeptTransaction, transactionToBytes } from './kept-transaction.js'
+import { decodeSliceDefinition, encodeSliceDefinition } from './slice/definition.js'
+import { decodeSliceLeftOut, encodeSliceLeftOut } from './slice/left-out.js'
+import { decodeMember, encodeMember, type MemberKind } from './slice/member.js'
+import { decodeValueType, encodeValueType } from './slice/value-type.js'
+
 // Keys under which stores keep what belongs to a ledger and is not state of its chain. Their first byte begins no state
 // key, so reads of state do not find them. Prunes, truncations and replicas treat them as all other keys.
 
 const OWN = 0xfe
 
-/** Key of the root of the state, 32 bytes. The last version of each block writes it if the source has it. */
-export const STATE_ROOT_KEY: Uint8Array = Uint8Array.of(OWN, 1)
+/** A family of keys: those that begin with the two bytes of its prefix, and have a length of the family. */
+export interface KeyFamily<Value = unknown> {
+  readonly prefix: Uint8Array
+  /** Least and greatest number of bytes after the prefix. */
+  readonly suffixLength: readonly [least: number, greatest: number]
+  /** Meaning of the bytes after the prefix; empty if there are none. */
+  readonly suffix: string
+  /** Meaning of the value. */
+  readonly value: string
+  readonly codec: Codec<Value>
+  /** Who writes the keys, and when. */
+  readonly writtenBy: string
+  /** Who deletes the keys, and when. */
+  readonly deletedBy: string
+}
+
+interface FamilyFacts<Value> extends Omit<KeyFamily<Value>, 'prefix' | 'suffixLength' | 'suffix'> {
+  readonly suffix?: string
+  readonly suffixLength?: KeyFamily['suffixLength']
+}
+
+function family<Value>(tag: number, facts: FamilyFacts<Value>): KeyFamily<Value> {
+  return { suffix: '', suffixLength: [0, 0], ...facts, prefix: Uint8Array.of(OWN, tag) }
+}
+
+const TRANSACTION: Codec<KeptTransaction | undefined> = {
+  encode: (transaction) => transactionToBytes(transaction!),
+  decode: bytesToTransaction,
+}
+const MEMBER = { encode: encodeMember, decode: decodeMember }
+const NOBODY = 'nobody'
+const U32_LENGTH = 4
+const U64_LENGTH = 8
 
 /**
- * Key of the root of the ledger's accumulator, 32 bytes. The last version of each block writes it that no
- * signed ledger info covers yet.
+ * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
+ * other family has.
  */
-export const ACCUMULATOR_ROOT_KEY: Uint8Array = Uint8Array.of(OWN, 2)
+export const KEY_FAMILIES = {
+  stateRoot: family(0x01, {
+    value: 'root of the state, 32 bytes',
+    codec: BYTES,
+    writtenBy: 'the last version of each block, if the source has the root',
+    deletedBy: NOBODY,
+  }),
+  accumulatorRoot: family(0x02, {
+    value: "root of the ledger's accumulator, 32 bytes",
+    codec: BYTES,
+    writtenBy: 'the last version of each block that no signed ledger info covers yet',
+    deletedBy: NOBODY,
+  }),
+  epochEnding: family(0x03, {
+    suffix: 'u64 epoch',
+    suffixLength: [U64_LENGTH, U64_LENGTH],
+    value: 'ledger info that ends the epoch, with its signatures, packed (`records/src/epoch-change.ts`)',
+    codec: BYTES,
+    writtenBy: 'the last version of the commit after its signatures were checked',
+    deletedBy: NOBODY,
+  }),
+  transactions: family(0x04, {
+    value: 'empty: versions come with their transactions',
+    codec: PRESENCE,
+    writtenBy: 'the first version with its transaction',
+    deletedBy: 'the first version without it',
+  }),
+  transaction: family(0x04, {
+    suffix: 'u8 lowest six bits of the version',
+    suffixLength: [1, 1],
+    value: 'transaction that made the version, if this version wrote the key (`records/src/kept-transaction.ts`)',
+    codec: TRANSACTION,
+    writtenBy: 'each version that writes state, in a store that keeps transactions',
+    deletedBy: NOBODY,
+  }),
+  slice: family(0x05, {
+    value: 'definition of the slice (`records/src/slice/definition.ts`)',
+    codec: { encode: encodeSliceDefinition, decode: decodeSliceDefinition },
+    writtenBy: 'the first version of a store that keeps a slice',
+    deletedBy: NOBODY,
+  }),
+  sliceAccount: family(0x06, {
+    suffix: 'address, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value: 'account or object of the slice (`records/src/slice/member.ts`)',
+    codec: MEMBER,
+    writtenBy: 'the version with which it joins',
+    deletedBy: NOBODY,
+  }),
+  sliceTable: family(0x07, {
+    suffix: 'handle, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value: 'table of the slice (`records/src/slice/member.ts`)',
+    codec: MEMBER,
+    writtenBy: 'the version with which it joins, or that shows its type',
+    deletedBy: NOBODY,
+  }),
+  sliceType: family(0x08, {
+    suffix: 'u32 number',
+    suffixLength: [U32_LENGTH, U32_LENGTH],
+    value: 'type of the values of tables of the slice, BCS',
+    codec: { encode: encodeValueType, decode: decodeValueType },
+    writtenBy: 'the version with the first table of the type',
+    deletedBy: NOBODY,
+  }),
+  checkpoint: family(0x09, {
+    value: 'proof that a signed ledger info commits to the state of a version (`records/src/checkpoint.ts`)',
+    codec: { encode: checkpointToBytes, decode: bytesToCheckpoint },
+    writtenBy: 'the last version of a block whose source has the proof, or of the commit after it was found',
+    deletedBy: NOBODY,
+  }),
+  sliceLeftOut: family(0x0a, {
+    value: 'counts of what the slice left out (`records/src/slice/left-out.ts`)',
+    codec: { encode: encodeSliceLeftOut, decode: decodeSliceLeftOut },
+    writtenBy: 'the last version of each commit that left something out',
+    deletedBy: NOBODY,
+  }),
+  sliceDeletion: family(0x0b, {
+    suffix: 'key of the state',
+    suffixLength: [0, MAX_KEY_LENGTH - 2],
+    value: 'empty: the version deletes the key of a member that is not known whole',
+    codec: PRESENCE,
+    writtenBy: 'the version that deletes the key',
+    deletedBy: NOBODY,
+  }),
+} as const satisfies Record<string, KeyFamily>
+
+/** Whether a key belongs to the store, and not to the state of the chain. */
+export function isOwnKey(key: Uint8Array): boolean {
+  return key[0] === OWN
+}
+
+/** Key of the root of the state, 32 bytes. */
+export const STATE_ROOT_KEY = KEY_FAMILIES.stateRoot.prefix
+
+/** Key of the root of the ledger's accumulator, 32 bytes. */
+export const ACCUMULATOR_ROOT_KEY = KEY_FAMILIES.accumulatorRoot.prefix
+
+/** Key of a signed checkpoint. */
+export const CHECKPOINT_KEY = KEY_FAMILIES.checkpoint.prefix
 
 /** Prefix of the keys of ends of epochs: see `epochEndingKey`. */
-export const EPOCH_ENDING_PREFIX: Uint8Array = Uint8Array.of(OWN, 3)
+export const EPOCH_ENDING_PREFIX = KEY_FAMILIES.epochEnding.prefix
 
-/**
- * Key of the end of an epoch whose signatures the store has checked: the prefix and the epoch, u64 with the highest
- * byte first.
- */
+/** Key of the end of an epoch whose signatures the store has checked. */
 export function epochEndingKey(epoch: bigint): Uint8Array {
-  const key = new Uint8Array(EPOCH_ENDING_PREFIX.length + 8)
-  key.set(EPOCH_ENDING_PREFIX)
+  const key = withSuffixLength(EPOCH_ENDING_PREFIX, U64_LENGTH)
   new DataView(key.buffer).setBigUint64(EPOCH_ENDING_PREFIX.length, epoch)
   return key
+}
+
+/** Epoch of a key that `epochEndingKey` made. */
+export function epochOfKey(key: Uint8Array): bigint {
+  return new DataView(key.buffer, key.byteOffset).getBigUint64(EPOCH_ENDING_PREFIX.length)
 }
 
 /**
  * Key that has an empty value as long as versions come with the transactions that made them. The first of these
  * versions writes it, and the first version without a transaction deletes it.
  */
-export const TRANSACTIONS_KEY: Uint8Array = Uint8Array.of(OWN, 4)
+export const TRANSACTIONS_KEY = KEY_FAMILIES.transactions.prefix
 
 /**
  * Number of keys that take turns with transactions: neighbouring versions write different keys, so a database that is
@@ -39,7 +181,7 @@ export const TRANSACTIONS_KEY: Uint8Array = Uint8Array.of(OWN, 4)
 const TRANSACTION_LANES = 64
 
 const TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
-  Uint8Array.of(...TRANSACTIONS_KEY, lane),
+  Uint8Array.of(...KEY_FAMILIES.transaction.prefix, lane),
 )
 
 /**
@@ -52,62 +194,94 @@ export function transactionKey(version: bigint): Uint8Array {
 
 /** Whether a key is one of `transactionKey`. */
 export function isTransactionKey(key: Uint8Array): boolean {
-  return key.length === TRANSACTIONS_KEY.length + 1 && key[0] === OWN && key[1] === TRANSACTIONS_KEY[1]
+  const { prefix } = KEY_FAMILIES.transaction
+  return key.length === prefix.length + 1 && key[0] === OWN && key[1] === prefix[1]
 }
 
 /**
  * Key of the definition of a slice. Only stores that keep a slice of their ledger have it, from their first version on.
  */
-export const SLICE_KEY: Uint8Array = Uint8Array.of(OWN, 5)
+export const SLICE_KEY = KEY_FAMILIES.slice.prefix
 
-/** Prefix of the keys of accounts and objects that a slice keeps. The address follows. */
-export const SLICE_ACCOUNT_PREFIX: Uint8Array = Uint8Array.of(OWN, 6)
+/** Prefix of the keys of accounts and objects that a slice keeps. */
+export const SLICE_ACCOUNT_PREFIX = KEY_FAMILIES.sliceAccount.prefix
 
-/** Prefix of the keys of tables that a slice keeps. The handle follows. */
-export const SLICE_TABLE_PREFIX: Uint8Array = Uint8Array.of(OWN, 7)
+/** Prefix of the keys of tables that a slice keeps. */
+export const SLICE_TABLE_PREFIX = KEY_FAMILIES.sliceTable.prefix
+
+/** Offset of the address or handle in a `memberKey`. */
+export const MEMBER_ID_AT = SLICE_ACCOUNT_PREFIX.length
+
+/** Key of the store's record of an account or table of its slice. */
+export function memberKey(kind: MemberKind, id: Uint8Array): Uint8Array {
+  return withSuffix(kind === 'account' ? SLICE_ACCOUNT_PREFIX : SLICE_TABLE_PREFIX, id)
+}
+
+/** Kind of the member with a `memberKey`; undefined for other keys. */
+export function memberKindOf(key: Uint8Array): MemberKind | undefined {
+  if (key[0] !== OWN) return undefined
+  if (key[1] === SLICE_ACCOUNT_PREFIX[1]) return 'account'
+  return key[1] === SLICE_TABLE_PREFIX[1] ? 'table' : undefined
+}
+
+/** Address or handle of a `memberKey`. */
+export function memberIdOf(key: Uint8Array): Uint8Array {
+  return copyBytes(key, MEMBER_ID_AT)
+}
+
+/** Prefix of the keys of types of table values that a slice knows. */
+export const SLICE_TYPE_PREFIX = KEY_FAMILIES.sliceType.prefix
+
+export function sliceTypeKey(number: number): Uint8Array {
+  const key = withSuffixLength(SLICE_TYPE_PREFIX, U32_LENGTH)
+  new DataView(key.buffer).setUint32(SLICE_TYPE_PREFIX.length, number)
+  return key
+}
+
+/** Number of a `sliceTypeKey`; undefined for other keys. */
+export function sliceTypeNumberOf(key: Uint8Array): number | undefined {
+  if (key[0] !== OWN || key[1] !== SLICE_TYPE_PREFIX[1]) return undefined
+  return new DataView(key.buffer, key.byteOffset).getUint32(SLICE_TYPE_PREFIX.length)
+}
+
+/** Key under which a slice counts what it left out. */
+export const SLICE_LEFT_OUT_KEY = KEY_FAMILIES.sliceLeftOut.prefix
+
+/** Whether a key is `SLICE_LEFT_OUT_KEY`. */
+export function isSliceLeftOutKey(key: Uint8Array): boolean {
+  return key.length === SLICE_LEFT_OUT_KEY.length && compareBytes(key, SLICE_LEFT_OUT_KEY) === 0
+}
 
 /**
- * Prefix of the keys of types of table values that a slice knows. A number follows, u32 with the highest byte first.
+ * Whether a slice can note that a version deletes a key. The key of the note is 2 bytes longer, and must not be too
+ * long for a store. Without the note, a store has no trace of the deletion of what it never had.
  */
-export const SLICE_TYPE_PREFIX: Uint8Array = Uint8Array.of(OWN, 8)
+export function canNoteDeletion(key: Uint8Array): boolean {
+  return key.length <= KEY_FAMILIES.sliceDeletion.suffixLength[1]
+}
 
-/** Key under which a slice counts what it left out: the last version of each commit that left something out writes it. */
-export const SLICE_LEFT_OUT_KEY: Uint8Array = Uint8Array.of(OWN, 10)
+/** Key of the note that a version deletes a key; undefined if the key is too long to be noted. */
+export function sliceDeletionKey(key: Uint8Array): Uint8Array | undefined {
+  return canNoteDeletion(key) ? withSuffix(KEY_FAMILIES.sliceDeletion.prefix, key) : undefined
+}
 
-/**
- * Prefix of the keys under which a slice notes that a version deletes a key of a member that it does not know whole.
- * The deleted key follows. Without the note, a store has no trace of the deletion of what it never had.
- */
-export const SLICE_DELETION_PREFIX: Uint8Array = Uint8Array.of(OWN, 11)
-
-const SLICE_KINDS = new Set(
-  [
-    SLICE_KEY,
-    SLICE_ACCOUNT_PREFIX,
-    SLICE_TABLE_PREFIX,
-    SLICE_TYPE_PREFIX,
-    SLICE_LEFT_OUT_KEY,
-    SLICE_DELETION_PREFIX,
-  ].map((key) => key[1]!),
+const SLICE_TAGS = new Set(
+  Object.entries(KEY_FAMILIES).flatMap(([name, { prefix }]) => (name.startsWith('slice') ? [prefix[1]!] : [])),
 )
 
 /** Whether a key holds what a slice keeps, deletes or left out. */
 export function isSliceKey(key: Uint8Array): boolean {
-  return key[0] === OWN && SLICE_KINDS.has(key[1]!)
+  return key[0] === OWN && SLICE_TAGS.has(key[1]!)
 }
 
-/** Whether a key is `SLICE_LEFT_OUT_KEY`. */
-export function isSliceLeftOutKey(key: Uint8Array): boolean {
-  return key.length === SLICE_LEFT_OUT_KEY.length && key[0] === OWN && key[1] === SLICE_LEFT_OUT_KEY[1]
+function withSuffixLength(prefix: Uint8Array, length: number): Uint8Array {
+  const key = new Uint8Array(prefix.length + length)
+  key.set(prefix)
+  return key
 }
 
-/**
- * Key of a signed checkpoint, in the form of `checkpointToBytes` of `@ledger-state/proof`. It proves that a ledger info
- * that validators signed commits to the state after the version that writes the key.
- */
-export const CHECKPOINT_KEY: Uint8Array = Uint8Array.of(OWN, 9)
-
-/** Whether a key belongs to the store, and not to the state of the chain. */
-export function isOwnKey(key: Uint8Array): boolean {
-  return key[0] === OWN
+function withSuffix(prefix: Uint8Array, suffix: Uint8Array): Uint8Array {
+  const key = withSuffixLength(prefix, suffix.length)
+  key.set(suffix, prefix.length)
+  return key
 }

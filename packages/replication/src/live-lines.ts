@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { StateEngineReader } from '@ledger-state/engine'
 import { feedHeaderLine, headToFeedLine } from '@ledger-state/feed'
-import { decodeCommitMark } from '@ledger-state/ingest'
+import { decodeCommitMark } from '@ledger-state/records'
 import type { RecentLines } from './recent-lines.js'
 
 /** Interval at which a feed reports its newest version, also while nothing is committed. */

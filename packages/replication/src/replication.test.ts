@@ -7,8 +7,14 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseAddress, type VersionWrites } from '@ledger-state/core'
 import { type LedgerSource, type LedgerVersion, openSource } from '@ledger-state/feed'
-import { decodeCommitMark, type IngestOptions, ingestSliceOfStore, ingestSource } from '@ledger-state/ingest'
-import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/records'
+import { type IngestOptions, ingestSliceOfStore, ingestSource } from '@ledger-state/ingest'
+import {
+  bytesToTransaction,
+  decodeCommitMark,
+  type KeptTransaction,
+  TRANSACTIONS_KEY,
+  transactionKey,
+} from '@ledger-state/records'
 import {
   type LmdbEngineReader,
   openStateEngine,

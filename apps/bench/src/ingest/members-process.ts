@@ -3,7 +3,8 @@
 // outside of the slice.
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import { encodeSliceRecord, memberKey, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { encodeSliceRecord, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { memberKey } from '@ledger-state/records'
 import { tableItemKey } from '@ledger-state/type-tag'
 
 const LOOKS = 1_000_000

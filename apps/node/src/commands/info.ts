@@ -2,9 +2,6 @@ import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http'
 import {
-  type CommitMark,
-  type Contradiction,
-  decodeCommitMark,
   measureMember,
   readSliceLines,
   readSliceMembers,
@@ -12,7 +9,7 @@ import {
   type SliceStatus,
 } from '@ledger-state/ingest'
 import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
-import { TRANSACTIONS_KEY } from '@ledger-state/records'
+import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'

@@ -1,6 +1,7 @@
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { checkEndings } from '@ledger-state/feed'
-import { decodeCommitMark, readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
+import { readEpochEndings, rejectUnsigned } from '@ledger-state/ingest'
+import { decodeCommitMark } from '@ledger-state/records'
 import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { defaultedOption, wholeNumber } from '../config/option.js'

@@ -1,9 +1,9 @@
 // A node that follows another and keeps a slice of its ledger: the real program throughout.
 import { existsSync } from 'node:fs'
 import type { AsyncSnapshot } from '@ledger-state/engine'
-import { decodeCommitMark } from '@ledger-state/ingest'
 import { openPostgresEngineReader } from '@ledger-state/postgres-engine'
 import { startPostgres } from '@ledger-state/postgres-engine/testing/postgres-server'
+import { decodeCommitMark } from '@ledger-state/records'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { eventually } from '@ledger-state/testing/eventually'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

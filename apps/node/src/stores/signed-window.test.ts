@@ -1,6 +1,6 @@
 import type { VersionWrites } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
-import { encodeCommitMark } from '@ledger-state/ingest'
+import { encodeCommitMark } from '@ledger-state/records'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asyncUpToSigned, upToSigned } from './signed-window.js'
 

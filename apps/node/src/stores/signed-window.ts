@@ -10,7 +10,7 @@ import {
   type StateView,
   versionNotFound,
 } from '@ledger-state/engine'
-import { decodeCommitMark } from '@ledger-state/ingest'
+import { decodeCommitMark } from '@ledger-state/records'
 
 // A store as `--require-signed` serves it: versions above the newest signed one do not exist yet for any read. If
 // nothing is signed, there is no ledger.

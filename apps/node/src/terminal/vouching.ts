@@ -1,4 +1,4 @@
-import type { Vouching } from '@ledger-state/feed'
+import type { Vouching } from '@ledger-state/records'
 
 /** Text about the signers: `by 80 of 90 of the voting power of epoch 8, from the waypoint 0:978a…`. */
 export function describeVouching({ waypoint, epoch, power }: Vouching): string {

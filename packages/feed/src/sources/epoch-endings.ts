@@ -1,8 +1,8 @@
 import { LedgerHasher } from '@ledger-state/proof'
+import type { Vouching } from '@ledger-state/records'
 import type { BackupStorage } from '../files/backup-storage.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 import { Voucher } from './voucher.js'
-import type { Vouching } from './vouching.js'
 
 /**
  * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs. If

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { checkpointToBytes, DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
-import type { KeptTransaction } from '@ledger-state/records'
+import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
+import { checkpointToBytes, type KeptTransaction } from '@ledger-state/records'
 import { otherGenesis, otherWaypoint } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'

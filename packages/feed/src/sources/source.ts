@@ -1,10 +1,10 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { KeptTransaction } from '@ledger-state/records'
+import type { KeptTransaction, Vouching } from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import type { Network } from '../networks/network.js'
-import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { ReadStateValue } from '../wire/ledger-clock.js'
-import type { SignedPoint, Vouching } from './vouching.js'
+import type { SignedPoint } from './vouching.js'
 
 /** Source of ledger data: an ordered stream of versions, which a state may precede. */
 export interface LedgerSource {

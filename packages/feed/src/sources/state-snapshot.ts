@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
-import { checkpointToBytes, LedgerHasher } from '@ledger-state/proof'
-import { noteToAnnotation } from '@ledger-state/records'
+import { LedgerHasher } from '@ledger-state/proof'
+import { checkpointToBytes, noteToAnnotation, type Vouching } from '@ledger-state/records'
 import {
   manifestStateRootDiffers,
   missingRecords,
@@ -27,7 +27,6 @@ import { LedgerClock } from '../wire/ledger-clock.js'
 import { readStateRecord } from '../wire/state-record.js'
 import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePart } from './source.js'
 import { Voucher } from './voucher.js'
-import type { Vouching } from './vouching.js'
 
 /** Most entries of a part. */
 const PART_ENTRIES = 5_000

@@ -1,14 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError, SizedCache } from '@ledger-state/core'
-import {
-  AccumulatorFrontier,
-  checkpointToBytes,
-  HASH_LENGTH,
-  LedgerHasher,
-  type SignedLedgerInfo,
-} from '@ledger-state/proof'
-import type { KeptTransaction } from '@ledger-state/records'
+import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher, type SignedLedgerInfo } from '@ledger-state/proof'
+import { checkpointToBytes, type KeptTransaction, type Vouching } from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import {
   missingRecords,
   missingVersions,
@@ -36,7 +31,6 @@ import {
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
 import { infoStartAfter, readTransactionRecord } from '../proof/transaction-record.js'
-import type { PackedEnding } from '../signatures/packed-ending.js'
 import { readEvents } from '../wire/events.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
@@ -46,7 +40,7 @@ import { openEpochEndings } from './epoch-endings.js'
 import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOptions } from './source.js'
 import { UndecodedNotices } from './undecoded-notices.js'
 import { Voucher } from './voucher.js'
-import type { SignedPoint, Vouching } from './vouching.js'
+import type { SignedPoint } from './vouching.js'
 
 /**
  * Reads all transactions of a backup, which its metadata list.

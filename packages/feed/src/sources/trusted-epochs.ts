@@ -9,6 +9,8 @@ import {
   type SignedPower,
   versionOfWaypoint,
 } from '@ledger-state/proof'
+import type { Vouching } from '@ledger-state/records'
+import { type PackedEnding, packEnding } from '@ledger-state/records/epoch-change'
 import { pMapIterable } from 'p-map'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
 import { OBJECTS_AT_ONCE, readBackupMetadata, readManifest, resolveBackupFile } from '../files/backup-directory.js'
@@ -17,8 +19,7 @@ import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { loadBls } from '../signatures/load-bls.js'
-import { type PackedEnding, packEnding } from '../signatures/packed-ending.js'
-import type { SignedPoint, Vouching } from './vouching.js'
+import type { SignedPoint } from './vouching.js'
 
 interface PlacedEnding {
   readonly info: SignedLedgerInfo

@@ -1,11 +1,12 @@
 import { DEFAULT_HASH_SALT, type LedgerHasher, type SignedLedgerInfo, versionOfWaypoint } from '@ledger-state/proof'
+import type { Vouching } from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import { withoutVouching } from '../errors.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { findKnownNetwork } from '../networks/network.js'
-import type { PackedEnding } from '../signatures/packed-ending.js'
 import type { SignedRangeReading, SourceOptions } from './source.js'
 import { TrustedEpochs } from './trusted-epochs.js'
-import type { SignedPoint, Vouching } from './vouching.js'
+import type { SignedPoint } from './vouching.js'
 
 /** Finds the validators that vouch for the ledger infos of a backup. */
 export class Voucher {

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
+import type { Vouching } from '@ledger-state/records'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startStandInNode } from '../../testing/stand-in-node.ts'
@@ -11,7 +12,6 @@ import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { madeEndings, signedLedgerInfo, validatorsOf, writeEndings } from '../../testing/synthetic-epochs.ts'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
-import { readVouching, type Vouching, writeVouching } from './vouching.js'
 
 const chain = new SyntheticChain({ blocks: 40, signers: true })
 const EPOCH = Number(chain.epoch)
@@ -147,14 +147,6 @@ describe('a node', () => {
     onTestFinished(node.close)
     const opening = openSource(node.url, { waypoints: [waypointOf(0)] })
     await expect(opening).rejects.toMatchObject({ code: 'invalid_argument', message: /carry no signatures/ })
-  })
-})
-
-describe('what vouches for versions', () => {
-  it.each([vouched, { ...vouched, power: undefined }])('is written and read again', (vouching) => {
-    const writer = new ByteWriter()
-    writeVouching(writer, vouching)
-    expect(readVouching(new ByteReader(writer.toBytes()))).toEqual(vouching)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { SliceLeftOut } from '@ledger-state/ledger'
+import type { SliceLeftOut } from '@ledger-state/records'
 
 /** Counts of what a slice left out, under their JSON names; null if the store keeps everything, or did not count. */
 export function leftOutFacts(leftOut: SliceLeftOut | undefined) {

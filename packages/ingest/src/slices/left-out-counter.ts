@@ -1,6 +1,5 @@
 import type { Write } from '@ledger-state/core'
-import { encodeSliceLeftOut, type SliceLeftOut } from '@ledger-state/ledger'
-import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
+import { encodeSliceLeftOut, SLICE_LEFT_OUT_KEY, type SliceLeftOut } from '@ledger-state/records'
 import { bytesOfWrites } from '../written-bytes.js'
 
 const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, mkdirSync, openSync, readSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keyName } from '@ledger-state/records/writes-hash'
 import { cannotSpoolModules, diskOfModulesFull } from '../errors.js'
-import { keyName } from '../writes-hash.js'
 
 interface Place {
   readonly at: number

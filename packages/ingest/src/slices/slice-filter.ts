@@ -2,15 +2,10 @@ import { Buffer } from 'node:buffer'
 import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
+import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/ledger'
 import {
   decodeSliceLeftOut,
-  decodeSliceRecord,
-  SliceKeeper,
-  type SliceSpec,
-  sliceDigest,
-  sliceSpecToLines,
-} from '@ledger-state/ledger'
-import {
+  isMarkOfSlice,
   isOwnKey,
   isSliceKey,
   isSliceLeftOutKey,
@@ -23,7 +18,6 @@ import {
 } from '@ledger-state/records'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
 import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
-import { isMarkOfSlice } from './import-mark.js'
 import { LeftOutCounter } from './left-out-counter.js'
 
 /** Specification of a slice, and what making it needs. */

@@ -5,8 +5,7 @@ import {
   type StateEngineReader,
   type StateWriter,
 } from '@ledger-state/engine'
-import { SLICE_KEY } from '@ledger-state/records'
-import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange } from '../commit-mark.js'
+import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange, SLICE_KEY } from '@ledger-state/records'
 import { CountedIngest, type IngestCounters } from '../counters.js'
 import { sourceKeepsSlice } from '../errors.js'
 import type { IngestOptions } from '../ingest-options.js'

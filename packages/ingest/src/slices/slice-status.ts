@@ -1,15 +1,16 @@
 import { addressToShortHex, type KeyedEntry } from '@ledger-state/core'
-import { copyBytes } from '@ledger-state/core/bytes'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
+import { decodeSliceRecord, type SliceMember, typePatternToText } from '@ledger-state/ledger'
 import {
   decodeMember,
   decodeSliceLeftOut,
-  decodeSliceRecord,
+  memberIdOf,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_LEFT_OUT_KEY,
+  SLICE_TABLE_PREFIX,
   type SliceLeftOut,
-  type SliceMember,
-  typePatternToText,
-} from '@ledger-state/ledger'
-import { SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_LEFT_OUT_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/records'
+} from '@ledger-state/records'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
 
 /** Description of a slice. */
@@ -143,7 +144,7 @@ async function* membersOf(view: LatestView): AsyncGenerator<SliceMember> {
   for (const [kind, prefix] of prefixes) {
     for await (const { key, value } of view.scan(prefix)) {
       const { reason, since, isWhole } = decodeMember(value)
-      yield { kind, id: copyBytes(key, prefix.length), reason, since, isWhole }
+      yield { kind, id: memberIdOf(key), reason, since, isWhole }
     }
   }
 }

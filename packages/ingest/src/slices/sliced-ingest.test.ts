@@ -24,12 +24,12 @@ import {
   randomSpecs,
   wholeOf,
 } from '@ledger-state/ledger/testing/random-slices'
+import { decodeCommitMark } from '@ledger-state/records'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
-import { decodeCommitMark } from '../commit-mark.js'
 import { ingestSource } from '../ingest-source.js'
 
 const RUNS = { numRuns: isSlowRun ? scaledRounds(200) : 5 }

@@ -1,35 +1,26 @@
-import {
-  ADDRESS_LENGTH,
-  addressToShortHex,
-  ByteReader,
-  ByteWriter,
-  isLedgerStateError,
-  type Write,
-} from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex, isLedgerStateError, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { readResourceGroup } from '@ledger-state/move-module'
-import { isOwnKey, SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX, SLICE_TYPE_PREFIX } from '@ledger-state/records'
-import {
-  decodeStateKey,
-  readTypeTag,
-  type StructTag,
-  type TypeTag,
-  typeTagToText,
-  writeTypeTag,
-} from '@ledger-state/type-tag'
-import { isFrameworkAt } from '../slices/always-kept.js'
 import {
   decodeMember,
-  decodeSliceRecord,
+  decodeValueType,
   encodeMember,
-  encodeSliceRecord,
+  encodeValueType,
+  isOwnKey,
+  MEMBER_ID_AT,
   MEMBER_REASONS,
   type MemberKind,
   type MemberReason,
   memberKey,
+  memberKindOf,
+  SLICE_KEY,
   sliceDeletionKey,
   sliceTypeKey,
-} from '../slices/slice-records.js'
+  sliceTypeNumberOf,
+} from '@ledger-state/records'
+import { decodeStateKey, type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import { isFrameworkAt } from '../slices/always-kept.js'
+import { decodeSliceRecord, encodeSliceRecord } from '../slices/slice-records.js'
 import type { SliceSpec } from '../slices/slice-spec.js'
 import { matchesType, type TypePattern } from '../slices/type-pattern.js'
 import { MemberSet } from './member-set.js'
@@ -121,22 +112,21 @@ export class SliceKeeper {
 
   /** Takes the store's value under a key of its slice. */
   restore(key: Uint8Array, value: Uint8Array): void {
-    const kind = key[1]
-    if (kind === SLICE_TYPE_PREFIX[1]) {
-      const number = new DataView(key.buffer, key.byteOffset).getUint32(SLICE_TYPE_PREFIX.length)
-      const tag = readTypeTag(new ByteReader(value))
+    const number = sliceTypeNumberOf(key)
+    const kind = memberKindOf(key)
+    if (number !== undefined) {
+      const tag = decodeValueType(value)
       this.#types[number - 1] = tag
       this.#typeNumbers.set(typeTagToText(tag), number)
       if (this.#recorded.type === number - 1) this.#recorded.type = number
-    } else if (kind === SLICE_ACCOUNT_PREFIX[1] || kind === SLICE_TABLE_PREFIX[1]) {
+    } else if (kind) {
       const { reason, isWhole, since, valueType = 0 } = decodeMember(value)
-      const of: MemberKind = kind === SLICE_ACCOUNT_PREFIX[1] ? 'account' : 'table'
-      const set = this.#setOf(of)
-      const held = set.find(key, SLICE_ACCOUNT_PREFIX.length)
+      const set = this.#setOf(kind)
+      const held = set.find(key, MEMBER_ID_AT)
       if (held >= 0) set.setValueType(held, valueType)
       else {
-        const number = set.add(key, SLICE_ACCOUNT_PREFIX.length, Number(since), flagsOf(reason, isWhole), valueType)
-        if (this.#recorded[of] === number) this.#recorded[of] = number + 1
+        const added = set.add(key, MEMBER_ID_AT, Number(since), flagsOf(reason, isWhole), valueType)
+        if (this.#recorded[kind] === added) this.#recorded[kind] = added + 1
       }
     }
   }
@@ -243,9 +233,7 @@ export class SliceKeeper {
     if (this.#asked) yield [SLICE_KEY, this.#asked]
     this.#asked = undefined
     for (const recorded = this.#recorded; recorded.type < this.#types.length; recorded.type++) {
-      const writer = new ByteWriter()
-      writeTypeTag(writer, this.#types[recorded.type]!)
-      yield [sliceTypeKey(recorded.type + 1), writer.toBytes()]
+      yield [sliceTypeKey(recorded.type + 1), encodeValueType(this.#types[recorded.type]!)]
     }
     for (const number of new Set(this.#typed)) if (number < this.#recorded.table) yield this.#recordOf('table', number)
     this.#typed = []

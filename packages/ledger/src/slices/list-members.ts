@@ -1,11 +1,19 @@
-import { ByteReader, type KeyedEntry } from '@ledger-state/core'
-import { copyBytes } from '@ledger-state/core/bytes'
+import type { KeyedEntry } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
-import { SLICE_ACCOUNT_PREFIX, SLICE_KEY, SLICE_TABLE_PREFIX } from '@ledger-state/records'
-import { accountKeyPrefix, readTypeTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
+import {
+  decodeMember,
+  decodeValueType,
+  memberIdOf,
+  memberKindOf,
+  SLICE_ACCOUNT_PREFIX,
+  SLICE_KEY,
+  SLICE_TABLE_PREFIX,
+  sliceTypeKey,
+} from '@ledger-state/records'
+import { accountKeyPrefix, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { scanFrom } from '../listings/scan-from.js'
-import { decodeMember, decodeSliceRecord, type SliceMember, type SliceRecord, sliceTypeKey } from './slice-records.js'
+import { decodeSliceRecord, type SliceMember, type SliceRecord } from './slice-records.js'
 import { SlicedView } from './sliced-reader.js'
 
 /** A member of a slice, with its size in a state. */
@@ -62,16 +70,16 @@ export function listMembers(view: StateView, { since = 0n, start, limit, isFull 
       const record = decodeMember(entry.value)
       if (record.since < since) continue
       found++
-      const isTable = entry.key[1] === SLICE_TABLE_PREFIX[1]
-      const id = copyBytes(entry.key, SLICE_TABLE_PREFIX.length)
+      const kind = memberKindOf(entry.key)!
+      const id = memberIdOf(entry.key)
       yield {
         reason: record.reason,
         since: record.since,
         isWhole: record.isWhole,
-        kind: isTable ? 'table' : 'account',
+        kind,
         id,
         valueType: record.valueType === undefined ? undefined : typeOf(whole, record.valueType),
-        size: sizeOf(whole, isTable ? tableKeyPrefix(id) : accountKeyPrefix(id)),
+        size: sizeOf(whole, kind === 'table' ? tableKeyPrefix(id) : accountKeyPrefix(id)),
       }
     }
   }
@@ -88,7 +96,7 @@ export function listMembers(view: StateView, { since = 0n, start, limit, isFull 
 
 function* scanMembers(view: StateView, start: Uint8Array | undefined, limit: number): Generator<KeyedEntry> {
   let count = 0
-  if (start?.[1] !== SLICE_TABLE_PREFIX[1]) {
+  if (!start || memberKindOf(start) !== 'table') {
     for (const entry of scanFrom(view, SLICE_ACCOUNT_PREFIX, { start, limit })) {
       count++
       yield entry
@@ -100,7 +108,7 @@ function* scanMembers(view: StateView, start: Uint8Array | undefined, limit: num
 
 function typeOf(view: StateView, number: number): TypeTag | undefined {
   const bytes = view.get(sliceTypeKey(number))
-  return bytes && readTypeTag(new ByteReader(bytes))
+  return bytes && decodeValueType(bytes)
 }
 
 function sizeOf(view: StateView, prefix: Uint8Array): ListedMember['size'] {

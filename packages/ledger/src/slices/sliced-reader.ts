@@ -12,19 +12,20 @@ import type {
   StoreBase,
   WriteSearch,
 } from '@ledger-state/engine'
-import { annotationToNote, isOwnKey } from '@ledger-state/records'
+import {
+  annotationToNote,
+  canNoteDeletion,
+  decodeMember,
+  isOwnKey,
+  type MemberKind,
+  memberKey,
+  sliceDeletionKey,
+} from '@ledger-state/records'
 import { accountKeyPrefix, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
 import { nearestInHistory, nearestWrite, type SearchingReader } from '../writes/nearest-write.js'
 import { isFrameworkAt } from './always-kept.js'
-import {
-  canNoteDeletion,
-  decodeMember,
-  type MemberKind,
-  memberKey,
-  type SliceRecord,
-  sliceDeletionKey,
-} from './slice-records.js'
+import type { SliceRecord } from './slice-records.js'
 import { matchesType } from './type-pattern.js'
 
 const ACCESS_PATH = 0

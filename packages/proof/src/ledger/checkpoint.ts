@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { ByteReader, type ByteWriter } from '@ledger-state/core'
 import { ledgerWithoutStateRoot, shortPath, wrongPathLength } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
@@ -42,21 +42,6 @@ export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
     siblings: readHashes(reader),
     ledgerInfo: reader.readByteString(),
   }
-}
-
-/** Encodes a checkpoint in the form in which stores keep it. */
-export function checkpointToBytes(checkpoint: SignedCheckpoint): Uint8Array {
-  const writer = new ByteWriter()
-  writeCheckpoint(writer, checkpoint)
-  return writer.toBytes()
-}
-
-/** Reads a checkpoint that `checkpointToBytes` encoded. @throws `invalid_bcs` */
-export function bytesToCheckpoint(bytes: Uint8Array): SignedCheckpoint {
-  const reader = new ByteReader(bytes)
-  const checkpoint = readCheckpoint(reader)
-  reader.expectEnd()
-  return checkpoint
 }
 
 /**

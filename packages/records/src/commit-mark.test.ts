@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeCommitMark, encodeCommitMark } from './commit-mark.js'
-import { WRITES_HASH_LENGTH } from './writes-hash.js'
+import { decodeCommitMark, encodeCommitMark, WRITES_HASH_LENGTH } from './commit-mark.js'
 
 const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
 const hashes = fc.uint8Array({ minLength: WRITES_HASH_LENGTH, maxLength: WRITES_HASH_LENGTH })

@@ -1,7 +1,8 @@
-import { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import { readVouching, type Vouching, writeVouching } from '@ledger-state/feed'
-import { WRITES_HASH_LENGTH } from './writes-hash.js'
+import { beginsWith, textBytes } from './magic.js'
+import { readVouching, type Vouching, writeVouching } from './vouching.js'
+
+export const WRITES_HASH_LENGTH = 32
 
 /** State of an ingest that it keeps with each commit. */
 export interface CommitMark extends ResumeToken {
@@ -54,7 +55,7 @@ export interface Contradiction {
   readonly epoch: bigint
 }
 
-const MAGIC = Buffer.from('LSMARK\0\x05', 'latin1')
+const MAGIC = textBytes('LSMARK\0\x05')
 
 const NOTHING: CommitMark = {
   isUnproven: true,
@@ -85,7 +86,7 @@ export function encodeCommitMark(mark: CommitMark): Uint8Array {
  * an empty one.
  */
 export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
-  if (!mark || !MAGIC.equals(mark.subarray(0, MAGIC.length))) return NOTHING
+  if (!mark || !beginsWith(mark, MAGIC)) return NOTHING
   const reader = new ByteReader(mark, MAGIC.length)
   const isUnproven = reader.readBool()
   const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))

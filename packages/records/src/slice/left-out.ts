@@ -1,6 +1,4 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
-import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
 
 // Layout of a store's counts of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
 
@@ -35,10 +33,4 @@ export function decodeSliceLeftOut(value: Uint8Array): SliceLeftOut {
   if (layout !== LAYOUT) throw reader.fault(`unknown layout ${layout} of what a slice left out`, 0)
   const count = (): number => Number(reader.readU64())
   return { keys: count(), bytes: count(), writes: count(), writtenBytes: count() }
-}
-
-/** A store's counts of what its slice left out; undefined if it keeps everything, or did not count. */
-export function readLeftOut(view: StateView): SliceLeftOut | undefined {
-  const value = view.get(SLICE_LEFT_OUT_KEY)
-  return value && decodeSliceLeftOut(value)
 }

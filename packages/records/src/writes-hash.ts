@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { VersionWrites, Write } from '@ledger-state/core'
-import { isSliceLeftOutKey } from '@ledger-state/records'
-
-export const WRITES_HASH_LENGTH = 32
+import { WRITES_HASH_LENGTH } from './commit-mark.js'
+import { isSliceLeftOutKey } from './own-keys.js'
 
 const U32 = 4
 const U64 = 8

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { badPackedEnding } from '../errors.js'
+import { badPackedEnding } from './errors.js'
 
 // The end of an epoch as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures.
 // Most validators stay from one epoch to the next, so the bytes of the epoch before are the dictionary: 16 KB then take

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
-import { SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { SLICE_LEFT_OUT_KEY } from './own-keys.js'
 import { WritesHash } from './writes-hash.js'
 
 const keys = fc.constantFrom(...['a', 'ab', 'b', ''].map((text) => Buffer.from(text)))

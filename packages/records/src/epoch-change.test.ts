@@ -1,10 +1,15 @@
 import { Buffer } from 'node:buffer'
+import { createRandom } from '@ledger-state/testing/random'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { madeEndings, signedLedgerInfo } from '../../testing/synthetic-epochs.ts'
-import { packEnding, unpackEnding } from './packed-ending.js'
+import { packEnding, unpackEnding } from './epoch-change.js'
 
-const endings = madeEndings(65).map(signedLedgerInfo)
+const random = createRandom(7)
+const VALIDATORS = random.bytes(4_000)
+/** Ends of epochs with the same validators, whose epoch and signature differ. */
+const endings = Array.from({ length: 65 }, (_, epoch) =>
+  Buffer.concat([Buffer.from([epoch]), VALIDATORS, random.bytes(96)]),
+)
 
 describe('the end of an epoch', () => {
   it('is unpacked as it was packed, with the one before and without, whatever its bytes are', () => {
@@ -30,7 +35,7 @@ describe('the end of an epoch', () => {
   })
 
   it('that is damaged, or lacks the one before, is not trusted', () => {
-    const [before, ending] = endings as [Uint8Array, Uint8Array]
+    const [before, ending] = [endings[0]!, endings[1]!]
     const { packed } = packEnding(1n, ending, before)
     const refusals: readonly (readonly [Uint8Array, Uint8Array | undefined])[] = [
       [packed, undefined],

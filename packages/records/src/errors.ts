@@ -1,0 +1,8 @@
+import { LedgerStateError } from '@ledger-state/core'
+
+/** Codes of records that cannot be read, besides `invalid_bcs` of `@ledger-state/core`. */
+export type RecordErrorCode = 'untrusted'
+
+export function badPackedEnding(epoch: bigint, why: string): LedgerStateError<RecordErrorCode> {
+  return new LedgerStateError('untrusted', `epoch ${epoch} is kept in a form that cannot be read: ${why}`, { epoch })
+}
