@@ -1,7 +1,7 @@
 // Compares the code with ARCHITECTURE.md and the READMEs, where dependency-cruiser and knip cannot: the manifests have the
 // dependencies of the table of packages, the tables of rooms list every folder, and modules have no mutable state except where the
 // page lists it. Files and sections that documents and comments name exist. READMEs list the error codes of their package with
-// their fields. Last line `N passed, M failed`.
+// their fields. Files are renamed by one function. Last line `N passed, M failed`.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -141,7 +141,20 @@ function checkCitations(): void {
   }
 }
 
+/** Sources that rename by themselves: the one function of durable renames, and a cache whose files have a digest. */
+const MAY_RENAME = ['packages/core/src/files.ts', 'packages/feed/src/buckets/object-cache.ts']
+
+/** A file gets its name by the function that syncs it first: a loss of power leaves no name without its content. */
+function checkRenames(): void {
+  for (const path of sourcesIn('{packages,apps}/*/src')) {
+    if (path.startsWith('packages/testing/') || MAY_RENAME.includes(path)) continue
+    const renames = /import \{[^}]*\brename(?:Sync)?\b[^}]*\} from 'node:fs|\bfs\.rename/.test(readText(path))
+    expect(!renames, `${path} renames a file by itself: moveDurably of core/src/files.ts syncs it first`)
+  }
+}
+
 checkPackages()
+checkRenames()
 checkErrorTables(root, expect)
 checkRooms()
 checkModuleState()

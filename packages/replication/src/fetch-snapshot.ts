@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
+import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import {
   answerText,
   FailureStreak,
@@ -106,7 +107,7 @@ class SnapshotFetch {
         if (!(await this.#fetchFiles(snapshot))) return false
         this.#stage = 'check'
         await this.#expectSound()
-        this.#putInPlace(snapshot)
+        await this.#putInPlace(snapshot)
         return true
       } catch (error) {
         if (signal?.aborted) return false
@@ -164,7 +165,7 @@ class SnapshotFetch {
       this.#options.onNotice?.(`${this.#url} no longer has the snapshot that was begun; another one is fetched`)
     }
     rmSync(this.#folder, { recursive: true, force: true })
-    mkdirSync(this.#folder, { recursive: true })
+    makeFolderNow(this.#folder)
     const snapshot = await this.#askManifest('/snapshots', 'POST')
     if (!snapshot) throw snapshotRefused(`${this.#url}/snapshots`, 404, 'no snapshots there')
     writeFileSync(manifest, JSON.stringify(snapshot))
@@ -232,9 +233,9 @@ class SnapshotFetch {
   }
 
   /** Moves the files to their place, the data file last: without it there is no store. */
-  #putInPlace({ files }: Snapshot): void {
+  async #putInPlace({ files }: Snapshot): Promise<void> {
     const names = files.map(({ name }) => name).toSorted((a, b) => Number(a === STORE_FILE) - Number(b === STORE_FILE))
-    for (const name of names) renameSync(join(this.#folder, name), join(this.#path, name))
+    for (const name of names) await moveDurably(join(this.#folder, name), join(this.#path, name))
     rmSync(this.#folder, { recursive: true, force: true })
   }
 

@@ -1,10 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { copyBytes } from '@ledger-state/core/bytes'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { describeFile, parseSnapshot } from './snapshot-manifest.js'
 import { VerifiedFile } from './verified-file.js'
 
@@ -88,5 +89,25 @@ describe('the manifest of a snapshot', () => {
 
   it.each(wrong.map((value) => [value]))('is refused where it is not: %j', (value) => {
     expect(parseSnapshot(value)).toBeUndefined()
+  })
+
+  it('keeps nothing after a sync that failed: the next one would succeed although the bytes are not on disk', async () => {
+    const [source, target] = [join(folder, 'source'), join(folder, 'target')]
+    writeFileSync(source, 'abcdefghijklm')
+    const file = await describeFile(source, PIECE)
+    const fetched = await VerifiedFile.open(target, file, PIECE)
+    await fetched.append(Buffer.from('abcdefghijklm'))
+    const handle = await open(source)
+    const sync = vi
+      .spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync')
+      .mockRejectedValueOnce(new Error('EIO'))
+    await expect(fetched.close()).rejects.toThrow('EIO')
+    sync.mockRestore()
+    await handle.close()
+    const again = await VerifiedFile.open(target, file, PIECE)
+    expect(again.length).toBe(0)
+    await again.append(Buffer.from('abcdefghijklm'))
+    await again.close()
+    expect(readFileSync(target, 'utf8')).toBe('abcdefghijklm')
   })
 })

@@ -67,10 +67,16 @@ export class VerifiedFile {
     }
   }
 
-  /** Makes what was appended durable. */
+  /**
+   * Makes what was appended durable. If that fails, nothing of the file is kept: a later sync would not report what is not
+   * on disk, and the next fetch would resume after it.
+   */
   async close(): Promise<void> {
     try {
       await this.#handle.sync()
+    } catch (error) {
+      await this.#handle.truncate(0)
+      throw error
     } finally {
       await this.#handle.close()
     }

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
-import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { parseU64 } from '@ledger-state/core'
+import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
 import { option, textOption } from '../config/option.js'
@@ -66,7 +67,7 @@ async function writeWhole(path: string, lines: AsyncIterable<string>, signal: Ab
   const file = await openForWriting(path, unfinished)
   try {
     await writeLines(file.createWriteStream(), path, lines, signal)
-    await rename(unfinished, path)
+    await moveDurably(unfinished, path)
   } catch (error) {
     await rm(unfinished, { force: true })
     if (isSystemError(error)) throw cannotExport(path, error)

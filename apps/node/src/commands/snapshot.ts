@@ -1,5 +1,6 @@
-import { readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { moveDurably } from '@ledger-state/core/files'
 import { openStateEngineReader, UNFINISHED_STORE_FILE } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
@@ -67,7 +68,7 @@ async function copyIntoFolder(from: StorePlace, path: string): Promise<void> {
   await remove()
   try {
     await copyRecords(from, { kind: 'folder', dataDir: unfinished })
-    await rename(unfinished, path)
+    await moveDurably(unfinished, path)
   } catch (error) {
     await remove()
     throw error

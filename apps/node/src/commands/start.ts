@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { makeFolderNow } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -148,7 +149,7 @@ function leftUnread(from: string, dataDir: string, held: LedgerSummary): string 
 async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
   const restoreFolder = rememberFolder(dataDir)
-  await mkdir(dataDir, { recursive: true })
+  makeFolderNow(dataDir)
   await writeFile(mark, `${source.description}\n`)
   try {
     await ingestInto({ kind: 'folder', dataDir }, source, options)

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import { stoppedBy } from '../errors.js'
 import { writeNotice } from '../terminal/notice.js'
@@ -12,7 +13,7 @@ import { fetchWithProgress } from './fetch-with-progress.js'
  */
 export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
   if (existsSync(join(dataDir, STORE_FILE))) return
-  mkdirSync(dataDir, { recursive: true })
+  makeFolderNow(dataDir)
   writeNotice(`${dataDir} has no store: asking ${url} for a snapshot`)
   await fetchWithProgress(url, dataDir, { signal: stop.signal })
   const signal = stop.by()

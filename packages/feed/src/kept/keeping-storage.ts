@@ -1,7 +1,8 @@
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
+import { moveDurably, writeDurably } from '@ledger-state/core/files'
 import { cannotKeep } from '../errors.js'
 import { readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
@@ -117,9 +118,9 @@ export class KeepingStorage implements BackupStorage {
     const part = `${path}.part`
     try {
       await mkdir(dirname(path), { recursive: true })
-      // The file is synced before it gets its name, so that a power failure leaves no empty file that counts as kept.
-      await streamToFile(this.#inner.open(name), part, true)
-      await rename(part, path)
+      await streamToFile(this.#inner.open(name), part)
+      // A loss of power must leave no empty file that counts as kept.
+      await moveDurably(part, path)
       return path
     } catch (cause) {
       await rm(part, { force: true })
@@ -155,8 +156,7 @@ export class KeepingStorage implements BackupStorage {
     const path = join(this.#folder, name)
     try {
       await mkdir(dirname(path), { recursive: true })
-      await writeFile(`${path}.part`, text, { flush: true })
-      await rename(`${path}.part`, path)
+      await writeDurably(path, text)
     } catch (cause) {
       throw cannotKeep(path, cause)
     }

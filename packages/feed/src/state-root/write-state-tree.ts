@@ -1,6 +1,7 @@
-import { mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
+import { moveDurably } from '@ledger-state/core/files'
 import {
   checkCheckpoint,
   DEFAULT_HASH_SALT,
@@ -91,7 +92,6 @@ async function writeDraft(path: string, draft: Draft, stateRoot: Uint8Array): Pr
       expectHash(`the state root of version ${checkpoint.version}`, root, stateRoot)
       await writeAt(file, headerOf(checkpoint.version, keys, layout.depth, description.length, root), 0)
       await writeAt(file, description, HEADER_LENGTH)
-      await file.sync()
     } finally {
       await file.close()
     }
@@ -219,13 +219,7 @@ function makeFolder(folder: string): string {
 
 async function moveIntoPlace(folder: string, draft: string, path: string): Promise<void> {
   try {
-    renameSync(draft, path)
-    const handle = await open(folder, 'r')
-    try {
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await moveDurably(draft, path)
   } catch (error) {
     throw spillFailed(folder, error)
   }

@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeDurably } from '@ledger-state/core/files'
 
 const FILE = 'window.json'
 
@@ -24,9 +25,7 @@ export async function readRememberedWindow(folder: string): Promise<RememberedWi
 
 export async function rememberWindow(folder: string, window: RememberedWindow): Promise<void> {
   await mkdir(folder, { recursive: true })
-  const path = join(folder, FILE)
-  await writeFile(`${path}.part`, JSON.stringify(window))
-  await rename(`${path}.part`, path)
+  await writeDurably(join(folder, FILE), JSON.stringify(window))
 }
 
 function isRememberedWindow(value: unknown): value is RememberedWindow {

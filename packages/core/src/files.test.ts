@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { makeFolderNow, moveDurably, moveDurablyNow, writeDurably } from './files.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'files-'))
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Has the nth sync of a file or folder fail, as after an error of the disk. */
+async function failSync(nth: number): Promise<void> {
+  const handle = await open(folder, 'r')
+  const prototype = Object.getPrototypeOf(handle) as typeof handle
+  await handle.close()
+  const { sync } = prototype
+  let syncs = 0
+  vi.spyOn(prototype, 'sync').mockImplementation(async function (this: typeof handle) {
+    if (++syncs === nth) throw Object.assign(new Error('EIO'), { code: 'EIO' })
+    await sync.call(this)
+  })
+}
+
+describe.each([
+  ['moveDurably', moveDurably],
+  ['moveDurablyNow', async (draft: string, path: string) => moveDurablyNow(draft, path)],
+] as const)('%s', (_, move) => {
+  it('moves a file in place of another, also between folders', async () => {
+    const [draft, path] = [join(folder, 'draft'), join(folder, 'below', 'file')]
+    mkdirSync(join(folder, 'below'))
+    writeFileSync(path, 'old')
+    writeFileSync(draft, 'new')
+    await move(draft, path)
+    expect(readFileSync(path, 'utf8')).toBe('new')
+    expect(readdirSync(folder)).toEqual(['below'])
+  })
+
+  it('moves a folder with everything in it', async () => {
+    const [draft, path] = [join(folder, 'draft'), join(folder, 'copy')]
+    makeFolderNow(join(draft, 'a', 'b'))
+    writeFileSync(join(draft, 'a', 'b', 'file'), 'content')
+    await move(draft, path)
+    expect(readFileSync(join(path, 'a', 'b', 'file'), 'utf8')).toBe('content')
+    expect(existsSync(draft)).toBe(false)
+  })
+
+  it('fails if there is no draft, and keeps the file that has the name', async () => {
+    const path = join(folder, 'file')
+    writeFileSync(path, 'old')
+    await expect(move(join(folder, 'draft'), path)).rejects.toMatchObject({ code: 'ENOENT' })
+    expect(readFileSync(path, 'utf8')).toBe('old')
+  })
+})
+
+it('a failed sync leaves no draft that the next attempt would trust, and no file that is not on disk', async () => {
+  const path = join(folder, 'file')
+  for (const nth of [1, 2]) {
+    await failSync(nth)
+    await expect(writeDurably(path, 'text')).rejects.toMatchObject({ code: 'EIO' })
+    vi.restoreAllMocks()
+    expect(readdirSync(folder)).toEqual([])
+  }
+  await failSync(3)
+  await writeDurably(path, 'text')
+  expect(readFileSync(path, 'utf8')).toBe('text')
+})
+
+it('makeFolderNow makes a folder and those above it, once and again', () => {
+  const path = join(folder, 'a', 'b', 'c')
+  for (let times = 0; times < 2; times++) makeFolderNow(path)
+  expect(readdirSync(join(folder, 'a', 'b'))).toEqual(['c'])
+})

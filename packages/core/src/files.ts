@@ -1,0 +1,139 @@
+import {
+  closeSync,
+  type Dirent,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+
+// Files that survive a loss of power, on Node.js. All renames of the project go through this module.
+
+/** Windows syncs only files that are open for writing, and no folders. */
+const SYNCS_FOLDERS = process.platform !== 'win32'
+const SYNCED_AS = SYNCS_FOLDERS ? 'r' : 'r+'
+
+/** Makes the content of a file durable. */
+export function syncFileNow(path: string): void {
+  const descriptor = openSync(path, SYNCED_AS)
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Makes the content of a file durable, off the event loop. */
+export async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, SYNCED_AS)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Makes the names of the files in a folder durable. */
+export function syncFolderNow(folder: string): void {
+  if (SYNCS_FOLDERS) syncFileNow(folder)
+}
+
+/** Makes the names of the files in a folder durable, off the event loop. */
+export async function syncFolder(folder: string): Promise<void> {
+  if (SYNCS_FOLDERS) await syncFile(folder)
+}
+
+/** Creates a folder, and those above it that are missing, and makes their names durable. */
+export function makeFolderNow(path: string): void {
+  const first = mkdirSync(path, { recursive: true })
+  if (first === undefined) return
+  const last = dirname(resolve(first))
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    syncIfReadable(folder)
+    if (folder === last || folder === dirname(folder)) return
+  }
+}
+
+/** Syncs a folder unless this user may create files in it, but not list them. */
+function syncIfReadable(folder: string): void {
+  try {
+    syncFolderNow(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error
+  }
+}
+
+/**
+ * Gives a complete file, or a folder of complete files, its name. A loss of power then leaves the old name or the new
+ * one with the whole content. If a sync fails, it is not known what is on disk, and a second sync would not report it.
+ * So nothing is left then, neither the draft nor the file.
+ */
+export function moveDurablyNow(draft: string, path: string): void {
+  let place = draft
+  try {
+    syncTreeNow(draft)
+    renameSync(draft, path)
+    place = path
+    for (const folder of parentsOf(draft, path)) syncFolderNow(folder)
+  } catch (error) {
+    rmSync(place, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Same as `moveDurablyNow`, off the event loop. */
+export async function moveDurably(draft: string, path: string): Promise<void> {
+  let place = draft
+  try {
+    await syncTree(draft)
+    await rename(draft, path)
+    place = path
+    for (const folder of parentsOf(draft, path)) await syncFolder(folder)
+  } catch (error) {
+    await rm(place, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** Writes a file with a draft beside it, so that the file always has its old content or its new one. */
+export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const draft = `${path}.part`
+  await writeFile(draft, content)
+  await moveDurably(draft, path)
+}
+
+function syncTreeNow(path: string): void {
+  if (!statSync(path).isDirectory()) {
+    syncFileNow(path)
+    return
+  }
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (isSynced(entry)) syncTreeNow(join(path, entry.name))
+  syncFolderNow(path)
+}
+
+async function syncTree(path: string): Promise<void> {
+  if (!(await stat(path)).isDirectory()) {
+    await syncFile(path)
+    return
+  }
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    if (isSynced(entry)) await syncTree(join(path, entry.name))
+  }
+  await syncFolder(path)
+}
+
+/** Whether an entry of a folder has content of its own: opening a pipe would wait for ever. */
+function isSynced(entry: Dirent): boolean {
+  return entry.isFile() || entry.isDirectory()
+}
+
+/** Folders whose names a move changes, the new one first. */
+function parentsOf(draft: string, path: string): ReadonlySet<string> {
+  return new Set([dirname(resolve(path)), dirname(resolve(draft))])
+}
