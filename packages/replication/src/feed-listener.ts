@@ -30,8 +30,8 @@ const BACKUP_PATH = '/backup'
 /** Request listener for `node:http` that serves the feed of a store. */
 export interface FeedListener {
   readonly listener: RequestListener
-  /** Ends all feeds, and removes snapshots. */
-  close(): void
+  /** Ends all feeds, and removes snapshots. Resolves once one that is being taken has ended; closing its engine ends it early. */
+  close(): Promise<void>
 }
 
 /**
@@ -66,9 +66,10 @@ export interface FeedListener {
  * await once(server.listen(0, '127.0.0.1'), 'listening')
  * const { port } = server.address() as AddressInfo
  * console.log((await fetch(`http://127.0.0.1:${port}/`)).status) // 200
- * feed.close()
+ * const closed = feed.close()
  * server.close()
  * await engine.close()
+ * await closed
  * ```
  */
 export function createFeedListener(options: FeedListenerOptions): FeedListener {
@@ -104,9 +105,9 @@ class FeedServer {
     this.#onError = onError
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#ending.abort()
-    this.#shelf.close()
+    await this.#shelf.close()
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { storeClosed } from '@ledger-state/engine/authoring'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { describeFile, PIECE_BYTES, type Snapshot, type SnapshotFile } from './snapshot-manifest.js'
 
@@ -24,6 +25,7 @@ export class SnapshotShelf {
   readonly #shelved = new Map<string, Shelved>()
   readonly #sweep = setInterval(() => this.#removeUnused(), KEPT_MS / 10).unref()
   #taking: Promise<Snapshot> | undefined
+  #isClosed = false
 
   /**
    * Makes an empty shelf.
@@ -38,6 +40,7 @@ export class SnapshotShelf {
 
   /** Returns a fresh snapshot, which callers at the same time share. @throws `store_full` */
   async take(): Promise<Snapshot> {
+    if (this.#isClosed) throw storeClosed()
     const fresh = [...this.#shelved.values()].find(({ takenAt }) => Date.now() - takenAt < FRESH_MS)
     if (fresh) return fresh.snapshot
     this.#taking ??= this.#takeNew().finally(() => {
@@ -56,8 +59,11 @@ export class SnapshotShelf {
     return shelved?.snapshot.files.some((file) => file.name === name) ? join(shelved.folder, name) : undefined
   }
 
-  close(): void {
+  /** Removes all snapshots. Resolves once one that is being taken is removed, too. */
+  async close(): Promise<void> {
+    this.#isClosed = true
     clearInterval(this.#sweep)
+    await this.#taking?.catch(() => {})
     for (const { folder } of this.#shelved.values()) removeFolder(folder)
     this.#shelved.clear()
   }
@@ -75,7 +81,10 @@ export class SnapshotShelf {
     const files: SnapshotFile[] = []
     try {
       await this.#engine.snapshot(folder, { compact: true })
-      for (const name of readdirSync(folder)) files.push(await describeFile(join(folder, name)))
+      for (const name of readdirSync(folder)) {
+        if (this.#isClosed) throw storeClosed()
+        files.push(await describeFile(join(folder, name)))
+      }
     } catch (error) {
       removeFolder(folder)
       throw error

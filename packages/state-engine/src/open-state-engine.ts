@@ -1,6 +1,7 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
+import { makeFolderNow } from '@ledger-state/core/files'
 import type {
   Block,
   CommitOptions,
@@ -37,8 +38,10 @@ import {
   type LmdbStore,
   LOCK_FILE,
   openLmdbStore,
+  STORE_FILE,
   withStoreErrors,
 } from './lmdb/lmdb-store.js'
+import { claimStore, readStoreId } from './lmdb/store-claim.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
@@ -126,7 +129,10 @@ export interface LmdbEngineReader extends StateEngineReader {
 
 /** A store open for writing. A store has one writer at a time. */
 export interface StateEngine extends LmdbEngineReader, StateWriter {
-  /** Resolves when all commits so far are on disk. It is needed only with a durability below `full`. */
+  /**
+   * Resolves when all commits so far are on disk. It is needed only with a durability below `full`; with `none` it also merges
+   * full segments. After an error, the next call writes again what may be missing on disk.
+   */
   flush(): Promise<void>
   /**
    * Merges all commits so far into the data file. This engine and every reader then need hardly any memory for them.
@@ -185,16 +191,26 @@ export function openWithFailpoints(options: WriterOptions, atFailpoint: AtFailpo
   expectBetween('memtableBytes', memtableBytes, 0, MAX_TABLE_BYTES)
   if (!create) expectStore(path)
   // The lock comes first, so that only one opener creates or repairs the store.
-  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
+  withStoreErrors(path, () => makeFolderNow(path))
   const releaseLock = withStoreErrors(path, () => acquireWriterLock(join(path, LOCK_FILE)))
   let store: LmdbStore | undefined
+  let claim: (() => void) | undefined
+  const release = () => {
+    claim?.()
+    releaseLock()
+  }
   try {
-    store = openLmdbStore({ ...options, readOnly: false })
+    const file = join(path, STORE_FILE)
+    const storeId = existsSync(file) ? withStoreErrors(path, () => readStoreId(file)) : undefined
+    if (storeId !== undefined) claim = withStoreErrors(path, () => claimStore(path, storeId))
+    const opened = openLmdbStore({ ...options, readOnly: false })
+    store = opened
+    claim ??= withStoreErrors(path, () => claimStore(path, opened.storeId))
     const segmentBytes = Math.floor(memtableBytes / 2)
-    return new LmdbEngine(store, atFailpoint, { releaseLock, segmentBytes })
+    return new LmdbEngine(opened, atFailpoint, { releaseLock: release, segmentBytes })
   } catch (error) {
     void store?.root.close()
-    releaseLock()
+    release()
     throw error
   }
 }
@@ -253,7 +269,9 @@ class LmdbEngine implements StateEngine {
   readonly #writer: StoreWriter | undefined
   readonly #closeSource: () => void
   readonly #watch = createCommitWatch(() => this.ledger, COMMIT_POLL_MS)
-  #closed = false
+  /** Checks, copies and other work under way that uses the data file. */
+  readonly #tasks = new Set<Promise<unknown>>()
+  #closing: Promise<void> | undefined
 
   constructor(store: LmdbStore, atFailpoint: AtFailpoint, parts: WriterSetup | undefined) {
     this.#store = store
@@ -290,7 +308,7 @@ class LmdbEngine implements StateEngine {
 
   get stats(): StoreStats {
     const { record, memtable } = this.#reads.snapshot()
-    return storeStats(this.#store, record, memtable)
+    return withStoreErrors(this.#store.path, () => storeStats(this.#store, record, memtable))
   }
 
   at(version?: bigint): EngineView {
@@ -327,7 +345,7 @@ class LmdbEngine implements StateEngine {
   }
 
   async prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult> {
-    return await this.#expectWriter().prune(retainVersions, options)
+    return await this.#run(this.#expectWriter().prune(retainVersions, options))
   }
 
   async truncateTo(version: bigint, options?: TruncateOptions): Promise<void> {
@@ -347,7 +365,7 @@ class LmdbEngine implements StateEngine {
   }
 
   async flush(): Promise<void> {
-    await this.#expectWriter().flush()
+    await this.#run(this.#expectWriter().flush())
   }
 
   async merge(): Promise<void> {
@@ -356,13 +374,15 @@ class LmdbEngine implements StateEngine {
 
   async check(options: CheckOptions = {}): Promise<CheckReport> {
     this.#expectOpen()
-    return await checkStore(this.#store, options, this.#atFailpoint)
+    const expectOpen = () => this.#expectOpen()
+    return await this.#run(checkStore(this.#store, options, { expectOpen, atFailpoint: this.#atFailpoint }))
   }
 
   async snapshot(path: string, { compact = false }: { readonly compact?: boolean } = {}): Promise<void> {
     this.#expectOpen()
     expectString('the path of the snapshot', path)
-    await takeSnapshot(this.#store, path, compact, this.#atFailpoint)
+    const expectOpen = () => this.#expectOpen()
+    await this.#run(takeSnapshot(this.#store, path, compact, { expectOpen, atFailpoint: this.#atFailpoint }))
   }
 
   expectInPlace(): void {
@@ -374,21 +394,38 @@ class LmdbEngine implements StateEngine {
     await this.close()
   }
 
-  async close(): Promise<void> {
-    if (this.#closed) return
-    this.#closed = true
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    // The rest of this method runs once `#closing` is set, which ends the tasks at their next step.
+    await undefined
     this.#watch.close()
     try {
       await this.#writer?.close()
     } finally {
+      // LMDB in another thread, or a step of a task, would read a map that is gone.
+      await Promise.allSettled(this.#tasks)
       this.#reads.close()
       await this.#store.root.close()
       this.#closeSource()
     }
   }
 
+  /** Has `close` wait for a task. */
+  async #run<T>(task: Promise<T>): Promise<T> {
+    this.#tasks.add(task)
+    try {
+      return await task
+    } finally {
+      this.#tasks.delete(task)
+    }
+  }
+
   #expectOpen(): void {
-    if (this.#closed) throw storeClosed()
+    if (this.#closing) throw storeClosed()
   }
 
   #expectWriter(): StoreWriter {

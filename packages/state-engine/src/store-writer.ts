@@ -126,12 +126,17 @@ export class StoreWriter {
 
   /** Resolves when all commits so far are on disk. */
   async flush(): Promise<void> {
-    await this.#inTurn(() => this.#parts.log.sync())
-    await this.#parts.transactions.sync()
+    const { store, log, transactions } = this.#parts
+    await this.#inTurn(async () => {
+      // Without a sync, a merge removes files that nothing on disk has replaced.
+      if (store.durability === 'none') await this.#commits.merges.settled()
+      await log.sync()
+      await transactions.sync()
+    })
   }
 
   async close(): Promise<void> {
-    const { log } = this.#parts
+    const { log, transactions } = this.#parts
     this.#isClosed = true
     await this.#commits.merges.stop()
     await this.#turn?.catch(() => {})
@@ -140,6 +145,7 @@ export class StoreWriter {
       if (end) await this.#confirmEnd(end)
     } finally {
       log.close()
+      await transactions.close()
     }
   }
 

@@ -44,10 +44,11 @@ async function runFeedServer(settings: FeedServerSettings & { readonly name: str
   })
   await aborted(stop)
   stopReports()
-  feed.close()
+  const closed = feed.close()
   server.close()
   server.closeAllConnections()
   await engine.close()
+  await closed
 }
 
 const stop = stopOrder()

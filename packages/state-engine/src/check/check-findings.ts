@@ -13,11 +13,19 @@ export class CheckFindings {
   readonly problems: string[] = []
   readonly options: { readonly transaction: ReadTransaction }
   readonly #onProgress: (records: number) => void
+  readonly #expectOpen: () => void
   #records = 0
 
-  constructor(transaction: ReadTransaction, onProgress: (records: number) => void) {
+  constructor(transaction: ReadTransaction, onProgress: (records: number) => void, expectOpen: () => void) {
     this.options = { transaction }
     this.#onProgress = onProgress
+    this.#expectOpen = expectOpen
+  }
+
+  /** Lets other work of the process take place. @throws `store_closed` if the engine was closed meanwhile */
+  async pause(): Promise<void> {
+    await nextTurn()
+    this.#expectOpen()
   }
 
   /** Number of records that were read. */
@@ -45,7 +53,7 @@ export class CheckFindings {
     for (const entry of table.getRange({ ...WHOLE, ...this.options })) {
       if (++this.#records % RECORDS_BETWEEN_TURNS === 0) {
         this.#onProgress(this.#records)
-        await nextTurn()
+        await this.pause()
       }
       yield entry
     }

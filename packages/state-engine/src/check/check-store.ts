@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, isSameBlock } from '@ledger-state/core'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { openRecord } from '../bytes/record.js'
 import { keyToStoredKey, storedKeySeed } from '../bytes/stored-key.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { beginRead } from '../lmdb/begin-read.js'
 import { checkPages } from '../lmdb/check-pages.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
@@ -53,18 +53,24 @@ export interface CheckReport {
 
 const PAGES_BETWEEN_TURNS = 500
 
+export interface CheckParts {
+  readonly atFailpoint: AtFailpoint
+  /** Called after each pause. @throws `store_closed` once the engine is closed, which ends the check */
+  readonly expectOpen: () => void
+}
+
 /** Checks every record in one state of the store. The pages of that state cannot be reused meanwhile. */
 export async function checkStore(
   store: LmdbStore,
   { onProgress = () => {} }: CheckOptions,
-  atFailpoint: AtFailpoint,
+  { atFailpoint, expectOpen }: CheckParts,
 ): Promise<CheckReport> {
   for (let mismatched: number | undefined; ; ) {
     store.root.resetReadTxn()
-    const transaction = store.root.useReadTransaction()
+    const transaction = beginRead(store.root)
     try {
       atFailpoint('check: transaction begun')
-      const findings = new CheckFindings(transaction, onProgress)
+      const findings = new CheckFindings(transaction, onProgress, expectOpen)
       const bytes = store.meta.getBinary(LEDGER_KEY, findings.options)
       const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
       const reverting = findings.attempt(() => getReverting(store, findings.options))
@@ -152,7 +158,7 @@ class StoreCheck {
       if (fault !== undefined) {
         isSound = false
         this.#findings.add(`the store is damaged: ${fault}`)
-      } else if (++pages % PAGES_BETWEEN_TURNS === 0) await nextTurn()
+      } else if (++pages % PAGES_BETWEEN_TURNS === 0) await this.#findings.pause()
     }
     return isSound
   }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { closeSync, existsSync, openSync, readSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
 import { createMemoryEngine, type PruneResult } from '@ledger-state/engine'
@@ -15,6 +16,7 @@ import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openLmdbStore } from '../lmdb/lmdb-store.js'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
+import { listWalFiles, walFilePath } from '../wal/append-file.js'
 import { CompactionThread, startCompactionThread } from './threaded-compaction.js'
 
 const SEED = testSeed()
@@ -45,6 +47,20 @@ function scanAll(engine: Pick<StateEngine, 'at'>, version: bigint): unknown[] {
   ])
 }
 
+/** Path of the newest WAL file of the store. */
+function lastFile(): string {
+  return walFilePath(folder.path, listWalFiles(folder.path).at(-1)!)
+}
+
+function flipBit(file: string, at: number, bit: number): void {
+  const descriptor = openSync(file, 'r+')
+  const byte = Buffer.alloc(1)
+  readSync(descriptor, byte, 0, 1, at)
+  byte[0]! ^= 1 << bit
+  writeSync(descriptor, byte, 0, 1, at)
+  closeSync(descriptor)
+}
+
 /** An engine with merged versions, of which a prune drops most, the thread that merged them, and the next commit. */
 async function openMerged() {
   const asks = vi.spyOn(CompactionThread.prototype, 'ask')
@@ -73,6 +89,39 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
     await thread.close()
     expect(thread.isRunning).toBe(false)
     await store.root.close()
+  })
+
+  it('are made of the memory of the writer if its file was damaged since it was written', async () => {
+    const asks = vi.spyOn(CompactionThread.prototype, 'ask')
+    const engine = openStateEngine({ path: folder.path, memtableBytes: 2_500_000 })
+    const random = createRandom(SEED)
+    let version = 0
+    const commit = () =>
+      engine.commit([record(version, [[bytes(`key ${version}`), new Uint8Array(9_000)]], version++)], CHAIN)
+    for (const harm of ['a flipped bit', 'no bytes', 'no file']) {
+      const before = asks.mock.calls.length
+      await commit()
+      const { size } = statSync(lastFile())
+      while (statSync(lastFile()).size < size + 100_000) await commit()
+      const file = lastFile()
+      if (harm === 'a flipped bit') flipBit(file, size + random.below(90_000), random.below(8))
+      else if (harm === 'no bytes') truncateSync(file, size)
+      const isMerged = () => asks.mock.calls.length > before && !existsSync(file)
+      while (!isMerged()) {
+        await commit()
+        // The writer notices that the file to which it appends is gone: it must be sealed first.
+        if (harm === 'no file' && lastFile() !== file) rmSync(file, { force: true })
+      }
+      expect(engine.at().get(bytes(`key ${version - 1}`))?.length).toBe(9_000)
+    }
+    asks.mockRestore()
+    await engine.merge()
+    await engine.close()
+    const again = openStateEngine({ path: folder.path })
+    expect(again.ledger?.latestVersion).toBe(BigInt(version - 1))
+    for (let at = 0; at < version; at++) expect(again.at().has(bytes(`key ${at}`))).toBe(true)
+    expect((await again.check()).problems).toEqual([])
+    await again.close()
   })
 
   it(

@@ -137,8 +137,7 @@ export class MergeScheduler {
     const { syncStore, onMerged } = this.#parts
     this.#progress = 0
     const thread = this.#threadFor(segment)
-    if (thread) await this.#mergeInThread(thread, segment)
-    else await this.#mergeHere(segment)
+    if (!thread || !(await this.#mergeInThread(thread, segment))) await this.#mergeHere(segment)
     if (this.#isStopped) return
     await syncStore()
     await onMerged(segment.fileNumber + 1)
@@ -155,16 +154,24 @@ export class MergeScheduler {
     return this.#runningThread
   }
 
-  async #mergeInThread(thread: CompactionThread, { fileNumber }: Segment): Promise<void> {
+  /**
+   * Merges a segment in the thread. Returns false if the thread cannot read the file of the segment, which was damaged
+   * since it was written, or is gone: this process still has the segment in memory.
+   */
+  async #mergeInThread(thread: CompactionThread, { fileNumber }: Segment): Promise<boolean> {
     // The thread reads and sorts the segment first. Commits do not wait for that.
     this.#progress = SORT_SHARE
     this.#threadReads = true
-    await thread.ask({ kind: 'begin', fileNumber }).finally(() => {
+    try {
+      await thread.ask({ kind: 'begin', fileNumber })
+    } catch {
+      return false
+    } finally {
       this.#threadReads = false
-    })
+    }
     for (let isMerged = false; !isMerged && !this.#isStopped; ) {
       await thread.ask({ kind: 'prepare' })
-      if (this.#isStopped) return
+      if (this.#isStopped) return true
       isMerged = await this.#parts.transactElsewhere(async () => {
         const reply = await thread.ask({ kind: 'transact' })
         this.#progress = SORT_SHARE + (1 - SORT_SHARE) * reply.progress
@@ -172,6 +179,7 @@ export class MergeScheduler {
       })
       this.#wake()
     }
+    return true
   }
 
   /** Merges a segment on the event loop, in slices, between which other work of the process takes place. */

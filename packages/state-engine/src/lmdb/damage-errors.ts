@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { storeCorrupt } from '@ledger-state/engine/authoring'
+import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 
 /**
  * Messages of LMDB about damage. `MDB_BAD_TXN` follows another of these errors, which lmdb-js may not have reported;
@@ -7,6 +7,8 @@ import { storeCorrupt } from '@ledger-state/engine/authoring'
  */
 const DAMAGE =
   /MDB_(?:CORRUPTED|PAGE_NOTFOUND|PROBLEM|BAD_TXN|BAD_VALSIZE|CURSOR_FULL|PAGE_FULL|INCOMPATIBLE)\b|freelist/
+/** Messages of LMDB, and of lmdb-js about its transactions. */
+const OF_LMDB = /\bMDB_|\btransaction\b|\bdatabase\b/
 
 /** Converts an error of LMDB to `store_corrupt` if it reports damage; other errors stay as they are. */
 export function toDamage(cause: unknown): unknown {
@@ -17,21 +19,30 @@ export function toDamage(cause: unknown): unknown {
   )
 }
 
+/** Converts an error of a read to an error of the store, if it is of LMDB or of the system. */
+export function toReadError(cause: unknown): unknown {
+  const damage = toDamage(cause)
+  if (damage !== cause || !(cause instanceof Error) || isLedgerStateError(cause)) return damage
+  const isOfSystem = typeof (cause as { code?: unknown }).code === 'number' || 'syscall' in cause
+  return isOfSystem || OF_LMDB.test(cause.message) ? storeFailed(cause.message, cause) : cause
+}
+
 export interface ReadMethods {
   getBinary(key: unknown, options?: unknown): unknown
   getRange(options: unknown): Iterable<unknown>
 }
 
-/** Makes the methods of a class of databases throw `store_corrupt` if they meet damage. */
-export function reportDamage(prototype: ReadMethods): void {
+/** Makes the methods of a class of databases throw errors of the store. */
+export function reportReadErrors(prototype: ReadMethods): void {
   const { getBinary, getRange } = prototype
   prototype.getBinary = function (this: ReadMethods, key, options) {
     try {
       return getBinary.call(this, key, options)
     } catch (cause) {
-      throw toDamage(cause)
+      throw toReadError(cause)
     }
   }
+  // The method getKeys of lmdb-js calls this one.
   prototype.getRange = function (this: ReadMethods, options) {
     const range = getRange.call(this, options)
     return {
@@ -39,7 +50,7 @@ export function reportDamage(prototype: ReadMethods): void {
         try {
           yield* range
         } catch (cause) {
-          throw toDamage(cause)
+          throw toReadError(cause)
         }
       },
     }

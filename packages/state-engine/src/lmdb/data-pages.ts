@@ -14,22 +14,26 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 // pages · u64 entries · u64 root page. The main database has a node with such data for each named database.
 const PAGE_HEADER_LENGTH = 24
 const PAGE_TRANSACTION_AT = 8
-const PAGE_FLAGS_AT = 18
+export const PAGE_FLAGS_AT = 18
 const LOWER_AT = 20
 const UPPER_AT = 22
 const OVERFLOW_COUNT_AT = 20
-const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE, META_PAGE] = [1, 2, 4, 8]
+const [BRANCH_PAGE, LEAF_PAGE, OVERFLOW_PAGE] = [1, 2, 4]
+export const META_PAGE = 8
 const META_LENGTH = 160
-const MAGIC_AT = 24
-const VERSION_AT = 28
-const FREE_LIST_AT = 48
-const MAIN_AT = 96
-const LAST_PAGE_AT = 144
+export const MAGIC_AT = 24
+export const VERSION_AT = 28
+export const MAP_SIZE_AT = 40
+export const FREE_LIST_AT = 48
+export const MAIN_AT = 96
+export const LAST_PAGE_AT = 144
 const TRANSACTION_AT = 152
-const MAGIC = 0xbeef_c0de
-const VERSION = 2
+export const DATA_FILE_MAGIC = 0xbeef_c0de
+export const DATA_FILE_VERSION = 2
 const DATABASE_LENGTH = 48
-const NO_PAGE = 0xffff_ffff_ffff_ffffn
+/** Offset of the root page in a database. */
+export const ROOT_AT = 40
+export const NO_PAGE = 0xffff_ffff_ffff_ffffn
 const NODE_HEADER_LENGTH = 8
 /** Length of a reference to overflow pages: u64 page · u64 transaction · u64 pages. */
 const OVERFLOW_REFERENCE_LENGTH = 24
@@ -112,6 +116,17 @@ export class DataPages {
     return fstatSync(this.#descriptor).size
   }
 
+  /** Whether the file has no databases, and never had any. */
+  isEmpty(): boolean {
+    try {
+      const { main, transaction } = this.readNewestMeta()
+      return main.root === undefined && transaction === 0n
+    } catch (error) {
+      if (error instanceof FileTooShort || error instanceof PageFault) return false
+      throw error
+    }
+  }
+
   /** Reads the newest meta page. @throws `PageFault`, `FileTooShort` */
   readNewestMeta(): Meta {
     const first = this.#readMeta(0, USUAL_PAGE_SIZE)
@@ -129,8 +144,8 @@ export class DataPages {
     const isMeta =
       bytes.readBigUInt64LE(0) === BigInt(number) &&
       bytes.readUInt16LE(PAGE_FLAGS_AT) === META_PAGE &&
-      bytes.readUInt32LE(MAGIC_AT) === MAGIC &&
-      bytes.readUInt32LE(VERSION_AT) === VERSION &&
+      bytes.readUInt32LE(MAGIC_AT) === DATA_FILE_MAGIC &&
+      bytes.readUInt32LE(VERSION_AT) === DATA_FILE_VERSION &&
       PAGE_SIZES.includes(found) &&
       bytes.readBigUInt64LE(TRANSACTION_AT) < MOST_TRANSACTIONS
     if (!isMeta) throw new PageFault(`meta page ${number} is of another format, or damaged (byte ${position})`)
@@ -221,7 +236,7 @@ export function decodeDatabaseRoot(bytes: Buffer): DatabaseRoot {
   const [branchPages, leafPages, overflowPages, entries] = [8, 16, 24, 32].map((at) =>
     Number(bytes.readBigUInt64LE(at)),
   )
-  const root = bytes.readBigUInt64LE(40)
+  const root = bytes.readBigUInt64LE(ROOT_AT)
   return {
     flags: bytes.readUInt16LE(4),
     depth: bytes.readUInt16LE(6),

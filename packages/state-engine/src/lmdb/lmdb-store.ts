@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { accessSync, constants, existsSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
+import { moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 import type { RootDatabase } from 'lmdb'
 import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
-import { syncFolder } from '../bytes/sync-folder.js'
 import {
   layoutUnknown,
   notAStore,
@@ -20,11 +20,16 @@ import {
 } from '../errors.js'
 import { toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
+import { DataFileSync } from './data-file-sync.js'
+import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
-import { openEnvironment } from './open-environment.js'
+import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
+import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
+import { STORE_ID_KEY } from './store-claim.js'
 import type { LmdbEnvironment, Table } from './table.js'
 import { runTransaction } from './write-transaction.js'
+import { acquireWriterLock } from './writer-lock.js'
 
 /** Number of the layout on disk. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
 const LAYOUT_VERSION = 10
@@ -68,12 +73,13 @@ export interface LmdbStore {
   readonly large: Records
   /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
   readonly blockLists: Records
+  /** What of the data file is on disk. */
+  readonly sync: DataFileSync
   /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
   expectInPlace(): void
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
-const STORE_ID_KEY = Buffer.from('store-id')
 export const LEDGER_KEY = Buffer.from('ledger')
 
 export interface LmdbStoreOptions {
@@ -118,37 +124,69 @@ export function openLmdbStore({
   const file = join(path, STORE_FILE)
   if (readOnly) expectStore(path)
   return withStoreErrors(path, () => {
-    if (!readOnly && !existsSync(file)) createDataFile(file, durability, mapBytes)
+    if (!readOnly && !hasStore(file)) createDataFile(file, mapBytes)
+    const found = expectPresent(path, file)
     if (!isOpened) expectSoundFile(file, !readOnly)
     // A writer may open an empty store and let it grow to any size.
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
+      if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing(path)
       const tables = openTables(root, file, { compressHistory })
-      return { ...tables, path, durability, verifyReads, compressHistory, expectInPlace: createPlaceCheck(file) }
+      const sync = new DataFileSync(file, durability)
+      return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
       void root.close()
+      // If the file was removed at this moment, LMDB has created an empty one.
+      if (readOnly) removeEmptyFile(path, file)
       throw error
     }
   })
 }
 
+/** Whether there is a data file with databases. A reader of a file that is removed at this moment makes an empty one. */
+function hasStore(file: string): boolean {
+  if (!existsSync(file)) return false
+  const pages = new DataPages(file)
+  try {
+    return pages.size > EMPTY_FILE_LENGTH || !pages.isEmpty()
+  } finally {
+    pages.close()
+  }
+}
+
+/** Removes a data file without databases, unless a writer may be about to replace it. */
+function removeEmptyFile(path: string, file: string): void {
+  if (hasStore(file)) return
+  try {
+    const release = acquireWriterLock(join(path, LOCK_FILE))
+    if (!hasStore(file)) rmSync(file, { force: true })
+    release()
+  } catch {
+    // The next writer replaces it.
+  }
+}
+
+/** The data file of a store. @throws `store_missing` if it was removed, or if a reader of a removed store made it */
+function expectPresent(path: string, file: string): Stats {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (!found || !hasStore(file)) throw storeMissing(path)
+  return found
+}
+
 /** Creates a data file. It gets its name once it is complete, so an interrupted creation leaves no store. */
-function createDataFile(file: string, durability: Durability, mapBytes: number | undefined): void {
+function createDataFile(file: string, mapBytes: number | undefined): void {
   const unfinished = `${file}.new`
   rmSync(unfinished, { force: true })
+  writeFileSync(unfinished, emptyDataFile(mapBytes ?? DEFAULT_MAP_BYTES))
   const root = openEnvironment(unfinished, { readOnly: false, readAhead: false, mapBytes })
   try {
-    // The whole file is on disk before it gets its name.
-    runTransaction(root as unknown as LmdbEnvironment, durability === 'none' ? 'none' : 'full', () =>
-      openTables(root, file, { create: true }),
-    )
+    runTransaction(root as unknown as LmdbEnvironment, 'none', () => openTables(root, file, { create: true }))
   } finally {
     void root.close()
     rmSync(`${unfinished}-lock`, { force: true })
   }
-  renameSync(unfinished, file)
-  if (durability !== 'none') syncFolder(dirname(file))
+  moveDurablyNow(unfinished, file)
 }
 
 /**
@@ -172,7 +210,7 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false, compressHistory = false }: { readonly create?: boolean; readonly compressHistory?: boolean },
-): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'expectInPlace'> {
+): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace'> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>, more: object = {}): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
@@ -244,7 +282,10 @@ export function toStoreError(path: string, cause: unknown): unknown {
   const why = cause instanceof Error ? cause.message : String(cause)
   // LMDB reports a short write as an I/O error; mostly the disk is full.
   const isShortWrite = /Input\/output error/.test(why)
-  if (/ENOSPC|No space left|MDB_MAP_FULL/i.test(why) || (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES))
+  if (
+    /ENOSPC|EDQUOT|No space left|disk is full|MDB_MAP_FULL/i.test(why) ||
+    (isShortWrite && freeBytes(path) < FULL_BELOW_BYTES)
+  )
     return storeFull(path, cause)
   if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
     return storeNotWritable(path, why, cause)

@@ -1,11 +1,12 @@
 import { accessSync, constants } from 'node:fs'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
 import { processNumberTaken } from '../errors.js'
-import { type ReadMethods, reportDamage } from './damage-errors.js'
+import { type ReadMethods, reportReadErrors } from './damage-errors.js'
+import { PAGE_SIZE } from './empty-file.js'
+import { expectResources } from './expect-resources.js'
 
 /** Address space for the map, not memory or disk: so large that no process has to map the file again as it grows. */
-const DEFAULT_MAP_BYTES = 2 ** 40
-const PAGE_SIZE = 4_096
+export const DEFAULT_MAP_BYTES = 2 ** 40
 
 export interface EnvironmentOptions {
   readonly readOnly: boolean
@@ -46,6 +47,7 @@ const MAX_WAIT_MS = 64
  * each other, so the waits are random.
  */
 export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {
+  expectResources(file, options.mapBytes ?? DEFAULT_MAP_BYTES)
   for (let attempt = 1; ; attempt++) {
     try {
       return openOnce(file, options)
@@ -80,7 +82,7 @@ function openOnce(
   const DatabaseClass = openAsClass(options) as unknown as LmdbDatabaseClass
   const { prototype } = DatabaseClass
   const { transactionSync } = prototype
-  reportDamage(prototype)
+  reportReadErrors(prototype)
   // The root database needs no write transaction. lmdb-js reports only a read transaction that cannot begin.
   prototype.transactionSync = inReadTransaction
   try {

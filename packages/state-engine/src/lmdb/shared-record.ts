@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
-import { toDamage } from './damage-errors.js'
+import { toReadError } from './damage-errors.js'
 import type { ReadOptions, Table } from './table.js'
 
 /**
@@ -67,6 +67,6 @@ function readFast<K>(table: Table<K>, key: K, options: ReadOptions): Buffer | un
   try {
     return table.getBinaryFast(key, options)
   } catch (cause) {
-    throw toDamage(cause)
+    throw toReadError(cause)
   }
 }

@@ -1,5 +1,6 @@
+import { storeClosed } from '@ledger-state/engine/authoring'
 import type { Durability } from './durability.js'
-import { type LmdbStore, withStoreErrors } from './lmdb-store.js'
+import { type LmdbStore, withStoreErrors, withStoreErrorsAsync } from './lmdb-store.js'
 import { runTransaction } from './write-transaction.js'
 
 /** Runs the write transactions of the writer of a store. */
@@ -7,6 +8,7 @@ export class StoreTransactions {
   readonly #store: LmdbStore
   readonly #onEnd: () => void
   #isTaken = false
+  #isClosed = false
   #waiting: (() => void)[] = []
 
   /**
@@ -47,6 +49,7 @@ export class StoreTransactions {
     this.#isTaken = true
     this.onWanted(this.#waiting.length > 0)
     try {
+      if (this.#isClosed) throw storeClosed()
       return await work()
     } finally {
       const next = this.#waiting.shift()
@@ -67,10 +70,16 @@ export class StoreTransactions {
 
   /** Does what `run` does, for a caller that has the turn, or if no merge can be under way. */
   runNow<T>(durability: Durability, work: () => T): T {
-    const { path, root } = this.#store
+    const { path, root, sync } = this.#store
     this.#store.expectInPlace()
     try {
-      return withStoreErrors(path, () => runTransaction(root, durability, work))
+      return withStoreErrors(path, () => {
+        sync.regainMetaNow()
+        return runTransaction(root, durability, work)
+      })
+    } catch (error) {
+      this.#doubt()
+      throw error
     } finally {
       this.#onEnd()
     }
@@ -78,20 +87,43 @@ export class StoreTransactions {
 
   /** Has another thread run a transaction, for a caller that has the turn. */
   async runElsewhere<T>(work: () => Promise<T>): Promise<T> {
+    const { path, sync } = this.#store
     this.#store.expectInPlace()
     try {
+      withStoreErrors(path, () => sync.regainMetaNow())
       return await work()
+    } catch (error) {
+      this.#doubt()
+      throw error
     } finally {
       this.#onEnd()
     }
   }
 
+  /** Ends work that waits for its turn. Resolves when the work that has the turn is over. */
+  async close(): Promise<void> {
+    await this.inTurn(() => {
+      this.#isClosed = true
+    })
+  }
+
   /** Makes all transactions so far durable. @throws `store_full`, `store_failed` */
   async sync(): Promise<void> {
-    const { path, root } = this.#store
-    const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
-    withStoreErrors(path, () => {
-      if (error) throw error
+    const { path, root, sync } = this.#store
+    await withStoreErrorsAsync(path, async () => {
+      if (sync.isInDoubt) {
+        await this.inTurn(() => sync.regain())
+        return
+      }
+      const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
+      if (!error) return
+      sync.doubt()
+      throw error
     })
+  }
+
+  /** Called after a transaction failed, perhaps because of a sync. With the durability `none` transactions have none. */
+  #doubt(): void {
+    if (this.#store.durability !== 'none') this.#store.sync.doubt()
   }
 }

@@ -11,7 +11,7 @@ import { checkTree, type Finding, type PagesInUse, readTreePageAt, type Tree } f
 // The trees of a data file: the list of free pages, the list of databases, and the databases.
 
 /** Flag of the list of free pages: its keys are numbers. */
-const NUMBERS_AS_KEYS = 0x08
+export const NUMBERS_AS_KEYS = 0x08
 /**
  * Flags of the environment, kept with those of the list of free pages: a file without a folder, and how lmdb-js syncs.
  */

@@ -15,6 +15,8 @@ function failing(faults: number, message: string) {
       if (++tries <= faults) throw new Error(message)
       return result
     },
+    resetReadTxn() {},
+    useReadTransaction: () => ({ done() {} }),
     getWriteTxnId: () => 8,
     env: { path: '', info: () => ({ lastTxnId: 7 }) },
   } as unknown as LmdbEnvironment

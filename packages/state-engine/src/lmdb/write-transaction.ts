@@ -1,3 +1,4 @@
+import { beginRead } from './begin-read.js'
 import type { Durability } from './durability.js'
 import { expectNewestState, repairLastTransaction, StaleTransaction } from './last-transaction.js'
 import type { LmdbEnvironment } from './table.js'
@@ -19,6 +20,8 @@ export function runTransaction<T>(root: LmdbEnvironment, durability: Durability,
     return work()
   }
   for (let tries = 1; ; tries++) {
+    // lmdb-js ignores that a write transaction could not begin, and then uses memory of another (`EnvWrap::beginTxn`).
+    expectSoundEnvironment(root)
     try {
       return root.transactionSync(whole, SYNCHRONOUS | DURABILITY_FLAGS[durability])
     } catch (error) {
@@ -27,6 +30,14 @@ export function runTransaction<T>(root: LmdbEnvironment, durability: Durability,
       if (isStale) repairLastTransaction(root)
     }
   }
+}
+
+/** Checks that LMDB accepts transactions: after a fault of the disk it may refuse all of them until the file is opened again. */
+function expectSoundEnvironment(root: LmdbEnvironment): void {
+  root.resetReadTxn()
+  beginRead(root).done()
+  // Otherwise the next read of this turn would see the state before the transaction.
+  root.resetReadTxn()
 }
 
 /**

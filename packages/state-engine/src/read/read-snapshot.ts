@@ -2,6 +2,8 @@ import { isSameLedger, type LedgerSummary, type Truncation } from '@ledger-state
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
 import { walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { beginRead } from '../lmdb/begin-read.js'
+import { toReadError } from '../lmdb/damage-errors.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
 import type { Memtable } from '../memtable/memtable.js'
@@ -91,7 +93,7 @@ export class ReadSnapshots {
   /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
     for (let missing: number | undefined; ; ) {
-      const transaction = this.#store.root.useReadTransaction()
+      const transaction = beginRead(this.#store.root)
       try {
         this.#atFailpoint('read: transaction begun')
         const merged = this.#readMerged(transaction)
@@ -109,7 +111,7 @@ export class ReadSnapshots {
         this.#store.root.resetReadTxn()
       } catch (error) {
         transaction.done()
-        throw error
+        throw toReadError(error)
       }
       transaction.done()
     }

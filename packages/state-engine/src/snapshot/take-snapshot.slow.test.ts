@@ -36,7 +36,7 @@ describe('a snapshot taken during the work of a writer that commits, merges and 
     const backup: Backup = (file, compact) => store.root.backup(file, compact)
     const root = { backup: around(backup) } as LmdbStore['root']
     try {
-      await takeSnapshot({ ...store, root }, copyPath(), false, neverFail)
+      await takeSnapshot({ ...store, root }, copyPath(), false, { atFailpoint: neverFail, expectOpen: () => {} })
     } finally {
       await store.root.close()
     }

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
-import { syncFolder } from '../bytes/sync-folder.js'
 import { folderHasStore, walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import {
@@ -37,19 +37,17 @@ export async function takeSnapshot(
   store: LmdbStore,
   path: string,
   compact: boolean,
-  atFailpoint: AtFailpoint,
+  { atFailpoint, expectOpen }: SnapshotParts,
 ): Promise<void> {
   if (existsSync(join(path, STORE_FILE))) throw folderHasStore(path)
   const unfinished = join(path, UNFINISHED_STORE_FILE)
-  withStoreErrors(path, () => mkdirSync(path, { recursive: true }))
+  withStoreErrors(path, () => makeFolderNow(path))
   try {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       withStoreErrors(path, () => removeUnfinished(path, unfinished))
-      if (!(await copyAll({ store, path, unfinished, compact, atFailpoint }))) continue
-      withStoreErrors(path, () => {
-        renameSync(unfinished, join(path, STORE_FILE))
-        syncFolder(path)
-      })
+      if (!(await copyAll({ store, path, unfinished, compact, atFailpoint, expectOpen }))) continue
+      expectOpen()
+      await withStoreErrorsAsync(path, () => moveDurably(unfinished, join(path, STORE_FILE)))
       return
     }
     expectFirstFile(store)
@@ -70,13 +68,18 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
   if (!existsSync(file)) throw walFileDamaged(file, 0, 'the file is missing')
 }
 
-interface CopyParts {
+export interface SnapshotParts {
+  readonly atFailpoint: AtFailpoint
+  /** Called between steps. @throws `store_closed` once the engine is closed, which ends the copy */
+  readonly expectOpen: () => void
+}
+
+interface CopyParts extends SnapshotParts {
   readonly store: LmdbStore
   readonly path: string
   /** Path of the copy of the data file before it gets its name. */
   readonly unfinished: string
   readonly compact: boolean
-  readonly atFailpoint: AtFailpoint
 }
 
 /**
@@ -84,10 +87,11 @@ interface CopyParts {
  * opened.
  */
 async function copyAll(parts: CopyParts): Promise<boolean> {
-  const { store, path, unfinished, atFailpoint } = parts
+  const { store, path, unfinished, atFailpoint, expectOpen } = parts
   const held = new HeldFiles(store.path)
   try {
     await copyDataFile(parts, held)
+    expectOpen()
     atFailpoint('snapshot: data file copied')
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
@@ -135,7 +139,7 @@ async function copyDataFile(
  * open, or if they end below the oldest version of the data file.
  */
 async function copyWalFiles(
-  { store: { storeId, path: from }, path, atFailpoint }: CopyParts,
+  { store: { storeId, path: from }, path, atFailpoint, expectOpen }: CopyParts,
   { record, isReverting }: CopiedState,
   held: HeldFiles,
 ): Promise<boolean> {
@@ -186,6 +190,7 @@ async function copyWalFiles(
     } finally {
       copy.close()
     }
+    expectOpen()
     await finishCopy(file, copy, recordSeed(storeId, fileNumber))
     latestVersion = copy.segment.head?.latestVersion ?? latestVersion
     if (!copy.isSealed) {
@@ -199,8 +204,9 @@ async function copyWalFiles(
 
 /** Cuts off an incomplete end, and marks that everything else is on disk. */
 async function finishCopy(path: string, { segment, end, syncMarks: [marked] }: WalReader, seed: number): Promise<void> {
-  const file = AppendFile.open(path, segment.length, true)
+  const file = AppendFile.open(path, segment.length)
   try {
+    await file.sync()
     if (marked?.length === end.length) return
     const mark = { ...end, bootId: marked?.bootId }
     await file.overwrite(encodeSyncMark(mark, seed), syncMarkOffset(marked ? marked.place + 1 : 0))

@@ -12,10 +12,11 @@ import {
   type Stats,
   statSync,
   write,
+  writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { syncFolderAsync } from '../bytes/sync-folder.js'
+import { syncFolder } from '@ledger-state/core/files'
 import { storeFileGone } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
@@ -66,7 +67,7 @@ export class AppendFile {
       if (failure !== undefined) throw failure
       if (isDurable) {
         await file.sync()
-        await syncFolderAsync(folder)
+        await syncFolder(folder)
       }
       return file
     } catch (error) {
@@ -76,17 +77,25 @@ export class AppendFile {
     }
   }
 
-  /** Opens an existing file, and cuts off what is beyond `length`. If `isDurable`, the rest is durable on return. */
-  static open(path: string, length: number, isDurable: boolean): AppendFile {
+  /** Opens an existing file, and cuts off what is beyond `length`. */
+  static open(path: string, length: number): AppendFile {
     const file = new AppendFile(path, openSync(path, 'r+'))
     try {
       if (file.#opened.size > length) ftruncateSync(file.#descriptor, length)
-      if (isDurable) fdatasyncSync(file.#descriptor)
       return file
     } catch (error) {
       file.close()
       throw error
     }
+  }
+
+  /** Writes a part of an image of the file to its place again, as it may be missing on disk. */
+  rewriteNow(image: Uint8Array, start: number, end: number): void {
+    for (let at = start; at < end; ) at += writeSync(this.#descriptor, image, at, end - at, at)
+  }
+
+  syncNow(): void {
+    fdatasyncSync(this.#descriptor)
   }
 
   /**

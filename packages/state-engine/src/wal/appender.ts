@@ -1,8 +1,9 @@
 import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { syncFile, syncFolder } from '@ledger-state/core/files'
 import { writerBroken } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
-import { type LmdbStore, toStoreError, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, toStoreError, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { type Checkpoint, type CommitHead, Segment } from '../memtable/segment.js'
 import { allocateSegment, type SegmentMemory } from '../memtable/segment-memory.js'
@@ -269,13 +270,16 @@ export class WalAppender {
    */
   async bypass(commits: 0 | 1, committed: Failpoint, work: (following: FollowingFile) => void): Promise<void> {
     this.#expectWhole()
+    const { path, sync } = this.#store
+    withStoreErrors(path, () => sync.regainMetaNow())
     const nextCommit = this.#nextCommit + commits
     const walFile = (this.#active?.segment.fileNumber ?? 0) + 1
     const active = await this.#create(walFile, nextCommit)
     try {
       work({ walFile, nextCommit })
     } catch (error) {
-      remove(active)
+      active.file.close()
+      this.#removeUnnamed(active.file.path)
       throw error
     }
     try {
@@ -285,6 +289,16 @@ export class WalAppender {
       this.#follow(active, walFile, nextCommit)
     }
     await this.#removeBelow(walFile)
+  }
+
+  /** Removes a file after the transaction that was to name it failed, unless the transaction may be on disk after all. */
+  #removeUnnamed(path: string): void {
+    try {
+      this.#store.sync.regainMetaNow()
+      rmSync(path, { force: true })
+    } catch {
+      // The file has no commits. The next one with its number replaces it, and so does the next opener.
+    }
   }
 
   #follow(active: ActiveFile, walFile: number, nextCommit: number): void {
@@ -319,7 +333,20 @@ export class WalAppender {
   /** Resolves when all commits are on disk. @throws `store_failed` */
   async sync(): Promise<void> {
     this.#expectWhole()
-    if (this.#active) await this.#sync()
+    const active = this.#active
+    if (!active) return
+    if (this.#isDurable) await this.#sync()
+    else {
+      // No file was synced when it was created or sealed, nor was its name.
+      const { path } = this.#store
+      try {
+        for (const { fileNumber } of this.memtable.segments) await syncFile(walFilePath(path, fileNumber))
+        await syncFolder(path)
+      } catch (failure) {
+        throw this.#break(failure)
+      }
+      active.synced = active.end
+    }
   }
 
   /**

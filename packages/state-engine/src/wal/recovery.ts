@@ -1,7 +1,7 @@
-import { closeSync, fdatasyncSync, openSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync, statSync } from 'node:fs'
+import { syncFolderNow } from '@ledger-state/core/files'
 import { walFileDamaged } from '../errors.js'
-import { type LmdbStore, STORE_FILE, withStoreErrors } from '../lmdb/lmdb-store.js'
+import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { type LogPosition, NO_POSITION } from '../records/log-position.js'
@@ -18,24 +18,14 @@ import { WalReader } from './reader.js'
  */
 export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): RecoveredWal {
   return withStoreErrors(store.path, () => {
-    // The previous writer may have been killed with transactions that were not synced, such as the last one of a merge.
-    // They are synced before a file is removed or appended to because of them.
-    if (store.durability !== 'none') syncFile(join(store.path, STORE_FILE))
+    // Transactions of the previous writer are on disk before a file is removed or appended to because of them.
+    store.sync.beginNow()
     const numbers = listWalFiles(store.path)
     if (record) return recoverFiles(store, record, numbers)
     // The first commit creates a file before it is in LMDB.
     for (const number of numbers) removeWithoutCommits(store, number)
     return { memtable: new Memtable(), active: undefined, nextCommit: 1 }
   })
-}
-
-function syncFile(path: string): void {
-  const descriptor = openSync(path, 'r+')
-  try {
-    fdatasyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
 }
 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): RecoveredWal {
@@ -59,24 +49,44 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
       nextCommit = file.nextCommit
       blockBefore = file.segment.head?.latestBlock ?? blockBefore
       before = file.end
-      if (file.isSealed) continue
+      const active = restoreFile(store, file)
+      if (file.isSealed) {
+        active.close()
+        continue
+      }
       for (const number of numbers) if (number > fileNumber) removeWithoutCommits(store, number)
-      const active = openActive(store, file)
+      if (store.durability !== 'none') syncFolderNow(folder)
       for (const number of numbers) if (number < walFile) rmSync(walFilePath(folder, number), { force: true })
-      return { memtable, active, nextCommit }
+      return { memtable, active: toActive(store, file, active), nextCommit }
     } finally {
       file.close()
     }
   }
 }
 
-/** Cuts a torn end off the last file. The rest is on disk before anything is appended. */
-function openActive({ durability }: LmdbStore, file: WalReader): ActiveFile {
+/**
+ * Cuts a torn end off a file, and writes again what is not known to be on disk: a sync of it may have failed, and the
+ * next one would then succeed without it. A sync mark is written once everything before it is synced. With the durability
+ * `full` it lacks only the records that the previous writer wrote last.
+ */
+function restoreFile({ durability }: LmdbStore, { path, segment, syncMarks: [marked] }: WalReader): AppendFile {
+  const file = AppendFile.open(path, segment.length)
+  try {
+    file.rewriteNow(segment.bytes, 0, FILE_HEADER_LENGTH)
+    file.rewriteNow(segment.bytes, Math.max(marked?.length ?? 0, FILE_HEADER_LENGTH), segment.length)
+    if (durability !== 'none') file.syncNow()
+    return file
+  } catch (error) {
+    file.close()
+    throw error
+  }
+}
+
+function toActive({ durability }: LmdbStore, file: WalReader, opened: AppendFile): ActiveFile {
   const { segment, end, syncMarks } = file
-  const active = AppendFile.open(file.path, segment.length, durability !== 'none')
   const [marked] = syncMarks
   const synced = durability === 'none' ? (marked ?? NO_POSITION) : end
-  return { file: active, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
+  return { file: opened, segment, end, synced, marked, nextMark: marked ? marked.place + 1 : 0 }
 }
 
 /** Removes a file that was created and not used yet. @throws `store_corrupt` if it has commits */

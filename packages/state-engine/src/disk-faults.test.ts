@@ -1,0 +1,119 @@
+// Calls of the disk that fail once, after which the disk is sound again: docs/storage.md, "Errors of the disk".
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { bundledScript } from '@ledger-state/testing/bundled-script'
+import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { compileFaultyDisk, type DiskFault, hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
+import { expectDurable } from '../testing/disk-faults/expect-durable.ts'
+import type { FaultyWriterRun } from '../testing/disk-faults/faulty-writer.ts'
+import { folderForAll } from '../testing/temporary-folder.ts'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
+import { openStateEngine } from './open-state-engine.js'
+
+const SEED = testSeed()
+/** Most calls that fail, one in each run. The slow run tries all of them. */
+const MOST_FAULTS = isSlowRun ? Number.POSITIVE_INFINITY : 1
+const MOST_CALLS = 200
+const folder = folderForAll()
+
+const STEPS: Readonly<Record<string, readonly string[]>> = {
+  commits: ['commit 4', 'commit 4'],
+  merge: ['commit 6', 'merge', 'commit 3'],
+  bulk: ['commit 3', 'bulk 60', 'commit 2'],
+  prune: ['commit 12', 'merge', 'prune 5', 'commit 2'],
+  truncation: ['commit 8', 'merge', 'truncate 3', 'commit 2'],
+  import: ['import', 'commit 3', 'merge'],
+}
+/** The fast run has a part of them. */
+const NAMES = isSlowRun ? Object.keys(STEPS) : ['commits', 'merge', 'truncation']
+const OPTIONS: FaultyWriterRun['options'] = { memtableBytes: 40_000 }
+
+describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED=${SEED})`, () => {
+  const random = createRandom(SEED)
+  let faulty: ReturnType<typeof compileFaultyDisk>
+  let script: string
+
+  beforeAll(async () => {
+    faulty = compileFaultyDisk(folder.path)
+    script = await bundledScript(new URL('../testing/disk-faults/faulty-writer.ts', import.meta.url))
+  })
+
+  const start = (writer: FaultyWriterRun, fault?: DiskFault) => faulty.runWith(script, [JSON.stringify(writer)], fault)
+
+  /** Has each call fail, or some of them. */
+  async function tryFaults(writer: FaultyWriterRun, fault: Omit<DiskFault, 'nth'>): Promise<void> {
+    let reached = 0
+    const first = isSlowRun ? 1 : 2 + random.below(4)
+    for (let nth = first; nth <= MOST_CALLS && reached < MOST_FAULTS; nth += isSlowRun ? 1 : 1 + random.below(3)) {
+      const found = start(writer, { ...fault, nth })
+      const why = `the ${fault.call} number ${nth} of ${fault.name}: ${found.lines.join(', ')}`
+      expect(found.signal, why).toBe('SIGKILL')
+      if (!found.isReached) break
+      reached++
+      try {
+        await expectDurable(found)
+      } catch (error) {
+        throw new Error(why, { cause: error })
+      }
+    }
+  }
+
+  const timeout = isSlowRun ? 600_000 : 60_000
+
+  it.for(NAMES)('keeps all that was acknowledged with the durability full: %s', { timeout }, async (name) => {
+    const steps = STEPS[name]!
+    for (const file of ['state.mdb', 'write-ahead', '.']) {
+      await tryFaults({ options: { ...OPTIONS, durability: 'full' }, steps }, { call: 'sync', name: file })
+    }
+  })
+
+  it.for(['ordered', 'none'] as const)('keeps all that a flush saved: %s', { timeout }, async (durability) => {
+    for (const [name, steps] of Object.entries(STEPS)) {
+      if (!isSlowRun && name !== 'merge' && name !== 'truncation') continue
+      for (const file of ['state.mdb', 'write-ahead', '.']) {
+        const writer = { options: { ...OPTIONS, durability }, steps: [...steps, 'flush'] }
+        await tryFaults(writer, { call: 'sync', name: file })
+      }
+    }
+  })
+
+  it('keeps all that was acknowledged if writes fail', { timeout }, async () => {
+    for (const name of isSlowRun ? Object.keys(STEPS) : ['commits', 'merge']) {
+      for (const file of ['state.mdb', 'write-ahead']) {
+        const writer: FaultyWriterRun = { options: { ...OPTIONS, durability: 'full' }, steps: STEPS[name]! }
+        await tryFaults(writer, { call: 'write', name: file })
+      }
+    }
+  })
+
+  // Without commits after them, nothing but the flush syncs the files that these steps create.
+  it.for([
+    ['commit 1'],
+    ['commit 6', 'merge'],
+    ['commit 3', 'bulk 60'],
+    ['commit 8', 'merge', 'truncate 3'],
+    ['commit 12', 'merge', 'prune 5'],
+    ['import'],
+  ])('has all that a flush saved with the durability none, without a fault: %s', async (steps) => {
+    const found = start({ options: { ...OPTIONS, durability: 'none' }, steps: [...steps, 'flush'] })
+    expect(found.signal).toBe('SIGKILL')
+    await expectDurable(found)
+  })
+
+  it('leaves no store behind if the data file is removed at the moment when a reader opens it', async () => {
+    const path = join(folder.path, 'removed')
+    await openStateEngine({ path }).close()
+    const read = `
+      const { openStateEngineReader } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)})
+      try { openStateEngineReader({ path: ${JSON.stringify(path)} }) } catch (error) { console.log(error.code) }`
+    const said = faulty.runWhileRemoved([...SOURCE_OPTIONS, '--input-type=module', '-e', read])
+    expect(said).toBe('store_missing\n')
+    expect(existsSync(join(path, STORE_FILE))).toBe(false)
+    const engine = openStateEngine({ path })
+    expect(engine.ledger).toBeUndefined()
+    await engine.close()
+  })
+})

@@ -1,0 +1,138 @@
+import { Buffer } from 'node:buffer'
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Durability } from './durability.js'
+
+// After a sync failed, the kernel counts the pages as clean although they are not on disk, and the next sync succeeds
+// without them. So what a failed sync should have covered is written again, with the same bytes, and synced.
+//
+// With a durability above `none`, each transaction syncs its pages before its meta page is written, and one that fails
+// leaves nothing that the state uses. So only the two meta pages may be missing on disk. With `none`, any page may be.
+
+/** Length of the two meta pages. */
+const META_LENGTH = 2 * 4_096
+const WRITTEN_AT_ONCE = 2 ** 20
+/** Ending of the name of the file that tells the next writer that any page of the data file may be missing on disk. */
+const IN_DOUBT = '.in-doubt'
+
+/** Knows whether the data file that the system shows is on disk as far as it was synced. For the holder of the writer lock. */
+export class DataFileSync {
+  readonly #file: string
+  readonly #doubtFile: string
+  readonly #hasSyncedPages: boolean
+  #isInDoubt = false
+
+  constructor(file: string, durability: Durability) {
+    this.#file = file
+    this.#doubtFile = file + IN_DOUBT
+    this.#hasSyncedPages = durability !== 'none'
+  }
+
+  get isInDoubt(): boolean {
+    return this.#isInDoubt
+  }
+
+  /** Called after a sync failed, or a transaction, which may have failed because of a sync. */
+  doubt(): void {
+    this.#isInDoubt = true
+    if (!this.#hasSyncedPages) this.#leaveNote()
+  }
+
+  /**
+   * Makes what previous writers committed durable. They may have been killed, and may have had any durability.
+   * @throws errors of the system
+   */
+  beginNow(): void {
+    const isNoted = existsSync(this.#doubtFile)
+    if (!this.#hasSyncedPages) {
+      this.#isInDoubt = isNoted
+      return
+    }
+    this.#withFile((descriptor) => {
+      try {
+        for (const _ of rewrite(descriptor, isNoted ? Number.POSITIVE_INFINITY : META_LENGTH));
+        fdatasyncSync(descriptor)
+      } catch (error) {
+        this.#leaveNote()
+        throw error
+      }
+    })
+    this.#removeNote()
+  }
+
+  /**
+   * Makes the newest state durable again if it is in doubt. Without synced pages it does nothing: only `regain` does.
+   * Call it when no transaction is under way.
+   * @throws errors of the system
+   */
+  regainMetaNow(): void {
+    if (!this.#isInDoubt || !this.#hasSyncedPages) return
+    this.#withFile((descriptor) => {
+      for (const _ of rewrite(descriptor, META_LENGTH));
+      fdatasyncSync(descriptor)
+    })
+    this.#isInDoubt = false
+  }
+
+  /** Same as `regainMetaNow`, and for files without synced pages as well, with turns for other work. */
+  async regain(): Promise<void> {
+    if (this.#hasSyncedPages) {
+      this.regainMetaNow()
+      return
+    }
+    const descriptor = openSync(this.#file, 'r+')
+    try {
+      for (const _ of rewrite(descriptor, Number.POSITIVE_INFINITY)) await nextTurn()
+      fdatasyncSync(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+    this.#isInDoubt = false
+    this.#removeNote()
+  }
+
+  #withFile(work: (descriptor: number) => void): void {
+    const descriptor = openSync(this.#file, 'r+')
+    try {
+      work(descriptor)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  /** The note needs no sync: after a loss of power, the system shows what is on disk. */
+  #leaveNote(): void {
+    try {
+      writeFileSync(this.#doubtFile, 'A sync of the data file failed. The next writer writes all of it again.\n')
+    } catch {
+      // The error of the sync tells more.
+    }
+  }
+
+  #removeNote(): void {
+    rmSync(this.#doubtFile, { force: true })
+  }
+}
+
+/** Writes the first bytes of a file again, in steps. */
+function* rewrite(descriptor: number, length: number): Generator<void> {
+  const end = Math.min(length, fstatSync(descriptor).size)
+  const buffer = Buffer.allocUnsafe(Math.min(end, WRITTEN_AT_ONCE))
+  for (let at = 0; at < end; ) {
+    const count = readSync(descriptor, buffer, 0, Math.min(buffer.length, end - at), at)
+    if (count === 0) return
+    for (let done = 0; done < count; ) done += writeSync(descriptor, buffer, done, count - done, at + done)
+    at += count
+    yield
+  }
+}

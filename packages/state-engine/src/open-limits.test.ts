@@ -1,0 +1,84 @@
+import { spawnSync } from 'node:child_process'
+import { cpSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../testing/temporary-folder.ts'
+import { STORE_FILE } from './lmdb/lmdb-store.js'
+import { openStateEngine, openStateEngineReader } from './open-state-engine.js'
+
+const folder = temporaryFolder()
+const INDEX = JSON.stringify(new URL('./index.ts', import.meta.url).href)
+
+/** Runs a program of ours in a shell, after a command. Returns what it printed, or the signal that ended it. */
+function runAfter(command: string, program: string): string {
+  const shell = `${command}; exec "$0" ${SOURCE_OPTIONS.join(' ')} --input-type=module -e "$1"`
+  const { stdout, stderr, signal } = spawnSync('bash', ['-c', shell, process.execPath, program], { encoding: 'utf8' })
+  return signal ?? (stdout.trim() || stderr)
+}
+
+describe.skipIf(process.platform !== 'linux')('a process with too little of what LMDB needs (Linux)', () => {
+  it.for([0, 1, 2, 3])('refuses to open a store with %d free file descriptors', async (free) => {
+    await openStateEngine({ path: folder.path }).close()
+    const said = runAfter(
+      'ulimit -n 100',
+      `import { closeSync, openSync, writeSync } from 'node:fs'
+      const { openStateEngineReader } = await import(${INDEX})
+      const open = () => openStateEngineReader({ path: ${JSON.stringify(folder.path)} })
+      await open().close()
+      const taken = []
+      try { for (;;) taken.push(openSync('/dev/null')) } catch {}
+      for (let at = 0; at < ${free}; at++) closeSync(taken.pop())
+      const codes = new Set()
+      for (let tries = 0; tries < 20; tries++) try { open(); codes.add('opened') } catch (error) { codes.add(error.code) }
+      writeSync(1, [...codes].join())`,
+    )
+    expect(said).toBe('store_failed')
+  })
+
+  it.for([
+    ['openStateEngineReader', '', 'store_failed'],
+    ['openStateEngine', '', 'store_failed'],
+    // Further openers of the process share the map of the first.
+    ['openStateEngineReader', 'mapBytes: 2 ** 30', 'opened,opened'],
+    ['openStateEngine', 'mapBytes: 2 ** 30', 'opened,opened'],
+  ] as const)('says that the address space is too small: %s, %s', async ([open, option, expected]) => {
+    await openStateEngine({ path: folder.path }).close()
+    const program = `const engine = await import(${INDEX})
+      const path = ${JSON.stringify(folder.path)}
+      const said = []
+      const attempt = (open) => {
+        try { open({ path, ${option} }); said.push('opened') } catch (error) { said.push(error.code) }
+      }
+      attempt(engine.${open})
+      if (${option !== ''}) attempt(engine.openStateEngineReader)
+      process.stdout.write(said.join(), () => process.exit())`
+    expect(runAfter('ulimit -v 200000000', program)).toBe(expected)
+  })
+
+  it('refuses a second writer, also after the process of the first has copied the folder', async () => {
+    const path = join(folder.path, 'store')
+    const engine = openStateEngine({ path })
+    const open = `const { openStateEngine } = await import(${INDEX})
+      try { openStateEngine({ path: ${JSON.stringify(path)} }); console.log('opened') } catch (error) { console.log(error.code) }
+      process.exit()`
+    for (const copy of ['first', 'second']) {
+      cpSync(path, join(folder.path, copy), { recursive: true })
+      expect(runAfter('true', open)).toBe('store_locked')
+    }
+    await openStateEngine({ path: join(folder.path, 'first') }).close()
+    await engine.close()
+    expect(runAfter('true', open)).toBe('opened')
+  })
+})
+
+it('has the space of the lock file on disk before LMDB maps it', async () => {
+  await openStateEngine({ path: folder.path }).close()
+  const lock = join(folder.path, `${STORE_FILE}-lock`)
+  rmSync(lock)
+  const reader = openStateEngineReader({ path: folder.path })
+  const { blocks, size } = statSync(lock)
+  expect(blocks * 512).toBeGreaterThanOrEqual(size)
+  expect(size).toBe(8_272)
+  await reader.close()
+})

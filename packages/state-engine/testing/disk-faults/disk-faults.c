@@ -1,0 +1,274 @@
+// A disk whose calls fail, as a library that LD_PRELOAD puts before libc. It keeps in a second folder what would survive a
+// loss of power: what was written before a sync that succeeded. As in Linux, a sync that fails drops what was dirty, and the
+// next one succeeds.
+//   FAULT_FOLDER   the folder that is watched       FAULT_DISK  the folder of what survives
+//   FAULT          CALL:NAME:N:ERRNO: the Nth CALL (sync, write, create) on a file whose name begins with NAME fails.
+//                  The name of the folder itself is ".".
+//   FAULT_REMOVES  when the lock file of LMDB is opened, its data file is removed
+//   FAULT_REACHED  a file that is created when the call fails
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MOST_DESCRIPTORS 4096
+#define REAL(ret, name, ...) \
+  static ret (*real_##name)(__VA_ARGS__); \
+  if (!real_##name) real_##name = dlsym(RTLD_NEXT, #name);
+
+typedef struct { off_t at; size_t length; } Range;
+typedef struct File {
+  char name[256];
+  ino_t inode;
+  int copy;
+  Range *dirty;
+  int dirty_count, dirty_room;
+  struct File *next;
+} File;
+
+static File *files;
+static struct { File *file; int is_folder, is_dsync; } opened[MOST_DESCRIPTORS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const char *folder, *disk;
+static char fault_call[16], fault_name[64];
+static int fault_at = -1, fault_errno, calls;
+
+__attribute__((constructor)) static void start(void) {
+  folder = getenv("FAULT_FOLDER");
+  disk = getenv("FAULT_DISK");
+  const char *fault = getenv("FAULT");
+  if (fault) sscanf(fault, "%15[^:]:%63[^:]:%d:%d", fault_call, fault_name, &fault_at, &fault_errno);
+}
+
+static int real_open_file(const char *path, int flags, int mode) {
+  REAL(int, open, const char *, int, ...)
+  return real_open(path, flags, mode);
+}
+
+static int real_close_file(int fd) {
+  REAL(int, close, int)
+  return real_close(fd);
+}
+
+/* Whether this call fails. Sets errno. */
+static int fails(const char *call, const char *name) {
+  if (fault_at < 0 || strcmp(call, fault_call) || strncmp(name, fault_name, strlen(fault_name))) return 0;
+  pthread_mutex_lock(&lock);
+  int is_now = ++calls == fault_at;
+  pthread_mutex_unlock(&lock);
+  if (!is_now) return 0;
+  const char *reached = getenv("FAULT_REACHED");
+  if (reached) real_close_file(real_open_file(reached, O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+  errno = fault_errno;
+  return 1;
+}
+
+static const char *name_in_folder(const char *path) {
+  size_t length = folder ? strlen(folder) : 0;
+  if (!path || !length || strncmp(path, folder, length) || path[length] != '/') return NULL;
+  const char *name = path + length + 1;
+  return strchr(name, '/') || strstr(name, "lock") ? NULL : name;
+}
+
+static void note_opened(int fd, const char *path, int flags) {
+  if (fd < 0 || fd >= MOST_DESCRIPTORS) return;
+  memset(&opened[fd], 0, sizeof opened[fd]);
+  if (folder && path && !strcmp(path, folder)) opened[fd].is_folder = 1;
+  const char *name = name_in_folder(path);
+  struct stat found;
+  if (!name || fstat(fd, &found) || !S_ISREG(found.st_mode)) return;
+  pthread_mutex_lock(&lock);
+  File *file = files;
+  while (file && (file->inode != found.st_ino || strcmp(file->name, name))) file = file->next;
+  if (!file) {
+    file = calloc(1, sizeof *file);
+    strncpy(file->name, name, sizeof file->name - 1);
+    file->inode = found.st_ino;
+    char path_of_copy[1024];
+    snprintf(path_of_copy, sizeof path_of_copy, "%s/%s", disk, name);
+    file->copy = real_open_file(path_of_copy, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (flags & O_CREAT && found.st_size == 0) (void)!ftruncate(file->copy, 0);
+    file->next = files;
+    files = file;
+  }
+  opened[fd].file = file;
+  opened[fd].is_dsync = !!(flags & O_DSYNC);
+  pthread_mutex_unlock(&lock);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = va_arg(rest, int);
+  va_end(rest);
+  const char *name = name_in_folder(path);
+  if (name && flags & O_CREAT && fails("create", name)) return -1;
+  size_t length = strlen(path);
+  if (getenv("FAULT_REMOVES") && length > 14 && length < 1024 && !strcmp(path + length - 14, "state.mdb-lock")) {
+    char data_file[1024];
+    memcpy(data_file, path, length - 5);
+    data_file[length - 5] = 0;
+    unlink(data_file);
+  }
+  int fd = real_open_file(path, flags, mode);
+  note_opened(fd, path, flags);
+  return fd;
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = va_arg(rest, int);
+  va_end(rest);
+  return open(path, flags, mode);
+}
+
+int close(int fd) {
+  if (fd >= 0 && fd < MOST_DESCRIPTORS) memset(&opened[fd], 0, sizeof opened[fd]);
+  return real_close_file(fd);
+}
+
+static File *file_of(int fd) {
+  return fd >= 0 && fd < MOST_DESCRIPTORS ? opened[fd].file : NULL;
+}
+
+/* Copies what is dirty from the file to what survives; of a write with O_DSYNC, that write alone. */
+static void copy_dirty(int fd, File *file, int first) {
+  static char buffer[1 << 16];
+  REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t)
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+  int from = real_open_file(path, O_RDONLY | O_CLOEXEC, 0);
+  for (int i = first; i < file->dirty_count; i++) {
+    Range range = file->dirty[i];
+    while (range.length > 0) {
+      ssize_t count = pread(from, buffer, range.length < sizeof buffer ? range.length : sizeof buffer, range.at);
+      if (count <= 0) break;
+      real_pwrite64(file->copy, buffer, count, range.at);
+      range.at += count;
+      range.length -= count;
+    }
+  }
+  file->dirty_count = first;
+  struct stat now, kept;
+  if (first == 0 && !fstat(from, &now) && !fstat(file->copy, &kept) && kept.st_size > now.st_size) {
+    (void)!ftruncate(file->copy, now.st_size);
+  }
+  real_close_file(from);
+}
+
+static void note_written(int fd, off_t at, ssize_t length) {
+  File *file = file_of(fd);
+  if (!file || length <= 0) return;
+  pthread_mutex_lock(&lock);
+  if (file->dirty_count == file->dirty_room) {
+    file->dirty_room = file->dirty_room ? 2 * file->dirty_room : 64;
+    file->dirty = realloc(file->dirty, file->dirty_room * sizeof *file->dirty);
+  }
+  file->dirty[file->dirty_count++] = (Range){at, length};
+  if (opened[fd].is_dsync) copy_dirty(fd, file, file->dirty_count - 1);
+  pthread_mutex_unlock(&lock);
+}
+
+static int write_fails(int fd) {
+  File *file = file_of(fd);
+  return file && fails("write", file->name);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t at) {
+  REAL(ssize_t, pwrite64, int, const void *, size_t, off64_t)
+  if (write_fails(fd)) return -1;
+  ssize_t written = real_pwrite64(fd, bytes, length, at);
+  note_written(fd, at, written);
+  return written;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at) {
+  return pwrite64(fd, bytes, length, at);
+}
+
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at) {
+  REAL(ssize_t, pwritev64, int, const struct iovec *, int, off64_t)
+  if (write_fails(fd)) return -1;
+  ssize_t written = real_pwritev64(fd, parts, count, at);
+  note_written(fd, at, written);
+  return written;
+}
+
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+  return pwritev64(fd, parts, count, at);
+}
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+  REAL(ssize_t, write, int, const void *, size_t)
+  if (!file_of(fd)) return real_write(fd, bytes, length);
+  if (write_fails(fd)) return -1;
+  off_t at = lseek(fd, 0, SEEK_CUR);
+  ssize_t written = real_write(fd, bytes, length);
+  note_written(fd, at, written);
+  return written;
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+  REAL(ssize_t, writev, int, const struct iovec *, int)
+  if (!file_of(fd)) return real_writev(fd, parts, count);
+  if (write_fails(fd)) return -1;
+  off_t at = lseek(fd, 0, SEEK_CUR);
+  ssize_t written = real_writev(fd, parts, count);
+  note_written(fd, at, written);
+  return written;
+}
+
+static int sync_with(int fd, int (*real_sync)(int)) {
+  if (fd >= 0 && fd < MOST_DESCRIPTORS && opened[fd].is_folder && fails("sync", ".")) return -1;
+  File *file = file_of(fd);
+  if (!file) return real_sync(fd);
+  if (fails("sync", file->name)) {
+    int reason = errno;
+    pthread_mutex_lock(&lock);
+    file->dirty_count = 0;
+    pthread_mutex_unlock(&lock);
+    errno = reason;
+    return -1;
+  }
+  pthread_mutex_lock(&lock);
+  copy_dirty(fd, file, 0);
+  pthread_mutex_unlock(&lock);
+  return 0;
+}
+
+int fsync(int fd) {
+  REAL(int, fsync, int)
+  return sync_with(fd, real_fsync);
+}
+
+int fdatasync(int fd) {
+  REAL(int, fdatasync, int)
+  return sync_with(fd, real_fdatasync);
+}
+
+int rename(const char *from, const char *to) {
+  REAL(int, rename, const char *, const char *)
+  int result = real_rename(from, to);
+  const char *old_name = name_in_folder(from), *new_name = name_in_folder(to);
+  if (result || !old_name || !new_name) return result;
+  pthread_mutex_lock(&lock);
+  for (File *file = files; file; file = file->next) {
+    if (strcmp(file->name, old_name)) continue;
+    char old_copy[1024], new_copy[1024];
+    snprintf(old_copy, sizeof old_copy, "%s/%s", disk, old_name);
+    snprintf(new_copy, sizeof new_copy, "%s/%s", disk, new_name);
+    real_rename(old_copy, new_copy);
+    snprintf(file->name, sizeof file->name, "%s", new_name);
+  }
+  pthread_mutex_unlock(&lock);
+  return result;
+}

@@ -1,0 +1,63 @@
+// Runs programs on a disk whose calls fail: `disk-faults.c`. It needs gcc, and Linux.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const SOURCE = fileURLToPath(new URL('disk-faults.c', import.meta.url))
+
+export interface DiskFault {
+  readonly call: 'sync' | 'write' | 'create'
+  /** Begin of the names of the files whose calls count; `.` is the folder itself. */
+  readonly name: string
+  /** Number of the call that fails, from 1 on. */
+  readonly nth: number
+}
+
+export interface FaultyRun {
+  /** Lines that the program printed. */
+  readonly lines: readonly string[]
+  readonly signal: string | null
+  /** Whether a call failed. */
+  readonly isReached: boolean
+  /** Folder with what survives a loss of power after the run. */
+  readonly disk: string
+}
+
+/** Whether this machine can compile the disk. */
+export function hasFaultyDisk(): boolean {
+  return process.platform === 'linux' && spawnSync('gcc', ['--version']).status === 0
+}
+
+/** Compiles the disk into a folder. Returns functions that run programs on it; the first argument of each is its folder. */
+export function compileFaultyDisk(folder: string) {
+  const library = join(folder, 'disk-faults.so')
+  execFileSync('gcc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', library, SOURCE, '-ldl', '-lpthread'])
+  let runs = 0
+  const runWith = (script: string, args: readonly string[], fault: DiskFault | undefined): FaultyRun => {
+    const run = join(folder, `run-${++runs}`)
+    const [store, disk, reached] = [join(run, 'store'), join(run, 'disk'), join(run, 'reached')]
+    for (const each of [store, disk]) mkdirSync(each, { recursive: true })
+    const env = {
+      ...process.env,
+      LD_PRELOAD: library,
+      FAULT_FOLDER: store,
+      FAULT_DISK: disk,
+      FAULT_REACHED: reached,
+      ...(fault && { FAULT: `${fault.call}:${fault.name}:${fault.nth}:5` }),
+    }
+    const { stdout, signal } = spawnSync(process.execPath, [script, store, ...args], {
+      encoding: 'utf8',
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    for (const name of readdirSync(disk)) if (!existsSync(join(store, name))) rmSync(join(disk, name))
+    return { lines: stdout.split('\n').slice(0, -1), signal, isReached: existsSync(reached), disk }
+  }
+  /** Runs a program that opens a store, whose data file is removed at this moment. Returns what it prints. */
+  const runWhileRemoved = (args: readonly string[]): string => {
+    const env = { ...process.env, LD_PRELOAD: library, FAULT_REMOVES: '1' }
+    return spawnSync(process.execPath, args, { encoding: 'utf8', env }).stdout
+  }
+  return { runWith, runWhileRemoved }
+}
