@@ -141,8 +141,12 @@ function checkCitations(): void {
   }
 }
 
-/** Sources that rename by themselves: the one function of durable renames, and a cache whose files have a digest. */
-const MAY_RENAME = ['packages/core/src/files.ts', 'packages/feed/src/buckets/object-cache.ts']
+/** Sources that rename by themselves: the one function of durable renames, a cache whose files have a digest, and a writer without durability. */
+const MAY_RENAME = [
+  'packages/core/src/files.ts',
+  'packages/feed/src/buckets/object-cache.ts',
+  'packages/state-engine/src/segments/segment-writer.ts',
+]
 
 /** A file gets its name by the function that syncs it first: a loss of power leaves no name without its content. */
 function checkRenames(): void {

@@ -1,12 +1,11 @@
 import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { copyBytes } from '@ledger-state/core/bytes'
+import { moveDurablyNow } from '@ledger-state/core/files'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { checksum } from '../bytes/checksum.js'
 import { RecordBuilder } from '../bytes/record.js'
-import { syncFolder } from '../bytes/sync-folder.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { ListWriter } from '../records/block-lists.js'
 import { BlockIndexBuilder } from './block-index.js'
@@ -208,10 +207,9 @@ export class SegmentWriter {
   }
 
   #publish(): void {
-    if (this.#isDurable) fsyncSync(this.#descriptor)
     closeSync(this.#descriptor)
-    renameSync(this.#path + UNFINISHED, this.#path)
-    if (this.#isDurable) syncFolder(dirname(this.#path))
+    if (this.#isDurable) moveDurablyNow(this.#path + UNFINISHED, this.#path)
+    else renameSync(this.#path + UNFINISHED, this.#path)
   }
 
   /** Place of what is put next. */
