@@ -11,7 +11,7 @@ import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS } from './admission/turn-queue.js'
 import { LARGE_ANSWER_BYTES, STALLED_MS } from './admission/unread-answers.js'
 import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
 import { MAX_PAGE_BYTES } from './operations/paging.js'
-import { PLACES } from './operations/view-places.js'
+import { PLACES, SHARED_BYTES } from './operations/view-places.js'
 import { MAX_MESSAGE_LENGTH, MAX_MISSING_ITEM_MESSAGE_LENGTH } from './protocol/error-reply.js'
 import { BATCH_LIMITS, READ_LIMITS } from './protocol/json-body.js'
 import { MAX_HEADER_BYTES } from './server/create-http-server.js'
@@ -39,6 +39,7 @@ it.each([
   ['bodies decompressed at one time, each reader', String(CONCURRENT_DECOMPRESSIONS)],
   ['requests sent ahead, each reader', `${withCommas(MOST_SENT_AHEAD)}; ${withCommas(MOST_SENT_AHEAD_IN_ALL)}`],
   ['views of more than a turn, each reader', String(PLACES)],
+  ['bytes that these views have been charged together', mebibytes(SHARED_BYTES)],
   ['one turn of the event loop', `${TURN_BUDGET_MS} ms`],
   ['request line and headers', kibibytes(MAX_HEADER_BYTES)],
   ['quotes in error messages', kibibytes(MAX_MESSAGE_LENGTH)],

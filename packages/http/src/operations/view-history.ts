@@ -164,7 +164,7 @@ async function readChanges(
         place.rest()
         history.provide(await compute(task))
       }
-      await place.run()
+      await place.run(history.bytes)
       await turn.nextTurn()
     }
   } finally {

@@ -1,5 +1,11 @@
-/** Number of views that take more than a turn and have begun. The budgets of views so bound their memory. */
+/** Number of views that take more than a turn and have begun. */
 export const PLACES = 4
+
+/**
+ * Bytes that all views which have begun may be charged together. Above, only the oldest one continues. So they never
+ * hold more than this and the budget of one view.
+ */
+export const SHARED_BYTES = 64 << 20
 
 /**
  * Turns that a view has before another one runs; about as many as the most expensive view takes. Values that are alive
@@ -11,8 +17,8 @@ export const TURNS_IN_A_ROW = 128
 
 /** A place of a long view. */
 export interface ViewPlace {
-  /** Resolves when this view may take a turn. Call it before each turn. */
-  run(): Promise<void>
+  /** Resolves when this view, which was charged `bytes` so far, may take a turn. Call it before each turn. */
+  run(bytes: number): Promise<void>
   /** Lets others run while this view waits for something other than a turn. */
   rest(): void
   /** Gives the place to the next long view. */
@@ -24,58 +30,87 @@ export interface ViewPlace {
  * at a time, several turns in a row each.
  */
 export class ViewPlaces {
-  #taken = 0
   readonly #waiting: (() => void)[] = []
+  /** Places that are promised to views which have waited for one. */
+  #promised = 0
+  /** Places that are taken, the oldest first. */
+  readonly #taken: Place[] = []
   #running: Place | undefined
   /** Places that wait to run, each with the function that ends its wait. */
   readonly #queue: { readonly place: Place; readonly resolve: () => void }[] = []
 
+  /** Whether a view that takes a place now has to wait. */
+  get areTaken(): boolean {
+    return this.#taken.length + this.#promised >= PLACES
+  }
+
   async take(): Promise<ViewPlace> {
-    if (this.#taken < PLACES) this.#taken++
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    return new Place(this)
+    if (this.areTaken) {
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      this.#promised--
+    }
+    const place = new Place(this)
+    this.#taken.push(place)
+    return place
   }
 
   async run(place: Place): Promise<void> {
     if (this.#running === place) {
-      if (this.#queue.length === 0 || --place.turnsLeft > 0) return
-      this.stop(place)
+      if (this.#mayRun(place) && (this.#queue.length === 0 || --place.turnsLeft > 0)) return
+      this.#running = undefined
     }
-    if (this.#running) await new Promise<void>((resolve) => this.#queue.push({ place, resolve }))
-    else this.#start(place)
+    const turn = new Promise<void>((resolve) => this.#queue.push({ place, resolve }))
+    this.#startNext()
+    await turn
   }
 
   stop(place: Place): void {
     if (this.#running !== place) return
     this.#running = undefined
-    const next = this.#queue.shift()
-    if (!next) return
-    this.#start(next.place)
-    next.resolve()
+    this.#startNext()
   }
 
   leave(place: Place): void {
-    this.stop(place)
+    if (this.#running === place) this.#running = undefined
+    this.#taken.splice(this.#taken.indexOf(place), 1)
     const next = this.#waiting.shift()
-    if (next) next()
-    else this.#taken--
+    if (next) {
+      this.#promised++
+      next()
+    }
+    this.#startNext()
   }
 
-  #start(place: Place): void {
-    this.#running = place
-    place.turnsLeft = TURNS_IN_A_ROW
+  #mayRun(place: Place): boolean {
+    if (place === this.#taken[0]) return true
+    let bytes = 0
+    for (const one of this.#taken) bytes += one.bytes
+    return bytes < SHARED_BYTES
+  }
+
+  /** Lets the first place of the queue that may run do so, if none does. */
+  #startNext(): void {
+    if (this.#running) return
+    const at = this.#queue.findIndex(({ place }) => this.#mayRun(place))
+    if (at < 0) return
+    const [next] = this.#queue.splice(at, 1)
+    this.#running = next!.place
+    next!.place.turnsLeft = TURNS_IN_A_ROW
+    next!.resolve()
   }
 }
 
 class Place implements ViewPlace {
   readonly #places: ViewPlaces
   turnsLeft = 0
+  bytes = 0
 
   constructor(places: ViewPlaces) {
     this.#places = places
   }
 
-  run(): Promise<void> {
+  run(bytes: number): Promise<void> {
+    this.bytes = bytes
     return this.#places.run(this)
   }
 

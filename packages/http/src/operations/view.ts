@@ -33,32 +33,42 @@ export const callView: Operation = {
     request.expectOutput(format, 'View function')
     const state = request.pin(asked)
     const call = readCall()
-    const view = state.startView(call, { budget: allowance.left, computesElsewhere: true })
+    const begin = () => state.startView(call, { budget: allowance.left, computesElsewhere: true })
+    const view = begin()
     rules.expectAllowed(call.address, call.module, call.function)
     for (;;) {
       const results = advance(request, view, began)
       if (results) return toAnswer(state, format, results)
       if (turn.isSpent || view.task)
-        return runInTurns(request, view, began, turn).then((late) => toAnswer(state, format, late))
+        return runInTurns(request, { view, begin }, began, turn).then((late) => toAnswer(state, format, late))
     }
   },
+}
+
+/** A view that has begun, unless it waits for a place: then it holds no values, and begins anew. */
+interface BegunView {
+  view: StartedView | undefined
+  readonly begin: () => StartedView
 }
 
 /** Runs a view that takes more than a turn. */
 async function runInTurns(
   request: OperationRequest,
-  view: StartedView,
+  begun: BegunView,
   began: number,
   turn: TurnBudget,
 ): Promise<readonly StoredValue[]> {
-  const place = await request.views.places.take()
+  const { places } = request.views
+  if (places.areTaken) begun.view = undefined
+  const place = await places.take()
+  const view = begun.view ?? begun.begin()
   try {
     for (;;) {
       if (view.task) {
         place.rest()
         view.provide(await request.views.compute(view.task))
       }
-      await place.run()
+      await place.run(view.bytes)
       await turn.nextTurn()
       do {
         const results = advance(request, view, began)

@@ -30,6 +30,8 @@ export interface StartedView {
   readonly task: ComputeTask | undefined
   /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
+  /** Bytes that the view has been charged so far: at least those of the values that it holds. */
+  readonly bytes: number
   /** Report, known once the view has ended. */
   readonly report: ViewReport | undefined
 }
@@ -47,6 +49,10 @@ export class RunningView implements StartedView {
     this.#view = view
     this.#types = types
     this.#onEnd = onEnd
+  }
+
+  get bytes(): number {
+    return this.#run.bytes
   }
 
   provide(result: readonly Uint8Array[]): void {

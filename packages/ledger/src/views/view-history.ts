@@ -57,6 +57,8 @@ export interface ViewHistory extends History<Change<ViewAnswer>> {
   readonly task: ComputeTask | undefined
   /** Gives the result of the task that the current run waits for. */
   provide(result: readonly Uint8Array[]): void
+  /** Bytes that the running view has been charged so far; 0 between two runs. */
+  readonly bytes: number
   /** Whether each change of the range is shown. False for points, and if the clock is ignored and the view read it. */
   readonly exact: boolean
   /** Whether a run read the clock of the chain, which every block writes. */
@@ -134,6 +136,10 @@ class ChangesOfView implements ViewHistory {
 
   get task(): ComputeTask | undefined {
     return this.#running?.task
+  }
+
+  get bytes(): number {
+    return this.#running?.bytes ?? 0
   }
 
   provide(result: readonly Uint8Array[]): void {

@@ -100,6 +100,11 @@ export class ViewAttempt {
     world.begin({ state: this.#state, meter: this.#meter })
   }
 
+  /** Bytes that were charged so far. */
+  get bytes(): number {
+    return this.#meter.bytes
+  }
+
   /** Gives the result of the task that the run waits for. */
   provide(result: readonly Uint8Array[]): void {
     this.#session?.natives.provide(result)

@@ -45,6 +45,8 @@ export interface ViewRun {
   advance(instructions: number): ViewProgress
   /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
+  /** Bytes that the view has been charged so far: at least those of the values that it holds. */
+  readonly bytes: number
 }
 
 /** Settings of one view. */

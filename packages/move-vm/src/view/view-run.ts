@@ -19,6 +19,10 @@ export class ViewExecution implements ViewRun {
     this.#attempt = new ViewAttempt(parts, this.#world)
   }
 
+  get bytes(): number {
+    return this.#attempt.bytes
+  }
+
   provide(result: readonly Uint8Array[]): void {
     this.#attempt.provide(result)
   }
