@@ -269,6 +269,7 @@ export function cannotExport(file: string, cause: NodeJS.ErrnoException): Progra
     EACCES: `this process may not write into ${folder}`,
     EROFS: `this process may not write into ${folder}`,
     ENOSPC: 'the disk is full',
+    EPIPE: 'its reader left before the end',
     EDQUOT: 'the disk quota is used up',
     EFBIG: 'a limit on the size of files is reached',
   }

@@ -1,5 +1,4 @@
-import { statSync } from 'node:fs'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
@@ -11,6 +10,7 @@ import { option, textOption } from '../config/option.js'
 import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
+import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -28,7 +28,7 @@ export const exportCommand: Command = {
   name: 'export',
   goesOn: true,
   summary: 'Writes a window of a store to a file that ingest reads: the state at a version, and the versions after it.',
-  arguments: [{ name: 'FILE', description: 'file to write; an ending .gz or .zst compresses it' }],
+  arguments: [{ name: 'FILE', description: 'file, pipe or device to write; an ending .gz or .zst compresses it' }],
   options: [...storeOptions, formatOption, fromOption, toOption],
   examples: ['ledger-state export mainnet.ndjson.gz --format feed --data-dir data/mainnet'],
   async run(input) {
@@ -46,7 +46,7 @@ export const exportCommand: Command = {
       const to = input.get(toOption) ?? ledger.latestVersion
       if (from > to) throw fromAboveTo(from, to)
       const exported = { entries: 0 }
-      await writeWhole(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
+      await writeTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
       const signal = stop.by()
       if (signal) throw stoppedBy(signal, `${file} is not written; the same command begins again`)
@@ -60,27 +60,38 @@ export const exportCommand: Command = {
 }
 
 /**
- * Writes a file, which gets its name only once it is whole. Nothing is left if writing fails or the signal stops it.
+ * Writes to the place that a path names. A file gets its name only once it is whole, and nothing is left if writing
+ * fails or the signal stops it. Pipes and devices are written to, and links are followed.
  */
-async function writeWhole(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  const unfinished = path + UNFINISHED
-  const file = await openForWriting(path, unfinished)
+async function writeTo(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
-    await writeLines(file.createWriteStream(), path, lines, signal)
-    await moveDurably(unfinished, path)
+    const target = await findWriteTarget(path)
+    if (target.kind === 'folder') throw isFolder(path)
+    if (target.kind === 'file') return await writeWhole(target, path, lines, signal)
+    const stream = await target.open(signal)
+    if (stream) await writeLines(stream, path, lines, signal)
   } catch (error) {
-    await rm(unfinished, { force: true })
-    if (isSystemError(error)) throw cannotExport(path, error)
-    if (!signal.aborted) throw error
+    if (signal.aborted) return
+    throw isSystemError(error) ? cannotExport(path, error) : error
   }
 }
 
-async function openForWriting(path: string, unfinished: string): Promise<FileHandle> {
+async function writeWhole(
+  { path, mode }: WriteTarget & { readonly kind: 'file' },
+  name: string,
+  lines: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<void> {
+  const unfinished = path + UNFINISHED
+  await rm(unfinished, { force: true })
   try {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw isFolder(path)
-    return await open(unfinished, 'w')
+    const file = await open(unfinished, 'wx')
+    if (mode !== undefined) await file.chmod(mode)
+    await writeLines(file.createWriteStream(), name, lines, signal)
+    await moveDurably(unfinished, path)
   } catch (error) {
-    throw isSystemError(error) ? cannotExport(path, error) : error
+    await rm(unfinished, { force: true })
+    throw error
   }
 }
 

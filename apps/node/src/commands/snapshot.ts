@@ -10,6 +10,7 @@ import { openExportSource } from '../stores/export-source.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace, storeOptions, storePlace, wordToPlace } from '../stores/store-place.js'
+import { findWriteTarget } from '../stores/write-target.js'
 import { formatBytes, formatCount, formatShare } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
@@ -33,7 +34,7 @@ export const snapshotCommand: Command = {
     const compact = input.get(compactOption)
     if (from.kind === 'folder' && to.kind === 'folder') await copyFiles(from.dataDir, to.dataDir, compact)
     else if (compact) throw usageError('snapshot: --compact is for a copy of a folder into a folder')
-    else if (to.kind === 'folder') await copyIntoFolder(from, to.dataDir)
+    else if (to.kind === 'folder') await copyIntoFolder(from, await folderAt(to.dataDir))
     else await copyRecords(from, to)
     const copy = await openReader(to)
     const { ledger } = copy
@@ -58,6 +59,13 @@ async function copyFiles(from: string, to: string, compact: boolean): Promise<vo
     stopShowing()
     await engine.close()
   }
+}
+
+/** The folder that a path names, through all links. It may not be there yet. */
+async function folderAt(path: string): Promise<string> {
+  const target = await findWriteTarget(path)
+  if (target.kind === 'folder' || (target.kind === 'file' && target.mode === undefined)) return target.path
+  throw usageError(`snapshot: ${path} is not a folder`)
 }
 
 /** Copies into a folder, which gets its name only once the copy is whole. Nothing is left if it fails. */
