@@ -43,6 +43,14 @@ export function cannotOpen(path: string, cause: unknown): FeedError {
   return new LedgerStateError('invalid_argument', `${path} cannot be read: ${messageOf(cause)}`, {}, { cause })
 }
 
+export function notARegularFile(path: string): FeedError {
+  return new LedgerStateError('invalid_argument', `${path} is a folder, pipe, socket or device, not a file`)
+}
+
+export function unreadablePipe(path: string): FeedError {
+  return new LedgerStateError('invalid_argument', `${path} is a socket or device, from which no feed can be read`)
+}
+
 export function unknownFolder(path: string, manifests: readonly string[]): FeedError {
   const message = `${path} is not a backup: it has no metadata (*.meta), no ${manifests.join(' and no ')}`
   return new LedgerStateError('invalid_argument', message)
@@ -132,6 +140,10 @@ export function outsideBackup(root: string, handle: string): FeedError {
 
 export function missingFile(path: string): FeedError {
   return invalidBackup('the backup', `lacks ${path} (nor is it there as .gz or .zst)`)
+}
+
+export function tooManyEntries(path: string, most: number): FeedError {
+  return invalidBackup(path, `adds to more than ${most} entries of metadata`)
 }
 
 export function notJson(place: string, cause: unknown): FeedError {
@@ -543,6 +555,17 @@ export function credentialsRefused(origin: string, why: string): FeedError {
 
 export function serviceEmpty(root: string): FeedError {
   return new LedgerStateError('source_failed', `the node at ${root} has no ledger yet`)
+}
+
+export function serviceImplausible(root: string, what: string, found: bigint, most: bigint): FeedError {
+  return new LedgerStateError('source_failed', `the node at ${root} claims ${found} ${what}, more than ${most}`)
+}
+
+export function serviceTooLong(url: string, most: number): FeedError {
+  return new LedgerStateError(
+    'source_failed',
+    `${url} answered more than ${most} bytes, or more records than were asked for`,
+  )
 }
 
 export function serviceRefused(url: string, status: number, text: string): FeedError {

@@ -1,4 +1,5 @@
 export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
+export { type JsonLimits, tryBoundedJson } from './files/bounded-json.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
 export { answerText } from './requests/failure-texts.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'

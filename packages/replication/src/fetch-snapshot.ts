@@ -11,6 +11,7 @@ import {
   type RequestFailure,
   sendRequest,
   textOfAnswer,
+  tryBoundedJson,
 } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import {
@@ -35,6 +36,8 @@ const LONGEST_PAUSE_MS = 30_000
 const SNAPSHOT_SILENCE_MS = 300_000
 /** Most bytes of an index or a manifest; 64 bytes in a manifest stand for a piece of some MiB. */
 const MOST_TEXT_BYTES = 64 * 1024 * 1024
+/** Limits of these: a value of a manifest has 64 bytes or more. */
+const TEXT_LIMITS = { depth: 8, values: 1_200_000 }
 
 /** Stages of a fetch, in their order. `check` is the check of the whole snapshot. */
 type Stage = 'index' | 'manifest' | 'files' | 'check'
@@ -322,11 +325,7 @@ async function shownText(answer: HttpAnswer): Promise<string> {
 }
 
 function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return tryBoundedJson(text, TEXT_LIMITS)
 }
 
 /** Whether an error comes from this machine's disk, and not from the connection. */

@@ -1,7 +1,9 @@
 // Ingest of ledger feeds: what it accepts, where it stops, and how it resumes.
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { openStateEngine } from '@ledger-state/state-engine'
+import { eventually } from '@ledger-state/testing/eventually'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
@@ -19,6 +21,15 @@ function feed(...lines: string[]): string {
   const path = bed.at('feed.ndjson')
   writeFileSync(path, lines.join('\n'))
   return path
+}
+
+/** Opens a pipe to write to it; undefined as long as nobody reads it. */
+function tryOpenWriter(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
 }
 
 const ingest = (path: string, ...options: string[]) => bed.ingest(path, 'store', ...options)
@@ -69,6 +80,46 @@ describe('ingest of a feed', () => {
       expect(Number((await info()).ledger_version)).toBeGreaterThan(100)
     },
   )
+
+  it('takes a feed from a pipe', async () => {
+    const path = feed(FEED_HEADER, ...feedRows(0, 50), '')
+    const program = bed
+      .commandLine('ingest')
+      .map((word) => `'${word}'`)
+      .join(' ')
+    const shell = (line: string) => spawnSync('bash', ['-c', line], { encoding: 'utf8', cwd: bed.folder })
+    for (const [at, line] of [
+      `${program} <(cat '${path}') --data-dir`,
+      `cat '${path}' | ${program} /dev/stdin --data-dir`,
+      `gzip -c '${path}' | ${program} /dev/fd/0 --data-dir`,
+      `${program} /dev/stdin < '${path}' --data-dir`,
+      `mkfifo pipe; (cat '${path}' > pipe &); ${program} pipe --data-dir`,
+    ].entries()) {
+      expect(shell(`${line} piped${at}`)).toMatchObject({ status: 0, stderr: expect.stringContaining('50 versions') })
+      expect(await bed.info(`piped${at}`)).toMatchObject({ ledger_version: '49' })
+    }
+    expect(shell(`${program} <(true) --data-dir piped-nothing`)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('neither a genesis blob nor a ledger feed'),
+    })
+  })
+
+  it('ends by SIGTERM while it waits for a pipe that nobody writes to', async () => {
+    execFileSync('mkfifo', [bed.at('silent')])
+    const program = bed.start('ingest', 'silent', '--data-dir', bed.at('store'))
+    let writer: number | undefined
+    await eventually(
+      () => {
+        writer = tryOpenWriter(bed.at('silent'))
+        return writer !== undefined
+      },
+      () => program.output,
+    )
+    program.child.kill('SIGTERM')
+    expect(await program.ended).not.toBe(0)
+    closeSync(writer!)
+    expect(existsSync(bed.at('store'))).toBe(false)
+  })
 
   it('is refused while another process writes', async () => {
     const engine = openStateEngine({ path: bed.at('store') })

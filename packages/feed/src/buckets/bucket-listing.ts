@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { accessDenied, endlessListing, noSuchBucket, notAListing, tooManyObjects, unexpectedStatus } from '../errors.js'
 import type { StoredObject } from '../files/backup-storage.js'
 import { answerText, isHtml } from '../requests/failure-texts.js'
@@ -8,8 +9,16 @@ import { faultCode, isCutEarly, isListing, type ListingPage, parseListing } from
 
 /** Most bytes of a listing page; a page of 1,000 names has 400 kB. */
 const MOST_PAGE_BYTES = 16 * 1024 * 1024
-/** Most objects in a folder; a backup of a network has some tens of thousands of metadata files. */
-const MOST_OBJECTS = 1_000_000
+/** Most objects and folders in a folder; a backup of a network has some tens of thousands of metadata files. */
+const MOST_NAMES = 1_000_000
+/** Most bytes of a name. Buckets allow 1,024. */
+const MOST_NAME_BYTES = 1_024
+/** Most characters of all names of a folder; those of backups have some 50 each. */
+const MOST_CHARACTERS = 100_000_000
+/** Pages of a listing that may hold fewer names than pages do. Buckets may answer a short or empty page now and then. */
+const SHORT_PAGES = 100
+/** Fewest names of the other pages on the average. Buckets answer 1,000. */
+const NAMES_PER_PAGE = 10
 
 /**
  * Lists the objects that lie directly in a folder of a backup.
@@ -22,20 +31,37 @@ export async function listFolder(
 ): Promise<ReadonlyMap<string, StoredObject>> {
   const path = folder === '' ? prefix : `${prefix}${folder}/`
   const found = new Map<string, StoredObject>()
+  const folders = new Set<string>()
+  let characters = 0
   let next: ListingPage['next']
+  let pages = 0
   do {
     const asked = next?.value
     const url = listingUrl(address, path, next)
     const page = await readPage(requests, url, address)
+    pages++
     for (const { name: key, bytes } of page.objects) {
-      const name = key.slice(prefix.length)
-      if (key.startsWith(path) && isDirectlyIn(folder, name)) found.set(name, { name, bytes })
+      const name = separate(key.slice(prefix.length))
+      if (!key.startsWith(path) || !isDirectlyIn(folder, name) || found.has(name)) continue
+      found.set(name, { name, bytes })
+      characters += name.length
+    }
+    for (const key of page.folders) {
+      if (!key.startsWith(path) || key.length > MOST_NAME_BYTES || folders.has(key)) continue
+      folders.add(separate(key))
+      characters += key.length
     }
     next = page.next
-    if (next && next.value === asked) throw endlessListing(url)
-    if (found.size > MOST_OBJECTS) throw tooManyObjects(`${root}/${folder}`, MOST_OBJECTS)
+    const names = found.size + folders.size
+    if (next && (next.value === asked || pages > SHORT_PAGES + names / NAMES_PER_PAGE)) throw endlessListing(url)
+    if (names > MOST_NAMES || characters > MOST_CHARACTERS) throw tooManyObjects(`${root}/${folder}`, MOST_NAMES)
   } while (next)
   return found
+}
+
+/** A copy of a text that was cut out of another one, which would stay in memory with it. */
+function separate(text: string): string {
+  return Buffer.from(text).toString()
 }
 
 function listingUrl(address: string, path: string, next: ListingPage['next']): string {
@@ -47,7 +73,7 @@ function listingUrl(address: string, path: string, next: ListingPage['next']): s
 /** Whether a key of the bucket names a file directly in the folder; other keys do not belong to it. */
 function isDirectlyIn(folder: string, name: string): boolean {
   const own = folder === '' ? name : name.slice(folder.length + 1)
-  return own !== '' && !own.includes('/') && own !== '.' && own !== '..'
+  return own !== '' && own.length <= MOST_NAME_BYTES && !own.includes('/') && own !== '.' && own !== '..'
 }
 
 async function readPage(requests: BucketRequests, url: string, address: string): Promise<ListingPage> {

@@ -6,9 +6,19 @@ const contents = (key: string, size = '1') => `<Contents><Key>${key}</Key><Size>
 
 describe('parseListing', () => {
   it('reads an empty listing, and names with escaped characters', () => {
-    expect(parseListing(listing('<IsTruncated>false</IsTruncated>'))).toEqual({ objects: [], next: undefined })
+    expect(parseListing(listing('<IsTruncated>false</IsTruncated>'))).toEqual({
+      objects: [],
+      folders: [],
+      next: undefined,
+    })
     const page = parseListing(listing(contents('a&amp;&#60;&#x3e;&quot;&apos;&other;&#x110000;', '98')))
     expect(page?.objects).toEqual([{ name: `a&<>"'&other;&#x110000;`, bytes: 98 }])
+  })
+
+  it('reads the folders among the objects', () => {
+    const folder = (key: string) => `<CommonPrefixes><Prefix>${key}</Prefix></CommonPrefixes>`
+    const page = parseListing(listing(`<Prefix>e/</Prefix>${folder('e/a/')}${contents('e/b')}${folder('e/c&amp;/')}`))
+    expect(page).toMatchObject({ folders: ['e/a/', 'e/c&/'], objects: [{ name: 'e/b', bytes: 1 }] })
   })
 
   it('finds what leads on, wherever it stands', () => {

@@ -4,6 +4,8 @@ import type { StoredObject } from '../files/backup-storage.js'
 export interface ListingPage {
   /** Objects of the page by their whole keys. */
   readonly objects: readonly StoredObject[]
+  /** Whole keys of the folders of the page, each with its slash. */
+  readonly folders: readonly string[]
   /** Parameter that asks for the next page; undefined on the last page. */
   readonly next: { readonly name: 'continuation-token' | 'marker'; readonly value: string } | undefined
 }
@@ -45,11 +47,15 @@ export function parseListing(text: string): ListingPage | undefined {
     objects.push({ name, bytes: Number(size) })
     tail += part.slice(end)
   }
-  if (textOf(tail, 'IsTruncated') !== 'true') return { objects, next: undefined }
+  const folders = tail
+    .split('<CommonPrefixes>')
+    .slice(1)
+    .flatMap((part) => textOf(part, 'Prefix') ?? [])
+  if (textOf(tail, 'IsTruncated') !== 'true') return { objects, folders, next: undefined }
   const token = textOf(tail, 'NextContinuationToken')
-  if (token !== undefined) return { objects, next: { name: 'continuation-token', value: token } }
+  if (token !== undefined) return { objects, folders, next: { name: 'continuation-token', value: token } }
   const marker = textOf(tail, 'NextMarker') ?? objects.at(-1)?.name
-  return marker === undefined ? undefined : { objects, next: { name: 'marker', value: marker } }
+  return marker === undefined ? undefined : { objects, folders, next: { name: 'marker', value: marker } }
 }
 
 /** The code of the error that a bucket answered with; undefined if the text is not such an error. */

@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { readRegularFile } from '../files/regular-file.js'
 
 const DIGEST_BYTES = 32
 /** Objects by which a backup is found: small, and read whenever it is opened. */
@@ -23,7 +24,7 @@ export class ObjectCache {
   async get(name: string, bytes: number): Promise<Buffer | undefined> {
     if (!KEPT.test(name)) return undefined
     try {
-      const file = await readFile(this.#pathOf(name))
+      const file = await readRegularFile(this.#pathOf(name), DIGEST_BYTES + bytes)
       const [digest, content] = [file.subarray(0, DIGEST_BYTES), file.subarray(DIGEST_BYTES)]
       return content.length === bytes && digest.equals(digestOf(name, content)) ? content : undefined
     } catch {

@@ -1,18 +1,40 @@
+import type { Buffer } from 'node:buffer'
+import { Readable } from 'node:stream'
 import { isU64 } from '@ledger-state/core'
 import { pMapIterable } from 'p-map'
-import { missingFile, notAnObject, notJson, outsideBackup, wrongMember } from '../errors.js'
+import { missingFile, notAnObject, notJson, outsideBackup, tooManyEntries, wrongMember } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
-import type { BackupStorage } from './backup-storage.js'
-import { readContent } from './compressed-file.js'
+import type { BackupStorage, StoredObject } from './backup-storage.js'
+import { type JsonLimits, parseBoundedJson } from './bounded-json.js'
+import { gatherContent, gatherUpTo, readContent, unpack } from './compressed-file.js'
+import { fetchAhead } from './fetch-ahead.js'
+import { linesOf } from './lines.js'
 
-/** Most bytes of a manifest. Those of the largest backups list some thousands of chunks. */
-const MAX_MANIFEST_BYTES = 64 * 1024 * 1024
+/** Most bytes of a manifest, unpacked. Those of the largest backups list some thousands of chunks, in 1 MB. */
+const MAX_MANIFEST_BYTES = 32 * 1024 * 1024
+/** Limits of a manifest: a chunk has up to 8 values. */
+const MANIFEST = { depth: 16, values: 1_000_000 }
+
+/** Most bytes of a file with metadata, unpacked: some 100,000 lines. */
+export const MAX_METADATA_BYTES = 16 * 1024 * 1024
+/** Limits of a line of metadata. */
+export const METADATA_LINE = { depth: 16, values: 1_000 }
+/** Most entries of the metadata of a backup. Those of a network have some tens of thousands. */
+const MOST_ENTRIES = 500_000
 
 /** Small objects that are read at once. In a bucket most of the time passes before the first byte of each. */
 export const OBJECTS_AT_ONCE = 32
+/** Most bytes of a manifest, as it is stored, that is fetched while others are. */
+const SMALL_MANIFEST_BYTES = 1024 * 1024
+/** Limits of the files with metadata that are fetched at once, as they are stored. They are unpacked one by one. */
+const METADATA_AT_ONCE = { atFirst: OBJECTS_AT_ONCE, items: OBJECTS_AT_ONCE, bytes: MAX_METADATA_BYTES }
 
 const METADATA_FOLDER = 'metadata'
-const METADATA_NAME = /\.meta(\.gz|\.zst)?$/
+/**
+ * The backup tools begin each name with a letter or digit. Other names are of other programs, which leave files beside
+ * those that they copy or edit: `._x.meta`, `.#x.meta`, `~$x.meta`.
+ */
+const METADATA_NAME = /^(?:metadata\/)?[A-Za-z0-9][\w.-]*\.meta(?:\.gz|\.zst)?$/
 const SUFFIXES = ['', '.gz', '.zst']
 
 export const TRANSACTION_MANIFEST = 'transaction.manifest'
@@ -60,13 +82,20 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
   const transactions: TransactionBackupEntry[] = []
   const snapshots: SnapshotEntry[] = []
   const endings: EpochEndingEntry[] = []
-  const read = async (name: string) => ({ path: storage.placeOf(name), text: await readText(storage, name) })
-  for await (const { path, text } of pMapIterable(await metadataFiles(storage), read, {
-    concurrency: OBJECTS_AT_ONCE,
-  })) {
-    for (const [at, line] of text.split('\n').entries()) {
-      if (line.trim() === '') continue
-      const members = new ManifestMembers(parseJson(line, `${path}, line ${at + 1}`), `${path}, line ${at + 1}`)
+  const fetch = async ({ name }: StoredObject) => {
+    const path = storage.placeOf(name)
+    return { path, stored: await gatherContent(storage.open(name), path, MAX_METADATA_BYTES) }
+  }
+  const files = Readable.from(await metadataFiles(storage))
+  for await (const { path, stored } of fetchAhead(files, ({ bytes }) => bytes, fetch, METADATA_AT_ONCE)) {
+    let at = 0
+    for (const line of linesOf((await unpack(stored, path, MAX_METADATA_BYTES)).toString('utf8'))) {
+      at++
+      if (!/\S/.test(line)) continue
+      if (transactions.length + snapshots.length + endings.length > MOST_ENTRIES)
+        throw tooManyEntries(path, MOST_ENTRIES)
+      const place = `${path}, line ${at}`
+      const members = new ManifestMembers(parseJson(line, place, METADATA_LINE), place)
       const backup = members.optional('TransactionBackup')
       if (backup) {
         const [firstVersion, lastVersion] = [backup.version('first_version'), backup.version('last_version')]
@@ -105,28 +134,47 @@ export async function recognizeBackup(storage: BackupStorage): Promise<BackupKin
  * The files with metadata. They lie in a separate folder, or, in older backups and copies of those, next to the other
  * folders.
  */
-async function metadataFiles(storage: BackupStorage): Promise<string[]> {
+async function metadataFiles(storage: BackupStorage): Promise<StoredObject[]> {
   for (const folder of [METADATA_FOLDER, '']) {
-    const names: string[] = []
-    for await (const { name } of storage.list(folder)) if (METADATA_NAME.test(name)) names.push(name)
-    if (names.length > 0) return names.sort()
+    const files: StoredObject[] = []
+    for await (const file of storage.list(folder)) if (METADATA_NAME.test(file.name)) files.push(file)
+    if (files.length > 0) return files.sort((a, b) => (a.name < b.name ? -1 : 1))
   }
   return []
 }
 
 export async function readManifest(storage: BackupStorage, handle: string): Promise<ManifestMembers> {
-  const name = await resolveBackupName(storage, handle)
+  return await readNamedManifest(storage, await resolveBackupName(storage, handle))
+}
+
+/**
+ * Reads the manifests of entries, in their order. Several are fetched at once if they are small; one is unpacked and
+ * parsed at a time, as a small file may hold much.
+ */
+export async function* readManifests<Entry extends { readonly manifest: string }>(
+  storage: BackupStorage,
+  entries: readonly Entry[],
+): AsyncGenerator<{ readonly entry: Entry; readonly manifest: ManifestMembers }, void> {
+  const fetch = async (entry: Entry) => {
+    const name = await resolveBackupName(storage, entry.manifest)
+    return { entry, name, stored: await gatherUpTo(storage.open(name), SMALL_MANIFEST_BYTES) }
+  }
+  for await (const { entry, name, stored } of pMapIterable(entries, fetch, { concurrency: OBJECTS_AT_ONCE })) {
+    yield { entry, manifest: await readNamedManifest(storage, name, stored) }
+  }
+}
+
+async function readNamedManifest(storage: BackupStorage, name: string, stored?: Buffer): Promise<ManifestMembers> {
   const path = storage.placeOf(name)
-  return new ManifestMembers(parseJson(await readText(storage, name), path), path)
+  const bytes = stored
+    ? await unpack(stored, path, MAX_MANIFEST_BYTES)
+    : await readContent(storage.open(name), path, MAX_MANIFEST_BYTES)
+  return new ManifestMembers(parseJson(bytes.toString('utf8'), path, MANIFEST), path, bytes.length)
 }
 
-async function readText(storage: BackupStorage, name: string): Promise<string> {
-  return (await readContent(storage.open(name), storage.placeOf(name), MAX_MANIFEST_BYTES)).toString('utf8')
-}
-
-function parseJson(text: string, place: string): unknown {
+function parseJson(text: string, place: string, limits: JsonLimits): unknown {
   try {
-    return JSON.parse(text)
+    return parseBoundedJson(text, limits)
   } catch (cause) {
     throw notJson(place, cause)
   }
@@ -135,10 +183,13 @@ function parseJson(text: string, place: string): unknown {
 /** Members of a JSON object, each read as the type that it must have. @throws `invalid_backup` */
 export class ManifestMembers {
   readonly place: string
+  /** Bytes of the text of a whole manifest; 0 of a part of it. */
+  readonly bytes: number
   readonly #members: Readonly<Record<string, unknown>>
 
-  constructor(value: unknown, place: string) {
+  constructor(value: unknown, place: string, bytes = 0) {
     this.place = place
+    this.bytes = bytes
     if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject(place)
     this.#members = value as Readonly<Record<string, unknown>>
   }

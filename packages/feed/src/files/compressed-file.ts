@@ -1,11 +1,9 @@
 import { Buffer } from 'node:buffer'
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
 import { cannotOpen, cannotReadToEnd, fileTooLarge, zstdUnsupported } from '../errors.js'
-
-const PIECE_BYTES = 256 * 1024
+import { type ByteSource, PIECE_BYTES, regularFile } from './regular-file.js'
 
 const GZIP_MAGIC = '1f8b'
 const ZSTD_MAGIC = '28b52ffd'
@@ -24,41 +22,72 @@ export interface ContentStream {
 
 /**
  * Opens a file, and decompresses it as it is read.
- * @throws `invalid_argument` if the file cannot be opened, or is zstd and this Node.js is too old for that
+ * @throws `invalid_argument` if it cannot be opened, is no regular file, or is zstd and this Node.js is too old for that
  */
 export async function openContent(path: string): Promise<ContentStream> {
-  const compression = await detectCompression(path)
-  const file = createReadStream(path, { highWaterMark: PIECE_BYTES })
-  const decoder = createDecoder(compression, path)
-  if (decoder) file.on('error', (error) => decoder.destroy(error)).pipe(decoder)
-  const stream = decoder ?? file
+  return await toContent(await regularFile(path), path)
+}
+
+/**
+ * Decompresses a stream as it is read.
+ * @throws as `openContent`
+ */
+export async function toContent(stored: ByteSource, path: string): Promise<ContentStream> {
+  let stream: Readable
+  let compression: Compression
+  try {
+    compression = compressionOf(await peekMagic(stored))
+    const decoder = createDecoder(compression, path)
+    if (decoder) stored.on('error', (error) => decoder.destroy(error)).pipe(decoder)
+    stream = decoder ?? stored
+  } catch (cause) {
+    stored.destroy()
+    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
+  }
   return {
     compression,
     get bytesRead() {
-      return file.bytesRead
+      return stored.bytesRead
     },
     async *pieces() {
       for await (const piece of stream) yield piece as Buffer
     },
     close() {
       stream.destroy()
-      file.destroy()
+      stored.destroy()
     },
   }
 }
 
-async function detectCompression(path: string): Promise<Compression> {
-  try {
-    const file = await open(path)
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC_LENGTH), 0, MAGIC_LENGTH, 0)
-      return compressionOf(buffer.subarray(0, bytesRead))
-    } finally {
-      await file.close()
-    }
-  } catch (cause) {
-    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
+/** The first bytes of a stream, which has them again when it is read; fewer if it is shorter. */
+async function peekMagic(stream: Readable): Promise<Buffer> {
+  let first = Buffer.alloc(0)
+  while (first.length < MAGIC_LENGTH) {
+    const piece = await nextPiece(stream)
+    if (!piece) break
+    first = Buffer.concat([first, piece])
   }
+  // An empty chunk put back would end the stream.
+  if (first.length > 0) stream.unshift(first)
+  return first
+}
+
+/** What a stream has next; undefined at its end. */
+function nextPiece(stream: Readable): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const take = () => {
+      const piece = stream.read() as Buffer | null
+      if (piece !== null) settle(() => resolve(piece))
+    }
+    const end = () => settle(() => resolve(undefined))
+    const fail = (error: Error) => settle(() => reject(error))
+    const settle = (how: () => void) => {
+      stream.off('readable', take).off('end', end).off('error', fail)
+      how()
+    }
+    stream.on('readable', take).on('end', end).on('error', fail)
+    take()
+  })
 }
 
 function compressionOf(first: Buffer): Compression {
@@ -79,23 +108,42 @@ function createDecoder(compression: Compression, path: string) {
  */
 export async function readContent(stored: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
   try {
-    const bytes = await gather(stored, place, most)
-    const decoder = createDecoder(compressionOf(bytes), place)
-    if (!decoder) return bytes
-    decoder.end(bytes)
-    return await gather(decoder, place, most)
+    return await unpack(await gatherContent(stored, place, most), place, most)
   } catch (cause) {
     throw cannotReadToEnd(place, cause)
   }
 }
 
-async function gather(content: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
+/** Decompresses the bytes of a small file. @throws as `readContent` */
+export async function unpack(stored: Buffer, place: string, most: number): Promise<Buffer> {
+  try {
+    const decoder = createDecoder(compressionOf(stored), place)
+    if (!decoder) return stored
+    decoder.end(stored)
+    return await gatherContent(decoder, place, most)
+  } catch (cause) {
+    throw cannotReadToEnd(place, cause)
+  }
+}
+
+/**
+ * All bytes of a content.
+ * @throws `invalid_backup` naming `place` if there are more than `most`
+ */
+export async function gatherContent(content: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
+  const bytes = await gatherUpTo(content, most)
+  if (!bytes) throw fileTooLarge(place, most)
+  return bytes
+}
+
+/** All bytes of a content; undefined if there are more than `most`. */
+export async function gatherUpTo(content: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = []
   let length = 0
   for await (const piece of content) {
-    pieces.push(piece)
     length += piece.length
-    if (length > most) throw fileTooLarge(place, most)
+    if (length > most) return undefined
+    pieces.push(piece)
   }
   return Buffer.concat(pieces)
 }

@@ -1,11 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { readBackupMetadata, readManifest, resolveBackupFile } from './backup-directory.js'
 import type { ByteRange, StoredObject } from './backup-storage.js'
-import { readContent } from './compressed-file.js'
+import { openContent, readContent } from './compressed-file.js'
 import { FolderStorage } from './folder-storage.js'
 
 const MANIFEST = JSON.stringify({ version: 7 })
@@ -82,6 +85,108 @@ describe('a backup in a folder', () => {
 
   it('throws from the stream if the object is gone', async () => {
     await expect(read('state/absent')).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('a backup in a folder with other things than files', () => {
+  let odd: string
+  let oddStorage: FolderStorage
+  beforeEach(() => {
+    odd = mkdtempSync(join(tmpdir(), 'odd-'))
+    oddStorage = new FolderStorage(odd)
+    mkdirSync(join(odd, 'metadata'))
+    writeFileSync(join(odd, 'metadata/good.meta'), line(7))
+  })
+  afterEach(() => rmSync(odd, { recursive: true }))
+
+  async function versionsOf(): Promise<bigint[]> {
+    return (await readBackupMetadata(oddStorage)).snapshots.map(({ version }) => version)
+  }
+
+  it('takes regular files and links to them alone', async () => {
+    execFileSync('mkfifo', [join(odd, 'metadata/pipe.meta'), join(odd, 'metadata/state.manifest')])
+    symlinkSync('pipe.meta', join(odd, 'metadata/link-to-pipe.meta'))
+    symlinkSync('/dev/zero', join(odd, 'metadata/device.meta'))
+    symlinkSync('nowhere', join(odd, 'metadata/broken.meta'))
+    symlinkSync('loop.meta', join(odd, 'metadata/loop.meta'))
+    symlinkSync('../good', join(odd, 'metadata/folder.meta'))
+    mkdirSync(join(odd, 'good'))
+    writeFileSync(join(odd, 'good/other'), line(9))
+    symlinkSync('../good/other', join(odd, 'metadata/linked.meta'))
+    const socket = createServer().listen(join(odd, 'metadata/socket.meta'))
+    await once(socket, 'listening')
+    try {
+      for (let times = 0; times < 2; times++) expect(await versionsOf()).toEqual([7n, 9n])
+      for (const name of ['pipe', 'link-to-pipe', 'device', 'broken', 'loop', 'folder', 'socket']) {
+        expect(await oddStorage.find(`metadata/${name}.meta`)).toBeUndefined()
+      }
+      await expect(readManifest(oddStorage, 'metadata/state.manifest')).rejects.toThrow(/the backup lacks/)
+      for (const name of ['pipe.meta', 'device.meta', 'socket.meta']) {
+        await expect(openContent(join(odd, 'metadata', name))).rejects.toMatchObject({ code: 'invalid_argument' })
+      }
+    } finally {
+      socket.close()
+    }
+  })
+
+  it.each([
+    '._good.meta',
+    '.good.meta',
+    '.#good.meta',
+    '#good.meta#',
+    'good.meta~',
+    '~$good.meta',
+    '.good.meta.swp',
+    'good.meta.part',
+    'good.meta.crdownload',
+    'good.meta.bak',
+    '.good.meta.gz.Xy12ab',
+    'good (1).meta',
+    'good copy.meta',
+    '.DS_Store',
+    'Thumbs.db',
+    'desktop.ini',
+    '_.meta',
+  ])('takes no notice of %s, which another program left', async (name) => {
+    const junk = Buffer.from([0, 5, 22, 7, 0, 2, 0, 0, 77, 97, 99, 32, 79, 83, 32, 88])
+    writeFileSync(join(odd, 'metadata', name), junk)
+    expect(await versionsOf()).toEqual([7n])
+    writeFileSync(join(odd, name), junk)
+    renameSync(join(odd, 'metadata/good.meta'), join(odd, 'good.meta'))
+    expect(await versionsOf()).toEqual([7n])
+  })
+
+  const MANY = 20_000_000
+  const bombs: [string, Buffer, RegExp][] = [
+    ['brackets', Buffer.alloc(MANY, '['), /holds more than|levels of arrays/],
+    ['short brackets', Buffer.alloc(MANY / 2, '['), /more than 16 levels of arrays and objects/],
+    ['nested objects', Buffer.alloc(MANY / 2, '{"a":'), /more than 16 levels/],
+    [
+      'values',
+      Buffer.concat([Buffer.from('{"a":['), Buffer.alloc(MANY / 2, '0,'), Buffer.from('0]}')]),
+      /more than \d+ values/,
+    ],
+    ['spaces', Buffer.alloc(MANY * 4, ' '), /holds more than|is not JSON/],
+  ]
+  it.each(bombs)('refuses metadata and manifests of many %s', async (_, bytes, message) => {
+    writeFileSync(join(odd, 'metadata/bomb.meta.gz'), gzipSync(bytes))
+    const thrown = { code: 'invalid_backup', message: expect.stringMatching(message) }
+    await expect(readBackupMetadata(oddStorage)).rejects.toMatchObject(thrown)
+    await expect(readManifest(oddStorage, 'metadata/bomb.meta')).rejects.toMatchObject(thrown)
+  })
+
+  it('takes little memory for many files that unpack to much', async () => {
+    const lines = gzipSync(Buffer.alloc(16_000_000, '\n'))
+    for (let at = 0; at < 40; at++) writeFileSync(join(odd, `metadata/lines${at}.meta.gz`), lines)
+    const before = process.memoryUsage().rss
+    let most = 0
+    const timer = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 5)
+    try {
+      expect(await versionsOf()).toEqual([7n])
+    } finally {
+      clearInterval(timer)
+    }
+    expect(most - before).toBeLessThan(400_000_000)
   })
 })
 

@@ -7,7 +7,13 @@ import type { BackupStorage, ByteRange, StoredObject } from './backup-storage.js
 
 const PIECE_BYTES = 256 * 1024
 
-/** A backup in a folder of this machine. */
+/** Errors of a path at which there is no file: links may lead nowhere, or in circles. */
+const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP'])
+
+/**
+ * A backup in a folder of this machine. Only regular files, and links to them, are objects of it: a named pipe would be
+ * waited for without end.
+ */
 export class FolderStorage implements BackupStorage {
   readonly root: string
 
@@ -30,7 +36,7 @@ export class FolderStorage implements BackupStorage {
 
   async find(name: string): Promise<StoredObject | undefined> {
     const stats = await statOf(join(this.root, name))
-    return stats && !stats.isDirectory() ? { name, bytes: stats.size } : undefined
+    return stats?.isFile() ? { name, bytes: stats.size } : undefined
   }
 
   open(name: string, { from, to }: ByteRange = { from: 0 }): Readable {
@@ -51,8 +57,7 @@ async function statOf(path: string): Promise<Stats | undefined> {
   try {
     return await stat(path)
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+    if (ABSENT.has((cause as NodeJS.ErrnoException).code)) return undefined
     throw cannotOpen(path, cause)
   }
 }

@@ -33,3 +33,13 @@ export async function* readLines(
 function joinLine(pieces: readonly Buffer[]): string {
   return (pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)).toString('utf8')
 }
+
+/** The lines of a text, without their ends. A text of many short lines takes no more memory than itself. */
+export function* linesOf(text: string): Generator<string, void> {
+  let start = 0
+  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
+    yield text.slice(start, end)
+    start = end + 1
+  }
+  if (start < text.length) yield text.slice(start)
+}

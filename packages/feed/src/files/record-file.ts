@@ -6,7 +6,7 @@ import { openContent } from './compressed-file.js'
  * Most bytes of a record, which is held in memory whole. The largest known, the genesis transaction of a network, has 3
  * MB.
  */
-const MAX_RECORD_BYTES = 64 * 1024 * 1024
+export const MAX_RECORD_BYTES = 64 * 1024 * 1024
 
 const LENGTH_BYTES = 4
 

@@ -1,12 +1,13 @@
-import { mkdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
 import { moveDurably, writeDurably } from '@ledger-state/core/files'
 import { cannotKeep } from '../errors.js'
-import { readManifest, resolveBackupName } from '../files/backup-directory.js'
+import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
+import { readRegularFile } from '../files/regular-file.js'
 import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
@@ -146,7 +147,7 @@ export class KeepingStorage implements BackupStorage {
 
   async #readKept(name: string): Promise<string> {
     try {
-      return await readFile(join(this.#folder, name), 'utf8')
+      return (await readRegularFile(join(this.#folder, name), MAX_METADATA_BYTES)).toString('utf8')
     } catch {
       return ''
     }
@@ -165,7 +166,8 @@ export class KeepingStorage implements BackupStorage {
 
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
-    return (await stat(path)).size
+    const stats = await stat(path)
+    return stats.isFile() ? stats.size : undefined
   } catch {
     return undefined
   }

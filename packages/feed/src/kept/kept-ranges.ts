@@ -1,15 +1,21 @@
+import { METADATA_LINE } from '../files/backup-directory.js'
 import type { VersionRange } from '../files/backup-entries.js'
+import { tryBoundedJson } from '../files/bounded-json.js'
+import { linesOf } from '../files/lines.js'
 
 /** The ranges that the lines of a metadata file list, in their order. Lines that do not parse are skipped. */
 export function parseRanges(text: string): VersionRange[] {
-  return text.split('\n').flatMap((line): VersionRange[] => {
-    try {
-      const { first_version: first, last_version: last } = JSON.parse(line).TransactionBackup
-      return [{ firstVersion: BigInt(first), lastVersion: BigInt(last) }]
-    } catch {
-      return []
-    }
-  })
+  const ranges: VersionRange[] = []
+  for (const line of linesOf(text)) {
+    const { TransactionBackup: entry } = (tryBoundedJson(line, METADATA_LINE) ?? {}) as { TransactionBackup?: unknown }
+    const { first_version: first, last_version: last } = (entry ?? {}) as Readonly<Record<string, unknown>>
+    if (isVersion(first) && isVersion(last)) ranges.push({ firstVersion: BigInt(first), lastVersion: BigInt(last) })
+  }
+  return ranges
+}
+
+function isVersion(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 /**

@@ -1,4 +1,5 @@
 import { notAUrl, urlWithCredentials, urlWithQuery } from '../errors.js'
+import { tryBoundedJson } from '../files/bounded-json.js'
 
 /**
  * Checks the URL of a node, and returns it without a slash at its end. It must not have a user name and password:
@@ -19,10 +20,9 @@ export function toRemoteUrl(location: string): string {
   return location.replace(/\/+$/, '')
 }
 
+/** Limits of the JSON of an index or a fault. */
+const SMALL_JSON = { depth: 32, values: 10_000 }
+
 export function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  return tryBoundedJson(text, SMALL_JSON)
 }

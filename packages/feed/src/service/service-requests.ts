@@ -1,12 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
-import { serviceRefused, serviceShort } from '../errors.js'
+import { serviceRefused, serviceShort, serviceTooLong } from '../errors.js'
 import { answerText } from '../requests/failure-texts.js'
 import { failureOf, type RequestFailure } from '../requests/send-request.js'
 import { RecordCount } from './record-count.js'
 
-const MOST_SMALL_BYTES = 64 * 1024 * 1024
+/** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */
+const MOST_SMALL_BYTES = 16 * 1024 * 1024
+/** Most bytes of a list of records: those of a chunk have some 50 MB. */
+const MOST_RECORDS_BYTES = 4 * 1024 * 1024 * 1024
 
 /** Status with which the service answers a request for something it does not have, unless the answer is a stream. */
 const FAILED = 500
@@ -89,6 +92,9 @@ export class ServiceRequests {
       try {
         for await (const piece of answer.pieces()) {
           count.add(piece)
+          if (count.records > expected || at + piece.length > MOST_RECORDS_BYTES) {
+            throw serviceTooLong(url, MOST_RECORDS_BYTES)
+          }
           const part = piece.subarray(Math.max(0, given - at))
           at += piece.length
           this.fetchedBytes += piece.length
@@ -97,6 +103,7 @@ export class ServiceRequests {
           yield Buffer.from(part.buffer, part.byteOffset, part.length)
         }
       } catch (error) {
+        if (isLedgerStateError(error)) throw error
         why = failureOf(error).why
       }
       if (why === '' && count.isComplete && count.records === expected) return
@@ -127,9 +134,10 @@ export class ServiceRequests {
       for await (const piece of answer.pieces()) {
         pieces.push(piece)
         length += piece.length
-        if (length > MOST_SMALL_BYTES) break
+        if (length > MOST_SMALL_BYTES) throw serviceTooLong(url, MOST_SMALL_BYTES)
       }
     } catch (error) {
+      if (isLedgerStateError(error)) throw error
       return { ...failureOf(error), isCut: true }
     }
     const body = Buffer.concat(pieces)

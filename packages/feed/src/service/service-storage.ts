@@ -4,7 +4,7 @@ import { ByteReader, bytesToHexDigits, isLedgerStateError } from '@ledger-state/
 import { LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import type { BucketRequestOptions } from '../buckets/bucket-requests.js'
 import { Spool } from '../buckets/spool.js'
-import { serviceEmpty, serviceFormatUnknown, servicePruned, statePruned } from '../errors.js'
+import { serviceEmpty, serviceFormatUnknown, serviceImplausible, servicePruned, statePruned } from '../errors.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { proveStateRoot } from '../proof/state-proof.js'
@@ -26,6 +26,11 @@ export interface ServiceStorageOptions extends BucketRequestOptions {
   readonly hashSalt?: string | undefined
   readonly sourceFolder?: string | undefined
 }
+
+/** Bounds of what a node may claim, so that manifests made from its numbers stay small. */
+const MOST_VERSIONS = 10n ** 12n
+const MOST_EPOCHS = 10n ** 6n
+const MOST_ENTRIES = 10n ** 11n
 
 /** The version and epoch of the newest ledger info of a node, or of an end of an epoch. */
 interface EpochVersion {
@@ -241,7 +246,9 @@ export class ServiceStorage implements BackupStorage {
   async #stateManifest(name: ServiceName): Promise<Buffer> {
     const version = name.version!
     const counted = await this.#requests.small(`state_item_count/${version}`, this.#prunedCheck(name))
-    const count = Number(new ByteReader(counted).readU64())
+    const entries = new ByteReader(counted).readU64()
+    this.#expectPlausible('entries of a state', entries, MOST_ENTRIES)
+    const count = Number(entries)
     const proof = nameOf({ ...name, part: 'root' })
     const { stateRoot } = await proveStateRoot(await this.localFile(proof), version, this.#hasher)
     const chunks: object[] = []
@@ -262,9 +269,16 @@ export class ServiceStorage implements BackupStorage {
     this.#state ??= this.#requests.small('db_state').then((bytes) => {
       const reader = new ByteReader(bytes)
       if (!reader.readBool()) throw serviceEmpty(this.root)
-      return { epoch: reader.readU64(), version: reader.readU64() }
+      const state = { epoch: reader.readU64(), version: reader.readU64() }
+      this.#expectPlausible('epochs', state.epoch, MOST_EPOCHS)
+      this.#expectPlausible('versions', state.version, MOST_VERSIONS)
+      return state
     })
     return await this.#state
+  }
+
+  #expectPlausible(what: string, found: bigint, most: bigint): void {
+    if (found > most) throw serviceImplausible(this.root, what, found, most)
   }
 
   async #endsOfEpochs() {

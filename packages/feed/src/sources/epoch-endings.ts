@@ -30,6 +30,9 @@ export function openEpochEndings(storage: BackupStorage, options: SourceOptions)
     async *versions({ vouching: held }: Reading = {}) {
       if (!isCompared && !held) vouching = await voucher.vouchForAll()
     },
-    close: () => storage.close(),
+    async close() {
+      await voucher.close()
+      await storage.close()
+    },
   }
 }

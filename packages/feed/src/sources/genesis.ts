@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import type { Buffer } from 'node:buffer'
 import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
 import { checkpointToBytes, type KeptTransaction } from '@ledger-state/records'
 import { otherGenesis, otherWaypoint } from '../errors.js'
@@ -11,13 +11,12 @@ import { vouchingOfGenesis } from './vouching.js'
 const GENESIS_VERSION = 0n
 
 /**
- * Reads a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It must have a
+ * Reads the bytes of a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It must have a
  * waypoint of the options or, if they have none, the waypoint of the known network with its chain id. Nothing vouches
  * for the genesis of other networks.
  * @throws `invalid_genesis`, `verification_failed`
  */
-export async function openGenesis(path: string, options: SourceOptions): Promise<LedgerSource> {
-  const blob = await readFile(path)
+export async function openGenesis(path: string, blob: Buffer, options: SourceOptions): Promise<LedgerSource> {
   const genesis = parseGenesis(blob)
   const proof = options.verify === false ? undefined : proveGenesis(genesis, new LedgerHasher(options.hashSalt))
   const isVouched = proof !== undefined && !options.unsigned && isGenesisOf(path, genesis, proof, options)

@@ -56,7 +56,10 @@ describe('a ledger feed', () => {
       },
       { version: 1n, block: undefined, writes: [[Uint8Array.of(1), null]] },
     ]
-    for (const content of [text, text.trimEnd(), gzipSync(text), zstdCompressSync(text)])
+    const windows = `\ufeff${text.replaceAll('\n', '\r\n')}\r\n`
+    const spaced = `\n ${text}\n\t\n`
+    const texts = [text, text.trimEnd(), windows, spaced, `\ufeff\n${text}`]
+    for (const content of [...texts, ...texts.map((one) => gzipSync(one)), zstdCompressSync(windows)])
       expect(await readAll(feedFile(content))).toEqual(expected)
   })
 
@@ -88,7 +91,9 @@ describe('a ledger feed', () => {
     ['line 3', `${HEADER}\n${ROWS[0]}\n{"version":"2","writes":[]}`],
     ['line 3', `${HEADER}\n${ROWS[0]}\n{"version":"0","writes":[]}`],
     ['line 3', `${HEADER}\n${ROWS[0]}\n${ROWS[1]!.slice(0, 20)}`],
-    ['line 3', `${HEADER}\n${ROWS[0]}\n\n`],
+    ['line 5', `\n${HEADER}\n\n${ROWS[0]}\n\u00a0x`],
+    ['line 2', `${HEADER}\n{"version":"0","writes":${'['.repeat(100_000)}`],
+    ['line 2', `${HEADER}\n{"version":"0","writes":[${'0,'.repeat(5_000_000)}`],
   ])('names %s of %j', async (place, text) => {
     await expect(readAll(feedFile(text))).rejects.toMatchObject({
       code: 'invalid_feed',

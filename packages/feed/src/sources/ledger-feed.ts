@@ -1,11 +1,12 @@
-import { stat } from 'node:fs/promises'
+import type { Buffer } from 'node:buffer'
 import { ByteReader, ByteWriter, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
 import { feedUnreadable, invalidFeedLine } from '../errors.js'
-import { type ContentStream, openContent } from '../files/compressed-file.js'
+import type { ContentStream } from '../files/compressed-file.js'
 import { readLines } from '../files/lines.js'
 import {
   type FeedRow,
   type FeedStart,
+  MAX_FEED_LINE_BYTES,
   parseFeedHeader,
   parseFeedLine,
   parseFeedState,
@@ -13,18 +14,23 @@ import {
 } from '../wire/feed-line.js'
 import type { LedgerSource, StatePart } from './source.js'
 
-/** Most bytes of a line, which holds all writes of a version; the largest known genesis takes about 3 MB. */
-const MAX_LINE_BYTES = 256 * 1024 * 1024
+/** A file or pipe whose first bytes were looked at. */
+export interface OpenedFeed {
+  readonly path: string
+  readonly content: ContentStream
+  /** The pieces of the content, from the first on. */
+  readonly pieces: AsyncGenerator<Buffer, void>
+  /** Bytes of the file; 0 of a pipe. */
+  readonly size: number
+}
 
 /**
  * Reads a ledger feed: NDJSON, plain, gzip or zstd. The first line names the format and the chain. If it announces a
  * state, lines of entries follow; then each line is one version. The README has the format.
  * @throws `invalid_feed` naming the line
  */
-export async function openLedgerFeed(path: string): Promise<LedgerSource> {
-  const { size } = await stat(path)
-  const content = await openContent(path)
-  const feed = new FeedReader(path, content)
+export async function openLedgerFeed({ path, content, pieces, size }: OpenedFeed): Promise<LedgerSource> {
+  const feed = new FeedReader(path, content, pieces)
   const { chainId, base } = await feed.readHeader()
   return {
     description: content.compression === 'none' ? 'ledger feed' : `ledger feed (${content.compression})`,
@@ -40,7 +46,7 @@ export async function openLedgerFeed(path: string): Promise<LedgerSource> {
     },
     mark: undefined,
     get progress() {
-      return { done: content.bytesRead, total: size, unit: 'bytes' as const }
+      return { done: content.bytesRead, total: Math.max(size, content.bytesRead), unit: 'bytes' as const }
     },
     versions: () => feed.versions(base?.version),
     async close() {
@@ -58,11 +64,11 @@ class FeedReader {
   /** The first version after a state. Reading it showed the end of the state. */
   #held: FeedRow | undefined
 
-  constructor(path: string, content: ContentStream) {
+  constructor(path: string, content: ContentStream, pieces: AsyncGenerator<Buffer, void>) {
     this.#path = path
     this.#content = content
-    this.#lines = readLines(content.pieces(), MAX_LINE_BYTES, () =>
-      invalidFeedLine(path, this.line + 1, `the line is longer than ${MAX_LINE_BYTES} bytes`),
+    this.#lines = readLines(pieces, MAX_FEED_LINE_BYTES, () =>
+      invalidFeedLine(path, this.line + 1, `the line is longer than ${MAX_FEED_LINE_BYTES} bytes`),
     )
   }
 
@@ -111,10 +117,12 @@ class FeedReader {
   }
 
   async #nextRow(): Promise<FeedRow | undefined> {
-    const text = await this.#nextLine()
-    if (text === undefined) return undefined
-    this.line++
-    return this.#atLine(() => parseFeedLine(text))
+    for (let text = await this.#nextLine(); text !== undefined; text = await this.#nextLine()) {
+      this.line++
+      const line = this.line === 1 ? withoutMark(text) : text
+      if (!isBlank(line)) return this.#atLine(() => parseFeedLine(line))
+    }
+    return undefined
   }
 
   async #nextLine(): Promise<string | undefined> {
@@ -134,4 +142,14 @@ class FeedReader {
       throw isLedgerStateError(error) ? invalidFeedLine(this.#path, this.line, error.message) : error
     }
   }
+}
+
+/** A text without the byte order mark that editors of Windows put before it. */
+function withoutMark(text: string): string {
+  return text.startsWith('\ufeff') ? text.slice(1) : text
+}
+
+/** Whether a line has nothing but spaces, as the last one of a file may. */
+function isBlank(line: string): boolean {
+  return !/\S/.test(line)
 }

@@ -17,11 +17,16 @@ import { followNone } from '../requests/redirects.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 import { type HttpAnswer, type RequestFailure, sendRequest, textOfAnswer } from '../requests/send-request.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
-import { type FeedRow, parseFeedHeader, parseFeedLine, parseFeedVersion } from '../wire/feed-line.js'
+import {
+  type FeedRow,
+  MAX_FEED_LINE_BYTES,
+  parseFeedHeader,
+  parseFeedLine,
+  parseFeedVersion,
+} from '../wire/feed-line.js'
 import { FailureStreak, isOfOtherLedger } from './failure-streak.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
 
-const MAX_LINE_BYTES = 256 * 1024 * 1024
 /** Silence after which a connection counts as broken. The source sends something every second. */
 const SILENCE_MS = 30_000
 const MOST_REFUSAL_BYTES = 64 * 1024
@@ -174,7 +179,7 @@ export class LiveFeed implements LedgerSource {
     })
     if ('why' in response) throw this.#failureOf(response)
     if (response.status !== 200) throw await this.#errorOf(url, response)
-    const lines = readLines(buffersOf(response), MAX_LINE_BYTES, () => invalidFeed('a line is too long'))
+    const lines = readLines(buffersOf(response), MAX_FEED_LINE_BYTES, () => invalidFeed('a line is too long'))
     let isFirst = true
     for await (const line of lines) {
       const row = parseFeedLine(line)

@@ -1,13 +1,14 @@
 // The backup service of a node, read as a backup. It gives the same as a backup in a folder.
 import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serialize } from 'node:v8'
 import { LedgerHasher } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type BackupService, startBackupService } from '../../testing/backup-service.ts'
+import { type BackupService, nodeState, startBackupService } from '../../testing/backup-service.ts'
 import { serveFolder } from '../../testing/served-backup.ts'
 import { SyntheticChain, writeBackup } from '../../testing/synthetic-chain.ts'
 import { signedLedgerInfo, waypointHash, writeEndings } from '../../testing/synthetic-epochs.ts'
@@ -193,6 +194,40 @@ describe('the backup service of a node', () => {
     await read(at(), BASE)
     const first = service.paths.find((path) => path.startsWith('/transactions/'))
     expect(first).toBe(`/transactions/${LAST}/1`)
+  })
+
+  it.each([
+    ['epochs', nodeState(2n ** 63n, 10n)],
+    ['versions', nodeState(3n, 2n ** 63n)],
+  ])('is refused if it claims more %s than a ledger has', async (what, state) => {
+    service = await startBackupService(chain)
+    service.faultOf = (path) => (path.endsWith('/db_state') ? (response) => void response.end(state) : undefined)
+    await expect(read(at())).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(new RegExp(`claims \\d{19} ${what}, more than \\d+$`)),
+    })
+  })
+
+  it('is refused if its records or its small answers do not end', async () => {
+    service = await startBackupService(chain)
+    const endless = (response: ServerResponse) => {
+      const piece = Buffer.alloc(1 << 16)
+      const more = () => {
+        while (!response.destroyed && response.write(piece));
+      }
+      response.on('drain', more)
+      more()
+    }
+    service.faultOf = (path) => (path.includes('/epoch_ending_ledger_infos/') ? endless : undefined)
+    await expect(read(at())).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/answered more than/),
+    })
+    service.faultOf = (path) => (path.endsWith('/db_state') ? endless : undefined)
+    await expect(read(at())).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(/answered more than/),
+    })
   })
 
   it('is not recognized if something else answers', async () => {

@@ -1,8 +1,12 @@
+import { Buffer } from 'node:buffer'
+import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { cannotOpen, unknownFile, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
-import { openContent } from '../files/compressed-file.js'
+import { cannotOpen, unknownFile, unreadablePipe, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
+import { type ContentStream, gatherContent, openContent, toContent } from '../files/compressed-file.js'
 import { FolderStorage } from '../files/folder-storage.js'
+import { descriptorOf, openPipe } from '../files/pipe.js'
+import { MAX_RECORD_BYTES } from '../files/record-file.js'
 import { openGenesis } from './genesis.js'
 import { openLedgerFeed } from './ledger-feed.js'
 import { openBackupPlace } from './open-backup.js'
@@ -11,6 +15,10 @@ import type { LedgerSource, SourceOptions } from './source.js'
 
 const GENESIS_TAG = 0x01
 const OPENING_BRACE = 0x7b
+const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+const SPACES: ReadonlySet<number | undefined> = new Set(Buffer.from(' \t\r\n'))
+/** Most spaces before the first line of a feed. */
+const MOST_SPACES = 4_096
 
 /**
  * Opens a source of ledger data. A location is the URL of a node's API, of another store's feed or of a bucket with a
@@ -42,13 +50,32 @@ export async function openSource(location: string, options: SourceOptions = {}):
     return await openBackupService(location, options)
   }
   if (/^https?:\/\//.test(location)) return await openRemote(location, options)
-  if (await isFolder(location)) return await openFolder(location, options)
+  const stats = await statsOf(location)
+  if (stats.isDirectory()) return await openFolder(location, options)
   if (options.window) throw windowOfBackupOnly(location)
-  const first = await firstByte(location)
-  if (first === GENESIS_TAG) return await openGenesis(location, options)
-  if (first !== 'compressed' && first !== OPENING_BRACE) throw unknownFile(location)
-  if (options.waypoints?.length) throw waypointWithoutSignatures(location)
-  return await openLedgerFeed(location)
+  const content = stats.isFile() ? await openContent(location) : await openPipeContent(location, stats, options.signal)
+  try {
+    return await openFile(location, content, stats.size, options)
+  } catch (error) {
+    content.close()
+    throw error
+  }
+}
+
+/** Opens a genesis blob or a ledger feed, which its first byte shows. */
+async function openFile(
+  path: string,
+  content: ContentStream,
+  size: number,
+  options: SourceOptions,
+): Promise<LedgerSource> {
+  const { first, pieces } = await peekContent(content)
+  if (first === GENESIS_TAG && content.compression === 'none') {
+    return await openGenesis(path, await gatherContent(pieces, path, MAX_RECORD_BYTES), options)
+  }
+  if (content.compression === 'none' && first !== OPENING_BRACE) throw unknownFile(path)
+  if (options.waypoints?.length) throw waypointWithoutSignatures(path)
+  return await openLedgerFeed({ path, content, pieces, size })
 }
 
 async function openFolder(path: string, options: SourceOptions): Promise<LedgerSource> {
@@ -57,22 +84,42 @@ async function openFolder(path: string, options: SourceOptions): Promise<LedgerS
   return await openBackupPlace({ storage: new FolderStorage(path), above }, options)
 }
 
-async function isFolder(path: string): Promise<boolean> {
+async function statsOf(path: string): Promise<Stats> {
   try {
-    return (await stat(path)).isDirectory()
+    return await stat(path)
   } catch (cause) {
     throw cannotOpen(`the source ${path}`, cause)
   }
 }
 
-/** First byte of a file; undefined if the file is empty. */
-async function firstByte(path: string): Promise<number | 'compressed' | undefined> {
-  const content = await openContent(path)
-  try {
-    if (content.compression !== 'none') return 'compressed'
-    for await (const piece of content.pieces()) if (piece.length > 0) return piece[0]
-    return undefined
-  } finally {
-    content.close()
+async function openPipeContent(path: string, stats: Stats, signal: AbortSignal | undefined): Promise<ContentStream> {
+  const isPipe = stats.isFIFO() || (stats.isSocket() && descriptorOf(path) !== undefined)
+  if (!isPipe) throw unreadablePipe(path)
+  return await toContent(await openPipe(path, signal), path)
+}
+
+/**
+ * The first byte of a content behind a byte order mark and spaces, undefined if there is none, and all of its pieces.
+ * Compressed content is not looked at.
+ */
+async function peekContent(content: ContentStream) {
+  const rest = content.pieces()
+  let held = Buffer.alloc(0)
+  let first: number | undefined
+  while (content.compression === 'none' && first === undefined && held.length < MOST_SPACES) {
+    const next = await rest.next()
+    if (next.done) break
+    held = Buffer.concat([held, next.value])
+    first = firstByteOf(held)
   }
+  async function* pieces(): AsyncGenerator<Buffer, void> {
+    if (held.length > 0) yield held
+    yield* rest
+  }
+  return { first, pieces: pieces() }
+}
+
+function firstByteOf(bytes: Buffer): number | undefined {
+  const hasMark = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+  return bytes.subarray(hasMark ? BYTE_ORDER_MARK.length : 0).find((byte) => !SPACES.has(byte))
 }

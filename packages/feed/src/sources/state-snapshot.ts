@@ -105,6 +105,7 @@ export async function openStateSnapshot(
     async *versions() {},
     async close() {
       await prover?.close()
+      await voucher.close()
       await storage.close()
     },
   }

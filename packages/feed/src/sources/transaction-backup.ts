@@ -452,6 +452,7 @@ class TransactionBackup implements LedgerSource {
 
   async close(): Promise<void> {
     await this.#prover?.close()
+    await this.#voucher.close()
     await this.#storage.close()
   }
 }

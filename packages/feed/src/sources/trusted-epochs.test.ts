@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ByteReader } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
 import { FolderStorage } from '../files/folder-storage.js'
 import { TrustedEpochs } from './trusted-epochs.js'
@@ -14,6 +14,11 @@ const made = madeEndings(EPOCHS)
 const records = made.map(signedLedgerInfo)
 const waypointOf = (epoch: number) =>
   computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(records[epoch]!)))
+
+const opened: TrustedEpochs[] = []
+afterEach(async () => {
+  for (const epochs of opened.splice(0)) await epochs.close()
+})
 
 let folder: string
 beforeAll(() => {
@@ -31,7 +36,9 @@ async function askInside(epochs: TrustedEpochs, epoch: number) {
 }
 
 async function open(root: string, waypoints: readonly string[], salt?: string): Promise<TrustedEpochs> {
-  return await TrustedEpochs.open(new FolderStorage(root), new LedgerHasher(salt), waypoints)
+  const epochs = await TrustedEpochs.open(new FolderStorage(root), new LedgerHasher(salt), waypoints)
+  opened.push(epochs)
+  return epochs
 }
 
 function write(endings: readonly Uint8Array[], splits?: readonly number[]): string {

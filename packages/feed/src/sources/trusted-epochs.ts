@@ -13,7 +13,14 @@ import type { Vouching } from '@ledger-state/records'
 import { type PackedEnding, packEnding } from '@ledger-state/records/epoch-change'
 import { pMapIterable } from 'p-map'
 import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
-import { OBJECTS_AT_ONCE, readBackupMetadata, readManifest, resolveBackupFile } from '../files/backup-directory.js'
+import {
+  type ManifestMembers,
+  OBJECTS_AT_ONCE,
+  readBackupMetadata,
+  readManifest,
+  readManifests,
+  resolveBackupFile,
+} from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
@@ -212,6 +219,11 @@ export class TrustedEpochs {
     if (listed !== found) throw otherListedWaypoint(manifest, info.epoch, listed, found)
   }
 
+  /** Closes the file of the ending that comes next. */
+  async close(): Promise<void> {
+    await this.#endings?.return(undefined)
+  }
+
   #pack(ending: PlacedEnding): void {
     const { epoch } = ending.info
     const before = this.#lastPacked?.info.epoch === epoch - 1n ? this.#lastPacked.bytes : undefined
@@ -232,15 +244,16 @@ async function* readEndings(
 ): AsyncGenerator<PlacedEnding, undefined> {
   /** The epoch whose ending comes next. Entries may overlap while a backup is compacted. */
   let next: bigint | undefined
-  const locate = async (entry: EpochEndingEntry) => {
-    const manifest = await readManifest(storage, entry.manifest)
-    const members = manifest.list('chunks')
-    // Objects that the first chunk lacks are reported in its turn.
-    if (members[0]) await resolveBackupFile(storage, members[0].text('ledger_infos')).catch(() => {})
-    return { entry, manifest, members }
-  }
-  for await (const { entry, manifest, members } of pMapIterable(entries, locate, { concurrency: OBJECTS_AT_ONCE })) {
+  for await (const { entry, small } of pMapIterable(
+    listEntries(storage, entries),
+    (found) => locateFirst(storage, found),
+    {
+      concurrency: OBJECTS_AT_ONCE,
+    },
+  )) {
     if (next !== undefined && entry.lastEpoch < next) continue
+    const manifest = small ?? (await readManifest(storage, entry.manifest))
+    const members = manifest.list('chunks')
     const waypoints = manifest.optionalTexts('waypoints')
     for (const member of members) {
       const [first, last] = [member.version('first_epoch'), member.version('last_epoch')]
@@ -262,4 +275,31 @@ async function* readEndings(
     await storage.keepEndings?.(entry)
   }
   return undefined
+}
+
+/** Most bytes of a manifest that is kept until its turn; those of one epoch have some 300. */
+const SMALL_MANIFEST_BYTES = 64 * 1024
+
+interface ListedEntry {
+  readonly entry: EpochEndingEntry
+  /** The manifest, if it is small. */
+  readonly small: ManifestMembers | undefined
+  /** Name of the object of the first chunk. */
+  readonly first: string | undefined
+}
+
+async function* listEntries(
+  storage: BackupStorage,
+  entries: readonly EpochEndingEntry[],
+): AsyncGenerator<ListedEntry, void> {
+  for await (const { entry, manifest } of readManifests(storage, entries)) {
+    const small = manifest.bytes <= SMALL_MANIFEST_BYTES ? manifest : undefined
+    yield { entry, small, first: manifest.list('chunks')[0]?.text('ledger_infos') }
+  }
+}
+
+/** Fetches the first object of an entry. If there is none, this is reported in its turn. */
+async function locateFirst(storage: BackupStorage, found: ListedEntry): Promise<ListedEntry> {
+  if (found.first !== undefined) await resolveBackupFile(storage, found.first).catch(() => {})
+  return found
 }

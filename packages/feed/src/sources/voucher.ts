@@ -95,6 +95,10 @@ export class Voucher {
     const first = await TrustedEpochs.firstWaypoint(this.#storage, this.#hasher)
     this.#options.onNotice?.(withoutVouching(this.#storage.root, first))
   }
+
+  async close(): Promise<void> {
+    await this.#epochs?.close()
+  }
 }
 
 /** A vouching that continues the store's names the waypoint from which the store's began. */

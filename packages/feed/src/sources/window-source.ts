@@ -1,8 +1,14 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
 import { pMapIterable } from 'p-map'
-import { snapshotTooNew } from '../errors.js'
-import { type BackupContents, OBJECTS_AT_ONCE, readBackupMetadata, readManifest } from '../files/backup-directory.js'
+import { snapshotTooNew, tooManyObjects } from '../errors.js'
+import {
+  type BackupContents,
+  OBJECTS_AT_ONCE,
+  readBackupMetadata,
+  readManifest,
+  readManifests,
+} from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import type { BackupStorage, StoredObject } from '../files/backup-storage.js'
 import { EpochTimes } from '../window/epoch-times.js'
@@ -118,6 +124,9 @@ function joinSources(
   }
 }
 
+/** Most objects of a plan. A backup of a whole network has some 100,000. */
+const MOST_OBJECTS = 2_000_000
+
 async function planFetch(
   storage: BackupStorage,
   { base, transactions, firstVersion, lastVersion }: BackupWindow,
@@ -135,13 +144,12 @@ async function planFetch(
     names.add(manifest.text('proof'))
   }
   const wanted = transactions.filter((entry) => entry.lastVersion >= first)
-  for await (const manifest of pMapIterable(wanted, (entry) => readManifest(storage, entry.manifest), {
-    concurrency: OBJECTS_AT_ONCE,
-  })) {
+  for await (const { manifest } of readManifests(storage, wanted)) {
     for (const chunk of manifest.list('chunks')) {
       if (chunk.version('last_version') < first || chunk.version('first_version') > lastVersion) continue
       names.add(chunk.text('transactions')).add(chunk.text('proof'))
     }
+    if (names.size > MOST_OBJECTS) throw tooManyObjects(storage.root, MOST_OBJECTS)
   }
   const objects = await findObjects(storage, names)
   const largest = objects.toSorted((a, b) => b.bytes - a.bytes).map(({ name }) => name)

@@ -1,8 +1,10 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeDurably } from '@ledger-state/core/files'
+import { readRegularFile } from '../files/regular-file.js'
 
 const FILE = 'window.json'
+const MOST_BYTES = 64 * 1024
 
 /** The remembered choice of a state for a window, with which the same command resumes although time has passed. */
 export interface RememberedWindow {
@@ -16,7 +18,7 @@ export interface RememberedWindow {
 /** Reads the window remembered in a folder; undefined if there is none, or it cannot be read. */
 export async function readRememberedWindow(folder: string): Promise<RememberedWindow | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(join(folder, FILE), 'utf8'))
+    const value: unknown = JSON.parse((await readRegularFile(join(folder, FILE), MOST_BYTES)).toString('utf8'))
     return isRememberedWindow(value) ? value : undefined
   } catch {
     return undefined

@@ -8,9 +8,15 @@ import {
   type Write,
 } from '@ledger-state/core'
 import { invalidFeed, messageOf, notA } from '../errors.js'
+import { parseBoundedJson } from '../files/bounded-json.js'
 
 export const FEED_FORMAT = 'ledger-feed'
 export const FEED_FORMAT_VERSION = 1
+
+/** Most bytes of a line, which holds all writes of a version in hex: twice those of a record of a backup. */
+export const MAX_FEED_LINE_BYTES = 128 * 1024 * 1024
+/** Limits of a line: a write has up to 4 values. */
+const LINE_LIMITS = { depth: 8, values: 5_000_000 }
 
 const MAX_CHAIN_ID = 255
 
@@ -29,9 +35,9 @@ export type FeedRow = Readonly<Record<string, unknown>>
 export function parseFeedLine(text: string): FeedRow {
   let value: unknown
   try {
-    value = JSON.parse(text)
-  } catch {
-    throw invalidFeed(`the line is not JSON text (is the file cut short?): …${text.slice(-60)}`)
+    value = parseBoundedJson(text, LINE_LIMITS)
+  } catch (error) {
+    throw invalidFeed(`the line is not JSON text (is the file cut short?): ${messageOf(error)}: …${text.slice(-60)}`)
   }
   if (!isMembers(value)) throw invalidFeed(`a JSON object is expected, found ${clip(text)}`)
   return value
