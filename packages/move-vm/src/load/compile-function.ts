@@ -57,10 +57,14 @@ export interface CompiledFunction {
   readonly linkTypes: number
   /** Heap bytes, without those of the types. */
   readonly heapBytes: number
+  /** Whether an instruction makes a reference to a local. */
+  readonly borrowsLocals: boolean
+  /** Whether a result may be a reference to a local. No verified function returns one. */
+  readonly mayReturnLocals: boolean
 }
 
 /** No verified function has more locals. */
-const MAX_LOCALS = 255
+export const MAX_LOCALS = 255
 
 /** A function that is being compiled. */
 export interface Compilation {
@@ -130,6 +134,7 @@ class FunctionCompiler implements Compilation {
   #partBytes = 0
   #reachesNext = true
   #at = 0
+  #borrowsLocals = false
 
   constructor(module: ModuleParts, definition: CodedFunction, code: FunctionCode, meter: StepMeter) {
     this.#module = module
@@ -170,6 +175,8 @@ class FunctionCompiler implements Compilation {
       linkWork: this.#linkWork,
       linkTypes: this.#linkTypes,
       heapBytes: FUNCTION_BYTES + INSTRUCTION_BYTES * opcodes.length + this.#partBytes,
+      borrowsLocals: this.#borrowsLocals,
+      mayReturnLocals: this.#borrowsLocals && this.#results.some(({ kind }) => kind === 'reference'),
     }
   }
 
@@ -211,8 +218,14 @@ class FunctionCompiler implements Compilation {
   #argumentsOf(instantiation: Instantiation): readonly OpenType[] {
     const known = this.#typeArguments.get(instantiation)
     if (known) return known
-    const types = this.#typesOf(instantiation.typeArguments)
+    const types = this.#ofValues(this.#typesOf(instantiation.typeArguments))
     this.#typeArguments.set(instantiation, types)
+    return types
+  }
+
+  /** Types of fields, or type arguments, none of which is a reference. */
+  #ofValues(types: readonly OpenType[]): readonly OpenType[] {
+    if (types.some(({ kind }) => kind === 'reference')) throw this.#fault('a reference in the place of a value')
     return types
   }
 
@@ -390,7 +403,7 @@ class FunctionCompiler implements Compilation {
       typeArguments,
     )
     this.#meter.charge(types.length, 0)
-    return types
+    return this.#ofValues(types)
   }
 
   #fieldsOf(definition: StructDefinition, variant: number): readonly FieldDefinition[] {
@@ -500,6 +513,7 @@ class FunctionCompiler implements Compilation {
       case 0x0e: {
         const local = this.#local()
         this.#pushReference(this.#locals[local]!)
+        this.#borrowsLocals = true
         this.#emit(OP.borrowLocal, local)
         return true
       }

@@ -42,7 +42,9 @@ function permissionAddress(signer: StructValue): Value | undefined {
 }
 
 export const ACCOUNT_NATIVES: Readonly<Record<string, Native>> = {
-  '0x1::signer::borrow_address': (_context, [signer]) => [new Reference(structAt(signer).fields, 0)],
+  '0x1::signer::borrow_address': (_context, [signer]) => [
+    new Reference(structAt(signer).fields, 0, (signer as Reference).origin),
+  ],
   '0x1::create_signer::create_signer': createSigner,
   '0x1::account::create_signer': createSigner,
   '0x1::genesis::create_signer': createSigner,

@@ -1,5 +1,6 @@
 import { ByteVector } from '../values/byte-vector.js'
-import { ByteReference, Reference, StructValue, type Value, VectorValue } from '../values/value.js'
+import { readReference, writeReference } from '../values/reference-access.js'
+import { ByteReference, StructValue, type Value, VectorValue } from '../values/value.js'
 
 // Readers for the arguments of natives. An argument may have a wrong type, as modules in a store may be damaged or
 // hostile. Then these functions throw a `TypeError`, which ends the run with a fault.
@@ -12,17 +13,15 @@ function wrongType(expected: string): TypeError {
 
 /** What a reference points at. */
 export function valueAt(reference: Value | undefined): Value {
-  if (reference instanceof ByteReference) return reference.vector.at(reference.index)
-  const value = reference instanceof Reference ? reference.slots[reference.index] : undefined
-  if (value === undefined) throw wrongType('reference')
-  return value
+  if (reference === undefined) throw wrongType('reference')
+  return readReference(reference)
 }
 
 /** Replaces what a reference points at. */
 export function setValueAt(reference: Value | undefined, value: Value): void {
-  if (reference instanceof Reference) reference.slots[reference.index] = value
-  else if (reference instanceof ByteReference && typeof value === 'number') reference.vector.set(reference.index, value)
-  else throw wrongType('reference')
+  if (reference === undefined) throw wrongType('reference')
+  if (reference instanceof ByteReference && typeof value !== 'number') throw wrongType('u8')
+  writeReference(reference, value)
 }
 
 /** The bytes of a `vector<u8>`, without a copy: valid until it changes, not to be written to. */

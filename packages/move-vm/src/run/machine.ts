@@ -2,7 +2,13 @@ import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, malformedCode, TurnOver, VmFault } from '../faults/vm-fault.js'
-import { type CodeLink, type CompiledFunction, VARIANT_SHIFT, type VariantSet } from '../load/compile-function.js'
+import {
+  type CodeLink,
+  type CompiledFunction,
+  MAX_LOCALS,
+  VARIANT_SHIFT,
+  type VariantSet,
+} from '../load/compile-function.js'
 import { OP } from '../load/opcode.js'
 import { FAST_MAX, FAST_MIN } from '../types/integer-type.js'
 import type { FunctionType, StructType, Type } from '../types/type.js'
@@ -46,6 +52,8 @@ const MAX_OPERANDS = 1_024
 /** Most callers that can wait, in addition to the function that runs. */
 const MAX_CALLERS = 1_024
 const MAX_ABORT_TEXT = 1_024
+/** As many empty slots as a function may have locals. A part of it is an array that need not grow or change its form. */
+const NO_LOCALS: readonly Slot[] = new Array<Slot>(MAX_LOCALS).fill(undefined)
 
 /** Sub-statuses of `VECTOR_OPERATION_ERROR`. */
 const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as const
@@ -76,14 +84,13 @@ class Frame {
   readonly code: CompiledFunction
   /** Code offset of the next instruction. */
   at = 0
-  /** Index of its first local. */
-  readonly base: number
+  readonly locals: Slot[]
   readonly entry: Entry
 
-  constructor(callee: FunctionInstance, code: CompiledFunction, base: number, entry: Entry) {
+  constructor(callee: FunctionInstance, code: CompiledFunction, locals: Slot[], entry: Entry) {
     this.callee = callee
     this.code = code
-    this.base = base
+    this.locals = locals
     this.entry = entry
   }
 }
@@ -104,8 +111,11 @@ export class Machine {
   readonly #reentrancy = new Reentrancy()
   readonly #stack: Value[] = []
   #height = 0
-  /** Locals of all frames, in the order of the frames. */
-  readonly #locals: Slot[] = []
+  /**
+   * Locals of frames by depth, used again for frames whose code borrows no local. Other frames have arrays of their own:
+   * a reference that outlives its frame finds no local of another frame, which may have another type.
+   */
+  readonly #locals: Slot[][] = []
   readonly #frames: Frame[] = []
 
   constructor({ world, layouts, globals, natives, closures, meter }: MachineParts) {
@@ -204,18 +214,28 @@ export class Machine {
     const code = callee.codeRun === this.#world.run ? callee.code! : this.#world.codeOf(callee)
     if (this.#frames.length > MAX_CALLERS) throw new VmFault(STATUS.CALL_STACK_OVERFLOW)
     const entry = this.#reentrancy.enter(caller, callee, kind)
-    const previous = this.#frames.at(-1)
-    const base = previous ? previous.base + previous.code.localCount : 0
-    const locals = this.#locals
-    while (locals.length < base + code.localCount) locals.push(undefined)
+    const locals = this.#localsFor(code)
     const { parameterCount } = code
     const first = this.#height - parameterCount
     const stack = this.#stack
-    for (let at = 0; at < parameterCount; at++) locals[base + at] = stack[first + at]
+    for (let at = 0; at < parameterCount; at++) locals[at] = stack[first + at]
     this.#height = first
-    const frame = new Frame(callee, code, base, entry)
+    const frame = new Frame(callee, code, locals, entry)
     this.#frames.push(frame)
     return frame
+  }
+
+  /** Empty locals for the next frame. */
+  #localsFor({ localCount, borrowsLocals }: CompiledFunction): Slot[] {
+    const depth = this.#frames.length
+    const known = borrowsLocals ? undefined : this.#locals[depth]
+    if (known === undefined) {
+      const locals = NO_LOCALS.slice(0, localCount)
+      if (!borrowsLocals) this.#locals[depth] = locals
+      return locals
+    }
+    while (known.length < localCount) known.push(undefined)
+    return known
   }
 
   /**
@@ -238,6 +258,7 @@ export class Machine {
       throw this.#located(error, this.#natives.place)
     }
     if (first + results.length > MAX_OPERANDS) throw new VmFault(STATUS.EXECUTION_STACK_OVERFLOW)
+    if (results.length !== callee.definition.results.length) throw malformedCode('a native with other results')
     for (let at = 0; at < results.length; at++) this.#stack[first + at] = results[at]!
     this.#height = first + results.length
     return undefined
@@ -283,14 +304,13 @@ export class Machine {
 
   #execute(turn: number): void {
     const stack = this.#stack
-    const locals = this.#locals
     const meter = this.#meter
     const copier = this.#copier
     const equality = this.#equality
     const frames = this.#frames
     const { run } = this.#world
     let frame = frames.at(-1)!
-    let { callee, base } = frame
+    let { callee, locals } = frame
     let { opcodes, a, b, literals } = frame.code
     let links = callee.links
     let at = frame.at
@@ -317,8 +337,9 @@ export class Machine {
             height--
             break
           case OP.ret: {
-            const end = base + frame.code.localCount
-            for (let local = base; local < end; local++) locals[local] = undefined
+            const { localCount, mayReturnLocals } = frame.code
+            if (mayReturnLocals) expectForeign(stack, height - frame.code.resultCount, height, locals)
+            for (let local = 0; local < localCount; local++) locals[local] = undefined
             frames.pop()
             this.#reentrancy.leave(callee, frame.entry)
             const caller = frames[frames.length - 1]
@@ -329,7 +350,7 @@ export class Machine {
             }
             frame = caller
             callee = frame.callee
-            base = frame.base
+            locals = frame.locals
             ;({ opcodes, a, b, literals } = frame.code)
             links = callee.links
             at = frame.at
@@ -365,14 +386,14 @@ export class Machine {
             break
           }
           case OP.copyPlain: {
-            const value = locals[base + a[at]!]
+            const value = locals[a[at]!]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
             stack[height++] = value
             break
           }
           case OP.copyLocal: {
-            const value = locals[base + a[at]!]
+            const value = locals[a[at]!]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
             if (typeof value !== 'object') {
@@ -388,7 +409,7 @@ export class Machine {
             break
           }
           case OP.moveLocal: {
-            const local = base + a[at]!
+            const local = a[at]!
             const value = locals[local]
             if (value === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
@@ -397,25 +418,27 @@ export class Machine {
             break
           }
           case OP.storeLocal:
-            locals[base + a[at]!] = stack[--height]
+            locals[a[at]!] = stack[--height]
             break
           case OP.borrowLocal: {
-            const local = base + a[at]!
+            const local = a[at]!
             if (locals[local] === undefined) throw emptyLocal()
             if (height >= MAX_OPERANDS) throw stackOverflow()
-            stack[height++] = new Reference(locals, local)
+            stack[height++] = new Reference(locals, local, locals)
             break
           }
           case OP.borrowField: {
-            const struct = readReference(stack[height - 1]!) as StructValue
-            stack[height - 1] = new Reference(struct.fields, a[at]!)
+            const reference = stack[height - 1] as Reference
+            const struct = readReference(reference) as StructValue
+            stack[height - 1] = new Reference(struct.fields, a[at]!, reference.origin)
             break
           }
           case OP.borrowVariantField: {
-            const value = readReference(stack[height - 1]!) as StructValue
+            const reference = stack[height - 1] as Reference
+            const value = readReference(reference) as StructValue
             const set = frame.code.variantSets[b[at]!]!
             if (!set.variants.includes(value.variant)) throw otherVariant(set, value.variant)
-            stack[height - 1] = new Reference(value.fields, a[at]!)
+            stack[height - 1] = new Reference(value.fields, a[at]!, reference.origin)
             break
           }
           case OP.call: {
@@ -438,7 +461,7 @@ export class Machine {
             frame.at = at + 1
             frame = next
             callee = frame.callee
-            base = frame.base
+            locals = frame.locals
             ;({ opcodes, a, b, literals } = frame.code)
             links = callee.links
             at = 0
@@ -463,7 +486,7 @@ export class Machine {
             frame.at = at + 1
             frame = next
             callee = frame.callee
-            base = frame.base
+            locals = frame.locals
             ;({ opcodes, a, b, literals } = frame.code)
             links = callee.links
             at = 0
@@ -703,14 +726,15 @@ export class Machine {
           }
           case OP.borrowElement: {
             const index = stack[--height]!
-            const vector = readReference(stack[height - 1]!)
+            const reference = stack[height - 1] as Reference
+            const vector = readReference(reference)
             if (vector instanceof ByteVector) {
               if (typeof index !== 'number' || index >= vector.length) throw vectorFault(VECTOR_FAULT.outOfBounds)
-              stack[height - 1] = new ByteReference(vector, index)
+              stack[height - 1] = new ByteReference(vector, index, reference.origin)
             } else {
               const { items } = vector as VectorValue
               if (typeof index !== 'number' || index >= items.length) throw vectorFault(VECTOR_FAULT.outOfBounds)
-              stack[height - 1] = new Reference(items, index)
+              stack[height - 1] = new Reference(items, index, reference.origin)
             }
             break
           }
@@ -834,6 +858,16 @@ export class Machine {
       for (let at = 0; at < givenCount; at++) this.#stack[first + at] = this.#closures.givenArgument(closure, args, at)
       this.#stack[height - 1] = closure
       throw error
+    }
+  }
+}
+
+/** Expects no reference into the locals among the results of a function, which lie on the stack from `first` on. */
+function expectForeign(stack: readonly Value[], first: number, height: number, locals: readonly Slot[]): void {
+  for (let at = first; at < height; at++) {
+    const value = stack[at]
+    if ((value instanceof Reference || value instanceof ByteReference) && value.origin === locals) {
+      throw malformedCode('a reference to a local that ends')
     }
   }
 }

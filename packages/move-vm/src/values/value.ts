@@ -86,10 +86,13 @@ export class ClosureValue {
 export class Reference {
   readonly slots: Slot[]
   readonly index: number
+  /** The locals of the frame that it points into, at any depth; undefined if it points into none. */
+  readonly origin: Slot[] | undefined
 
-  constructor(slots: Slot[], index: number) {
+  constructor(slots: Slot[], index: number, origin?: Slot[]) {
     this.slots = slots
     this.index = index
+    this.origin = origin
   }
 }
 
@@ -97,9 +100,12 @@ export class Reference {
 export class ByteReference {
   readonly vector: ByteVector
   readonly index: number
+  /** The same as in `Reference`. */
+  readonly origin: Slot[] | undefined
 
-  constructor(vector: ByteVector, index: number) {
+  constructor(vector: ByteVector, index: number, origin?: Slot[]) {
     this.vector = vector
     this.index = index
+    this.origin = origin
   }
 }
