@@ -18,6 +18,7 @@ interface HeldRequest<T> {
   readonly owner: T
   readonly version: bigint
   readonly proceed: () => void
+  readonly onLate: (() => void) | undefined
   /** End of the wait, in milliseconds of `performance.now`. */
   readonly until: number
 }
@@ -55,14 +56,17 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
     }
   }
 
-  /** Lets the request proceed once the version is served, or refuses it if that takes too long. */
-  hold(owner: T, version: bigint, proceed: () => void): void {
+  /**
+   * Lets the request proceed once the version is served, or refuses it if that takes too long.
+   * @param onLate called if it takes too long
+   */
+  hold(owner: T, version: bigint, proceed: () => void, onLate?: () => void): void {
     const { maxHoldMs, maxHeld } = this.#limits
     if (this.#held.length >= maxHeld) {
       this.#refuseFor(version, owner)
       return
     }
-    this.#held.push({ owner, version, proceed, until: performance.now() + maxHoldMs })
+    this.#held.push({ owner, version, proceed, onLate, until: performance.now() + maxHoldMs })
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
@@ -71,11 +75,14 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { owner, version, proceed, until } = held
+      const { owner, version, proceed, until, onLate } = held
       if (owner.response.destroyed) this.#refuse(owner, clientLeft())
       else if (this.isServed(version)) proceed()
       else if (now < until) this.#held.push(held)
-      else this.#refuseFor(version, owner)
+      else {
+        onLate?.()
+        this.#refuseFor(version, owner)
+      }
     }
     if (this.#held.length > 0) return
     clearInterval(this.#timer)

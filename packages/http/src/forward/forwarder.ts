@@ -23,7 +23,17 @@ const MOST_HOPS = 4
 /** Statuses that the user's document has for reads of state, and statuses that refuse a body. */
 const STATE_ERROR_STATUSES: readonly number[] = [400, 403, 404, 410, 413, 415, 500, 503]
 const NO_ANSWER = 503
-/** Type of an answer that does not name one (RFC 9110, section 8.3). */
+/** Most versions by which an announced version may be ahead. No ledger gains more while a request is held. */
+const MOST_AHEAD = 1_000_000n
+/** Time for which announced versions are not believed after one did not come. */
+const DOUBT_MS = 30_000
+/**
+ * Headers of an upstream's answer, which goes out under the address of this service's page: no browser takes it for
+ * another type, or runs it.
+ */
+const HARMLESS = ['x-content-type-options', 'nosniff', 'content-security-policy', "default-src 'none'; sandbox"]
+/** Types of answers that are passed on. Any other type, such as HTML, becomes the type of unknown bytes (RFC 9110, 8.3). */
+const PASSED_TYPE = /^\s*(application\/(?:json|x-bcs))\s*(?:;|$)/i
 const UNKNOWN_TYPE = 'application/octet-stream'
 
 /** A request that can be sent on. */
@@ -75,6 +85,8 @@ export class Forwarder {
   readonly #upstreams: readonly Upstream[]
   /** Number of requests that wait to learn whether an upstream has a version. */
   #asking = 0
+  /** Time, in milliseconds of `performance.now`, until which announced versions are not believed. */
+  #doubtedUntil = 0
 
   constructor(options: ForwardOptions, surroundings: ForwarderSurroundings) {
     const { upstreams, headers = {}, onUpstreamChange = () => {} } = options
@@ -96,9 +108,26 @@ export class Forwarder {
     return this.#byKind.has(kind)
   }
 
-  /** Whether an upstream has already announced a version. */
+  /** Whether an upstream has lately announced a version, and this service may soon have it. */
   hasAnnounced(version: bigint): boolean {
-    return this.#upstreams.some(({ newestVersion }) => newestVersion !== undefined && newestVersion >= version)
+    return this.#maySoonServe(version) && this.#upstreams.some((upstream) => upstream.hasAnnounced(version))
+  }
+
+  /**
+   * Begins to wait for an announced version. If the version does not come in time, and no other either, the returned
+   * function says so: then announcements are not believed for a while.
+   */
+  awaitAnnounced(): () => void {
+    const { latestVersion } = this.#surroundings
+    const before = latestVersion()
+    return () => {
+      if (latestVersion() === before) this.#doubtedUntil = performance.now() + DOUBT_MS
+    }
+  }
+
+  #maySoonServe(version: bigint): boolean {
+    const latest = this.#surroundings.latestVersion()
+    return latest !== undefined && version <= latest + MOST_AHEAD && performance.now() >= this.#doubtedUntil
   }
 
   /**
@@ -106,6 +135,7 @@ export class Forwarder {
    * nothing.
    */
   async has(version: bigint): Promise<boolean> {
+    if (!this.#maySoonServe(version)) return false
     // Others are asking already, and what they learn serves the next requests.
     if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasAnnounced(version)
     this.#asking++
@@ -133,7 +163,7 @@ export class Forwarder {
       if (gone.aborted) throw clientLeft()
       const response = await upstream.ask(url, requestInit(request, forwardable, hops + 1, course.signal))
       const state = upstream.readState(response)
-      const contentType = response.headers.get('content-type') ?? UNKNOWN_TYPE
+      const contentType = typeOfAnswer(response)
       if (forwardable.readsState) expectStateAnswer(response, contentType, state)
       const body = await readBoundedBody(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
@@ -146,6 +176,7 @@ export class Forwarder {
         headers: [
           this.#surroundings.answeredByName,
           'upstream',
+          ...HARMLESS,
           ...(retryAfter === null ? [] : ['retry-after', retryAfter]),
         ],
         body: body.first,
@@ -230,6 +261,10 @@ export class Forwarder {
 /** Number of services that have forwarded a request before it came here. */
 function hopsOf({ via }: ForwardableRequest): number {
   return via === undefined ? 0 : via.split(PSEUDONYM).length - 1
+}
+
+function typeOfAnswer({ headers }: Response): string {
+  return PASSED_TYPE.exec(headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? UNKNOWN_TYPE
 }
 
 /**

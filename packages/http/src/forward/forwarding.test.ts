@@ -124,6 +124,32 @@ describe('an operation that is not served here', () => {
     expect(response.headers.get('access-control-expose-headers')).toContain('x-svc-answered-by')
   })
 
+  it.each([
+    ['text/html', 'application/octet-stream'],
+    ['TEXT/HTML; charset=utf-8', 'application/octet-stream'],
+    ['text/html; application/json', 'application/octet-stream'],
+    ['application/json, text/html', 'application/octet-stream'],
+    ['application/jsonx', 'application/octet-stream'],
+    ['image/svg+xml', 'application/octet-stream'],
+    ['application/xhtml+xml', 'application/octet-stream'],
+    ['text/xml', 'application/octet-stream'],
+    ['*/*', 'application/octet-stream'],
+    ['', 'application/octet-stream'],
+    ['Application/JSON;charset=utf-8', 'application/json'],
+    ['application/x-bcs', 'application/x-bcs'],
+  ])('runs in no browser under our address: %s is %s', async (sent, passed) => {
+    const { upstream, url } = await openBed()
+    for (const status of [200, 404]) {
+      upstream.answer = (_, response) =>
+        void response.writeHead(status, { ...upstream.chainHeaders(), 'content-type': sent }).end('<script>1</script>')
+      const response = await fetch(`${url}/v1/transactions`)
+      expect([response.status, await response.text()]).toEqual([status, '<script>1</script>'])
+      const header = (name: string) => response.headers.get(name)
+      expect([header('content-type'), header('x-content-type-options')]).toEqual([passed, 'nosniff'])
+      expect(header('content-security-policy')).toBe("default-src 'none'; sandbox")
+    }
+  })
+
   it('has no chain state if the upstream sent none', async () => {
     const { upstream, url } = await openBed()
     upstream.answer = (_, response) => void response.writeHead(400).end('no')
@@ -591,6 +617,34 @@ describe('a version that an answer names', () => {
     expect(upstream.looks).toBeGreaterThan(0)
     await reach(9n)
     expect(await Promise.all(reads)).toEqual([200, 200, 200, 200])
+  })
+
+  it('is not waited for because an upstream once announced what it does not have', async () => {
+    const { upstream, url, reach } = await openBed({ maxHoldMs: 50 })
+    const statusAt = async (version: bigint | number) =>
+      (await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=${version}`)).status
+    upstream.version = 1_000
+    expect((await fetch(`${url}/v1/transactions`)).status).toBe(200)
+    upstream.version = 3
+    // A lie is believed for a second at most, and one wait that was in vain ends it.
+    expect([404, 503]).toContain(await statusAt(500))
+    for (let round = 0; round < 3; round++) expect(await statusAt(500)).toBe(404)
+    await reach(4n)
+    expect(await statusAt(4)).toBe(200)
+  })
+
+  it('is not waited for if an upstream always announces what it does not have', async () => {
+    for (const version of [1_000, Number.MAX_SAFE_INTEGER]) {
+      const { upstream, url } = await openBed({ maxHoldMs: 50 })
+      upstream.version = version
+      const statuses: number[] = []
+      for (let round = 0; round < 5; round++) {
+        statuses.push((await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=${version - 1}`)).status)
+        expect((await fetch(`${url}/v1/transactions`)).status).toBe(200)
+      }
+      // No node could catch up by so many versions, so not even the first request waits.
+      expect(statuses).toEqual([version === 1_000 ? 503 : 404, 404, 404, 404, 404])
+    }
   })
 
   it('is 404 at once if no upstream has it, and many clients that ask cause few requests', async () => {

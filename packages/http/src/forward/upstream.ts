@@ -12,6 +12,8 @@ const LOOK_INTERVAL_MS = 200
 /** Pause after an upstream could not be looked at. */
 const FAULT_INTERVAL_MS = 1_000
 const LOOK_TIMEOUT_MS = 5_000
+/** Time for which an announced version is believed. Then the upstream is asked again. */
+const ANNOUNCEMENT_HOLDS_MS = 1_000
 /** Longest pause for which an upstream's `Retry-After` is obeyed. */
 const LONGEST_RETRY_AFTER_MS = 3_600_000
 const SHORTEST_RETRY_AFTER_MS = 1_000
@@ -38,8 +40,8 @@ export interface UpstreamInit extends Omit<RequestInit, 'headers'> {
 /** One upstream fullnode: sends it requests, and knows whether it may be asked. */
 export class Upstream {
   readonly url: string
-  /** The newest version that it has announced; undefined before the first. */
-  newestVersion: bigint | undefined
+  /** The newest version that it has announced, and when. */
+  #announced: { readonly version: bigint; readonly at: number } | undefined
   readonly #options: UpstreamOptions
   /** These times are in milliseconds of `performance.now`. */
   #chainSeenAt = Number.NEGATIVE_INFINITY
@@ -53,6 +55,12 @@ export class Upstream {
   constructor(options: UpstreamOptions) {
     this.#options = options
     this.url = options.url
+  }
+
+  /** Whether it has lately announced a version. What it announced earlier may have been false. */
+  hasAnnounced(version: bigint): boolean {
+    const announced = this.#announced
+    return announced !== undefined && announced.version >= version && !isOld(announced.at)
   }
 
   /**
@@ -178,7 +186,9 @@ export class Upstream {
   }
 
   #haveSeen(version: bigint): void {
-    if (this.newestVersion === undefined || version > this.newestVersion) this.newestVersion = version
+    // Servers behind one address may differ by a few versions.
+    const known = this.#announced
+    if (!known || version >= known.version || isOld(known.at)) this.#announced = { version, at: performance.now() }
   }
 
   #heedRetryAfter(headers: Headers): void {
@@ -186,6 +196,10 @@ export class Upstream {
     if (asked === undefined) return
     this.#askableAt = Math.max(this.#askableAt, performance.now() + Math.max(asked, SHORTEST_RETRY_AFTER_MS))
   }
+}
+
+function isOld(at: number): boolean {
+  return performance.now() - at > ANNOUNCEMENT_HOLDS_MS
 }
 
 /** Message for the operator with the cause, which may name hosts and is not sent to clients. */

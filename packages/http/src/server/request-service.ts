@@ -101,8 +101,9 @@ export class RequestService {
     else this.#receive(exchange, route, exchange.arrivedAt)
   }
 
-  #hold(exchange: Exchange, route: Route, version: bigint): void {
-    this.context.admission.held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()))
+  /** @param onLate called if the version does not come in time */
+  #hold(exchange: Exchange, route: Route, version: bigint, onLate?: () => void): void {
+    this.context.admission.held.hold(exchange, version, () => this.#receive(exchange, route, performance.now()), onLate)
   }
 
   /** Holds a request for a version that is not served yet and that an upstream has. */
@@ -111,11 +112,11 @@ export class RequestService {
     const version = newestNamedBy(found, exchange.query)
     if (version === undefined || this.context.admission.held.isServed(version)) {
       this.#receive(exchange, route, exchange.arrivedAt)
-    } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, route, version)
+    } else if (forwarder.hasAnnounced(version)) this.#hold(exchange, route, version, forwarder.awaitAnnounced())
     else {
       void forwarder.has(version).then((isThere) => {
         if (exchange.response.destroyed) sendError(exchange, clientLeft())
-        else if (isThere) this.#hold(exchange, route, version)
+        else if (isThere) this.#hold(exchange, route, version, forwarder.awaitAnnounced())
         else this.#receive(exchange, route, performance.now())
       })
     }
