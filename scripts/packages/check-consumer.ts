@@ -105,6 +105,25 @@ export async function bundleFault(project: string, folder: string): Promise<stri
     : undefined
 }
 
+/** Packages with binaries, which no bundle has. */
+const EXTERNAL: readonly string[] = ['lmdb', '@chainsafe/blst', 'pg-native']
+
+/** Checks that a package is loaded from a bundle in CommonJS, the default of bundlers for Node.js. Returns the fault. */
+export async function commonJsFault(project: string, folder: string): Promise<string | undefined> {
+  const bundle = join(project, 'bundle.cjs')
+  await build({
+    stdin: { contents: `console.log(Object.keys(require('@ledger-state/${folder}')).length > 0)`, resolveDir: project },
+    bundle: true,
+    outfile: bundle,
+    platform: 'node',
+    format: 'cjs',
+    external: [...EXTERNAL],
+    logLevel: 'silent',
+  })
+  const { stdout, stderr } = spawnSync(process.execPath, [bundle], { cwd: project, encoding: 'utf8' })
+  return stdout === 'true\n' ? undefined : `the bundle in CommonJS: ${stderr}`
+}
+
 /**
  * Path of the oldest Node.js that packages say they support (`OLDEST_NODE` names it); undefined if it is not installed.
  */

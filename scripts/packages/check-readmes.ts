@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import {
   admitsOldestNode,
   bundleFault,
+  commonJsFault,
   isPortable,
   oldestNode,
   oldestNodeFault,
@@ -17,8 +18,8 @@ import type { Tally } from './tally.ts'
 /**
  * Installs a package into a separate empty project, with what its examples import, and runs the `ts` blocks of its
  * README there: Each line that prints must print what its comment says. It also runs examples on the oldest Node.js if
- * the package supports it, compiles declarations with `skipLibCheck: false`, and bundles a package that runs everywhere
- * for a browser.
+ * the package supports it, compiles declarations with `skipLibCheck: false`, and bundles it in CommonJS, and a
+ * package that runs everywhere for a browser, too.
  */
 export async function checkReadme(packed: PackedPackage, registry: LocalRegistry, work: string, tally: Tally) {
   const { name, version, exports: entryPoints } = packed.manifest
@@ -44,5 +45,6 @@ export async function checkReadme(packed: PackedPackage, registry: LocalRegistry
   const folder = basename(packed.folder)
   tally.add(`${name}, types`, typesFault(project, folder))
   if (isPortable(folder)) tally.add(`${name}, bundle`, await bundleFault(project, folder))
+  tally.add(`${name}, bundle in CommonJS`, await commonJsFault(project, folder))
   if (oldestNode && folder === 'state-engine') tally.add(`${name}, reading on Node.js 20`, readerFault(project))
 }

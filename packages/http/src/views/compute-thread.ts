@@ -23,24 +23,28 @@ interface PendingTask {
 }
 
 /**
- * Whether this module is a TypeScript source; then the thread runs sources, too, as `Worker` passes on the options of
- * the process.
+ * The file of the thread: a TypeScript source if this module is one, as `Worker` passes on the options of the process.
+ * Undefined in a bundle that lacks the file. In one of CommonJS, modules have no URL.
  */
-const isSource = import.meta.url.endsWith('.ts')
-const WORKER_FILE = new URL(isSource ? './compute-worker.ts' : './compute-worker.js', import.meta.url)
+function workerFile(): URL | undefined {
+  const importer: string | undefined = import.meta.url
+  if (!importer?.startsWith('file:')) return undefined
+  const file = new URL(`./compute-worker.${importer.endsWith('.ts') ? 'ts' : 'js'}`, importer)
+  return existsSync(fileURLToPath(file)) ? file : undefined
+}
 
 /**
  * Creates a thread, which starts with the first task. In a bundle that lacks the thread's file, tasks are done at once.
  */
 export function createComputeThread(): ComputeThread {
-  const hasThread = existsSync(fileURLToPath(WORKER_FILE))
+  const file = workerFile()
   /** Tasks without a reply. The thread replies in their order. */
   const pending: PendingTask[] = []
   let worker: Worker | undefined
   let isClosed = false
 
-  function start(): Worker {
-    const started = new Worker(WORKER_FILE)
+  function start(file: URL): Worker {
+    const started = new Worker(file)
     started.on('message', (reply: ComputeReply) => {
       settle(pending.shift()!, reply)
       // An idle thread does not keep the process alive.
@@ -59,12 +63,12 @@ export function createComputeThread(): ComputeThread {
     run(task) {
       return new Promise((resolve, reject) => {
         const one = { task, resolve, reject }
-        if (!hasThread || isClosed) {
+        if (!file || isClosed) {
           settle(one, replyHere(task))
           return
         }
         pending.push(one)
-        worker ??= start()
+        worker ??= start(file)
         worker.ref()
         worker.postMessage(ownBytes(task))
       })

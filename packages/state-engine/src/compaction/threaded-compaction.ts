@@ -59,9 +59,14 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** URL of the thread's module: in TypeScript if this module is. Undefined in a bundle that lacks the file. */
+/**
+ * URL of the thread's module: in TypeScript if this module is. Undefined in a bundle that lacks the file. In one of
+ * CommonJS, modules have no URL.
+ */
 function threadModule(): URL | undefined {
-  const file = new URL(`./compaction-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+  const importer: string | undefined = import.meta.url
+  if (!importer?.startsWith('file:')) return undefined
+  const file = new URL(`./compaction-thread.${importer.endsWith('.ts') ? 'ts' : 'js'}`, importer)
   return existsSync(fileURLToPath(file)) ? file : undefined
 }
 
