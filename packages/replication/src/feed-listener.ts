@@ -184,7 +184,7 @@ class FeedServer {
   ): Promise<void> {
     if (this.#transfers >= this.#maxTransfers) return sendError(response, 503, 'too many transfers')
     this.#transfers++
-    const isPacked = /\bzstd\b/.test(request.headers['accept-encoding'] ?? '')
+    const isPacked = /\bzstd\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(request.headers['accept-encoding'] ?? ''))
     response.writeHead(200, { 'content-type': type, ...(isPacked && { 'content-encoding': 'zstd' }) })
     const sink = isPacked ? createZstdCompress() : new PassThrough()
     const sent = pipeline(sink, response)

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { acceptsCoding } from '@ledger-state/http'
 
 /** Paths whose names change with their content. */
 const HASHED = /^\/assets\//
@@ -62,7 +63,9 @@ export class StaticFiles {
     const known = this.#files.get(path)
     const file = known ?? (this.#isView(path, request) ? this.#files.get(this.#page) : undefined)
     if (!file) return false
-    const body = /\bbr\b/.test(request.headers['accept-encoding'] ?? '') ? (file.brotli ?? file.plain) : file.plain
+    const body = acceptsCoding(request.headers['accept-encoding'] as string | undefined, 'br')
+      ? (file.brotli ?? file.plain)
+      : file.plain
     response.writeHead(200, {
       ...SECURITY_HEADERS,
       'content-type': file.type,

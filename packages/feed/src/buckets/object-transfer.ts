@@ -168,7 +168,7 @@ function isOther(held: string | number | undefined, now: string | number | undef
 }
 
 function isEncoded({ headers }: HttpAnswer): boolean {
-  return !['identity', ''].includes(headers.get('content-encoding') ?? '')
+  return !['identity', ''].includes((headers.get('content-encoding') ?? '').trim().toLowerCase())
 }
 
 function identityOf(answer: HttpAnswer): Identity {

@@ -263,7 +263,7 @@ class RestNode implements LedgerSource {
     this.#noteHeaders(headers)
     if (status === 410) throw prunedByNode(this.#url, start, text())
     const type = headers.get('content-type') ?? 'nothing'
-    if (status === 200 && type.startsWith(BCS)) return await this.#readBcs(body, start, url)
+    if (status === 200 && type.trimStart().toLowerCase().startsWith(BCS)) return await this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
     const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
     // A node may recover, but an address that never answered as a node is wrong.

@@ -14,6 +14,8 @@ export function createDocumentRoutes(
   const page = createSpecPage(operations, examples)
   return [
     textRoute('/v1/spec.json', 'application/json', JSON.stringify(document)),
+    // Each JSON text is one of YAML 1.2.
+    textRoute('/v1/spec.yaml', 'application/yaml', JSON.stringify(document, undefined, 2)),
     textRoute('/v1/spec', 'text/html; charset=utf-8', page, ['content-security-policy', SPEC_PAGE_POLICY]),
   ]
 }

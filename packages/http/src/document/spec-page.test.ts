@@ -11,6 +11,15 @@ async function openPage(examples: RequestExamples = {}) {
   return await inject(listener, '/v1/spec')
 }
 
+it('the document for programs that read YAML is that of JSON', async () => {
+  const listener = createRequestListener({ ledger: createLedger(createMemoryEngine()) })
+  const [json, yaml] = [await inject(listener, '/v1/spec.json'), await inject(listener, '/v1/spec.yaml')]
+  expect([yaml.statusCode, yaml.headers['content-type']]).toEqual([200, 'application/yaml'])
+  // JSON is YAML, too, without characters that YAML takes for ends of lines or forbids.
+  expect(JSON.parse(yaml.body)).toEqual(JSON.parse(json.body))
+  expect(yaml.body).not.toMatch(/(?!\n)[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u)
+})
+
 describe('the page of the operations', () => {
   it('is HTML that loads nothing', async () => {
     const { statusCode, headers, body } = await openPage()

@@ -24,8 +24,11 @@ export type ContentEncoding = keyof typeof COMPRESS
 export function chooseEncoding(acceptEncoding: string | undefined): ContentEncoding | undefined {
   if (acceptEncoding === undefined) return undefined
   const accepted = parseQualityList(acceptEncoding)
-  const qualityOf = (name: string) => (accepted.get(name) ?? accepted.get('*'))?.quality ?? 0
-  const [br, gz, identity] = [qualityOf('br'), qualityOf('gzip'), accepted.get('identity')?.quality ?? 0]
+  const qualityOf = (...names: readonly string[]) => {
+    const named = names.find((name) => accepted.has(name)) ?? '*'
+    return accepted.get(named)?.quality ?? 0
+  }
+  const [br, gz, identity] = [qualityOf('br'), qualityOf('gzip', 'x-gzip'), accepted.get('identity')?.quality ?? 0]
   const best = br >= gz ? 'br' : 'gzip'
   const quality = Math.max(br, gz)
   return quality > 0 && quality >= identity ? best : undefined
@@ -35,16 +38,38 @@ export function compress(body: Uint8Array, encoding: ContentEncoding): Promise<B
   return COMPRESS[encoding](body)
 }
 
-const DECOMPRESS = { br: promisify(brotliDecompress), gzip: promisify(gunzip), deflate: promisify(inflate) } as const
+/** Whether a client accepts a coding by its name, with any quality above 0. */
+export function acceptsCoding(acceptEncoding: string | undefined, name: string): boolean {
+  return acceptEncoding !== undefined && (parseQualityList(acceptEncoding).get(name)?.quality ?? 0) > 0
+}
+
+/** Content codings by their names; `x-gzip` is another name of gzip (RFC 9110, 8.4.1.3). */
+const DECOMPRESS = {
+  br: promisify(brotliDecompress),
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+} as const
+
+/** The coding that a `Content-Encoding` names, in lower case; undefined for none. Several stay a list. */
+function codingOf(contentEncoding: string): string | undefined {
+  const codings = contentEncoding.toLowerCase().split(',', MOST_CODINGS)
+  const named = codings.map((one) => one.trim()).filter((one) => one !== '' && one !== 'identity')
+  return named.length === 0 ? undefined : named.join(', ')
+}
+
+/** Most codings of a body that are looked at. More than one is refused. */
+const MOST_CODINGS = 8
 
 /**
- * Decompresses the body of a request by its `Content-Encoding`.
+ * Decompresses the body of a request by its `Content-Encoding`, whose letters may be large or small.
  * @throws `body_too_large` if it is longer than the limit, `invalid_request` if it does not decompress,
  * `content_type_unsupported` for other encodings
  */
-export async function decompress(body: Buffer, encoding: string, limitBytes: number): Promise<Buffer> {
-  if (encoding === 'identity') return body
-  if (!Object.hasOwn(DECOMPRESS, encoding)) throw contentEncodingUnsupported(encoding)
+export async function decompress(body: Buffer, contentEncoding: string, limitBytes: number): Promise<Buffer> {
+  const encoding = codingOf(contentEncoding)
+  if (encoding === undefined) return body
+  if (!Object.hasOwn(DECOMPRESS, encoding)) throw contentEncodingUnsupported(contentEncoding)
   try {
     return await DECOMPRESS[encoding as keyof typeof DECOMPRESS](body, { maxOutputLength: limitBytes })
   } catch (error) {

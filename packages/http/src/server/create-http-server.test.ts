@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, brotliDecompressSync, deflateSync, gunzipSync, gzipSync } from 'node:zlib'
 import { parseAddress } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
@@ -424,5 +424,23 @@ describe('the server', () => {
     expect((await post(gzipSync('{"key":"0x01"}'.padEnd(10_001)), 'gzip')).statusCode).toBe(413)
     expect((await post(Buffer.from('no gzip'), 'gzip')).statusCode).toBe(400)
     expect((await post(Buffer.from('{}'), 'constructor')).statusCode).toBe(415)
+    const plain = Buffer.from('{"key":"0x01"}')
+    const packed = {
+      gzip: gzipSync(plain),
+      'x-gzip': gzipSync(plain),
+      br: brotliCompressSync(plain),
+      deflate: deflateSync(plain),
+      identity: plain,
+    }
+    for (const [name, payload] of Object.entries(packed)) {
+      const capital = name[0]!.toUpperCase() + name.slice(1)
+      for (const spelled of [name, name.toUpperCase(), capital, ` ${name} `, `identity, ${name}`, `${name},`]) {
+        expect((await post(payload, spelled)).statusCode, spelled).toBe(200)
+      }
+      if (name !== 'identity') expect((await post(plain, name.toUpperCase())).statusCode, name).toBe(400)
+    }
+    for (const other of ['gzip, gzip', 'gzip, br', 'compress', 'zstd', '__proto__', 'GZIP;q=1']) {
+      expect((await post(packed.gzip, other)).statusCode, other).toBe(415)
+    }
   })
 })

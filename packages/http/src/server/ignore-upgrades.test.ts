@@ -118,6 +118,13 @@ describe('requests that ask for another protocol', () => {
     expect([[], [431]]).toContainEqual(client.statuses())
   })
 
+  it('get 400 and the end of their connection if they begin with HTTP/2', async () => {
+    const client = openRawConnection(running.port)
+    client.socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+    await client.closed
+    expect(client.statuses()).toEqual([400])
+  })
+
   it('are answered by any server that ignores them', async () => {
     const server: Server = createServer((request, response) => {
       const number = /ledger_version=(\d+)/.exec(request.url!)![1]
