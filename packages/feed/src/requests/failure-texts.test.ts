@@ -22,10 +22,15 @@ it('names the proxy that the environment sets', () => {
     Object.assign(process.env, { NODE_USE_ENV_PROXY: '1', HTTPS_PROXY: 'http://u:SECRET@proxy.example' })
     const text = statusFailure({ status: 502, headers: new Headers() }, '')
     expect(text).toMatch(/; HTTPS_PROXY sends requests through a proxy/)
-    const cause = new Error('Proxy response (407) !== 200 when HTTP Tunneling')
+    const reason = new Error('Proxy response (407) !== 200 when HTTP Tunneling')
+    const cause = new Error('Request was cancelled.', { cause: reason })
     const refused = fetchFailure(new TypeError('fetch failed', { cause }))
     expect(refused).toMatch(/^a proxy, not the server, answered with status 407; HTTPS_PROXY/)
-    expect(text + refused).not.toMatch(/SECRET/)
+    const away = fetchFailure(new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED 10.0.0.1:3128') }))
+    expect(away).toMatch(
+      /^fetch failed: connect ECONNREFUSED 10\.0\.0\.1:3128; HTTPS_PROXY sends requests through a proxy/,
+    )
+    expect(text + refused + away).not.toMatch(/SECRET/)
   } finally {
     process.env = before
   }

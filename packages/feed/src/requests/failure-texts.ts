@@ -20,10 +20,23 @@ export interface DescribedAnswer {
 export function fetchFailure(error: unknown): string {
   const { message, cause } = error as Error
   if (isLedgerStateError(error)) return message
-  const tunnel = cause instanceof Error ? TUNNEL_REFUSED.exec(cause.message)?.[1] : undefined
+  const tunnel = causesOf(error)
+    .map((one) => TUNNEL_REFUSED.exec(one.message)?.[1])
+    .find((status) => status)
   if (tunnel !== undefined) return `a proxy, not the server, answered with status ${tunnel}${namedProxy()}`
   const why = cause instanceof Error ? `${message}: ${cause.message}` : message
-  return UNTRUSTED.test(codeOfCause(error)) ? `${why}; NODE_EXTRA_CA_CERTS names a file of authorities to trust` : why
+  const advice = UNTRUSTED.test(codeOfCause(error)) ? '; NODE_EXTRA_CA_CERTS names a file of authorities to trust' : ''
+  return `${why}${advice}${cause instanceof Error ? namedProxy() : ''}`
+}
+
+/** Most causes of causes that are looked at. */
+const MOST_CAUSES = 5
+
+function causesOf(error: unknown): Error[] {
+  const causes: Error[] = []
+  for (let { cause } = error as Error; cause instanceof Error && causes.length < MOST_CAUSES; { cause } = cause)
+    causes.push(cause)
+  return causes
 }
 
 /** Whether `fetch` failed because of the server's certificate, which asking again does not mend. */
