@@ -1,6 +1,6 @@
 import type { BlockInfo } from '@ledger-state/core'
 import type { Block } from '@ledger-state/engine'
-import type { BlockEntry } from '@ledger-state/engine/authoring'
+import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { type ListedBlocks, newestListAtMost, nextListAbove } from '../records/block-lists.js'
 import type { ReadSnapshot } from './read-snapshot.js'
@@ -10,9 +10,10 @@ export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: big
   const { latestVersion } = snapshot.ledger!
   const merged = snapshot.record!.ledger.latestVersion
   const inMemtable = version > merged ? newestInMemtable(snapshot, version) : undefined
-  const list = inMemtable ? undefined : newestListAtMost(store, version, snapshot.options)!
+  const list = inMemtable ? undefined : newestListAtMost(store, version, snapshot.options)
   const count = list ? list.countAtMost(version) : 0
-  const found = inMemtable ?? list!.at(count - 1)
+  const found = inMemtable ?? list?.at(count - 1)
+  if (!found) throw storeCorrupt(`no block has version ${version}`)
   if (version === latestVersion) return { ...found, lastVersion: version }
   let next = list && count < list.count ? list.versionAt(count) : undefined
   if (next === undefined && version < merged) next = nextListAbove(store, version, snapshot.options)

@@ -27,8 +27,10 @@ import {
 } from '../records/history-log-record.js'
 import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
 import { isTransposed, TransposedPair } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import { VerifiedAbsences } from './verified-absences.js'
 
 /** Kinds of what a key holds at a version. */
 export const ABSENT = 0
@@ -53,9 +55,13 @@ export class Lookup {
   /** Record of the history log: lmdb-js decompresses these into a separate buffer. */
   readonly #historyRecord = new SharedRecord()
   readonly #transposed = new TransposedPair()
+  readonly #absences: VerifiedAbsences
+  /** Ledger record of the snapshot of this look-up. */
+  #merged: LedgerRecord | undefined
 
   constructor(store: LmdbStore) {
     this.#store = store
+    this.#absences = new VerifiedAbsences(store)
   }
 
   /** Version that wrote the value that was found. */
@@ -85,7 +91,8 @@ export class Lookup {
   }
 
   /** Looks up a key at a version, given as halves. @throws `store_corrupt` */
-  find(key: Uint8Array, high: number, low: number, { memtable, options }: ReadSnapshot): Found {
+  find(key: Uint8Array, high: number, low: number, { memtable, options, record }: ReadSnapshot): Found {
+    this.#merged = record
     return memtable.segments.length > 0
       ? this.#findInMemtable(key, high, low, memtable, options)
       : this.#findMerged(key, high, low, options)
@@ -122,7 +129,10 @@ export class Lookup {
 
   #findMerged(key: Uint8Array, high: number, low: number, options: ReadOptions): Found {
     const record = this.#record
-    if (!record.load(this.#store.latest, key, options)) return ABSENT
+    if (!record.load(this.#store.latest, key, options)) {
+      if (this.#store.verifyReads) this.#absences.expectAbsent(key, this.#merged, options)
+      return ABSENT
+    }
     if (this.#store.verifyReads) record.verify(keySeed(key))
     const flags = record.bytes[0]!
     if (flags & LONG_KEY && !this.#isKey(key, options)) return ABSENT

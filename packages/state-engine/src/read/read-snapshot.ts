@@ -12,6 +12,7 @@ import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.
 import type { MergedState } from '../records/merged-state.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { walFilePath } from '../wal/append-file.js'
+import { expectSoundNames } from './verify-absence.js'
 
 /** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
 export interface ReadSnapshot {
@@ -118,14 +119,17 @@ export class ReadSnapshots {
   }
 
   #readMerged(transaction: ReadTransaction): MergedState | undefined {
-    const bytes = this.#store.meta.getBinary(LEDGER_KEY, { transaction })
+    const { meta, verifyReads } = this.#store
+    const bytes = meta.getBinary(LEDGER_KEY, { transaction })
+    const isKnown = bytes !== undefined && this.#seen?.bytes.equals(bytes)
+    if (!isKnown && verifyReads) expectSoundNames(meta, { transaction })
     if (!bytes) return undefined
-    if (!this.#seen?.bytes.equals(bytes)) {
+    if (!isKnown) {
       const truncations = getTruncations(this.#store, { transaction })
       const isReverting = getReverting(this.#store, { transaction }) !== undefined
       this.#seen = { bytes, merged: { record: decodeLedgerRecord(bytes), truncations, isReverting } }
     }
-    return this.#seen.merged
+    return this.#seen!.merged
   }
 
   #toLedger(record: LedgerRecord | undefined): LedgerSummary | undefined {

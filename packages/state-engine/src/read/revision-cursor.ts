@@ -14,6 +14,7 @@ import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from 
 import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, StoredFences } from './stored-history.js'
+import { expectAbsent } from './verify-absence.js'
 
 /**
  * Position of a cursor. Revisions of the memtable are newer than the newest that is merged; those of the history log are
@@ -247,7 +248,10 @@ export class RevisionCursor {
 
   #loadMerged(): MergedRecord | undefined {
     const { options } = this.#snapshot!
-    if (!this.#record.load(this.#store.latest, this.#key, options)) return undefined
+    if (!this.#record.load(this.#store.latest, this.#key, options)) {
+      if (this.#store.verifyReads) expectAbsent(this.#store, this.#key, options)
+      return undefined
+    }
     if (this.#store.verifyReads) this.#record.verify(keySeed(this.#key))
     const record = this.#record.detach()
     const flags = record.bytes[0]!

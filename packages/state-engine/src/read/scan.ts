@@ -3,11 +3,12 @@ import { keyAfter } from '@ledger-state/core/bytes'
 import { prefixToStoredEnd, prefixToStoredStart, storedKeyToPrefix } from '../bytes/stored-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
-import type { ReadOptions, Table } from '../lmdb/table.js'
+import type { ReadOptions } from '../lmdb/table.js'
 import type { Segment } from '../memtable/segment.js'
 import { readLarge } from '../records/large-values.js'
 import { LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import { listVerifiedKeys } from './verify-absence.js'
 
 /** Most keys that a scan takes from one snapshot; `MIN_PAGE_KEYS` is the least. */
 const MAX_PAGE_KEYS = 256
@@ -103,18 +104,17 @@ function mergedKeys(
   count: number,
   options: ReadOptions,
 ): SourceKeys {
-  const table = store.latestByStoredKey
   const end = prefixToStoredEnd(prefix)
   const found: Uint8Array[] = []
   // Long keys with the same beginning as `begin` may all be below it; then the next ones are read.
   for (let start: Uint8Array = prefixToStoredStart(begin); ; ) {
-    const stored = rangeOfKeys(table, start, end, options, count)
+    const stored = rangeOfKeys(store, start, end, options, count)
     const last = stored.at(-1)
     let next: Uint8Array | undefined = last && stored.length === count ? keyAfter(last) : undefined
     if (last && next && !storedKeyToPrefix(last).isWhole) {
       // Long keys with the same beginning are stored in the order of their hashes, so all are read, to be sorted.
       const afterLong = prefixToStoredEnd(storedKeyToPrefix(last).beginning)
-      stored.push(...rangeOfKeys(table, next, afterLong, options))
+      stored.push(...rangeOfKeys(store, next, afterLong, options))
       next = afterLong
     }
     for (const key of storedKeysToKeys(store, stored, options)) {
@@ -126,13 +126,14 @@ function mergedKeys(
 }
 
 function rangeOfKeys(
-  table: Table<Uint8Array>,
+  store: LmdbStore,
   start: Uint8Array,
   end: Uint8Array,
   options: ReadOptions,
   limit?: number,
 ): Uint8Array[] {
-  return [...table.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })]
+  if (store.verifyReads) return listVerifiedKeys(store, start, end, options, limit)
+  return [...store.latestByStoredKey.getKeys({ start, end, ...options, ...(limit !== undefined && { limit }) })]
 }
 
 /** Converts stored keys to keys, in the order of their bytes. */

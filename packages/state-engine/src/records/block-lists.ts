@@ -111,20 +111,57 @@ export class ListedBlocks {
 }
 
 /** Finds the list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
-export function newestListAtMost(
-  { blockLists }: LmdbStore,
-  version: bigint,
-  options: ReadOptions,
-): ListedBlocks | undefined {
+export function newestListAtMost(store: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
+  const found = listAtMost(store, version, options)
+  // A search in a damaged page ends between two lists of which one is damaged, or out of order.
+  if (store.verifyReads) expectNeighbours(store, version, found, listAbove(store, version, options), options)
+  return found
+}
+
+/** First version of the first list above a version. */
+export function nextListAbove(store: LmdbStore, version: bigint, options: ReadOptions): bigint | undefined {
+  if (store.verifyReads) {
+    const next = listAbove(store, version, options)
+    expectNeighbours(store, version, listAtMost(store, version, options), next, options)
+    return next?.firstVersion
+  }
+  const [next] = store.blockLists.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
+  return next && numberedKeyVersion(next)
+}
+
+function listAtMost({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
   const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1 }
   const [found] = blockLists.getRange({ ...range, ...options })
   return found && new ListedBlocks(found.key, found.value)
 }
 
-/** First version of the first list above a version. */
-export function nextListAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): bigint | undefined {
-  const [next] = blockLists.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
-  return next && numberedKeyVersion(next)
+function listAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
+  const [next] = blockLists.getRange({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
+  return next && new ListedBlocks(next.key, next.value)
+}
+
+/**
+ * Checks that two lists are the neighbours of a version: lmdb-js takes a damaged key for the end of the database, so an end is
+ * compared with the list that is found from the other side.
+ */
+function expectNeighbours(
+  store: LmdbStore,
+  version: bigint,
+  before: ListedBlocks | undefined,
+  after: ListedBlocks | undefined,
+  options: ReadOptions,
+): void {
+  const { blockLists } = store
+  const whole = { start: undefined, end: undefined, limit: 1, ...options }
+  const [first] = before ? [] : blockLists.getKeys(whole)
+  const [last] = after ? [] : blockLists.getKeys({ ...whole, reverse: true })
+  const isSound =
+    (before ? before.firstVersion <= version : !first || numberedKeyVersion(first) > version) &&
+    (after ? after.firstVersion > version : !last || numberedKeyVersion(last) <= version) &&
+    (before || after || (!first && !last)) &&
+    (after || !before || (last && numberedKeyVersion(last) === before.firstVersion)) &&
+    (before || !after || (first && numberedKeyVersion(first) === after.firstVersion))
+  if (!isSound) throw storeCorrupt('the lists of blocks are damaged; a check says where')
 }
 
 /** Appends blocks, which must follow all blocks that are stored. Returns their number. @throws `store_corrupt` */

@@ -6,6 +6,7 @@ import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { SegmentMerge } from '../compaction/merge-segment.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { NONE, Segment } from '../memtable/segment.js'
+import { expectAbsent } from '../read/verify-absence.js'
 import { DELETED } from '../records/latest-record.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
@@ -223,7 +224,11 @@ export class CommitWriter {
   #isInLatest(key: Uint8Array): boolean {
     const { store, reads } = this.#parts
     const latest = this.#latest
-    if (!latest.load(store.latest, key, reads.snapshot().options)) return false
+    const { options } = reads.snapshot()
+    if (!latest.load(store.latest, key, options)) {
+      if (store.verifyReads) expectAbsent(store, key, options)
+      return false
+    }
     return (latest.bytes[0]! & DELETED) === 0
   }
 
