@@ -9,6 +9,7 @@ export {
 } from './errors.js'
 export { importState } from './import-state.js'
 export { createMemoryEngine, createMemoryStore, type MemoryStore } from './memory-engine.js'
+export { nearestInHistory, nearestWrite, type SearchingReader } from './nearest-write.js'
 export type {
   AsyncSnapshot,
   AsyncStateReader,
@@ -54,5 +55,6 @@ export {
   type StoreBase,
   type Truncation,
 } from './ports/state-port.js'
+export { scanFrom } from './scan-from.js'
 export { expectNotTruncated } from './validation/truncations.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validation/validate-batch.js'

@@ -12,23 +12,8 @@ export { ChangeSampler, type SampledRange } from './histories/change-sampler.js'
 export type { Change, ChangeHistoryOptions, History, ReadableChange, UnreadableChange } from './histories/history.js'
 export type { CacheName, Ledger, LedgerState } from './ledger.js'
 export type { Listing, ListOptions } from './listings/listing.js'
-export { type JoinMoment, type SliceCounts, SliceKeeper } from './membership/slice-keeper.js'
 export type { AccountModule } from './modules/account-module.js'
 export type { Resource } from './resources/resource.js'
-export type { ListedMember, ListMembersOptions, MemberListing } from './slices/list-members.js'
-export { OUTSIDE_OF_SLICE } from './slices/outside.js'
-export type { IdList } from './slices/packed-ids.js'
-export { decodeSliceRecord, encodeSliceRecord, type SliceMember, type SliceRecord } from './slices/slice-records.js'
-export {
-  parseSliceLines,
-  parseSliceSpec,
-  type SliceLine,
-  type SliceSpec,
-  type SliceTexts,
-  sliceDigest,
-  sliceSpecToLines,
-} from './slices/slice-spec.js'
-export { parseTypePattern, type TypePattern, typePatternToText } from './slices/type-pattern.js'
 export type { FoundTableTypes, TableTypesSearch } from './tables/find-table-types.js'
 export type { ListedTableItem, TableTypes } from './tables/list-table-items.js'
 export type { TableItemRequest } from './tables/table-item.js'

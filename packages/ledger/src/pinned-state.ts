@@ -1,5 +1,14 @@
 import type { LedgerSummary, StateReader, StateView } from '@ledger-state/engine'
 import { annotationToNote, type KeptTransaction, type SliceLeftOut, TRANSACTIONS_KEY } from '@ledger-state/records'
+import {
+  type ListMembersOptions,
+  listMembers,
+  type MemberListing,
+  readerOfOwned,
+  readLeftOut,
+  readSlice,
+  type SliceRecord,
+} from '@ledger-state/slices'
 import { resourceGroupKey, resourceKey, type StateValue, type StructTag, tableItemKey } from '@ledger-state/type-tag'
 import { type AccountChange, type AccountChangesOptions, listAccountChanges } from './account-diff/account-changes.js'
 import { type Account, readAccount } from './accounts/account.js'
@@ -16,9 +25,6 @@ import type { ModuleCache } from './modules/module-cache.js'
 import { listResources } from './resources/list-resources.js'
 import { readResource, resourceGroupOf } from './resources/read-resource.js'
 import { createResource, type Resource } from './resources/resource.js'
-import { type ListMembersOptions, listMembers, type MemberListing, readSlice } from './slices/list-members.js'
-import { readLeftOut, type SliceRecord } from './slices/slice-records.js'
-import { readerOfOwned } from './slices/sliced-reader.js'
 import { findTableTypes, type TableTypesSearch } from './tables/find-table-types.js'
 import { type ListedTableItem, listTableItems, type TableTypes } from './tables/list-table-items.js'
 import {

@@ -3,10 +3,8 @@ import { bytesToHex, type Write } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
 import { readResourceGroup } from '@ledger-state/move-module'
 import { decodeMember, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX, type SliceLeftOut } from '@ledger-state/records'
+import { isFrameworkAt, matchesType, type SliceSpec } from '@ledger-state/slices'
 import { decodeStateKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import type { SliceSpec } from '../src/index.ts'
-import { isFrameworkAt } from '../src/slices/always-kept.ts'
-import { matchesType } from '../src/slices/type-pattern.ts'
 import { INNER_TABLES, OUTER_TABLES } from './random-slices.ts'
 
 const ID_AT = 1

@@ -4,6 +4,7 @@ import { ByteWriter, bytesToHex, parseAddress, type Write } from '@ledger-state/
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { type SignatureToken, writeModule } from '@ledger-state/move-module'
 import { noteToAnnotation } from '@ledger-state/records'
+import { SliceKeeper, type SliceSpec } from '@ledger-state/slices'
 import {
   moduleKey,
   parseStructTag,
@@ -14,7 +15,7 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 import fc from 'fast-check'
-import { primaryStoreAddress, SliceKeeper, type SliceSpec } from '../src/index.ts'
+import { primaryStoreAddress } from '../src/index.ts'
 
 const HANDLE: SignatureToken = { kind: 'address' }
 const U64: SignatureToken = { kind: 'u64' }

@@ -43,7 +43,9 @@ export {
   type VariantDefinition,
   type Visibility,
 } from './module-definition.js'
+export { moduleHeapSize } from './module-heap-size.js'
 export type { OpcodeName } from './opcodes.js'
 export { readModule, readModuleCode, readModuleInterface } from './read-module.js'
 export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
+export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

@@ -1,3 +1,4 @@
+export { beginSha3, sha3 } from '#sha3'
 export type { ProofErrorCode } from './errors.js'
 export { HASH_LENGTH, readHashes, writeHashes } from './hashes/hash-bytes.js'
 export {

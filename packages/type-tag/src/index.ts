@@ -45,3 +45,4 @@ export {
   writeStructTag,
   writeTypeTag,
 } from './type-tag-bcs.js'
+export { typeTagHeapSize } from './type-tag-heap-size.js'

@@ -3,15 +3,15 @@
 // outside of the slice.
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import { encodeSliceRecord, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
 import { memberKey } from '@ledger-state/records'
+import { encodeSliceRecord, parseSliceSpec, SliceKeeper } from '@ledger-state/slices'
 import { tableItemKey } from '@ledger-state/type-tag'
 
 const LOOKS = 1_000_000
 const members = Number(process.argv[2])
 
 const record = encodeSliceRecord(parseSliceSpec({ accounts: ['0x1'] }))
-// Member whose owner is kept, known whole, since version 0. See `slice-records.ts` of the ledger.
+// Member whose owner is kept, known whole, since version 0. See `records/src/slice/member.ts`.
 const member = Uint8Array.of(1, 1, 0, 0, 0, 0, 0, 0, 0, 0)
 const id = new Uint8Array(ADDRESS_LENGTH)
 const numbers = new DataView(id.buffer)

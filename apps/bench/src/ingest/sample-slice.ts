@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, bytesToHex, hexToBytes } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
-import type { SliceSpec } from '@ledger-state/ledger'
+import type { SliceSpec } from '@ledger-state/slices'
 import { STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 
 const TABLE_ITEM = 1

@@ -8,8 +8,8 @@ import {
   readSliceStatus,
   type SliceStatus,
 } from '@ledger-state/ingest'
-import { OUTSIDE_OF_SLICE } from '@ledger-state/ledger'
 import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
+import { OUTSIDE_OF_SLICE } from '@ledger-state/slices'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'

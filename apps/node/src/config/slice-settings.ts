@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { parseSliceLines, parseSliceSpec, type SliceSpec } from '@ledger-state/ledger'
+import { parseSliceLines, parseSliceSpec, type SliceSpec } from '@ledger-state/slices'
 import { unreadableSlice, usageError } from '../errors.js'
 import type { CommandInput } from './command.js'
 import { linesOfFile } from './lines-of-file.js'

@@ -1,7 +1,7 @@
 // Views of a store that keeps a slice, on the demonstration ledger.
 import { accessibilityFindings } from '@ledger-state/explorer/testing/browser'
 import { ingestSource } from '@ledger-state/ingest'
-import { parseSliceSpec } from '@ledger-state/ledger'
+import { parseSliceSpec } from '@ledger-state/slices'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BrowserBed } from '../../testing/browser-bed.ts'
 import { HARBOUR } from '../demo/demo-addresses.js'

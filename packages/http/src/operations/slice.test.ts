@@ -1,10 +1,11 @@
 // Answers of a slice over HTTP: what it keeps, its members, and that it does not know the rest.
 import { parseAddress, type VersionWrites } from '@ledger-state/core'
 import { type CommitOptions, createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
-import { createAsyncLedger, createLedger, OUTSIDE_OF_SLICE, parseSliceSpec, SliceKeeper } from '@ledger-state/ledger'
+import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
 import { keptOf, ownedObject } from '@ledger-state/ledger/testing/random-slices'
 import { commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { encodeSliceLeftOut, SLICE_LEFT_OUT_KEY } from '@ledger-state/records'
+import { OUTSIDE_OF_SLICE, parseSliceSpec, SliceKeeper } from '@ledger-state/slices'
 import { resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 import { addressToShortHex, bytesToHexDigits, hexToBytes, parseU64 } from '@ledger-state/core'
-import { type ListedMember, type MemberListing, OUTSIDE_OF_SLICE, typePatternToText } from '@ledger-state/ledger'
+import { type ListedMember, type MemberListing, OUTSIDE_OF_SLICE, typePatternToText } from '@ledger-state/slices'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'

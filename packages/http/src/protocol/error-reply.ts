@@ -57,7 +57,6 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   invalid_hex: OURS,
   invalid_u64: OURS,
   invalid_timestamp: OURS,
-  invalid_slice: OURS,
   // `ledger` has separate codes that say which type these are about.
   unsupported_type: OURS,
   type_too_large: OURS,

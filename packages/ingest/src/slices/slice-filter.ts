@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer'
 import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
-import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/ledger'
 import {
   decodeSliceLeftOut,
   isMarkOfSlice,
@@ -16,6 +15,7 @@ import {
   SLICE_TABLE_PREFIX,
   SLICE_TYPE_PREFIX,
 } from '@ledger-state/records'
+import { decodeSliceRecord, SliceKeeper, type SliceSpec, sliceDigest, sliceSpecToLines } from '@ledger-state/slices'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
 import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
 import { LeftOutCounter } from './left-out-counter.js'

@@ -30,7 +30,7 @@ export interface SliceOfStoreOptions extends Omit<IngestOptions, 'only' | 'from'
  * ```ts
  * import { createMemoryEngine } from '@ledger-state/engine'
  * import { ingestSliceOfStore } from '@ledger-state/ingest'
- * import { parseSliceSpec } from '@ledger-state/ledger'
+ * import { parseSliceSpec } from '@ledger-state/slices'
  *
  * const whole = createMemoryEngine()
  * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }

@@ -1,6 +1,5 @@
 import { addressToShortHex, type KeyedEntry } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
-import { decodeSliceRecord, type SliceMember, typePatternToText } from '@ledger-state/ledger'
 import {
   decodeMember,
   decodeSliceLeftOut,
@@ -11,6 +10,7 @@ import {
   SLICE_TABLE_PREFIX,
   type SliceLeftOut,
 } from '@ledger-state/records'
+import { decodeSliceRecord, type SliceMember, typePatternToText } from '@ledger-state/slices'
 import { accountKeyPrefix, tableKeyPrefix } from '@ledger-state/type-tag'
 
 /** Description of a slice. */

@@ -1,7 +1,7 @@
 import { isLedgerStateError, type KeyedEntry, type Write } from '@ledger-state/core'
 import type { StateImport } from '@ledger-state/engine'
 import type { LedgerSource, StatePart } from '@ledger-state/feed'
-import { type SliceKeeper, sliceDigest } from '@ledger-state/ledger'
+import { type SliceKeeper, sliceDigest } from '@ledger-state/slices'
 import { sliceNeedsReopening } from '../errors.js'
 import type { LeftOutCounter } from './left-out-counter.js'
 import type { SliceFilter, SliceOptions } from './slice-filter.js'

@@ -14,7 +14,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
 import { startBucketServer } from '@ledger-state/feed/testing/bucket-server'
 import { SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
-import { createLedger, parseSliceSpec, type SliceSpec, sliceDigest } from '@ledger-state/ledger'
+import { createLedger } from '@ledger-state/ledger'
 import { compareSlice } from '@ledger-state/ledger/testing/compare-slice'
 import { expectedLeftOut, expectedMembers, membersIn } from '@ledger-state/ledger/testing/expected-members'
 import {
@@ -25,6 +25,7 @@ import {
   wholeOf,
 } from '@ledger-state/ledger/testing/random-slices'
 import { decodeCommitMark } from '@ledger-state/records'
+import { parseSliceSpec, type SliceSpec, sliceDigest } from '@ledger-state/slices'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'

@@ -1,7 +1,7 @@
 import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { LedgerSource, StatePart } from '@ledger-state/feed'
-import type { SliceKeeper } from '@ledger-state/ledger'
 import { isSliceKey } from '@ledger-state/records'
+import type { SliceKeeper } from '@ledger-state/slices'
 import { isModuleKey } from '@ledger-state/type-tag'
 import { sliceStillGrows, sourceKeepsSlice, stateChangedBetweenPasses } from '../errors.js'
 import { bytesOfEntries } from '../written-bytes.js'

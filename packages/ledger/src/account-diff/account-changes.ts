@@ -7,8 +7,9 @@ import {
   parseAddress,
 } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
+import { type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
+import { viewOfOwned } from '@ledger-state/slices'
 import {
   accountKeyPrefix,
   decodeStateKey,
@@ -23,10 +24,8 @@ import { pairedMetadataAddress, primaryStoreAddress } from '../balances/derived-
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
-import { scanFrom } from '../listings/scan-from.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
-import { viewOfOwned } from '../slices/sliced-reader.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 /** A difference of an account between two versions: its old and its new value, undefined if there is none. */

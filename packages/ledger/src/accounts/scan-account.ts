@@ -1,8 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, type KeyedEntry } from '@ledger-state/core'
 import { keyAfter } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
+import { type StateView, scanFrom } from '@ledger-state/engine'
 import { accountKeyPrefix, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
-import { scanFrom } from '../listings/scan-from.js'
 
 const PATH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 const MODULE = 0

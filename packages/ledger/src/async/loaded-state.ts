@@ -6,11 +6,11 @@ import {
   type LedgerSummary,
   noLedger,
   type Revision,
+  type SearchingReader,
   type StateView,
   type StoreBase,
   type WriteSearch,
 } from '@ledger-state/engine'
-import type { SearchingReader } from '../writes/nearest-write.js'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'

@@ -1,5 +1,5 @@
 import type { StateReader, StateView } from '@ledger-state/engine'
-import { SlicedReader, SlicedView } from '../slices/sliced-reader.js'
+import { SlicedReader, SlicedView } from '@ledger-state/slices'
 import { TracedView } from '../traces/traced-view.js'
 import { LoadedState } from './loaded-state.js'
 import { LoadedVersion } from './loaded-version.js'

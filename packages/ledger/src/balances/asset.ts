@@ -1,6 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
-import { typeTagHeapSize } from '../caches/type-tag-heap-size.js'
+import { parseStructTag, type StructTag, typeTagHeapSize } from '@ledger-state/type-tag'
 import { invalidAsset } from '../errors.js'
 
 /** An asset that an account can hold: a coin type, or a fungible asset by the address of its metadata. */

@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
+import { sha3 } from '@ledger-state/proof'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import { sha3Of } from '#sha3-256'
 
 // Last byte that is hashed: it says what an address is derived from.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
@@ -11,7 +11,7 @@ const APTOS_FUNGIBLE_ASSET = parseAddress('0xa')
 
 /** Address of the primary store of `owner` for a fungible asset: the store that holds the asset by default. */
 export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Uint8Array {
-  return sha3Of(concatenated(owner, metadata, DERIVED_FROM_OBJECT))
+  return new Uint8Array(sha3(concatenated(owner, metadata, DERIVED_FROM_OBJECT)))
 }
 
 /** Number of places. The entry of an owner and an asset may stand in either of two neighbouring places. */
@@ -84,7 +84,7 @@ function readWord(bytes: Uint8Array, at: number): number {
 export function pairedMetadataAddress(coin: StructTag): Uint8Array {
   const text = typeTagToText(coin)
   if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET
-  return sha3Of(concatenated(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text), DERIVED_FROM_SEED))
+  return new Uint8Array(sha3(concatenated(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text), DERIVED_FROM_SEED)))
 }
 
 function concatenated(...parts: readonly Uint8Array[]): Uint8Array {

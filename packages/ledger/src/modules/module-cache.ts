@@ -1,9 +1,8 @@
 import { addressToShortHex, SizedCache } from '@ledger-state/core'
 import { branchOf, type StateView } from '@ledger-state/engine'
-import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
+import { type ModuleId, type MoveModule, moduleHeapSize, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
-import { moduleHeapSize } from '../caches/module-heap-size.js'
 
 /** Capacity in bytes of heap. */
 const CAPACITY = 16 << 20

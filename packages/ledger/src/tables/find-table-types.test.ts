@@ -1,7 +1,13 @@
 import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError, parseAddress, type Write } from '@ledger-state/core'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { ABILITY, type SignatureToken, type StructDefinition, writeModule } from '@ledger-state/move-module'
+import {
+  ABILITY,
+  type SignatureToken,
+  type StructDefinition,
+  ValueWalker,
+  writeModule,
+} from '@ledger-state/move-module'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import {
   decodeStateKey,
@@ -17,7 +23,6 @@ import { resultOf } from '../../testing/result-of.ts'
 import { createLedger } from '../create-ledger.js'
 import type { FoundTableTypes, LedgerState, Resource } from '../index.js'
 import { ModuleCache } from '../modules/module-cache.js'
-import { ValueWalker } from './value-walker.js'
 
 /** JSON of a resource; undefined if the stored bytes do not fit their type. */
 function jsonOf(resource: Resource): string | undefined {

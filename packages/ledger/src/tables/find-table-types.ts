@@ -1,11 +1,11 @@
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import { ADDRESS_LENGTH, ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes, copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
+import { isTable, ValueWalker } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import type { ModuleCache } from '../modules/module-cache.js'
 import { listResources } from '../resources/list-resources.js'
 import type { TypeResolver } from '../types/type-resolver.js'
-import { ValueWalker } from './value-walker.js'
 
 /** The types of a table, and the place of its handle. */
 export interface FoundTableTypes {
@@ -148,11 +148,6 @@ function resultOf(
   foundInItem: FoundTableTypes['foundInItem'],
 ): FoundTableTypes {
   return { keyType, valueType, foundIn: resource, foundInItem }
-}
-
-/** Whether a struct is `0x1::table::Table`, which other kinds of tables contain and which has the handle. */
-export function isTable({ address, module, name }: StructTag): boolean {
-  return name === 'Table' && module === 'table' && addressToShortHex(address) === '0x1'
 }
 
 /**

@@ -1,7 +1,6 @@
-import type { StateView } from '@ledger-state/engine'
+import { type StateView, scanFrom } from '@ledger-state/engine'
 import { type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
-import { scanFrom } from '../listings/scan-from.js'
 import type { StoredValue } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { createTableValue } from './table-item.js'

@@ -1,10 +1,9 @@
 import { ByteWriter, isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import { indexOfBytes, keyAfter } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
+import { type StateView, scanFrom } from '@ledger-state/engine'
 import { readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
 import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag } from '@ledger-state/type-tag'
 import type { Listing, ListOptions } from '../listings/listing.js'
-import { scanFrom } from '../listings/scan-from.js'
 import { declarationsWith } from './declarations-with.js'
 import { type StructName, tagNames } from './tag-names.js'
 

@@ -1,5 +1,4 @@
-import type { StateReader } from '@ledger-state/engine'
-import { nearestWrite } from '../writes/nearest-write.js'
+import { nearestWrite, type StateReader } from '@ledger-state/engine'
 
 /** Knowledge about one key: it has no write between `from` and `at`. */
 interface KnownWrite {

@@ -1,8 +1,8 @@
 import { branchOf, type StateView } from '@ledger-state/engine'
 import { NOT_LOADED, type ViewState } from '@ledger-state/move-vm'
+import { SlicedView } from '@ledger-state/slices'
 import type { LoadedVersion } from '../async/loaded-version.js'
 import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
-import { SlicedView } from '../slices/sliced-reader.js'
 import type { ModuleRevisions } from './module-revisions.js'
 
 /** The state at a version, in the form that the vm reads. */

@@ -1,16 +1,19 @@
 import { ADDRESS_LENGTH, type KeyedEntry } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import type {
-  Block,
-  HistoryOptions,
-  LedgerSummary,
-  Revision,
-  ScanOptions,
-  StateEntry,
-  StateReader,
-  StateView,
-  StoreBase,
-  WriteSearch,
+import {
+  type Block,
+  type HistoryOptions,
+  type LedgerSummary,
+  nearestInHistory,
+  nearestWrite,
+  type Revision,
+  type ScanOptions,
+  type SearchingReader,
+  type StateEntry,
+  type StateReader,
+  type StateView,
+  type StoreBase,
+  type WriteSearch,
 } from '@ledger-state/engine'
 import {
   annotationToNote,
@@ -23,10 +26,9 @@ import {
 } from '@ledger-state/records'
 import { accountKeyPrefix, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
 import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
-import { nearestInHistory, nearestWrite, type SearchingReader } from '../writes/nearest-write.js'
-import { isFrameworkAt } from './always-kept.js'
-import type { SliceRecord } from './slice-records.js'
-import { matchesType } from './type-pattern.js'
+import { isFrameworkAt } from '../spec/always-kept.js'
+import type { SliceRecord } from '../spec/slice-record.js'
+import { matchesType } from '../spec/type-pattern.js'
 
 const ACCESS_PATH = 0
 const TABLE_ITEM = 1

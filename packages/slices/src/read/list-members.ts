@@ -1,5 +1,5 @@
 import type { KeyedEntry } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
+import { type StateView, scanFrom } from '@ledger-state/engine'
 import {
   decodeMember,
   decodeValueType,
@@ -11,9 +11,7 @@ import {
   sliceTypeKey,
 } from '@ledger-state/records'
 import { accountKeyPrefix, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
-import type { Listing, ListOptions } from '../listings/listing.js'
-import { scanFrom } from '../listings/scan-from.js'
-import { decodeSliceRecord, type SliceMember, type SliceRecord } from './slice-records.js'
+import { decodeSliceRecord, type SliceMember, type SliceRecord } from '../spec/slice-record.js'
 import { SlicedView } from './sliced-reader.js'
 
 /** A member of a slice, with its size in a state. */
@@ -25,13 +23,21 @@ export interface ListedMember extends SliceMember {
 }
 
 /** One page of the members of a slice. */
-export interface MemberListing extends Listing<ListedMember> {
+export interface MemberListing extends Iterable<ListedMember> {
+  /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */
+  readonly cursor: Uint8Array | undefined
   /** Number of members that were looked at. */
   readonly scanned: number
 }
 
 /** Start and end of a page of members, and the members to list. */
-export interface ListMembersOptions extends ListOptions {
+export interface ListMembersOptions {
+  /** Key of the member at which the page begins: the `cursor` of the page before. */
+  readonly start?: Uint8Array | undefined
+  /** Most members of the page; all by default. */
+  readonly limit?: number | undefined
+  /** Called before each member except the first. If it returns true, the page ends there. */
+  readonly isFull?: (() => boolean) | undefined
   /**
    * Lists only members whose writes are kept since this version or a later one. There is no index: see `MemberListing`.
    */

@@ -1,4 +1,4 @@
-import type { TypeTag } from '@ledger-state/type-tag'
+import type { TypeTag } from './type-tag.js'
 
 // Bytes of heap: upper estimates from measurements on the V8 of Node 24.
 
@@ -7,6 +7,7 @@ const STRUCT_TAG = 512
 const VECTOR_TAG = 64
 const TYPE_ARGUMENT = 16
 
+/** Heap of a type tag. */
 export function typeTagHeapSize(tag: TypeTag): number {
   switch (tag.kind) {
     case 'vector':

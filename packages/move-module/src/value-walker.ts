@@ -1,6 +1,6 @@
-import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
-import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from '@ledger-state/move-module'
+import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-state/core'
 import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
+import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
 
 /** Lengths in bytes of the types whose values all have one length. */
 const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
@@ -154,4 +154,9 @@ function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): T
  */
 function bounded(tag: TypeTag): TypeTag | undefined {
   return typeTagSize(tag) > MOST_TYPES_OF_FIELD ? undefined : tag
+}
+
+/** Whether a struct is `0x1::table::Table`, which other kinds of tables contain and which has the handle. */
+export function isTable({ address, module, name }: StructTag): boolean {
+  return name === 'Table' && module === 'table' && addressToShortHex(address) === '0x1'
 }

@@ -1,5 +1,5 @@
 import type { KeyedEntry } from '@ledger-state/core'
-import type { ScanOptions, StateView } from '@ledger-state/engine'
+import type { ScanOptions, StateView } from './ports/state-port.js'
 
 const NOTHING: readonly KeyedEntry[] = []
 

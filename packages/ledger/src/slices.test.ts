@@ -3,17 +3,19 @@ import {
   engineToAsync,
   type HistoryOptions,
   MAX_KEY_LENGTH,
+  nearestInHistory,
   type StateReader,
   type StateWriter,
   type WriteSearch,
 } from '@ledger-state/engine'
+import { SlicedReader } from '@ledger-state/slices'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { accountKeyPrefix, resourceKey, tableKeyPrefix } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareSlice, readsAt, said, UNKNOWN } from '../../testing/compare-slice.ts'
-import { expectedMembers, membersIn } from '../../testing/expected-members.ts'
+import { compareSlice, readsAt, said, UNKNOWN } from '../testing/compare-slice.ts'
+import { expectedMembers, membersIn } from '../testing/expected-members.ts'
 import {
   ACCOUNTS,
   ASSETS,
@@ -24,10 +26,8 @@ import {
   randomSpecs,
   sliceOf,
   wholeOf,
-} from '../../testing/random-slices.ts'
-import { createAsyncLedger, createLedger, parseAsset } from '../index.js'
-import { nearestInHistory } from '../writes/nearest-write.js'
-import { SlicedReader } from './sliced-reader.js'
+} from '../testing/random-slices.ts'
+import { createAsyncLedger, createLedger, parseAsset } from './index.js'
 
 const RUNS = { numRuns: isSlowRun ? scaledRounds(60) : 6 }
 

@@ -1,7 +1,7 @@
 import { isLedgerStateError, parseAddress } from '@ledger-state/core'
+import { sha3 } from '@ledger-state/proof'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sha3Of } from '../hashes/node-sha3-256.js'
 import { parseSliceLines, parseSliceSpec, sliceDigest, sliceSpecToLines } from './slice-spec.js'
 
 const LINES = ['0x2', '0xcafe', 'table 0x1', 'table 0x7ab1e3', '0x1::coin::CoinInfo<0x2::m::A>', '0xcafe::*']
@@ -14,7 +14,7 @@ describe('the specification of a slice', () => {
         const spec = parseSliceSpec({ lines: told })
         const expected = LINES.filter((line) => lines.includes(line))
         expect([...sliceSpecToLines(spec)]).toEqual(expected)
-        expect(sliceDigest(spec)).toEqual(sha3Of(new TextEncoder().encode(expected.join('\n'))))
+        expect(sliceDigest(spec)).toEqual(new Uint8Array(sha3(new TextEncoder().encode(expected.join('\n')))))
       }),
     )
   })
@@ -33,7 +33,7 @@ describe('the specification of a slice', () => {
 
   it('has the digest of all lines if they are many', () => {
     const lines = Array.from({ length: 5_000 }, (_, at) => `0x${(at + 1).toString(16)}`)
-    const expected = sha3Of(new TextEncoder().encode(lines.join('\n')))
+    const expected = new Uint8Array(sha3(new TextEncoder().encode(lines.join('\n'))))
     expect(sliceDigest(parseSliceSpec({ lines: lines.toReversed() }))).toEqual(expected)
   })
 

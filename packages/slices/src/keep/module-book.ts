@@ -1,8 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
+import { type ModuleId, type MoveModule, moduleHeapSize, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
-import { moduleHeapSize } from '../caches/module-heap-size.js'
 
 /** Heap of modules that can be loaded again. */
 const CAPACITY = 64 << 20

@@ -1,8 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
+import { findFields, isTable, ValueWalker } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { isTable } from '../tables/find-table-types.js'
-import { findFields, ValueWalker } from '../tables/value-walker.js'
 import type { ModuleBook } from './module-book.js'
 
 /** A table whose handle was found in a value. */

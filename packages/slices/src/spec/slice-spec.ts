@@ -1,5 +1,5 @@
 import { addressToShortHex, parseAddress } from '@ledger-state/core'
-import { createSha3 } from '#sha3-256'
+import { beginSha3 } from '@ledger-state/proof'
 import { invalidSliceLine, sliceOfNothing } from '../errors.js'
 import { type IdList, PackedIds } from './packed-ids.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
@@ -28,7 +28,7 @@ export interface SliceTexts {
  * @throws `invalid_address`, `invalid_type_tag`; `invalid_slice` with the number of a line, or if nothing is asked for
  * @example
  * ```ts
- * import { parseSliceSpec, sliceSpecToLines } from '@ledger-state/ledger'
+ * import { parseSliceSpec, sliceSpecToLines } from '@ledger-state/slices'
  *
  * const spec = parseSliceSpec({ accounts: ['0xcafe'], lines: ['0x1::fungible_asset::Supply'] })
  * console.log([...sliceSpecToLines(spec)]) // [ '0xcafe', '0x1::fungible_asset::Supply' ]
@@ -98,7 +98,7 @@ const PIECE_LENGTH = 2_048
  * Digest of 32 bytes that is equal for equal specifications: the SHA3-256 of the lines, with a line feed between them.
  */
 export function sliceDigest(spec: SliceSpec): Uint8Array {
-  const hash = createSha3()
+  const hash = beginSha3()
   const encoder = new TextEncoder()
   let piece = ''
   let separator = ''
@@ -109,5 +109,6 @@ export function sliceDigest(spec: SliceSpec): Uint8Array {
     hash.update(encoder.encode(piece))
     piece = ''
   }
-  return hash.update(encoder.encode(piece)).digest()
+  hash.update(encoder.encode(piece))
+  return new Uint8Array(hash.digest())
 }

@@ -1,5 +1,5 @@
-import type { FieldDefinition, MoveModule, SignatureToken } from '@ledger-state/move-module'
-import { typeTagHeapSize } from './type-tag-heap-size.js'
+import { typeTagHeapSize } from '@ledger-state/type-tag'
+import type { FieldDefinition, MoveModule, SignatureToken } from './module-definition.js'
 
 // Bytes of heap: upper estimates from measurements on the V8 of Node 24.
 

@@ -1,4 +1,5 @@
-import type { Revision, StateReader, WriteSearch } from '@ledger-state/engine'
+import type { WriteSearch } from './ports/async-state-port.js'
+import type { Revision, StateReader } from './ports/state-port.js'
 
 /** A reader that may have its own way to find the nearest write of a key. */
 export interface SearchingReader extends StateReader {

@@ -1,0 +1,30 @@
+export type { SliceErrorCode } from './errors.js'
+export { type JoinMoment, type SliceCounts, SliceKeeper } from './keep/slice-keeper.js'
+export {
+  type ListedMember,
+  type ListMembersOptions,
+  listMembers,
+  type MemberListing,
+  readSlice,
+} from './read/list-members.js'
+export { OUTSIDE_OF_SLICE } from './read/outside.js'
+export { readerOfOwned, SlicedReader, SlicedView, viewOfOwned } from './read/sliced-reader.js'
+export { isFrameworkAt } from './spec/always-kept.js'
+export type { IdList } from './spec/packed-ids.js'
+export {
+  decodeSliceRecord,
+  encodeSliceRecord,
+  readLeftOut,
+  type SliceMember,
+  type SliceRecord,
+} from './spec/slice-record.js'
+export {
+  parseSliceLines,
+  parseSliceSpec,
+  type SliceLine,
+  type SliceSpec,
+  type SliceTexts,
+  sliceDigest,
+  sliceSpecToLines,
+} from './spec/slice-spec.js'
+export { matchesType, parseTypePattern, type TypePattern, typePatternToText } from './spec/type-pattern.js'

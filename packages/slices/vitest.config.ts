@@ -1,0 +1,3 @@
+import { portableVitestConfig } from '@ledger-state/testing/vitest-config'
+
+export default portableVitestConfig
