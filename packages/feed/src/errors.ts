@@ -142,8 +142,8 @@ export function missingFile(path: string): FeedError {
   return invalidBackup('the backup', `lacks ${path} (nor is it there as .gz or .zst)`)
 }
 
-export function tooManyEntries(path: string, most: number): FeedError {
-  return invalidBackup(path, `adds to more than ${most} entries of metadata`)
+export function tooManyLines(path: string, most: number): FeedError {
+  return invalidBackup(path, `adds to more than ${most} lines of metadata`)
 }
 
 export function notJson(place: string, cause: unknown): FeedError {

@@ -461,45 +461,6 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       })
     })
 
-    const fresh = (at: number) => `state/${String(at).padStart(9, '0')}`
-    const object = (key: string) => `<Contents><Key>${key}</Key><Size>1</Size></Contents>`
-    it.each<[string, (page: number) => string]>([
-      ['empty pages', () => ''],
-      ['the same object', () => object('e1/state/same')],
-      [
-        'objects of other places',
-        (page) => Array.from({ length: 50 }, (_, at) => object(`other/${page}/${at}`)).join(''),
-      ],
-      ['one new object a page', (page) => object(`e1/${fresh(page)}`)],
-      ['the same folder', () => '<CommonPrefixes><Prefix>e1/state/f/</Prefix></CommonPrefixes>'],
-      ['names that are too long', (page) => object(`e1/state/${page}${'x'.repeat(5_000)}`)],
-    ])('ends if pages lead on for ever with %s', async (_, members) => {
-      await open()
-      let page = 0
-      server!.faultOf = () => (answer) => {
-        const next = `<NextContinuationToken>t${++page}</NextContinuationToken><NextMarker>m${page}</NextMarker>`
-        const whole = `<IsTruncated>true</IsTruncated>${next}${members(page)}`
-        answer.body = Buffer.from(`<ListBucketResult xmlns="x">${whole}</ListBucketResult>`)
-      }
-      await expect(list(storage!, 'state')).rejects.toThrow(/answered a page of the listing that does not lead on/)
-      expect(page).toBeLessThan(200)
-    })
-
-    it('may have a hundred pages of folders alone, and some empty ones', async () => {
-      await open()
-      const pages = 250
-      let page = 0
-      server!.faultOf = () => (answer) => {
-        const first = page++ * 20
-        const folders = Array.from({ length: page % 3 === 0 ? 0 : 20 }, (_, at) => fresh(first + at))
-        const members = folders.map((key) => `<CommonPrefixes><Prefix>e1/${key}/</Prefix></CommonPrefixes>`).join('')
-        const next = `<NextContinuationToken>t${page}</NextContinuationToken><NextMarker>m${page}</NextMarker>`
-        const last = `<IsTruncated>${page < pages}</IsTruncated>${page < pages ? next : object('e1/state/last')}`
-        answer.body = Buffer.from(`<ListBucketResult xmlns="x">${last}${members}</ListBucketResult>`)
-      }
-      expect(await list(storage!, 'state')).toEqual([{ name: 'state/last', bytes: 1 }])
-    })
-
     it('ends if a page leads to itself', async () => {
       await open({ pageSize: 2 })
       let page: Buffer | undefined

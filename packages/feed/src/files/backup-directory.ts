@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { isU64 } from '@ledger-state/core'
 import { pMapIterable } from 'p-map'
-import { missingFile, notAnObject, notJson, outsideBackup, tooManyEntries, wrongMember } from '../errors.js'
+import { missingFile, notAnObject, notJson, outsideBackup, tooManyLines, wrongMember } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
 import type { BackupStorage, StoredObject } from './backup-storage.js'
 import { type JsonLimits, parseBoundedJson } from './bounded-json.js'
@@ -19,8 +19,8 @@ const MANIFEST = { depth: 16, values: 1_000_000 }
 export const MAX_METADATA_BYTES = 16 * 1024 * 1024
 /** Limits of a line of metadata. */
 export const METADATA_LINE = { depth: 16, values: 1_000 }
-/** Most entries of the metadata of a backup. Those of a network have some tens of thousands. */
-const MOST_ENTRIES = 500_000
+/** Most lines of the metadata of a backup, an entry each. Those of a network have some tens of thousands. */
+const MOST_LINES = 500_000
 
 /** Small objects that are read at once. In a bucket most of the time passes before the first byte of each. */
 export const OBJECTS_AT_ONCE = 32
@@ -86,14 +86,14 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
     const path = storage.placeOf(name)
     return { path, stored: await gatherContent(storage.open(name), path, MAX_METADATA_BYTES) }
   }
+  let lines = 0
   const files = Readable.from(await metadataFiles(storage))
   for await (const { path, stored } of fetchAhead(files, ({ bytes }) => bytes, fetch, METADATA_AT_ONCE)) {
     let at = 0
     for (const line of linesOf((await unpack(stored, path, MAX_METADATA_BYTES)).toString('utf8'))) {
       at++
+      if (++lines > MOST_LINES) throw tooManyLines(path, MOST_LINES)
       if (!/\S/.test(line)) continue
-      if (transactions.length + snapshots.length + endings.length > MOST_ENTRIES)
-        throw tooManyEntries(path, MOST_ENTRIES)
       const place = `${path}, line ${at}`
       const members = new ManifestMembers(parseJson(line, place, METADATA_LINE), place)
       const backup = members.optional('TransactionBackup')
