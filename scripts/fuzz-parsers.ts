@@ -1,8 +1,11 @@
-// Feeds generated and mutated input to the parsers of untrusted input. Each must return a result that can be written
+// Feeds generated and mutated input to the parsers of untrusted input, and generated modules to the virtual machine. Each must return a result that can be written
 // and read back, or throw its own error, and its work must not grow faster than its input. Every find is added to
 // fuzz-finds.json, which each run replays first.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { bytesToHex, hexToBytes } from '@ledger-state/core'
@@ -16,9 +19,11 @@ import { mutate, type Target } from './fuzz/target.ts'
 import { typeTagTarget } from './fuzz/type-tag-target.ts'
 
 const HELP = `Usage: pnpm fuzz [--minutes N] [--seed N]
+       pnpm fuzz --program SEED
        pnpm fuzz-engine --help
 
-Fuzzes the parsers of type tags, JSON, BCS values, state keys and Move modules for N minutes (default 2).
+Fuzzes the parsers of type tags, JSON, BCS values, state keys and Move modules for N minutes (default 2), and runs views
+of generated hostile modules beside them. With --program it runs one such module again.
 `
 const FINDS = new URL('./fuzz-finds.json', import.meta.url)
 /**
@@ -132,13 +137,30 @@ function runInThread(job: Job): Promise<Progress> {
   })
 }
 
+/** Runs views of hostile modules in a process of its own. Returns whether all kept to their limits. */
+async function runHostileViews(args: readonly string[]): Promise<boolean> {
+  const file = fileURLToPath(new URL('./fuzz/hostile-views.ts', import.meta.url))
+  const child = spawn(process.execPath, [...process.execArgv, '--expose-gc', file, ...args], { stdio: 'inherit' })
+  const [code] = (await once(child, 'exit')) as [number | null]
+  return code === 0
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { minutes: { type: 'string' }, seed: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      minutes: { type: 'string' },
+      seed: { type: 'string' },
+      program: { type: 'string' },
+      help: { type: 'boolean' },
+    },
     allowPositionals: true,
   })
   if (values.help) {
     process.stdout.write(HELP)
+    return
+  }
+  if (values.program !== undefined) {
+    if (!(await runHostileViews(['--program', values.program]))) process.exitCode = 1
     return
   }
   const former = JSON.parse(readFileSync(FINDS, 'utf8')) as Find[]
@@ -153,14 +175,17 @@ async function main(): Promise<void> {
     (_, at): Job => ({ seed: seed + at * 1_000_003, minutes: Number(values.minutes ?? 2) }),
   )
   console.log(`seed ${seed}, ${jobs.length} threads`)
-  const results = await Promise.all(jobs.map(runInThread))
+  const [areBounded, ...results] = await Promise.all([
+    runHostileViews([String(values.minutes ?? 2), String(seed)]),
+    ...jobs.map(runInThread),
+  ])
   const fresh = results.flatMap(({ finds }) => finds)
   for (const find of fresh) console.log(`find: ${JSON.stringify(find)}`)
   const count = results.reduce((sum, result) => sum + result.count, 0)
   const mostSteps = Math.max(...results.map(({ mostStepsPerByte }) => mostStepsPerByte))
   console.log(`${count.toLocaleString('en-US')} inputs, ${fresh.length} finds; at most ${mostSteps} steps for a byte`)
   if (fresh.length > 0) writeFileSync(FINDS, `${JSON.stringify([...former, ...fresh], null, 2)}\n`)
-  if (fresh.length + failing.length > 0) process.exitCode = 1
+  if (fresh.length + failing.length > 0 || !areBounded) process.exitCode = 1
 }
 
 if (isMainThread) await main()

@@ -576,6 +576,25 @@ describe('a run', () => {
     }
   })
 
+  it('ends at the same instruction in turns of any size, cold and warm, wherever its budget ends', () => {
+    const kinds = ['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address'] as const
+    const code = kinds.flatMap((kind): AssemblyLine[] => [['vec_pack', struct('S', { kind }), 0], ['pop']])
+    const packs = new TestState([
+      {
+        name: 'm',
+        structs: [{ name: 'S', typeParameters: [0], fields: [['x', { kind: 'typeParameter', index: 0 }]] }],
+        functions: [{ name: 'f', results: [U64], code: [...code, ['ld_u64', 1], ['ret']] }],
+      },
+    ])
+    const vm = createVm()
+    for (let instructions = 150; instructions < 320; instructions++) {
+      const budget = { instructions }
+      const whole = callView(vm, packs, 'm::f', [], { budget, turn: 1_000_000 })
+      for (const turn of [1, 7]) expect(callView(vm, packs, 'm::f', [], { budget, turn })).toEqual(whole)
+      expect(callView(createVm(), packs, 'm::f', [], { budget, turn: 3 })).toEqual(whole)
+    }
+  })
+
   it('ends when an endless loop has used up its budget', () => {
     const endless = new TestState([
       { name: 'm', functions: [{ name: 'f', results: [U64], code: [{ label: 'a' }, ['branch', 'a']] }] },

@@ -504,8 +504,15 @@ export class Machine {
           }
           case OP.packChecked: {
             if (callee.checked[b[at]!] !== run) {
+              meter.instructions += counted - fuel
+              counted = fuel
               meter.mark()
               this.#resolveShallow(callee, b[at]!)
+              if (meter.charged > 0) {
+                fuel -= meter.charged
+                counted = fuel
+                meter.takeCharged()
+              }
             }
             const count = a[at]! & 0xffff
             meter.chargeContainer(count)
@@ -696,17 +703,31 @@ export class Machine {
           case OP.borrowGlobal:
           case OP.moveFrom:
           case OP.moveTo: {
+            meter.instructions += counted - fuel
+            counted = fuel
             meter.mark()
             const type = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as Type
             this.#height = height
             this.#global(opcodes[at]!, callee, type)
             height = this.#height
+            if (meter.charged > 0) {
+              fuel -= meter.charged
+              counted = fuel
+              meter.takeCharged()
+            }
             break
           }
           case OP.packVector: {
             if (callee.checked[a[at]!] !== run) {
+              meter.instructions += counted - fuel
+              counted = fuel
               meter.mark()
               this.#resolveShallow(callee, a[at]!)
+              if (meter.charged > 0) {
+                fuel -= meter.charged
+                counted = fuel
+                meter.takeCharged()
+              }
             }
             const type = links[a[at]!] as Type & { kind: 'vector' }
             const first = height - b[at]!
@@ -770,9 +791,18 @@ export class Machine {
             swap(readReference(stack[height]!), stack[height + 1]!, stack[height + 2]!)
             break
           case OP.packClosure: {
+            meter.instructions += counted - fuel
+            counted = fuel
             meter.mark()
             let link = links[a[at]!] as PackedClosureLink | undefined
-            if (link?.run !== run) link = this.#resolve(callee, a[at]!) as PackedClosureLink
+            if (link?.run !== run) {
+              link = this.#resolve(callee, a[at]!) as PackedClosureLink
+              if (meter.charged > 0) {
+                fuel -= meter.charged
+                counted = fuel
+                meter.takeCharged()
+              }
+            }
             const first = height - link.capturedCount
             meter.chargeContainer(link.capturedCount)
             if (first >= MAX_OPERANDS) throw stackOverflow()

@@ -1,0 +1,77 @@
+// Runs views of generated hostile modules in a process of its own, whose memory is then theirs: first with a small
+// budget, counting steps, then with the whole budget, looking at heap and memory. Prints a line of JSON for each find,
+// and one with counts at the end. Arguments: minutes, seed; or `--program SEED` for one program.
+import { createStepCounter } from '@ledger-state/testing/count-steps'
+import { createRandom } from '@ledger-state/testing/random'
+import { createVm } from '../../packages/move-vm/src/index.js'
+import { faultsOfProgram, runToEnd } from '../../packages/move-vm/testing/hostile-program-run.js'
+import { type HostileProgram, randomHostileProgram } from '../../packages/move-vm/testing/hostile-programs.js'
+import { TestState } from '../../packages/move-vm/testing/test-state.js'
+
+const SMALL_BUDGET = { instructions: 40_000, bytes: 1 << 20 }
+/** Share of the time in which steps are counted. */
+const COUNTED_SHARE = 0.4
+/** Most that a run with the whole budget may take. Two seconds of CPU are the limit on a machine that does nothing else. */
+const MOST = { cpuMs: 6_000, residentBytes: 300e6 } as const
+/** Most heap that a run holds: of its own for each byte that it is charged, and of anything else. */
+const HELD = { perByte: 1.5, free: 24e6 } as const
+const MOST_FINDS = 10
+
+function heldBytes(): number {
+  globalThis.gc!()
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
+}
+
+function faultsOfWholeRun({ modules }: HostileProgram): string[] {
+  const state = new TestState(modules)
+  const vm = createVm()
+  const before = heldBytes()
+  const beganCpu = process.cpuUsage()
+  const outcome = runToEnd(vm, state, { budget: {}, turn: 1_024 })
+  const { user, system } = process.cpuUsage(beganCpu)
+  const held = heldBytes() - before
+  const cpuMs = (user + system) / 1_000
+  const wrong: string[] = []
+  if (held > HELD.free + HELD.perByte * outcome.usage.bytes) wrong.push(`${held} bytes held of ${outcome.usage.bytes}`)
+  if (cpuMs > MOST.cpuMs) wrong.push(`${cpuMs} ms of CPU`)
+  return wrong
+}
+
+function main(): void {
+  const [first, second] = process.argv.slice(2)
+  const finds: string[] = []
+  const find = (seed: number, { kind }: HostileProgram, faults: readonly string[]) => {
+    for (const why of faults) {
+      finds.push(why)
+      console.log(JSON.stringify({ program: seed, kind, why }))
+    }
+  }
+  const random = createRandom(Number(second))
+  const minutes = first === '--program' ? 0 : Number(first)
+  const began = performance.now()
+  const elapsed = () => (performance.now() - began) / (minutes * 60_000)
+  const seeds = function* (until: number): Generator<number> {
+    if (first === '--program') yield Number(second)
+    else while (elapsed() < until && finds.length < MOST_FINDS) yield random.below(2 ** 31)
+  }
+  let count = 0
+  const counter = createStepCounter()
+  for (const seed of seeds(COUNTED_SHARE)) {
+    const program = randomHostileProgram(createRandom(seed))
+    find(seed, program, faultsOfProgram(program, SMALL_BUDGET, counter))
+    count++
+  }
+  counter.stop()
+  for (const seed of seeds(1)) {
+    const program = randomHostileProgram(createRandom(seed))
+    find(seed, program, faultsOfWholeRun(program))
+    count++
+    const resident = process.memoryUsage.rss()
+    if (resident > MOST.residentBytes) find(seed, program, [`${resident} bytes of memory`])
+  }
+  console.log(JSON.stringify({ count, mostResident: process.resourceUsage().maxRSS * 1_024 }))
+  if (finds.length > 0) process.exitCode = 1
+}
+
+main()
