@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -405,6 +405,23 @@ describe('a replica', () => {
 })
 
 describe('a snapshot', () => {
+  it('that is being taken when the feed ends is not left behind, and the engine is closed after it', async () => {
+    const snapshots = join(folder, 'snapshots')
+    const asked = fetch(`${url}/snapshots`, { method: 'POST' }).then(
+      ({ status }) => status,
+      () => 'ended',
+    )
+    await eventually(
+      () => readdirSync(snapshots).length > 0,
+      () => 'a snapshot that is being taken',
+    )
+    const closed = feed.close()
+    await reader.close()
+    await closed
+    expect(readdirSync(snapshots)).toEqual([])
+    expect([201, 500, 'ended']).toContain(await asked)
+  })
+
   it('that was cut short is resumed where it stood', async () => {
     const path = join(folder, 'replica')
     const stop = new AbortController()

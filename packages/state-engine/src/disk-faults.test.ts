@@ -1,5 +1,5 @@
 // Calls of the disk that fail once, after which the disk is sound again: docs/storage.md, "Errors of the disk".
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundledScript } from '@ledger-state/testing/bundled-script'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -101,6 +101,17 @@ describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED
     const found = start({ options: { ...OPTIONS, durability: 'none' }, steps: [...steps, 'flush'] })
     expect(found.signal).toBe('SIGKILL')
     await expectDurable(found)
+  })
+
+  it.for(['plain', 'merged', 'compact'])('has the whole snapshot once it resolves: %s', { timeout }, async (how) => {
+    const taker = await bundledScript(new URL('../testing/disk-faults/snapshot-taker.ts', import.meta.url))
+    const take = (fault?: DiskFault) => faulty.runWith(taker, [mkdtempSync(join(folder.path, 'source-')), how], fault)
+    const faults = ['state.mdb', 'write-ahead', '.'].map((name): DiskFault => ({ call: 'sync', name, nth: 1 }))
+    for (const fault of [undefined, ...faults]) {
+      const found = take(fault)
+      expect(found.lines).toEqual(found.isReached ? ['failed: store_failed', 'durable 29'] : ['durable 29'])
+      await expectDurable(found)
+    }
   })
 
   it('leaves no store behind if the data file is removed at the moment when a reader opens it', async () => {

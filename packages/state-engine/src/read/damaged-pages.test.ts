@@ -85,7 +85,7 @@ describe(`an engine that verifies what it reads, with a zeroed sector in its dat
     const first = (2 * PAGE_BYTES) / SECTOR
     const chosen = isSlowRun
       ? Array.from({ length: sectors - first }, (_, at) => first + at)
-      : Array.from({ length: 40 }, () => first + random.below(sectors - first))
+      : Array.from({ length: 20 }, () => first + random.below(sectors - first))
     let refused = 0
     for (const sector of chosen) {
       const path = join(folder.path, `damaged-${sector}`)
