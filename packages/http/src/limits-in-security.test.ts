@@ -34,12 +34,12 @@ it.each([
   ['reads in a batch, length of its answer', `${withCommas(MAX_BATCH_READS)}; ${mebibytes(MAX_BATCH_ANSWER_BYTES)}`],
   ['items of one page', mebibytes(MAX_PAGE_BYTES)],
   ['chunks of a body', `${withCommas(MOST_SMALL_CHUNKS)} of less than ${SMALL_CHUNK_BYTES} bytes on average`],
-  ['what large bodies bring in together', describeRate(BODY_RATE)],
+  ['input of large bodies, together', describeRate(BODY_RATE)],
   ['the same, bodies above 1 MiB, and after answers', describeRate(LONG_BODY_RATE)],
   ['bodies decompressed at one time, each reader', String(CONCURRENT_DECOMPRESSIONS)],
   ['requests sent ahead, each reader', `${withCommas(MOST_SENT_AHEAD)}; ${withCommas(MOST_SENT_AHEAD_IN_ALL)}`],
   ['views of more than a turn, each reader', String(PLACES)],
-  ['bytes that these views have been charged together', mebibytes(SHARED_BYTES)],
+  ['bytes charged to these views together', mebibytes(SHARED_BYTES)],
   ['one turn of the event loop', `${TURN_BUDGET_MS} ms`],
   ['request line and headers', kibibytes(MAX_HEADER_BYTES)],
   ['quotes in error messages', kibibytes(MAX_MESSAGE_LENGTH)],
@@ -48,7 +48,7 @@ it.each([
   ['values in such JSON', `${withCommas(READ_LIMITS.values)}; ${withCommas(BATCH_LIMITS.values)}`],
   ['depth of JSON', String(MAX_JSON_DEPTH)],
   [
-    'what the views of one request use',
+    'work of the views of one request',
     `${withCommas(DEFAULT_BUDGET.instructions)} instructions, ${withCommas(DEFAULT_BUDGET.reads)} values`,
   ],
 ])('the table of limits in SECURITY.md has the one that the code applies: %s', (limit, applied) => {
@@ -57,8 +57,8 @@ it.each([
 })
 
 it.each([
-  ['answers built or not read, each reader', `not read ones from ${kibibytes(LARGE_ANSWER_BYTES)} on`],
-  ['answers built or not read, each reader', `nothing was read for ${STALLED_MS === 1_000 ? 'a second' : STALLED_MS}`],
+  ['answers built or not read, each reader', `unread answers count from ${kibibytes(LARGE_ANSWER_BYTES)}`],
+  ['answers built or not read, each reader', `has read nothing for ${STALLED_MS === 1_000 ? 'a second' : STALLED_MS}`],
   ['one turn of the event loop', `bodies above ${kibibytes(SMALL_REQUEST_BYTES)} are worked on in separate turns`],
   ['quotes in error messages', `has up to ${withCommas(MAX_MISSING_ITEM_MESSAGE_LENGTH)} characters`],
 ])('the table of limits in SECURITY.md says of %s: %s', (limit, said) => {
