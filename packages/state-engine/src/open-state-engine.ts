@@ -42,11 +42,11 @@ import {
   withStoreErrors,
 } from './lmdb/lmdb-store.js'
 import { claimStore, readStoreId } from './lmdb/store-claim.js'
+import { expectSoundNames } from './lmdb/verify-absence.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
-import { expectSoundNames } from './read/verify-absence.js'
 import { decodeLedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'

@@ -6,13 +6,13 @@ import { beginRead } from '../lmdb/begin-read.js'
 import { toReadError } from '../lmdb/damage-errors.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadTransaction } from '../lmdb/table.js'
+import { expectSoundNames } from '../lmdb/verify-absence.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { CommitHead } from '../memtable/segment.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { walFilePath } from '../wal/append-file.js'
-import { expectSoundNames } from './verify-absence.js'
 
 /** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
 export interface ReadSnapshot {

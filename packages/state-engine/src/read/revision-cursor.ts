@@ -6,6 +6,7 @@ import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { expectAbsent } from '../lmdb/verify-absence.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
 import { NODE_FENCES_AT, PACKED, packedReference, recordLevel } from '../records/history-log-record.js'
@@ -14,7 +15,6 @@ import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from 
 import { toPlainChunk } from '../records/transposed-chunk.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { Chunk, StoredFences } from './stored-history.js'
-import { expectAbsent } from './verify-absence.js'
 
 /**
  * Position of a cursor. Revisions of the memtable are newer than the newest that is merged; those of the history log are

@@ -4,11 +4,11 @@ import { prefixToStoredEnd, prefixToStoredStart, storedKeyToPrefix } from '../by
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import { listVerifiedKeys } from '../lmdb/verify-absence.js'
 import type { Segment } from '../memtable/segment.js'
 import { readLarge } from '../records/large-values.js'
 import { LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { listVerifiedKeys } from './verify-absence.js'
 
 /** Most keys that a scan takes from one snapshot; `MIN_PAGE_KEYS` is the least. */
 const MAX_PAGE_KEYS = 256

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import { expectAbsent } from '../lmdb/verify-absence.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import { expectAbsent } from './verify-absence.js'
 
 /** Most keys, and longest key in bytes, that are remembered: about 1 MiB. */
 const MOST_KEYS = 4_096

@@ -136,6 +136,7 @@ function listAtMost({ blockLists }: LmdbStore, version: bigint, options: ReadOpt
 }
 
 function listAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
+  if (version === U64_MAX) return undefined
   const [next] = blockLists.getRange({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
   return next && new ListedBlocks(next.key, next.value)
 }

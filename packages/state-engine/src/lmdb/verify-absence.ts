@@ -2,8 +2,8 @@ import { Buffer } from 'node:buffer'
 import { storeCorrupt } from '@ledger-state/engine/authoring'
 import { openRecord } from '../bytes/record.js'
 import { keyToStoredKey, storedKeySeed } from '../bytes/stored-key.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { ReadOptions, Table } from '../lmdb/table.js'
+import type { LmdbStore } from './lmdb-store.js'
+import type { ReadOptions, Table } from './table.js'
 
 // Pages of LMDB have no checksums. A search in a damaged page ends beside a wrong node, or on a page that the key does not
 // belong to, and finds nothing. But it ends between two neighbours, so one of these is the damaged node, or out of order: the
