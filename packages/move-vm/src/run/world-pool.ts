@@ -4,6 +4,8 @@ import { World } from './world.js'
 
 /** Most idle worlds that are kept. Each may hold other versions of modules. */
 const MOST = 4
+/** Most heap bytes of the modules of idle worlds, of which the newest is kept in any case; worlds share most modules. */
+const MOST_BYTES = 64 << 20
 
 /** The worlds of a vm that no run is using. */
 export class WorldPool {
@@ -27,6 +29,12 @@ export class WorldPool {
   giveBack(world: World): void {
     if (!world.end()) return
     this.#idle.unshift(world)
-    if (this.#idle.length > MOST) this.#idle.pop()
+    while (this.#idle.length > MOST || (this.#idle.length > 1 && this.#heapBytes() > MOST_BYTES)) this.#idle.pop()
+  }
+
+  #heapBytes(): number {
+    let bytes = 0
+    for (const { heapBytes } of this.#idle) bytes += heapBytes
+    return bytes
   }
 }
