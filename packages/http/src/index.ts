@@ -1,5 +1,9 @@
 export type { RequestExample, RequestExamples } from './document/request-example.js'
 export type { RequestErrorCode } from './errors.js'
+export { csvCell } from './formats/csv-cell.js'
+export { leftOutFacts } from './formats/slice-formats.js'
+export { TRANSACTION_COLUMNS, transactionMember, transactionToCsv } from './formats/transaction-formats.js'
+export { viewResultToCsv } from './formats/view-history-formats.js'
 export { expectUpstreamsOfChain } from './forward/expect-chain.js'
 export {
   FORWARD_KINDS,
@@ -9,14 +13,10 @@ export {
   type ForwardOptions,
   type UpstreamChange,
 } from './forward/forward-options.js'
-export { csvCell } from './operations/csv-cell.js'
-export { leftOutFacts } from './operations/slice-formats.js'
-export type { EndingsAsked, ProofTree, StateProofs } from './operations/state-proofs.js'
-export { TRANSACTION_COLUMNS, transactionMember, transactionToCsv } from './operations/transaction-formats.js'
+export type { EndingsAsked, ProofTree, StateProofs } from './operations/parts/state-proofs.js'
+export { parseViewFunction } from './operations/parts/view-request.js'
+export type { ViewFilter, ViewServiceOptions } from './operations/parts/view-rules.js'
 export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
-export { viewResultToCsv } from './operations/view-history-formats.js'
-export { parseViewFunction } from './operations/view-request.js'
-export type { ViewFilter, ViewServiceOptions } from './operations/view-rules.js'
 export { acceptsCoding } from './protocol/content-encoding.js'
 export type { OutputFormat } from './protocol/media-types.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'

@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { mebibytes, withCommas } from '@ledger-state/testing/number-words'
 import { expect, it } from 'vitest'
-import { MAX_ACCOUNT_PAGE } from './operations/account-listing.js'
-import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/batch.js'
-import { DEFAULT_PAGE, LEAST_POINTS, MAX_PAGE, MOST_POINTS, MOST_SAMPLED_CHANGES } from './operations/history-page.js'
-import { MAX_PAGE_BYTES, U16_MAX } from './operations/paging.js'
+import { MAX_ACCOUNT_PAGE } from './operations/parts/account-listing.js'
+import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/parts/batch-operation.js'
+import {
+  DEFAULT_PAGE,
+  LEAST_POINTS,
+  MAX_PAGE,
+  MOST_POINTS,
+  MOST_SAMPLED_CHANGES,
+} from './operations/parts/history-page.js'
+import { MAX_PAGE_BYTES, U16_MAX } from './operations/parts/paging.js'
 import { BUDGETS_OF_PAGE, MOST_RUNS, MOST_SAMPLES } from './operations/view-history.js'
 
 function readDocument(name: string): string {

@@ -24,7 +24,7 @@ import {
   tableItemKey,
   writeStructTag,
 } from '@ledger-state/type-tag'
-import type { StateProofs } from '../src/operations/state-proofs.ts'
+import type { StateProofs } from '../src/operations/parts/state-proofs.ts'
 
 export const HOME = parseAddress('0xcafe')
 /** Address with resources and without an account, so that all of them can be listed. */

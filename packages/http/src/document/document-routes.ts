@@ -1,4 +1,4 @@
-import type { Operation, Route } from '../operations/operation.js'
+import type { Operation, Route } from '../operations/parts/operation.js'
 import { createOpenApiDocument, type HeaderNames } from './openapi.js'
 import { NEUTRAL_EXAMPLES, type RequestExamples } from './request-example.js'
 import { createSpecPage, SPEC_PAGE_POLICY } from './spec-page.js'

@@ -1,5 +1,5 @@
-import { FACTS, type FactName, type Operation } from '../operations/operation.js'
-import { KEPT_TRANSACTION_SCHEMA } from '../operations/transaction-formats.js'
+import { KEPT_TRANSACTION_SCHEMA } from '../formats/transaction-formats.js'
+import { FACTS, type FactName, type Operation } from '../operations/parts/operation.js'
 import { type AnswerFormat, MEDIA_TYPE } from '../protocol/media-types.js'
 import type { RequestExample, RequestExamples } from './request-example.js'
 

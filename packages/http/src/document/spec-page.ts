@@ -1,4 +1,4 @@
-import type { Operation } from '../operations/operation.js'
+import type { Operation } from '../operations/parts/operation.js'
 import { exampleTarget, type RequestExample, type RequestExamples } from './request-example.js'
 
 /** The `Content-Security-Policy` of the page: it loads nothing. */

@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import type { Answer, OperationRequest, Route } from '../operations/operation.js'
+import type { Answer, OperationRequest, Route } from '../operations/parts/operation.js'
+import { parseViewCall } from '../operations/parts/view-request.js'
 import { UNSERVED_OPERATIONS } from '../operations/unserved.js'
-import { parseViewCall } from '../operations/view-request.js'
 import { queryParameter } from '../protocol/query.js'
 import type { Forwardable, ForwardableRequest, Forwarder } from './forwarder.js'
 

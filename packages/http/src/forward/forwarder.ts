@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
-import type { Answer, OperationRequest } from '../operations/operation.js'
+import type { Answer, OperationRequest } from '../operations/parts/operation.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
 import { isJsonContentType } from '../protocol/media-types.js'
 import { type BoundedBody, readBoundedBody } from './bounded-body.js'

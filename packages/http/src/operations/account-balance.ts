@@ -3,8 +3,8 @@ import { routeNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { matchesEtag, valueEtag } from '../protocol/etag.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { parseAddressParameter, parseAskedState, parseAssetParameter } from './request-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { parseAddressParameter, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
 
 export const getAccountBalance: Operation = {
   id: 'get_account_balance',

@@ -1,15 +1,34 @@
 import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
 import { type AccountChange, isUnreadable, lastVersionOf, type Resource } from '@ledger-state/ledger'
 import { tooManyAssets } from '../errors.js'
+import { errorToJson } from '../formats/history-formats.js'
+import {
+  TRANSACTION_SCHEMA,
+  type TransactionOf,
+  transactionMember,
+  transactionsOf,
+} from '../formats/transaction-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { ADDRESS_PARAMETER, parseAccountAddress } from './account-parts.js'
-import { errorToJson } from './history-formats.js'
-import { DEFAULT_PAGE, expectOrdered, FROM_PARAMETER, MAX_PAGE, parseRange, TO_PARAMETER } from './history-page.js'
-import { type Operation, STATE_ERRORS } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
-import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parameterOf } from './request-parts.js'
-import { TRANSACTION_SCHEMA, type TransactionOf, transactionMember, transactionsOf } from './transaction-formats.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
+import {
+  DEFAULT_PAGE,
+  expectOrdered,
+  FROM_PARAMETER,
+  MAX_PAGE,
+  parseRange,
+  TO_PARAMETER,
+} from './parts/history-page.js'
+import { type Operation, STATE_ERRORS } from './parts/operation.js'
+import { JsonArrayBody } from './parts/page-bodies.js'
+import {
+  limitParameter,
+  pageLimit,
+  parseLimit,
+  parseStateKeyStart,
+  readListing,
+  START_PARAMETER,
+} from './parts/paging.js'
+import { parameterOf } from './parts/request-parts.js'
 
 /** Most assets; each costs a hash and a look-up at both versions. */
 const MOST_ASSETS = 32

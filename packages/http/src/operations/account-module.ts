@@ -1,9 +1,9 @@
+import { moduleToJson } from '../formats/module-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './account-parts.js'
-import { moduleToJson } from './module-formats.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { parseAskedState } from './request-parts.js'
+import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseModuleName } from './parts/account-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { parseAskedState } from './parts/request-parts.js'
 
 export const getAccountModule: Operation = {
   id: 'get_account_module',

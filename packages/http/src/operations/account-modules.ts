@@ -1,8 +1,8 @@
 import { addressToShortHex, ByteWriter } from '@ledger-state/core'
 import type { AccountModule } from '@ledger-state/ledger'
-import { createAccountListing } from './account-listing.js'
-import { moduleToJson } from './module-formats.js'
-import type { BcsMapEntry } from './page-bodies.js'
+import { moduleToJson } from '../formats/module-formats.js'
+import { createAccountListing } from './parts/account-listing.js'
+import type { BcsMapEntry } from './parts/page-bodies.js'
 
 export const getAccountModules = createAccountListing<AccountModule>({
   id: 'get_account_modules',

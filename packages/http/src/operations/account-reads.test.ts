@@ -8,7 +8,7 @@ import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createRequestListener } from '../server/create-request-listener.js'
-import { MAX_PAGE_BYTES } from './paging.js'
+import { MAX_PAGE_BYTES } from './parts/paging.js'
 
 const HOME = '0xcafe'
 const ADDRESS = parseAddress(HOME)

@@ -1,9 +1,9 @@
+import { resourceToJson } from '../formats/resource-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
-import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './account-parts.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { parseAskedState } from './request-parts.js'
-import { resourceToJson } from './resource-formats.js'
-import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './state-read.js'
+import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { parseAskedState } from './parts/request-parts.js'
+import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './parts/state-read.js'
 
 export const getAccountResource: Operation = {
   id: 'get_account_resource',

@@ -1,9 +1,9 @@
 import { ByteWriter } from '@ledger-state/core'
 import type { Resource } from '@ledger-state/ledger'
 import { writeStructTag } from '@ledger-state/type-tag'
-import { createAccountListing } from './account-listing.js'
-import type { BcsMapEntry } from './page-bodies.js'
-import { resourceToJson } from './resource-formats.js'
+import { resourceToJson } from '../formats/resource-formats.js'
+import { createAccountListing } from './parts/account-listing.js'
+import type { BcsMapEntry } from './parts/page-bodies.js'
 
 export const getAccountResources = createAccountListing<Resource>({
   id: 'get_account_resources',

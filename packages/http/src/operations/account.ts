@@ -2,10 +2,10 @@ import { bytesToHex } from '@ledger-state/core'
 import type { Account } from '@ledger-state/ledger'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
-import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './account-parts.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { parseAskedState } from './request-parts.js'
-import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './state-read.js'
+import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './parts/account-parts.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { parseAskedState } from './parts/request-parts.js'
+import { answerRead, PROOF_PARAMETERS, PROVEN_SCHEMA, parseAskedProof } from './parts/state-read.js'
 
 const ACCOUNT = parseStructTag('0x1::account::Account')
 

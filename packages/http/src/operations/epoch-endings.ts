@@ -3,11 +3,9 @@ import { versionOfWaypoint } from '@ledger-state/proof'
 import { endingNotKept } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { Operation, OperationRequest } from './operation.js'
-import { parameterOf } from './request-parts.js'
-
-/** Bytes after which an answer has no further end of an epoch. The client asks again, from the last one on. */
-export const MAX_ENDING_BYTES = 1 << 20
+import type { Operation, OperationRequest } from './parts/operation.js'
+import { parameterOf } from './parts/request-parts.js'
+import { MAX_ENDING_BYTES } from './parts/state-proofs.js'
 
 /**
  * Operation that returns the ends of epochs from a waypoint to the present validators, in as many answers as they need.

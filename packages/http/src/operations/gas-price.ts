@@ -3,7 +3,7 @@ import type { LedgerState } from '@ledger-state/ledger'
 import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './parts/operation.js'
 
 const FRAMEWORK = parseAddress('0x1')
 /** Type of the gas schedule. It begins with the feature version, which its predecessor does not have. */

@@ -2,7 +2,7 @@ import type { LedgerSummary } from '@ledger-state/engine'
 import { invalidDuration, ledgerTooOld } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { queryParameter } from '../protocol/query.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './parts/operation.js'
 
 const U32_MAX = 0xffff_ffff
 /** Characters of the longest u32: ten digits and a sign. */

@@ -1,7 +1,7 @@
+import { ledgerInfoToBcs, ledgerInfoToJson } from '../formats/ledger-info-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { ledgerInfoToBcs, ledgerInfoToJson } from './ledger-info-formats.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './parts/operation.js'
 
 export const getLedgerInfo: Operation = {
   id: 'get_ledger_info',

@@ -1,5 +1,5 @@
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { Operation } from './operation.js'
+import type { Operation } from './parts/operation.js'
 
 export const getNodeInfo: Operation = {
   id: 'info',

@@ -1,13 +1,13 @@
 import { tableItemKey } from '@ledger-state/type-tag'
-import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './parts/operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
   parseAskedState,
   parseRawTableItemBody,
-} from './request-parts.js'
-import { answerRead, chooseRawFormat, hexValue, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
-import { TABLE_HANDLE_PARAMETER } from './table-item.js'
+} from './parts/request-parts.js'
+import { answerRead, chooseRawFormat, hexValue, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
+import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
 
 export const getRawTableItem: Operation = {
   id: 'get_raw_table_item',

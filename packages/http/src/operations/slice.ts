@@ -1,13 +1,13 @@
 import { addressToShortHex, bytesToHexDigits, hexToBytes, parseU64 } from '@ledger-state/core'
 import { type ListedMember, type MemberListing, OUTSIDE_OF_SLICE, typePatternToText } from '@ledger-state/slices'
 import { typeTagToText } from '@ledger-state/type-tag'
+import { leftOutFacts } from '../formats/slice-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
-import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
-import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './paging.js'
-import { parameterOf, parseAskedState } from './request-parts.js'
-import { leftOutFacts } from './slice-formats.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { JsonArrayBody } from './parts/page-bodies.js'
+import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './parts/paging.js'
+import { parameterOf, parseAskedState } from './parts/request-parts.js'
 
 const COUNT = { type: 'integer', minimum: 0 }
 const COUNT_OR_NULL = { type: ['integer', 'null'], minimum: 0 }

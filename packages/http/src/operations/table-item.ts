@@ -1,20 +1,14 @@
 import { chooseFormat } from '../protocol/accept.js'
-import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './operation.js'
+import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './parts/operation.js'
 import {
   expectJsonContentType,
   parseAddressParameter,
   parseAskedState,
   parseTableItemBody,
   parseTypeMember,
-} from './request-parts.js'
-import { answerRead, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
-
-export const TABLE_HANDLE_PARAMETER = {
-  name: 'table_handle',
-  in: 'path',
-  description: 'Handle of the table, 32 bytes in hex.',
-  schema: { $ref: '#/components/schemas/Address' },
-} as const
+} from './parts/request-parts.js'
+import { answerRead, PROOF_PARAMETERS, parseAskedProof } from './parts/state-read.js'
+import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
 
 export const getTableItem: Operation = {
   id: 'get_table_item',

@@ -2,13 +2,20 @@ import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@
 import type { FoundTableTypes, LedgerState, ListedTableItem, StoredValue, TableTypes } from '@ledger-state/ledger'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
-import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
-import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parameterOf, parseAddressParameter, parseAskedState } from './request-parts.js'
-import { TABLE_HANDLE_PARAMETER } from './table-item.js'
-import { TurnBudget } from './turn-budget.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
+import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { JsonArrayBody } from './parts/page-bodies.js'
+import {
+  limitParameter,
+  pageLimit,
+  parseLimit,
+  parseStateKeyStart,
+  readListing,
+  START_PARAMETER,
+} from './parts/paging.js'
+import { parameterOf, parseAddressParameter, parseAskedState } from './parts/request-parts.js'
+import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
+import { TurnBudget } from './parts/turn-budget.js'
 
 const TYPE_OR_NULL = { oneOf: [{ $ref: '#/components/schemas/MoveType' }, { type: 'null' }] }
 

@@ -1,7 +1,7 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import type { Operation } from './operation.js'
-import type { StateProofs } from './state-proofs.js'
+import type { Operation } from './parts/operation.js'
+import type { StateProofs } from './parts/state-proofs.js'
 
 /** The part of the served ledger that validators signed. */
 export interface SignedState {

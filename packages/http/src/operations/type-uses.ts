@@ -3,11 +3,18 @@ import type { TypeUse, TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { structTagExpected, typeArgumentsGiven } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
-import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
-import { limitParameter, pageLimit, parseLimit, parseStateKeyStart, readListing, START_PARAMETER } from './paging.js'
-import { parseAskedState, parsePart } from './request-parts.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
+import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { JsonArrayBody } from './parts/page-bodies.js'
+import {
+  limitParameter,
+  pageLimit,
+  parseLimit,
+  parseStateKeyStart,
+  readListing,
+  START_PARAMETER,
+} from './parts/paging.js'
+import { parseAskedState, parsePart } from './parts/request-parts.js'
 
 export const getTypeUses: Operation = {
   id: 'get_type_uses',

@@ -1,5 +1,5 @@
 import { operationNotServed } from '../errors.js'
-import type { Route } from './operation.js'
+import type { Route } from './parts/operation.js'
 
 const TRANSACTIONS = 'this service keeps states, not transactions'
 const EVENTS = 'this service keeps states, not events'

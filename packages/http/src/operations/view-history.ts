@@ -11,10 +11,13 @@ import {
   type ViewSample,
 } from '@ledger-state/ledger'
 import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
+import { changeToJson } from '../formats/history-formats.js'
+import type { PageBody } from '../formats/page-body.js'
+import { TRANSACTION_SCHEMA, transactionsOf } from '../formats/transaction-formats.js'
+import { answerToJson, ViewChangesCsvBody } from '../formats/view-history-formats.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { changeToJson } from './history-formats.js'
-import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './history-page.js'
+import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
 import {
   type Answer,
   BODY_ERRORS,
@@ -22,17 +25,15 @@ import {
   type OperationRequest,
   type Parameter,
   type RequestViews,
-} from './operation.js'
-import { JsonArrayBody } from './page-bodies.js'
-import { MAX_PAGE_BYTES, type PageBody, pageLimit } from './paging.js'
-import { parameterOf } from './request-parts.js'
-import { stateKeyToText } from './state-key-text.js'
-import { TRANSACTION_SCHEMA, transactionsOf } from './transaction-formats.js'
-import { TurnBudget } from './turn-budget.js'
-import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
-import type { ViewPlace } from './view-places.js'
-import { parseViewCall } from './view-request.js'
-import { ViewAllowance } from './view-rules.js'
+} from './parts/operation.js'
+import { JsonArrayBody } from './parts/page-bodies.js'
+import { MAX_PAGE_BYTES, pageLimit } from './parts/paging.js'
+import { parameterOf } from './parts/request-parts.js'
+import { stateKeyToText } from './parts/state-key-text.js'
+import { TurnBudget } from './parts/turn-budget.js'
+import type { ViewPlace } from './parts/view-places.js'
+import { parseViewCall } from './parts/view-request.js'
+import { ViewAllowance } from './parts/view-rules.js'
 
 /** Most runs of one page. */
 export const MOST_RUNS = 2_000

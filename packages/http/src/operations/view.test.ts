@@ -11,7 +11,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { startServerOver, stopServer } from '../../testing/one-item-server.ts'
 import { createRequestListener } from '../server/create-request-listener.js'
 import type { RequestListenerOptions } from '../server/request-listener-options.js'
-import type { ViewFilter } from './view-rules.js'
+import type { ViewFilter } from './parts/view-rules.js'
 
 const JSON_TYPE = 'application/json'
 const BCS_TYPE = 'application/x.aptos.view_function+bcs'

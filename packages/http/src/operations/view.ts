@@ -2,10 +2,10 @@ import { ByteWriter } from '@ledger-state/core'
 import type { LedgerState, StartedView, StoredValue } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
-import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
-import { parseAskedState } from './request-parts.js'
-import { TurnBudget } from './turn-budget.js'
-import { parseViewCall } from './view-request.js'
+import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './parts/operation.js'
+import { parseAskedState } from './parts/request-parts.js'
+import { TurnBudget } from './parts/turn-budget.js'
+import { parseViewCall } from './parts/view-request.js'
 
 export const callView: Operation = {
   id: 'view',

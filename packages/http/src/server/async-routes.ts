@@ -1,5 +1,5 @@
 import type { AsyncLedger } from '@ledger-state/ledger'
-import type { Route } from '../operations/operation.js'
+import type { Route } from '../operations/parts/operation.js'
 import type { Exchange } from './exchange.js'
 
 /** Lets an operation read an `AsyncLedger`: it runs again until all of the state that it reads is loaded. */

@@ -1,6 +1,6 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import { chainIdTooLarge } from '../errors.js'
-import { FACTS, type FactName } from '../operations/operation.js'
+import { FACTS, type FactName } from '../operations/parts/operation.js'
 
 const MAX_CHAIN_ID = 255n
 

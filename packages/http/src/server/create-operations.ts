@@ -5,25 +5,27 @@ import { getAccountModule } from '../operations/account-module.js'
 import { getAccountModules } from '../operations/account-modules.js'
 import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
-import { createBatchOperations } from '../operations/batch.js'
-import { getBlockByHeight, getBlockByVersion } from '../operations/blocks.js'
+import { getBalanceHistory } from '../operations/balance-history.js'
+import { createBalancesBatch } from '../operations/balances-batch.js'
+import { createBatch } from '../operations/batch.js'
+import { getBlockByHeight } from '../operations/block-by-height.js'
+import { getBlockByVersion } from '../operations/block-by-version.js'
 import { getEpochEndings } from '../operations/epoch-endings.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
-import {
-  getBalanceHistory,
-  getRawTableItemHistory,
-  getResourceHistory,
-  getTableItemHistory,
-} from '../operations/histories.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import { getNodeInfo } from '../operations/node-info.js'
-import type { Operation } from '../operations/operation.js'
+import type { Operation } from '../operations/parts/operation.js'
 import { getRawStateValue } from '../operations/raw-state-value.js'
 import { getRawTableItem } from '../operations/raw-table-item.js'
+import { getRawTableItemHistory } from '../operations/raw-table-item-history.js'
+import { getResourceHistory } from '../operations/resource-history.js'
+import { createResourcesBatch } from '../operations/resources-batch.js'
 import { getSlice } from '../operations/slice.js'
 import { getTableItem } from '../operations/table-item.js'
+import { getTableItemHistory } from '../operations/table-item-history.js'
 import { getTableItems } from '../operations/table-items.js'
+import { createTableItemsBatch } from '../operations/table-items-batch.js'
 import { createTrustOperation, type ReadTrust } from '../operations/trust.js'
 import { getTypeUses } from '../operations/type-uses.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
@@ -69,5 +71,11 @@ export function createOperations(
     createHealthOperation(headerWord),
   ]
   const router = createRouter([...operations, ...UNSERVED_ROUTES], {})
-  return [...operations, ...createBatchOperations(archivalEndpoint, (method, target) => router.find(method, target))]
+  return [
+    ...operations,
+    createTableItemsBatch(archivalEndpoint),
+    createBalancesBatch(archivalEndpoint),
+    createResourcesBatch(archivalEndpoint),
+    createBatch(archivalEndpoint, (method, target) => router.find(method, target)),
+  ]
 }

@@ -5,7 +5,7 @@ import { createLedger } from '@ledger-state/ledger'
 import { expect, it } from 'vitest'
 import { limitsOf } from '../admission/limits.js'
 import { Upload } from '../admission/uploads.js'
-import type { Route } from '../operations/operation.js'
+import type { Route } from '../operations/parts/operation.js'
 import { Exchange } from './exchange.js'
 import { createServiceContext } from './service-context.js'
 

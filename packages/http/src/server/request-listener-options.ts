@@ -5,9 +5,9 @@ import type { LoadLimits } from '../admission/load-shedder.js'
 import type { UploadLimits } from '../admission/uploads.js'
 import type { RequestExamples } from '../document/request-example.js'
 import type { ForwardLimits, ForwardOptions } from '../forward/forward-options.js'
-import type { StateProofs } from '../operations/state-proofs.js'
+import type { StateProofs } from '../operations/parts/state-proofs.js'
+import type { ViewServiceOptions } from '../operations/parts/view-rules.js'
 import type { ReadTrust } from '../operations/trust.js'
-import type { ViewServiceOptions } from '../operations/view-rules.js'
 import type { OutputFormat } from '../protocol/media-types.js'
 
 /** Report on one answer, for metrics. */

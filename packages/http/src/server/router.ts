@@ -1,5 +1,5 @@
 import { invalidPathEncoding, methodNotAllowed, routeNotFound } from '../errors.js'
-import type { Route } from '../operations/operation.js'
+import type { Route } from '../operations/parts/operation.js'
 import { percentDecoded } from '../protocol/query.js'
 
 export interface FoundRoute {

@@ -10,13 +10,21 @@ import {
   writeStateProof,
 } from '@ledger-state/proof'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import { endingNotKept, noProofsKept, noProofsOfSlice, notABoolean, onlyBcsOffered, proofNotKept } from '../errors.js'
-import { acceptsOnlyJson, chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE, type OutputFormat } from '../protocol/media-types.js'
-import { MAX_ENDING_BYTES } from './epoch-endings.js'
-import type { Answer, JsonSchema, OperationRequest, Parameter } from './operation.js'
+import {
+  endingNotKept,
+  noProofsKept,
+  noProofsOfSlice,
+  notABoolean,
+  onlyBcsOffered,
+  proofNotKept,
+} from '../../errors.js'
+import type { JsonSchema } from '../../formats/json-schema.js'
+import { acceptsOnlyJson, chooseFormat } from '../../protocol/accept.js'
+import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import type { ProofTree, StateProofs } from './state-proofs.js'
+import { MAX_ENDING_BYTES } from './state-proofs.js'
 
 /** Parameters that ask for a proof. */
 export const PROOF_PARAMETERS: readonly Parameter[] = [

@@ -6,7 +6,7 @@ import { overriding } from '@ledger-state/testing/overriding'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
-import { createRequestListener } from '../server/create-request-listener.js'
+import { createRequestListener } from '../../server/create-request-listener.js'
 
 async function engineWithVersions() {
   const engine = createMemoryEngine()

@@ -1,5 +1,8 @@
 import type { SignedCheckpoint, StatePath } from '@ledger-state/proof'
 
+/** Bytes after which an answer has no further end of an epoch. The client asks again, from the last one on. */
+export const MAX_ENDING_BYTES = 1 << 20
+
 /** The tree of the state at a signed checkpoint. */
 export interface ProofTree {
   readonly checkpoint: SignedCheckpoint

@@ -16,7 +16,7 @@ import {
 import fc from 'fast-check'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createRequestListener } from '../server/create-request-listener.js'
+import { createRequestListener } from '../../server/create-request-listener.js'
 
 interface BalanceChange {
   readonly version: string

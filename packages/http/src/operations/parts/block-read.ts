@@ -1,24 +1,25 @@
 import { parseU64 } from '@ledger-state/core'
 import type { LedgerBlock, LedgerState } from '@ledger-state/ledger'
-import { transactionsNotKept, withTransactionsInvalid } from '../errors.js'
-import { chooseFormat } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { transactionsNotKept, withTransactionsInvalid } from '../../errors.js'
+import { blockToBcs, blockToJson } from '../../formats/block-formats.js'
+import { chooseFormat } from '../../protocol/accept.js'
+import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
-import { blockToBcs, blockToJson } from './block-formats.js'
-import { type Answer, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
+import { type Answer, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
 import { parameterOf, parsePart } from './request-parts.js'
 
-const WITH_TRANSACTIONS_PARAMETER: Parameter = {
+export const WITH_TRANSACTIONS_PARAMETER: Parameter = {
   name: 'with_transactions',
   in: 'query',
   description: 'Only false is served: transactions are not kept.',
   schema: { type: 'boolean' },
 }
 
-const DESCRIPTION =
+export const BLOCK_DESCRIPTION =
   'The hash is null where the state does not tell it, and then there is no BCS form. Transactions are not kept.'
 
-const SHARED = {
+/** Properties that both operations on blocks share. */
+export const BLOCK_OPERATION = {
   method: 'GET',
   negotiates: true,
   tag: 'Blocks',
@@ -26,45 +27,8 @@ const SHARED = {
   errors: STATE_ERRORS,
 } as const
 
-export const getBlockByHeight: Operation = {
-  ...SHARED,
-  id: 'get_block_by_height',
-  path: '/v1/blocks/by_height/{block_height}',
-  summary: 'Get block by height',
-  description: `Describes the block of a height. ${DESCRIPTION}`,
-  parameters: [
-    {
-      name: 'block_height',
-      in: 'path',
-      description: 'The height of the block.',
-      schema: { $ref: '#/components/schemas/U64' },
-    },
-    WITH_TRANSACTIONS_PARAMETER,
-  ],
-  handle: (request) =>
-    readBlock(request, 'block_height', 'Get block by height', (state, height) => state.blockByHeight(height)),
-}
-
-export const getBlockByVersion: Operation = {
-  ...SHARED,
-  id: 'get_block_by_version',
-  path: '/v1/blocks/by_version/{version}',
-  summary: 'Get block by version',
-  description: `Describes the block that a version belongs to. ${DESCRIPTION}`,
-  parameters: [
-    {
-      name: 'version',
-      in: 'path',
-      description: 'Any version of the block.',
-      schema: { $ref: '#/components/schemas/U64' },
-    },
-    WITH_TRANSACTIONS_PARAMETER,
-  ],
-  handle: (request) =>
-    readBlock(request, 'version', 'Get block by version', (state, version) => state.blockByVersion(version)),
-}
-
-function readBlock(
+/** Answers with the block that `read` finds by the parameter of the path. */
+export function readBlock(
   request: OperationRequest,
   parameter: string,
   what: string,

@@ -1,14 +1,12 @@
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { Ledger, LedgerState, Moment } from '@ledger-state/ledger'
 import type { ComputeTask } from '@ledger-state/move-vm'
-import type { AnswerBytes } from '../admission/answer-bytes.js'
-import type { AnswerFormat, OutputFormat } from '../protocol/media-types.js'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import type { JsonSchema } from '../../formats/json-schema.js'
+import type { AnswerFormat, OutputFormat } from '../../protocol/media-types.js'
 import type { StateProofs } from './state-proofs.js'
 import type { ViewPlaces } from './view-places.js'
 import type { ViewAllowance, ViewRules, ViewServiceOptions } from './view-rules.js'
-
-/** JSON Schema 2020-12, as OpenAPI 3.1 uses it. */
-export type JsonSchema = Readonly<Record<string, unknown>>
 
 export interface Parameter {
   readonly name: string

@@ -1,7 +1,8 @@
 import { hexToBytes, parseU64 } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
-import { cursorWith0x, limitInvalid, limitZero } from '../errors.js'
+import { cursorWith0x, limitInvalid, limitZero } from '../../errors.js'
+import type { PageBody } from '../../formats/page-body.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
@@ -53,18 +54,6 @@ export function parseStateKeyStart(query: string): Uint8Array | undefined {
     decodeStateKey(key)
     return key
   })
-}
-
-/** Body to which a page is written, item by item. */
-export interface PageBody<T> {
-  /** Bytes written so far. */
-  readonly length: number
-  /**
-   * Adds an item and counts its memory.
-   * @throws `overloaded`
-   */
-  add(item: T): void
-  toBytes(): Uint8Array
 }
 
 /** Reads one page of a listing in turns of the event loop. The page ends before its limit if its items are large. */

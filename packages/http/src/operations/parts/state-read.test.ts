@@ -22,8 +22,8 @@ import {
   pair,
   TABLE,
   waypointOf,
-} from '../../testing/proven-ledger.ts'
-import { createRequestListener } from '../server/create-request-listener.js'
+} from '../../../testing/proven-ledger.ts'
+import { createRequestListener } from '../../server/create-request-listener.js'
 
 let proven: ProvenLedger
 let ask: ReturnType<typeof askerOf>

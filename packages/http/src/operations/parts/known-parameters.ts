@@ -1,6 +1,6 @@
 import { nearestName } from '@ledger-state/core'
-import { parameterUnknown } from '../errors.js'
-import { percentDecoded } from '../protocol/query.js'
+import { parameterUnknown } from '../../errors.js'
+import { percentDecoded } from '../../protocol/query.js'
 import type { Route } from './operation.js'
 
 /** Most parameters that are checked. A hostile query may have thousands; one with a typing mistake has few. */

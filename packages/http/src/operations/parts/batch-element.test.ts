@@ -8,7 +8,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { inject } from 'light-my-request'
 import { describe, expect, it } from 'vitest'
-import { createRequestListener } from '../server/create-request-listener.js'
+import { createRequestListener } from '../../server/create-request-listener.js'
 
 interface Result {
   readonly status: number

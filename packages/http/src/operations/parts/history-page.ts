@@ -9,9 +9,10 @@ import {
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
-import { orderInvalid, pointsInvalid, rangeFromAboveTo, rangeFromAfterTo } from '../errors.js'
+import { orderInvalid, pointsInvalid, rangeFromAboveTo, rangeFromAfterTo } from '../../errors.js'
+import type { PageBody } from '../../formats/page-body.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
-import { limitParameter, MAX_PAGE_BYTES, type PageBody, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
+import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 

@@ -1,4 +1,4 @@
-import { TURN_BUDGET_MS } from '../admission/turn-queue.js'
+import { TURN_BUDGET_MS } from '../../admission/turn-queue.js'
 import type { OperationRequest } from './operation.js'
 
 /** Time for which one request may hold the event loop, from its creation or its last turn on. */

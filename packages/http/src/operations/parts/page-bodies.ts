@@ -1,7 +1,7 @@
 import { ByteWriter } from '@ledger-state/core'
-import type { AnswerBytes } from '../admission/answer-bytes.js'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import type { PageBody } from '../../formats/page-body.js'
 import type { OperationRequest } from './operation.js'
-import type { PageBody } from './paging.js'
 
 /** Items as a JSON array, after earlier bytes. */
 export class JsonArrayBody<T> implements PageBody<T> {

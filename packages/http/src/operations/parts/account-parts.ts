@@ -1,5 +1,5 @@
 import { isStructTag, type StructTag } from '@ledger-state/type-tag'
-import { moduleNameInvalid, routeNotFound, structTagExpected } from '../errors.js'
+import { moduleNameInvalid, routeNotFound, structTagExpected } from '../../errors.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parseAddressParameter, parsePart } from './request-parts.js'
 

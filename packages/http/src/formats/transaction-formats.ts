@@ -2,7 +2,7 @@ import { addressToShortHex, bytesToHex } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { KeptTransaction } from '@ledger-state/records'
 import { csvCell } from './csv-cell.js'
-import type { JsonSchema } from './operation.js'
+import type { JsonSchema } from './json-schema.js'
 
 /** Finds the transaction that made a version; undefined if the store does not keep transactions. */
 export type TransactionOf = LedgerState['transactionAt'] | undefined

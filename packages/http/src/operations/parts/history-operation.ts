@@ -1,19 +1,13 @@
 import type { Change, ChangeHistoryOptions, History, LedgerState } from '@ledger-state/ledger'
-import { prefersCsv } from '../protocol/accept.js'
-import { CONTENT_TYPE } from '../protocol/media-types.js'
-import { ChangesCsvBody, changeToJson, SampledBody } from './history-formats.js'
+import { ChangesCsvBody, changeToJson, SampledBody } from '../../formats/history-formats.js'
+import type { JsonSchema } from '../../formats/json-schema.js'
+import type { PageBody } from '../../formats/page-body.js'
+import { TRANSACTION_SCHEMA, transactionsOf } from '../../formats/transaction-formats.js'
+import { prefersCsv } from '../../protocol/accept.js'
+import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import { HISTORY_PARAMETERS, POINTS_PARAMETER, parseHistoryQuery, parsePoints, readHistory } from './history-page.js'
-import {
-  BODY_ERRORS,
-  type JsonSchema,
-  type Operation,
-  type OperationRequest,
-  type Parameter,
-  STATE_ERRORS,
-} from './operation.js'
+import { BODY_ERRORS, type Operation, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
-import type { PageBody } from './paging.js'
-import { TRANSACTION_SCHEMA, transactionsOf } from './transaction-formats.js'
 
 const PAGES =
   'What cannot be read at its version has the `error` of that read in its place. Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'

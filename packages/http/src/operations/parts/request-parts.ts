@@ -13,7 +13,7 @@ import {
   invalidPart,
   memberNotAString,
   versionAndTimestamp,
-} from '../errors.js'
+} from '../../errors.js'
 import {
   BATCH_LIMITS,
   type ContentLimits,
@@ -21,9 +21,9 @@ import {
   parseJsonBytes,
   parseJsonList,
   READ_LIMITS,
-} from '../protocol/json-body.js'
-import { isJsonContentType } from '../protocol/media-types.js'
-import { decodePercent, queryParameter } from '../protocol/query.js'
+} from '../../protocol/json-body.js'
+import { isJsonContentType } from '../../protocol/media-types.js'
+import { decodePercent, queryParameter } from '../../protocol/query.js'
 import type { OperationRequest } from './operation.js'
 
 // Parsers for parts of a request. Each refuses with the name of the part.

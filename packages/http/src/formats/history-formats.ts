@@ -3,7 +3,7 @@ import { type Change, ChangeSampler, formatTimestamp, isUnreadable, type Sampled
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { errorToReply } from '../protocol/error-reply.js'
 import { csvCell } from './csv-cell.js'
-import type { PageBody } from './paging.js'
+import type { PageBody } from './page-body.js'
 import { TRANSACTION_COLUMNS, type TransactionOf, transactionMember, transactionToCsv } from './transaction-formats.js'
 
 /**

@@ -9,9 +9,9 @@ import {
   functionNameInvalid,
   memberNotAnArray,
   viewCallUndecodable,
-} from '../errors.js'
-import { BATCH_LIMITS, READ_LIMITS } from '../protocol/json-body.js'
-import { isJsonContentType, mediaTypeOf, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
+} from '../../errors.js'
+import { BATCH_LIMITS, READ_LIMITS } from '../../protocol/json-body.js'
+import { isJsonContentType, mediaTypeOf, VIEW_FUNCTION_BCS } from '../../protocol/media-types.js'
 import { isIdentifier } from './account-parts.js'
 import type { OperationRequest } from './operation.js'
 import { parseJsonBody, parseTypeMember, stringMember, stringOf } from './request-parts.js'

@@ -1,7 +1,7 @@
 import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import type { ViewReport } from '@ledger-state/ledger'
 import { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from '@ledger-state/move-vm'
-import { viewNameInvalid, viewNotAllowed, viewsDisabled } from '../errors.js'
+import { viewNameInvalid, viewNotAllowed, viewsDisabled } from '../../errors.js'
 
 /**
  * View functions that may run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and cover everything below them.

@@ -1,0 +1,129 @@
+import type { JsonObject } from '@ledger-state/bcs'
+import { isLedgerStateError } from '@ledger-state/core'
+import type { LedgerState } from '@ledger-state/ledger'
+import type { AnswerBytes } from '../../admission/answer-bytes.js'
+import { batchAnswerTooLarge } from '../../errors.js'
+import { errorToReply } from '../../protocol/error-reply.js'
+import { CONTENT_TYPE } from '../../protocol/media-types.js'
+import type { ResultPieces } from './batch-element.js'
+import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './operation.js'
+import { expectJsonContentType, parseAskedState, parseBatchElements } from './request-parts.js'
+import { TurnBudget } from './turn-budget.js'
+
+export const MAX_BATCH_READS = 1_000
+/** Most bytes of all results of a batch, which it holds in memory. */
+export const MAX_BATCH_ANSWER_BYTES = 32 * 1024 * 1024
+
+/** Reads one element of a batch. Returns the members of its result. */
+export type ReadElement = (
+  request: OperationRequest,
+  state: LedgerState,
+  element: JsonObject,
+  answerBody: AnswerBytes,
+) => string | Promise<ResultPieces>
+
+function batchResults(result: object) {
+  return {
+    type: 'array',
+    maxItems: MAX_BATCH_READS,
+    items: {
+      type: 'object',
+      required: ['status'],
+      properties: { status: { type: 'integer' }, ...result, error: { $ref: '#/components/schemas/Error' } },
+    },
+  }
+}
+
+function batchOf(element: string) {
+  const requests = { type: 'array', maxItems: MAX_BATCH_READS, items: { $ref: `#/components/schemas/${element}` } }
+  return { type: 'object', required: ['requests'], properties: { requests } }
+}
+
+/** Parts of a batch that differ from one to the other. */
+export interface BatchParts extends Pick<Operation, 'id' | 'path' | 'tag' | 'summary'> {
+  /** Text of the description after the limits. */
+  readonly about?: string
+  /** Name of the schema of an element. */
+  readonly element: string
+  /** Schemas of the members that a result may have. */
+  readonly result: object
+  readonly read: ReadElement
+}
+
+/** Creates an operation that reads many elements at one state. */
+export function createBatchOperation(parts: BatchParts, archivalEndpoint: string | undefined): Operation {
+  const { about, element, result, read, ...named } = parts
+  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with its own status.`
+  return {
+    ...named,
+    method: 'POST',
+    negotiates: false,
+    takesTurns: true,
+    parameters: STATE_PARAMETERS,
+    errors: BODY_ERRORS,
+    description: about === undefined ? limits : `${limits} ${about}`,
+    requestBody: batchOf(element),
+    success: { json: batchResults(result) },
+    handle: (request) => readBatch(request, named.summary, read, archivalEndpoint),
+  }
+}
+
+async function readBatch(
+  request: OperationRequest,
+  what: string,
+  read: ReadElement,
+  archivalEndpoint: string | undefined,
+): Promise<Answer> {
+  const turn = new TurnBudget(request)
+  expectJsonContentType(request.contentType)
+  const elements = parseBatchElements(request.body, MAX_BATCH_READS)
+  const asked = parseAskedState(request.query)
+  request.expectOutput('json', what)
+  const state = request.pin(asked)
+  const results = request.openBody().text('[')
+  const answerBody = request.openBody()
+  for (let at = 0; at < elements.length; at++) {
+    if (turn.isSpent) await turn.nextTurn()
+    if (at > 0) results.text(',')
+    const reading = readElement(request, state, elements.element(at), read, archivalEndpoint, answerBody)
+    for (const piece of reading instanceof Promise ? await reading : reading) {
+      if (typeof piece === 'string') results.text(piece)
+      else results.write(piece)
+    }
+    if (results.length > MAX_BATCH_ANSWER_BYTES) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_BYTES)
+  }
+  return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
+}
+
+/** Reads an element. Returns a promise only if it is read in turns, as a promise costs more than a look-up. */
+function readElement(
+  request: OperationRequest,
+  state: LedgerState,
+  element: JsonObject,
+  read: ReadElement,
+  archivalEndpoint: string | undefined,
+  answerBody: AnswerBytes,
+): ResultPieces | Promise<ResultPieces> {
+  const fail = (error: unknown): ResultPieces => [errorToResult(error, request, state, archivalEndpoint)]
+  try {
+    const members = read(request, state, element, answerBody)
+    if (!(members instanceof Promise)) return [`{"status":200,${members}}`]
+    return members.then((pieces) => ['{"status":200,', ...pieces, '}']).catch(fail)
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function errorToResult(
+  error: unknown,
+  request: OperationRequest,
+  state: LedgerState,
+  archivalEndpoint: string | undefined,
+): string {
+  const { status, body, unexpected } = errorToReply(error, archivalEndpoint)
+  // Faults of the service end the request, so that they are reported; so do overload and a client that left.
+  if (unexpected || isLedgerStateError(error, 'overloaded', 'client_left')) throw error
+  // A prune that overtakes the state of the batch ends it. An element may also name a version that was pruned before.
+  if (status === 410) request.pin({ version: state.version })
+  return `{"status":${status},"error":${body}}`
+}

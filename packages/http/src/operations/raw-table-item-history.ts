@@ -1,0 +1,23 @@
+import { bytesToHex } from '@ledger-state/core'
+import { createHistoryOperation } from './parts/history-operation.js'
+import type { Operation } from './parts/operation.js'
+import { expectJsonContentType, parseAddressParameter, parseRawTableItemBody } from './parts/request-parts.js'
+import { TABLE_HANDLE_PARAMETER } from './parts/table-parts.js'
+
+export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Array | undefined>({
+  id: 'get_raw_table_item_history',
+  path: '/v1/tables/{table_handle}/raw_item/history',
+  summary: 'Get history of a raw table item',
+  description: 'As the history of a table item, by the serialized key; values are the stored bytes in hex.',
+  subject: [TABLE_HANDLE_PARAMETER],
+  requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
+  member: 'value',
+  schema: { type: ['string', 'null'], format: 'hex' },
+  parse(request) {
+    const handle = parseAddressParameter('table_handle', request.params.table_handle!)
+    expectJsonContentType(request.contentType)
+    const { key } = parseRawTableItemBody(request.body)
+    return () => (state, options) => state.rawTableItemHistory(handle, key, options)
+  },
+  toJson: (value) => (value ? `"${bytesToHex(value)}"` : 'null'),
+})

@@ -1,0 +1,32 @@
+import type { JsonObject } from '@ledger-state/bcs'
+import type { LedgerState } from '@ledger-state/ledger'
+import { isStructTag } from '@ledger-state/type-tag'
+import { structTagExpected } from '../errors.js'
+import { resourceToJson } from '../formats/resource-formats.js'
+import { createBatchOperation } from './parts/batch-operation.js'
+import type { Operation, OperationRequest } from './parts/operation.js'
+import { parseAddressMember, parseTypeMember, stringMember } from './parts/request-parts.js'
+
+/** Creates the operation that reads many resources. */
+export function createResourcesBatch(archivalEndpoint: string | undefined): Operation {
+  return createBatchOperation(
+    {
+      id: 'get_resources_batch',
+      path: '/v1/resources:batch',
+      tag: 'Accounts',
+      summary: 'Get many resources',
+      element: 'ResourceElement',
+      result: { value: { $ref: '#/components/schemas/Resource' } },
+      read: readResourceElement,
+    },
+    archivalEndpoint,
+  )
+}
+
+function readResourceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
+  const address = parseAddressMember(element, 'address', 'ResourceElement')
+  const text = stringMember(element, 'resource_type', 'ResourceElement')
+  const type = parseTypeMember(request, 'resource_type', text)
+  if (!isStructTag(type)) throw structTagExpected('request payload: member `resource_type`', text)
+  return `"value":${resourceToJson(state.readResource(address, type))}`
+}
