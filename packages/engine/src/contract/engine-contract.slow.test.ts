@@ -1,4 +1,5 @@
 // Checks that each of many broken engines fails a case of the contract.
+import { overriding } from '@ledger-state/testing/overriding'
 import { describe, expect, it } from 'vitest'
 import { BEYOND_ASYNC_PORT } from '../../testing/broken-engines/beyond-async-port.ts'
 import { BROKEN_ENGINES } from '../../testing/broken-engines/broken-engines.ts'
@@ -23,10 +24,14 @@ describe('the contract finds an engine whose reads are promises that', () => {
     expect(await firstFailure(engine.cases, run)).toBeDefined()
   })
 
-  it.each(BROKEN_SNAPSHOTS)('$fault', async ({ breakEngine }) => {
+  it.each(Object.entries(BROKEN_SNAPSHOTS))('%s', async (_, patch) => {
     const run = (one: ContractCase) => {
       const store = createMemoryStore()
-      return one.runAsync(async () => breakEngine(engineToAsync(createMemoryEngine(store))))
+      let openings = 0
+      return one.runAsync(async () => {
+        const engine = engineToAsync(createMemoryEngine(store))
+        return overriding(engine, patch(engine, openings++))
+      })
     }
     expect(await firstFailure(STATE_ENGINE_CONTRACT, run)).toBeDefined()
   })

@@ -10,19 +10,23 @@ import type { ContractCase } from '../../src/contract/support.ts'
 import { TRUNCATION_CASES } from '../../src/contract/truncation-cases.ts'
 import { VIEW_CASES } from '../../src/contract/view-cases.ts'
 import { WINDOW_CASES } from '../../src/contract/window-cases.ts'
-import type { BrokenEngine } from './break-engine.ts'
 import { BROKEN_COMMITS } from './broken-commits.ts'
 import { BROKEN_HISTORIES } from './broken-histories.ts'
 import { BROKEN_MARKS } from './broken-marks.ts'
 import { BROKEN_TRUNCATIONS } from './broken-truncations.ts'
 import { BROKEN_UPKEEP } from './broken-upkeep.ts'
 import { BROKEN_VIEWS } from './broken-views.ts'
+import type { EnginePatch, Faults } from './patches.ts'
 
-/**
- * Engines with one fault each, and the cases of the contract in the order in which they are tried: those that probably
- * find the fault come first.
- */
-export const BROKEN_ENGINES: readonly (BrokenEngine & { readonly cases: readonly ContractCase[] })[] = [
+/** An engine with one fault, which the contract has to find. */
+export interface BrokenEngine {
+  readonly fault: string
+  readonly patch: EnginePatch
+  /** The cases of the contract in the order in which they are tried: those that probably find the fault come first. */
+  readonly cases: readonly ContractCase[]
+}
+
+export const BROKEN_ENGINES: readonly BrokenEngine[] = [
   ...triedWith(BROKEN_COMMITS, COMMIT_CASES),
   ...triedWith(BROKEN_VIEWS, [...VIEW_CASES, ...SCAN_CASES, ...LIFECYCLE_CASES]),
   ...triedWith(BROKEN_HISTORIES, [...HISTORY_CASES, ...BLOCK_CASES]),
@@ -31,7 +35,7 @@ export const BROKEN_ENGINES: readonly (BrokenEngine & { readonly cases: readonly
   ...triedWith(BROKEN_MARKS, MARK_CASES),
 ]
 
-function triedWith(engines: readonly BrokenEngine[], likely: readonly ContractCase[]) {
+function triedWith(faults: Faults, likely: readonly ContractCase[]): readonly BrokenEngine[] {
   const cases = [...likely, ...STATE_ENGINE_CONTRACT.filter((one) => !likely.includes(one))]
-  return engines.map((engine) => ({ ...engine, cases }))
+  return Object.entries(faults).map(([fault, patch]) => ({ fault, patch, cases }))
 }

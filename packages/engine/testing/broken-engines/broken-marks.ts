@@ -1,88 +1,54 @@
-import { type BrokenEngine, broken, type StateWriter } from './break-engine.ts'
+import { all, marks, withListeners } from './parts.ts'
+import { type Faults, onEngine } from './patches.ts'
 
-type PutMark = StateWriter['putMark']
+const { answered, given, replaced } = onEngine
 
-function brokenMark(fault: string, replace: (putMark: PutMark, engine: StateWriter) => PutMark): BrokenEngine {
-  return broken(fault, (engine) => ({ putMark: replace((mark) => engine.putMark(mark), engine) }))
-}
-
-export const BROKEN_MARKS: readonly BrokenEngine[] = [
-  brokenMark('does not put a mark', (putMark, engine) => async (mark) => {
-    await putMark(mark)
-    await engine.truncateTo(engine.ledger!.latestVersion)
-  }),
-  brokenMark('counts a mark as a truncation', (putMark, engine) => async (mark) => {
-    await putMark(mark)
-    await engine.truncateTo(engine.ledger!.latestVersion, { mark })
-  }),
-  brokenMark('takes a mark that is no bytes', (putMark) => async (mark) => {
+export const BROKEN_MARKS: Faults = {
+  'does not put a mark': answered('putMark', (_, __, engine) => engine.truncateTo(engine.ledger!.latestVersion)),
+  'counts a mark as a truncation': answered('putMark', (_, [mark], engine) =>
+    engine.truncateTo(engine.ledger!.latestVersion, { mark }),
+  ),
+  'takes a mark that is no bytes': replaced('putMark', (putMark) => async (mark) => {
     if (mark instanceof Uint8Array) await putMark(mark)
   }),
-  brokenMark('takes a mark in an empty store', (putMark, engine) => async (mark) => {
+  'takes a mark in an empty store': replaced('putMark', (putMark, engine) => async (mark) => {
     if (engine.ledger) await putMark(mark)
   }),
-  brokenMark('takes part of a mark that is too long', (putMark) => (mark) => {
-    return putMark(mark instanceof Uint8Array ? mark.subarray(0, 65_536) : mark)
-  }),
-  brokenMark('puts a mark after commits that are called after it', (putMark) => async (mark) => {
+  'takes part of a mark that is too long': given('putMark', ([mark]) => [
+    mark instanceof Uint8Array ? mark.subarray(0, 65_536) : mark,
+  ]),
+  'puts a mark after commits that are called after it': replaced('putMark', (putMark) => async (mark) => {
     await new Promise((resolve) => setImmediate(resolve))
     await putMark(mark)
   }),
-  broken('keeps the mark that it is given, not a copy', (engine) => {
-    let given: Uint8Array | undefined
-    const forget = () => {
-      given = undefined
+  'keeps the mark that it is given, not a copy': marks((keep) => {
+    const forgetting = <T>(given: T): T => {
+      keep(undefined)
+      return given
     }
-    return {
-      putMark: async (mark) => {
-        await engine.putMark(mark)
-        given = mark
-      },
-      commit: (...of) => {
-        forget()
-        return engine.commit(...of)
-      },
-      truncateTo: (...of) => {
-        forget()
-        return engine.truncateTo(...of)
-      },
-      get mark() {
-        return given ?? engine.mark
-      },
-    }
+    return all(
+      answered('putMark', (_, [mark]) => keep(mark)),
+      given('commit', forgetting),
+      given('truncateTo', forgetting),
+    )
   }),
-  broken('forgets a mark that was put when it is closed', (engine) => {
+  'forgets a mark that was put when it is closed': (engine, openings) => {
     let before: Uint8Array | undefined
-    return {
-      putMark: async (mark) => {
+    const patch = all(
+      replaced('putMark', (putMark) => async (mark) => {
         before ??= engine.ledger && engine.mark
-        await engine.putMark(mark)
-      },
-      commit: (...of) => {
+        await putMark(mark)
+      }),
+      given('commit', (versions) => {
         before = undefined
-        return engine.commit(...of)
-      },
-      close: async () => {
+        return versions
+      }),
+      replaced('close', (close) => async () => {
         if (before) await engine.putMark(before)
-        await engine.close()
-      },
-    }
-  }),
-  broken('tells listeners of a mark', (engine) => {
-    const listeners = new Set<Parameters<StateWriter['onCommit']>[0]>()
-    return {
-      onCommit: (listener, options) => {
-        listeners.add(listener)
-        const remove = engine.onCommit(listener, options)
-        return () => {
-          listeners.delete(listener)
-          remove()
-        }
-      },
-      putMark: async (mark) => {
-        await engine.putMark(mark)
-        for (const listener of listeners) listener(engine.ledger!)
-      },
-    }
-  }),
-]
+        await close()
+      }),
+    )
+    return patch(engine, openings)
+  },
+  'tells listeners of a mark': withListeners((tell) => answered('putMark', (_, __, engine) => tell(engine.ledger!))),
+}

@@ -1,60 +1,47 @@
+import type { StateImport } from '../../src/ports/engine-ports.ts'
 import type { LedgerSummary } from '../../src/ports/state-port.ts'
-import { type BrokenEngine, broken, hiding, type StateWriter } from './break-engine.ts'
+import { all, type Listener, listening, withListeners } from './parts.ts'
+import { type EnginePatch, type Faults, onEngine } from './patches.ts'
 
-type Prune = StateWriter['prune']
-type Listener = (ledger: LedgerSummary) => void
+const { answered, given, replaced } = onEngine
 
-function brokenPrune(fault: string, replace: (prune: Prune, engine: StateWriter) => Prune): BrokenEngine {
-  return broken(fault, (engine) => ({ prune: replace((...given) => engine.prune(...given), engine) }))
+/** Changes an import that was begun. */
+function imports(change: (sound: StateImport, hasLedger: () => boolean) => Partial<StateImport>): EnginePatch {
+  return answered('beginImport', (sound, _, engine) =>
+    Object.create(sound, Object.getOwnPropertyDescriptors(change(sound, () => engine.ledger !== undefined))),
+  )
 }
 
-function brokenImport(
-  fault: string,
-  replace: (begin: StateWriter['beginImport'], engine: StateWriter) => StateWriter['beginImport'],
-): BrokenEngine {
-  return broken(fault, (engine) => ({ beginImport: replace((...given) => engine.beginImport(...given), engine) }))
-}
-
-export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
-  brokenPrune('prunes everything, whatever maxEntries says', (prune) => (retain, options) => {
+export const BROKEN_UPKEEP: Faults = {
+  'prunes everything, whatever maxEntries says': given('prune', ([retain, options]) => {
     const isLimited = typeof options?.maxEntries === 'number' && options.maxEntries >= 1
-    return prune(retain, isLimited ? {} : options)
+    return [retain, isLimited ? {} : options]
   }),
-  brokenPrune('is always done with a prune', (prune) => async (...given) => ({
-    ...(await prune(...given)),
-    done: true,
-  })),
-  brokenPrune('is never done with a prune', (prune) => async (...given) => ({
-    ...(await prune(...given)),
-    done: false,
-  })),
-  brokenPrune('does not count what it drops', (prune) => async (...given) => ({
-    ...(await prune(...given)),
-    droppedEntries: 0,
-  })),
-  brokenPrune('reports the oldest version that was asked for', (prune, engine) => async (retain, options) => {
-    const result = await prune(retain, options)
+  'is always done with a prune': answered('prune', (result) => ({ ...result, done: true })),
+  'is never done with a prune': answered('prune', (result) => ({ ...result, done: false })),
+  'does not count what it drops': answered('prune', (result) => ({ ...result, droppedEntries: 0 })),
+  'reports the oldest version that was asked for': answered('prune', (result, [retain], engine) => {
     const start = engine.ledger!.latestVersion - retain + 1n
     return { ...result, oldestVersion: start > 0n ? start : 0n }
   }),
-  brokenPrune(
-    'takes an empty window for one version',
-    (prune) => (retain, options) => prune(retain === 0n ? 1n : retain, options),
-  ),
-  brokenPrune(
-    'takes a maxEntries that is not a number for none',
-    (prune) => (retain, options) => prune(retain, Number.isNaN(options?.maxEntries) ? {} : options),
-  ),
-  brokenPrune(
-    'prunes one version too many',
-    (prune) => (retain, options) => prune(typeof retain === 'bigint' && retain > 1n ? retain - 1n : retain, options),
-  ),
-  broken('raises the oldest version when a prune is done, and not before', (engine) => {
+  'takes an empty window for one version': given('prune', ([retain, options]) => [
+    retain === 0n ? 1n : retain,
+    options,
+  ]),
+  'takes a maxEntries that is not a number for none': given('prune', ([retain, options]) => [
+    retain,
+    Number.isNaN(options?.maxEntries) ? {} : options,
+  ]),
+  'prunes one version too many': given('prune', ([retain, options]) => [
+    typeof retain === 'bigint' && retain > 1n ? retain - 1n : retain,
+    options,
+  ]),
+  'raises the oldest version when a prune is done, and not before': (engine) => {
     let shown: LedgerSummary | undefined
     return {
-      prune: async (...given) => {
+      prune: async (...of) => {
         const before = engine.ledger
-        const result = await engine.prune(...given)
+        const result = await engine.prune(...of)
         shown = result.done ? undefined : (shown ?? before)
         return result
       },
@@ -62,171 +49,119 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
         return shown ?? engine.ledger
       },
     }
-  }),
-  broken('moves the window back for a larger one', (engine) => {
-    let wanted: bigint | undefined
-    return {
-      prune: async (retain, options) => {
-        const result = await engine.prune(retain, options)
-        const start = engine.ledger!.latestVersion - retain + 1n
-        wanted = start < result.oldestVersion && start > 0n ? start : undefined
-        return wanted === undefined ? result : { ...result, oldestVersion: wanted }
-      },
-    }
+  },
+  'moves the window back for a larger one': answered('prune', (result, [retain], engine) => {
+    const start = engine.ledger!.latestVersion - retain + 1n
+    return start < result.oldestVersion && start > 0n ? { ...result, oldestVersion: start } : result
   }),
 
-  brokenImport(
-    'imports a state at any number',
-    (begin) => (version, options) =>
-      begin(typeof version === 'bigint' ? BigInt.asUintN(64, version) : version, options),
-  ),
-  brokenImport('begins every import anew', (begin) => (version, options) => begin(version, options && {})),
-  brokenImport(
-    'resumes every import',
-    (begin) => (version, options) => begin(version, options === undefined ? { resume: true } : options),
-  ),
-  brokenImport('forgets the version of imported entries', (begin) => async (version, options) => {
-    const state = await begin(version, options)
-    const add: typeof state.add = (entries, mark) =>
-      state.add(Array.isArray(entries) ? entries.map((entry) => moved(entry, version)) : entries, mark)
-    return withMembers(state, { add })
-  }),
-  brokenImport('keeps the good part of refused entries', (begin) => async (version, options) => {
-    const state = await begin(version, options)
-    const add: typeof state.add = async (entries, mark) => {
-      if (!Array.isArray(entries) || entries.length === 0) return state.add(entries, mark)
-      for (const entry of entries) await state.add([entry], mark)
-    }
-    return withMembers(state, { add })
-  }),
-  brokenImport('takes every imported state for complete', (begin) => async (version, options) => {
-    const state = await begin(version, options)
-    const finish: typeof state.finish = (base) =>
-      state.finish(typeof base?.complete === 'boolean' ? { ...base, complete: true } : base)
-    return withMembers(state, { finish })
-  }),
-  brokenImport('forgets the mark of an imported state', (begin) => async (version, options) => {
-    const state = await begin(version, options)
-    const finish: typeof state.finish = (base) =>
-      state.finish(base?.mark instanceof Uint8Array ? { ...base, mark: undefined } : base)
-    return withMembers(state, { finish })
-  }),
-  brokenImport('does not check what finishes an import', (begin) => async (version, options) => {
-    const state = await begin(version, options)
-    const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
-    const finish: typeof state.finish = (base) => state.finish({ ...base, block: base?.block ?? block })
-    return withMembers(state, { finish })
-  }),
-  brokenImport('imports into a store that has versions', (begin, engine) => async (version, options) => {
+  'imports a state at any number': given('beginImport', ([version, options]) => [
+    typeof version === 'bigint' ? BigInt.asUintN(64, version) : version,
+    options,
+  ]),
+  'begins every import anew': given('beginImport', ([version, options]) => [version, options && {}]),
+  'resumes every import': given('beginImport', ([version, options]) => [version, options ?? { resume: true }]),
+  'forgets the version of imported entries': imports((sound) => ({
+    add: (entries, mark) =>
+      sound.add(Array.isArray(entries) ? entries.map((entry) => moved(entry, sound.version)) : entries, mark),
+  })),
+  'keeps the good part of refused entries': imports((sound) => ({
+    add: async (entries, mark) => {
+      if (!Array.isArray(entries) || entries.length === 0) return sound.add(entries, mark)
+      for (const entry of entries) await sound.add([entry], mark)
+    },
+  })),
+  'takes every imported state for complete': imports((sound) => ({
+    finish: (base) => sound.finish(typeof base?.complete === 'boolean' ? { ...base, complete: true } : base),
+  })),
+  'forgets the mark of an imported state': imports((sound) => ({
+    finish: (base) => sound.finish(base?.mark instanceof Uint8Array ? { ...base, mark: undefined } : base),
+  })),
+  'does not check what finishes an import': imports((sound) => ({
+    finish: (base) => sound.finish({ ...base, block: base?.block ?? { height: 0n, epoch: 0n, timestampUsec: 0n } }),
+  })),
+  'imports into a store that has versions': replaced('beginImport', (begin, engine) => async (version, options) => {
     if (!engine.ledger) return begin(version, options)
     const done = async () => {}
     return { version, entryCount: 0, mark: undefined, add: done, finish: done }
   }),
-  broken('forgets the mark of an unfinished import', (engine) => ({
-    unfinishedImport: async () => {
-      const left = await engine.unfinishedImport()
-      return left && { ...left, mark: undefined }
-    },
-  })),
-  broken('knows of no unfinished import', () => ({ unfinishedImport: async () => undefined })),
-  broken('continues an import after a commit', (engine) => ({
-    beginImport: async (version, options) => {
-      const state = await engine.beginImport(version, options)
-      const finish: typeof state.finish = async (base) => {
-        await state.finish(base).catch((error: unknown) => {
-          if (!engine.ledger) throw error
-        })
-      }
-      return withMembers(state, { finish })
+  'forgets the mark of an unfinished import': answered(
+    'unfinishedImport',
+    (left) => left && { ...left, mark: undefined },
+  ),
+  'knows of no unfinished import': () => ({ unfinishedImport: async () => undefined }),
+  'continues an import after a commit': imports((sound, hasLedger) => ({
+    finish: async (base) => {
+      await sound.finish(base).catch((error: unknown) => {
+        if (!hasLedger()) throw error
+      })
     },
   })),
 
-  broken('rejects a commit for the error of a listener', (engine) => {
+  'rejects a commit for the error of a listener': (engine, openings) => {
     const errors: unknown[] = []
-    return {
-      onCommit: (listener) => engine.onCommit(typeof listener === 'function' ? quiet(listener, errors) : listener),
-      commit: async (...given) => {
-        await engine.commit(...given)
-        if (errors.length > 0) throw errors[0]
-      },
-    }
-  }),
-  broken('swallows the errors of listeners', (engine) => ({
-    onCommit: (listener) => engine.onCommit(typeof listener === 'function' ? quiet(listener) : listener),
-  })),
-  broken('calls listeners before the commit is visible', (engine) => {
+    const rejecting = answered('commit', () => {
+      if (errors.length > 0) throw errors[0]
+    })
+    return all(
+      listening((listener) => quiet(listener, errors)),
+      rejecting,
+    )(engine, openings)
+  },
+  'swallows the errors of listeners': listening((listener) => quiet(listener)),
+  'calls listeners before the commit is visible': (engine, openings) => {
     let before: LedgerSummary | undefined
     let isTelling = false
+    const telling = listening((listener) => (ledger) => {
+      isTelling = true
+      listener(ledger)
+      isTelling = false
+      before = ledger
+    })
     return {
-      onCommit: (listener) =>
-        engine.onCommit((ledger) => {
-          isTelling = true
-          listener(ledger)
-          isTelling = false
-          before = ledger
-        }),
+      ...telling(engine, openings),
       get ledger() {
         return isTelling ? before : engine.ledger
       },
     }
-  }),
-  broken('calls listeners that were removed', (engine) => ({
-    onCommit: (listener) => {
-      engine.onCommit(listener)
-      return () => {}
-    },
-  })),
-  broken('notifies listeners of no prune', (engine) => ({
-    onCommit: (listener) => {
-      let latest: bigint | undefined
-      const call: Listener = (ledger) => {
-        if (ledger.latestVersion !== latest) listener(ledger)
-        latest = ledger.latestVersion
-      }
-      return engine.onCommit(typeof listener === 'function' ? call : listener)
-    },
-  })),
-  broken('notifies listeners of every call of prune', (engine) => {
-    const listeners = new Set<Listener>()
-    return {
-      onCommit: (listener) => {
-        listeners.add(listener)
-        const remove = engine.onCommit(listener)
-        return () => {
-          listeners.delete(listener)
-          remove()
-        }
-      },
-      prune: async (...given) => {
-        const { oldestVersion } = engine.ledger ?? {}
-        const result = await engine.prune(...given)
-        if (result.oldestVersion === oldestVersion) for (const listener of listeners) listener(engine.ledger!)
-        return result
-      },
+  },
+  'calls listeners that were removed': answered('onCommit', () => () => {}),
+  'notifies listeners of no prune': listening((listener) => {
+    let latest: bigint | undefined
+    return (ledger) => {
+      if (ledger.latestVersion !== latest) listener(ledger)
+      latest = ledger.latestVersion
     }
   }),
-  broken('notifies listeners of each version of a batch', (engine) => ({
-    onCommit: (listener) => {
-      let latest = engine.ledger?.latestVersion ?? 0n
-      const call: Listener = (ledger) => {
-        for (; latest < ledger.latestVersion; latest++) listener({ ...ledger, latestVersion: latest + 1n })
-      }
-      return engine.onCommit(typeof listener === 'function' ? call : listener)
-    },
-  })),
-  broken('answers after it was closed', (engine) => {
+  'notifies listeners of every call of prune': withListeners((tell) =>
+    replaced('prune', (prune, engine) => async (...of) => {
+      const { oldestVersion } = engine.ledger ?? {}
+      const result = await prune(...of)
+      if (result.oldestVersion === oldestVersion) tell(engine.ledger!)
+      return result
+    }),
+  ),
+  'notifies listeners of each version of a batch': listening((listener, known) => {
+    let latest = known?.latestVersion ?? 0n
+    return (ledger) => {
+      for (; latest < ledger.latestVersion; latest++) listener({ ...ledger, latestVersion: latest + 1n })
+    }
+  }),
+  'answers after it was closed': (engine) => {
     let last: LedgerSummary | undefined
+    let isClosed = false
     return {
       close: async () => {
-        last ??= hiding(() => engine.ledger, undefined)
+        if (!isClosed) last = engine.ledger
+        isClosed = true
         await engine.close()
       },
       get ledger() {
         return last ?? engine.ledger
       },
     }
-  }),
-  broken('cannot be closed twice', (engine) => {
+  },
+  'cannot be closed twice': (engine) => {
     let isClosed = false
     return {
       close: async () => {
@@ -235,20 +170,17 @@ export const BROKEN_UPKEEP: readonly BrokenEngine[] = [
         await engine.close()
       },
     }
-  }),
-  broken('stays open at the end of a block that uses it', () => ({ [Symbol.asyncDispose]: async () => {} })),
-  broken('keeps its store locked after it was closed', (_engine) => ({ close: async () => {} })),
-  broken('forgets everything when it is opened again', (engine, openings) => (openings === 0 ? {} : forgetful(engine))),
-]
+  },
+  'stays open at the end of a block that uses it': () => ({ [Symbol.asyncDispose]: async () => {} }),
+  'keeps its store locked after it was closed': () => ({ close: async () => {} }),
+  'forgets everything when it is opened again': (_, openings) =>
+    openings === 0 ? {} : { ledger: undefined, base: undefined, mark: undefined },
+}
 
 function moved<T>(entry: T, version: bigint): T {
   return typeof entry === 'object' && entry !== null && 'version' in entry && (entry.version as bigint) < version
     ? { ...entry, version }
     : entry
-}
-
-function withMembers<T extends object>(target: T, members: Partial<T>): T {
-  return Object.create(target, Object.getOwnPropertyDescriptors(members)) as T
 }
 
 function quiet(listener: Listener, errors: unknown[] = []): Listener {
@@ -259,8 +191,4 @@ function quiet(listener: Listener, errors: unknown[] = []): Listener {
       errors.push(error)
     }
   }
-}
-
-function forgetful(_engine: StateWriter): Partial<StateWriter> {
-  return { ledger: undefined, base: undefined, mark: undefined }
 }

@@ -1,6 +1,8 @@
+import { overriding } from '@ledger-state/testing/overriding'
 import type { ContractCase } from '../../src/contract/engine-contract.ts'
 import { createMemoryEngine, createMemoryStore } from '../../src/memory-engine.ts'
-import type { BROKEN_ENGINES } from './broken-engines.ts'
+import type { StateWriter } from '../../src/ports/engine-ports.ts'
+import type { BrokenEngine } from './broken-engines.ts'
 
 /** Finds the first case that throws, and its error. */
 export async function firstFailure(
@@ -18,8 +20,11 @@ export async function firstFailure(
 }
 
 /** Opens a broken engine on a new store. */
-export function openBroken({ breakEngine }: (typeof BROKEN_ENGINES)[number]) {
+export function openBroken({ patch }: BrokenEngine): () => StateWriter {
   const store = createMemoryStore()
   let openings = 0
-  return () => breakEngine(createMemoryEngine(store), openings++)
+  return () => {
+    const engine = createMemoryEngine(store)
+    return overriding(engine, patch(engine, openings++))
+  }
 }
