@@ -1,5 +1,4 @@
-import type { VersionWrites, Write } from '@ledger-state/core'
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { engineToAsync } from './engine-to-async.js'

@@ -1,21 +1,12 @@
-export { newestCheckpoint } from './checkpoints.js'
-export type { IngestCounters, ProgressReporter } from './counters.js'
-export { type EndingRange, readEndingRange } from './ending-range.js'
-export { type KeptEnding, readEpochEndings } from './epoch-endings.js'
+export type { IngestCounters, ProgressReporter } from './commit/counters.js'
+export type { IngestObserver, IngestOptions } from './commit/ingest-options.js'
+export { ingestSource } from './commit/ingest-source.js'
 export type { IngestErrorCode } from './errors.js'
-export { type FollowOptions, followSource } from './follow-source.js'
-export type { IngestObserver, IngestOptions } from './ingest-options.js'
-export { ingestSource } from './ingest-source.js'
-export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune-turn.js'
-export { type RejectedVersions, rejectUnsigned } from './reject-unsigned.js'
-export type { SliceOptions } from './slices/slice-filter.js'
+export { type FollowOptions, followSource } from './follow/follow-source.js'
+export { type VerifiedSource, type VerifySourceOptions, verifySource } from './follow/verify-source.js'
+export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune/prune-turn.js'
+export { newestCheckpoint } from './signatures/checkpoints.js'
+export { type EndingRange, readEndingRange } from './signatures/ending-range.js'
+export { type KeptEnding, readEpochEndings } from './signatures/epoch-endings.js'
+export { type RejectedVersions, rejectUnsigned } from './signatures/reject-unsigned.js'
 export { ingestSliceOfStore, type SliceOfStoreOptions } from './slices/slice-of-store.js'
-export {
-  measureMember,
-  readSliceLines,
-  readSliceMembers,
-  readSliceStatus,
-  type SliceStatus,
-  sliceDigestOf,
-} from './slices/slice-status.js'
-export { type VerifiedSource, type VerifySourceOptions, verifySource } from './verify-source.js'

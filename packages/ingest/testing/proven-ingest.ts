@@ -3,9 +3,9 @@ import { Buffer } from 'node:buffer'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
 import { decodeCommitMark, isOwnKey, type SignedRange } from '@ledger-state/records'
-import { readEpochEndings } from '../src/epoch-endings.js'
-import type { IngestOptions } from '../src/ingest-options.js'
-import { ingestSource } from '../src/ingest-source.js'
+import type { IngestOptions } from '../src/commit/ingest-options.js'
+import { ingestSource } from '../src/commit/ingest-source.js'
+import { readEpochEndings } from '../src/signatures/epoch-endings.js'
 
 export interface IngestOutcome {
   readonly error: unknown

@@ -1,3 +1,3 @@
 export type { ReplicationErrorCode } from './errors.js'
-export { createFeedListener, type FeedListener, type FeedListenerOptions } from './feed-listener.js'
-export { type BegunSnapshot, type FetchSnapshotOptions, fetchSnapshot } from './fetch-snapshot.js'
+export { type BegunSnapshot, type FetchSnapshotOptions, fetchSnapshot } from './fetch/fetch-snapshot.js'
+export { createFeedListener, type FeedListener, type FeedListenerOptions } from './serve/feed-listener.js'

@@ -25,8 +25,8 @@ import {
 import { eventually } from '@ledger-state/testing/eventually'
 import { fullRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createFeedListener, type FeedListener } from './feed-listener.js'
-import { type BegunSnapshot, fetchSnapshot } from './fetch-snapshot.js'
+import { type BegunSnapshot, fetchSnapshot } from './fetch/fetch-snapshot.js'
+import { createFeedListener, type FeedListener } from './serve/feed-listener.js'
 
 const CHAIN = 4
 const KEYS = 40

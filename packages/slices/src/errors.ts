@@ -4,6 +4,16 @@ import type { StateErrorCode } from '@ledger-state/engine'
 /** Codes of slices that cannot be parsed. */
 export type SliceErrorCode = 'invalid_slice' | 'invalid_type_tag'
 
+/** Codes of what keeping a slice refuses. */
+export type SliceKeepingErrorCode =
+  | 'invalid_argument'
+  | 'slice_mismatch'
+  | 'slice_unbounded'
+  | 'source_failed'
+  | 'spill_failed'
+
+type KeepingError = LedgerStateError<SliceKeepingErrorCode>
+
 type SliceError = LedgerStateError<SliceErrorCode>
 
 const SLICE = 'this store keeps a slice of its ledger'
@@ -73,4 +83,65 @@ export function invalidSliceLine(line: number, cause: unknown): SliceError {
   const why = cause instanceof Error ? cause.message : String(cause)
   const message = `line ${line}: ${why}; expected an address, "table" and a handle, or a type`
   return new LedgerStateError('invalid_slice', message, {}, { cause })
+}
+
+/**
+ * A store that keeps another slice.
+ * @param asked lines of the slice that is asked for
+ */
+export function otherSlice(asked: readonly string[]): KeepingError {
+  const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for ${listed(asked)}`
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function storeKeepsAll(): KeepingError {
+  const message = 'the store keeps all of its ledger, and a slice is asked for: a slice needs its own store'
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+/** Error for a store that has only the intent to keep a slice, or a part of the slice's state. */
+export function sliceCutShort(): KeepingError {
+  const message =
+    'an ingest that keeps a slice was cut short in this store, before the store had a version: what the slice was asked for has to be given again to resume it, and all of the ledger needs another store'
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function sourceKeepsSlice(place: string): KeepingError {
+  const message = `${place}: the source keeps a slice itself; a store that follows it has the same slice, and no other`
+  return new LedgerStateError('slice_mismatch', message)
+}
+
+export function sliceNeedsReopening(place: string): KeepingError {
+  const message = `${place}: a slice of a state is found by reading the state several times, so the source has to be opened again`
+  return new LedgerStateError('invalid_argument', message, { option: 'only' })
+}
+
+/**
+ * A slice that grows with each pass over the state.
+ * @param joining lines of the members that joined in the last pass
+ */
+export function sliceStillGrows(place: string, passes: number, joining: readonly string[]): KeepingError {
+  const message = `${place}: after ${passes} passes over the state, others still join the slice: ${listed(joining)}. Ask for them by name, or for less`
+  return new LedgerStateError('slice_unbounded', message)
+}
+
+export function stateChangedBetweenPasses(place: string): KeepingError {
+  const message = `${place}: the state is not the same as in the passes before`
+  return new LedgerStateError('source_failed', message)
+}
+
+function listed(lines: readonly string[]): string {
+  const shown = lines.slice(0, 5).join(', ')
+  return lines.length > 5 ? `${shown} and ${lines.length - 5} more` : shown
+}
+
+export function cannotSpoolModules(folder: string, cause: unknown): KeepingError {
+  const message = `cannot keep a copy of the modules of the state in ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`
+  return new LedgerStateError('spill_failed', message, {}, { cause })
+}
+
+export function diskOfModulesFull(folder: string, free: number, spare: number): KeepingError {
+  const inMebibytes = (bytes: number): string => `${Math.floor(bytes / (1 << 20))} MiB`
+  const message = `the disk of ${folder} has ${inMebibytes(free)} free, and a copy of the modules of the state leaves ${inMebibytes(spare)} free: nothing was stored`
+  return new LedgerStateError('spill_failed', message)
 }

@@ -1,4 +1,4 @@
-export type { SliceErrorCode } from './errors.js'
+export type { SliceErrorCode, SliceKeepingErrorCode } from './errors.js'
 export { type JoinMoment, type SliceCounts, SliceKeeper } from './keep/slice-keeper.js'
 export {
   type ListedMember,
@@ -8,6 +8,14 @@ export {
   readSlice,
 } from './read/list-members.js'
 export { OUTSIDE_OF_SLICE } from './read/outside.js'
+export {
+  measureMember,
+  readSliceLines,
+  readSliceMembers,
+  readSliceStatus,
+  type SliceStatus,
+  sliceDigestOf,
+} from './read/slice-status.js'
 export { readerOfOwned, SlicedReader, SlicedView, viewOfOwned } from './read/sliced-reader.js'
 export { isFrameworkAt } from './spec/always-kept.js'
 export type { IdList } from './spec/packed-ids.js'

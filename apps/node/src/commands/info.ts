@@ -1,15 +1,15 @@
 import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
 import { csvCell } from '@ledger-state/http'
+import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
 import {
   measureMember,
+  OUTSIDE_OF_SLICE,
   readSliceLines,
   readSliceMembers,
   readSliceStatus,
   type SliceStatus,
-} from '@ledger-state/ingest'
-import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
-import { OUTSIDE_OF_SLICE } from '@ledger-state/slices'
+} from '@ledger-state/slices'
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'

@@ -9,14 +9,8 @@ import {
   openSource,
   type SourceOptions,
 } from '@ledger-state/feed'
-import {
-  followSource,
-  type IngestCounters,
-  type IngestOptions,
-  ingestSource,
-  readSliceStatus,
-  verifySource,
-} from '@ledger-state/ingest'
+import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import { readSliceStatus } from '@ledger-state/slices'
 import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'

@@ -1,5 +1,5 @@
 import type { LedgerSource } from '@ledger-state/feed'
-import type { SliceOptions } from '@ledger-state/ingest'
+import type { SliceOptions } from '@ledger-state/slices/take'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import type { StorePlace } from '../stores/store-place.js'
 
@@ -11,6 +11,6 @@ export function sliceOptionsOf(
   slice: SliceSettings,
   place: StorePlace,
   reopen: () => Promise<LedgerSource>,
-): SliceOptions {
+): SliceOptions<LedgerSource> {
   return { spec: sliceSpecOf(slice), reopen, folder: place.kind === 'folder' ? place.dataDir : undefined }
 }

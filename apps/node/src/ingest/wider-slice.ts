@@ -1,7 +1,6 @@
 import type { LedgerStateError } from '@ledger-state/core'
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
-import { readSliceLines } from '@ledger-state/ingest'
-import { type SliceSpec, sliceSpecToLines } from '@ledger-state/slices'
+import { readSliceLines, type SliceSpec, sliceSpecToLines } from '@ledger-state/slices'
 import { widerSlice } from '../errors.js'
 import type { StorePlace } from '../stores/store-place.js'
 

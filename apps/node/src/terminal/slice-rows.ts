@@ -1,8 +1,7 @@
 import { addressToShortHex } from '@ledger-state/core'
 import { leftOutFacts } from '@ledger-state/http'
-import type { SliceStatus } from '@ledger-state/ingest'
 import type { SliceLeftOut } from '@ledger-state/records'
-import { OUTSIDE_OF_SLICE } from '@ledger-state/slices'
+import { OUTSIDE_OF_SLICE, type SliceStatus } from '@ledger-state/slices'
 import { formatBytes, formatCount } from './amounts.js'
 
 /** One line about what a slice keeps. */

@@ -10,7 +10,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { decodeStateKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
-import { ingestSource } from '../ingest-source.js'
+import { ingestSource } from '../commit/ingest-source.js'
 
 /** The newest version that is compared; an engine in memory is slow. */
 const LAST = isSlowRun ? 2_000n : 300n

@@ -13,8 +13,8 @@ import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
-import { ingestSource } from '../ingest-source.js'
-import { rejectUnsigned } from '../reject-unsigned.js'
+import { ingestSource } from '../commit/ingest-source.js'
+import { rejectUnsigned } from '../signatures/reject-unsigned.js'
 import { ingestSliceOfStore } from './slice-of-store.js'
 
 const RUNS = { numRuns: isSlowRun ? scaledRounds(100) : 5 }

@@ -5,17 +5,17 @@ import {
   type StateEngineReader,
   type StateWriter,
 } from '@ledger-state/engine'
+import type { LedgerSource } from '@ledger-state/feed'
 import { type CommitMark, decodeCommitMark, encodeCommitMark, type SignedRange, SLICE_KEY } from '@ledger-state/records'
-import { CountedIngest, type IngestCounters } from '../counters.js'
-import { sourceKeepsSlice } from '../errors.js'
-import type { IngestOptions } from '../ingest-options.js'
-import { ingestWith } from '../ingest-source.js'
-import type { SliceOptions } from './slice-filter.js'
+import { type SliceOptions, sourceKeepsSlice } from '@ledger-state/slices/take'
+import { CountedIngest, type IngestCounters } from '../commit/counters.js'
+import type { IngestOptions } from '../commit/ingest-options.js'
+import { ingestWith } from '../commit/ingest-source.js'
 import { storeToSource } from './store-source.js'
 
 /** Options for making a slice from a store. */
 export interface SliceOfStoreOptions extends Omit<IngestOptions, 'only' | 'from' | 'to' | 'assumeEmptyBase'> {
-  readonly only: Omit<SliceOptions, 'reopen'>
+  readonly only: Omit<SliceOptions<LedgerSource>, 'reopen'>
   /** Name of the whole store, for messages. */
   readonly description: string
 }

@@ -31,7 +31,7 @@ import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { listedSource } from '../../testing/listed-source.ts'
-import { ingestSource } from '../ingest-source.js'
+import { ingestSource } from '../commit/ingest-source.js'
 
 const RUNS = { numRuns: isSlowRun ? scaledRounds(200) : 5 }
 

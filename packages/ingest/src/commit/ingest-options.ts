@@ -1,0 +1,49 @@
+import type { LedgerSource, SourceProgress } from '@ledger-state/feed'
+import type { SliceOptions } from '@ledger-state/slices/take'
+import type { PruneObserver } from '../prune/prune-turn.js'
+import type { ProgressReporter } from './counters.js'
+
+/** Options of an ingest: its versions, its window, and callbacks for progress and notices. */
+export interface IngestOptions {
+  /** First version to ingest into an empty store. */
+  readonly from?: bigint | undefined
+  /** Last version to ingest. */
+  readonly to?: bigint | undefined
+  /** Chain id, for a source that does not carry it. */
+  readonly chainId?: bigint | number | undefined
+  /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */
+  readonly assumeEmptyBase?: boolean | undefined
+  /**
+   * Whether to keep the transactions of the versions that write, if the source carries them: see `KeptTransaction` of
+   * core. A store that keeps transactions continues without this option. False by default.
+   */
+  readonly keepTransactions?: boolean | undefined
+  /**
+   * Slice of the ledger to keep, for an empty store. A store that keeps a slice keeps doing so without this option, and
+   * refuses another slice.
+   */
+  readonly only?: SliceOptions<LedgerSource> | undefined
+  /** Number of versions to which the store is pruned between commits. */
+  readonly retain?: bigint | undefined
+  /**
+   * Stops the ingest at the end of a block, unless the source takes too long to reach it. What was read is committed.
+   */
+  readonly signal?: AbortSignal | undefined
+  readonly progress?: ProgressReporter | undefined
+  readonly observer?: IngestObserver | undefined
+  /** Called with one line for people. */
+  readonly onNotice?: ((message: string) => void) | undefined
+}
+
+/** Callbacks for metrics about the work of an ingest. */
+export interface IngestObserver extends PruneObserver {
+  /** Called after each commit; `bytes` are those of keys and values. */
+  onCommit(done: {
+    readonly versions: number
+    readonly writes: number
+    readonly bytes: number
+    readonly seconds: number
+  }): void
+  /** Called with the source's progress when that has changed. */
+  onSourceProgress(progress: SourceProgress): void
+}

@@ -1,0 +1,379 @@
+import { Buffer } from 'node:buffer'
+import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
+import {
+  type AsyncSnapshot,
+  type AsyncStateSnapshot,
+  type AsyncStateWriter,
+  engineToAsync,
+  type LedgerSummary,
+  type StateWriter,
+} from '@ledger-state/engine'
+import type { LedgerSource, Reading } from '@ledger-state/feed'
+import {
+  type CommitMark,
+  decodeCommitMark,
+  encodeCommitMark,
+  type SignedRange,
+  TRANSACTIONS_KEY,
+} from '@ledger-state/records'
+import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
+import { SliceFilter } from '@ledger-state/slices/take'
+import { gapAfterStore, gapBeforeFirst, otherWrites, versionsWithoutBase } from '../errors.js'
+import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune/prune-turn.js'
+import { endingWrites } from '../signatures/epoch-endings.js'
+import { withPending } from '../signatures/pending-writes.js'
+import { compareWithSigned, keepContradiction } from '../signatures/signed-range.js'
+import { importBase } from './base-import.js'
+import { Batch } from './batch.js'
+import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
+import { CountedIngest, type IngestCounters } from './counters.js'
+import { expectSameVersion } from './expect-same-version.js'
+import type { IngestOptions } from './ingest-options.js'
+import { TransactionKeeper } from './transaction-keeper.js'
+import { withPlace } from './with-place.js'
+
+/** Time that a live source has for the rest of a block once the ingest is stopped. */
+const BLOCK_END_PATIENCE_MS = 2_000
+
+/**
+ * Commits the versions of a source that the store does not have. It skips versions that the store has, so the same call
+ * resumes an ingest that was cut short. It compares the newest of them, if the source still has it. If the source
+ * fails, everything before the failure is committed first. Leaves source and store open.
+ * @throws errors of the source and of the store, naming the place in the source; `ledger_fork`, `chain_id_mismatch`,
+ * `version_gap`, `base_missing`, `store_not_empty`; `invalid_argument` if neither source nor options give the chain id
+ * @example
+ * ```ts
+ * import { writeFileSync } from 'node:fs'
+ * import { feedHeaderLine, openSource, versionToFeedLine } from '@ledger-state/feed'
+ * import { ingestSource } from '@ledger-state/ingest'
+ * import { createMemoryEngine } from '@ledger-state/engine'
+ *
+ * const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
+ * const writes = [[Uint8Array.of(1), Uint8Array.of(0xaa)]] as const
+ * const lines = [feedHeaderLine({ chainId: 4 }), versionToFeedLine({ version: 0n, block, writes })]
+ * writeFileSync('two.ndjson', `${lines.join('\n')}\n`)
+ *
+ * const engine = createMemoryEngine()
+ * const source = await openSource('two.ndjson')
+ * console.log(await ingestSource(engine, source)) // writes: 1
+ * await source.close()
+ * ```
+ */
+export async function ingestSource(
+  engine: StateWriter | AsyncStateWriter,
+  source: LedgerSource,
+  options: IngestOptions = {},
+): Promise<IngestCounters> {
+  const writer = engine.kind === 'sync' ? engineToAsync(engine) : engine
+  const { ledger } = await writer.snapshot()
+  const counters = new CountedIngest(ledger?.latestVersion)
+  await ingestWith(writer, source, options, counters)
+  return counters
+}
+
+/** Ingests a source as `ingestSource` does, and adds its counts to `counters`. */
+export async function ingestWith(
+  writer: AsyncStateWriter,
+  source: LedgerSource,
+  options: IngestOptions,
+  counters: CountedIngest,
+): Promise<void> {
+  await new Ingest(writer, source, options, counters).run()
+}
+
+class Ingest {
+  readonly #engine: AsyncStateWriter
+  readonly #source: LedgerSource
+  readonly #options: IngestOptions
+  readonly #batch = new Batch()
+  readonly #counters: CountedIngest
+  #isUnprovenNoticed = false
+  /** Ends of epochs that were checked and are not kept yet. */
+  #endingsLeft: readonly PackedEnding[] = []
+  /** Filter of a slice; undefined if everything is kept. */
+  #filter: SliceFilter | undefined
+
+  constructor(engine: AsyncStateWriter, source: LedgerSource, options: IngestOptions, counters: CountedIngest) {
+    this.#engine = engine
+    this.#source = source
+    this.#options = options
+    this.#counters = counters
+  }
+
+  async run(): Promise<void> {
+    const [engine, source, options, counters] = [this.#engine, this.#source, this.#options, this.#counters]
+    expectSameChain(this.#chainIds, source.position)
+    try {
+      this.#endingsLeft = await compareWithSigned(engine, source)
+      this.#filter = await SliceFilter.open(engine, source, options.only?.spec)
+      if (source.base) await importBase({ engine, source, options, counters, filter: this.#filter }, source.base)
+      if (!this.#isStopped) await this.#commitVersions()
+    } catch (error) {
+      await this.#flush()
+      if (isLedgerStateError(error, 'unsigned_contradicted')) await keepContradiction(engine, error.fields)
+      throw error
+    } finally {
+      options.progress?.finish()
+    }
+    await this.#flush()
+    while (!this.#isStopped && !(await this.#prune(PRUNE_TURN_ENTRIES)));
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.signal?.aborted === true
+  }
+
+  async #commitVersions(): Promise<void> {
+    const { from, to } = this.#options
+    const held = this.#engine.ledger
+    let expected = held && held.latestVersion + 1n
+    if (expected !== undefined && from !== undefined && from > expected) throw gapBeforeFirst(from, expected)
+    const isEnough = () => to !== undefined && expected !== undefined && expected > to
+    if (isEnough()) return
+    /** Mark of the source after the newest version of the batch. Taken if the next version may not join the batch. */
+    let mark: Uint8Array | undefined
+    let isStopping = false
+    const transactions = await this.#transactionKeeper()
+    // The source begins with the newest version of the store, so that the two can be compared.
+    for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
+      if (isStopping && record.block) return await this.#flush(mark)
+      if (expected === undefined) {
+        if (record.version < (from ?? 0n) || !this.#mayBeginAt(record)) continue
+        expected = record.version
+      }
+      if (record.version === held?.latestVersion) {
+        const held = this.#filter?.heldPart(record) ?? record
+        const { accumulatorRoot } = record
+        await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, accumulatorRoot)
+      }
+      if (record.version > expected) throw gapAfterStore(this.#source.position, record.version, expected)
+      if (record.version === expected) {
+        expected++
+        if (record.block && this.#batch.isFull) await this.#flush(mark)
+        const kept = this.#filter ? await this.#filter.keep(record) : record
+        const whole = this.#filter && this.#source.isStore ? record : undefined
+        this.#batch.add(kept, transactions.writesOf(kept), whole)
+        if (this.#batch.isOverfull) await this.#flush()
+      }
+      isStopping = this.#isStopped
+      if (isEnough() || (isStopping && this.#batch.isEmpty)) break
+      if (isStopping || this.#batch.isFull) mark = this.#source.mark
+    }
+  }
+
+  async #transactionKeeper(): Promise<TransactionKeeper> {
+    const state = await this.#engine.snapshot()
+    const isKept = state.ledger !== undefined && (await state.at().load([TRANSACTIONS_KEY]))[0] !== undefined
+    return new TransactionKeeper({
+      isKept,
+      isAsked: this.#options.keepTransactions === true,
+      isEmpty: state.ledger === undefined,
+      onNotice: (message) => this.#notice(message),
+    })
+  }
+
+  async #readingFrom(version: bigint | undefined): Promise<Reading> {
+    const state = await this.#engine.snapshot()
+    const { source, signed } = decodeCommitMark(state.mark)
+    return {
+      version,
+      mark: source,
+      vouching: signed,
+      read: async (key) => (state.ledger ? (await state.at().load([key]))[0]?.value : undefined),
+      signal: this.#sourceEnd(),
+      onIdle: async () => {
+        await this.#flush()
+        await this.#prune(PRUNE_TURN_ENTRIES)
+        this.#options.observer?.onSourceProgress(this.#source.progress)
+      },
+    }
+  }
+
+  /** Signal that ends the source some time after the ingest is stopped, or at once if no block is begun. */
+  #sourceEnd(): AbortSignal {
+    const end = new AbortController()
+    const onStop = (): void => {
+      if (this.#batch.isEmpty) end.abort()
+      else setTimeout(() => end.abort(), BLOCK_END_PATIENCE_MS).unref()
+    }
+    const { signal } = this.#options
+    if (signal?.aborted) onStop()
+    else signal?.addEventListener('abort', onStop, { once: true })
+    return end.signal
+  }
+
+  /**
+   * Whether an empty store can begin with a version: with 0 or, if an empty base is assumed, with the first of a block.
+   */
+  #mayBeginAt({ version, block }: VersionWrites): boolean {
+    if (version === 0n) return true
+    if (!this.#options.assumeEmptyBase) throw versionsWithoutBase(this.#source.position, version)
+    if (!block) return false
+    this.#notice(`begins at version ${version} on an assumed empty base: what was written before is not known`)
+    return true
+  }
+
+  #notice(message: string): void {
+    this.#options.onNotice?.(message)
+  }
+
+  get #chainIds(): ChainIds {
+    const toBigint = (id: bigint | number | undefined) => (id === undefined ? undefined : BigInt(id))
+    return {
+      held: this.#engine.ledger?.chainId,
+      told: toBigint(this.#source.chainId),
+      asked: toBigint(this.#options.chainId),
+    }
+  }
+
+  /**
+   * Commits the batch.
+   * @param source mark of the source after the newest version of the batch
+   */
+  async #flush(source = this.#source.mark): Promise<void> {
+    const { progress, observer } = this.#options
+    if (this.#batch.isEmpty) return
+    const { versions: taken, whole, writes, bytes } = this.#batch.take()
+    const chainId = resolveChainId(this.#chainIds, this.#source.position)
+    const held = await this.#engine.snapshot()
+    const before = held.ledger && decodeCommitMark(held.mark)
+    // Another store has the same writes, and does not know the pending ones.
+    const pending = this.#source.isStore ? [] : (before?.pending ?? [])
+    const leftOut = this.#filter?.leftOut?.take()
+    const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
+    const versions = withPending(await this.#withEndings(held, counted), pending)
+    const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
+    const computed = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
+    this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? computed : writesHash)
+    const wholeHash = this.#filter && (computed ?? this.#takeWholeHash(versions.at(-1)!.version))
+    const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
+    const isUnproven = source === undefined || before?.isUnproven === true
+    const mark = encodeCommitMark({
+      isUnproven,
+      source,
+      writesHash,
+      wholeHash,
+      signed,
+      contradicted: undefined,
+      pending: this.#source.isStore ? (before?.pending ?? []) : [],
+    })
+    const began = performance.now()
+    await withPlace(this.#source, () => this.#engine.commit(versions, { chainId, mark }))
+    this.#filter?.settle()
+    observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
+    this.#counters.addVersions(versions, writes, bytes)
+    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
+    // wait only a little.
+    await this.#prune(2 * writes)
+    observer?.onSourceProgress(this.#source.progress)
+    progress?.update(this.#counters, this.#source.progress)
+  }
+
+  /** Adds to the last of some versions the writes of the ends of epochs that vouch for them. */
+  async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
+    const { vouching } = this.#source
+    const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
+    this.#endingsLeft = []
+    const endings = vouching && (await endingWrites(held, believed))
+    if (!endings?.length) return versions
+    return withLastWrites(versions, endings)
+  }
+
+  /**
+   * Range of versions that are signed once the store holds a version of the source. A source without signatures keeps
+   * the range as it is, and no source vouches for versions that were not proven.
+   * @param held ledger of the store before; undefined if it is empty
+   * @param before the mark of that ledger
+   */
+  #signedUpTo(
+    version: bigint,
+    held: LedgerSummary | undefined,
+    before: CommitMark | undefined,
+  ): SignedRange | undefined {
+    const { vouching } = this.#source
+    if (vouching && !before?.isUnproven) return { version, ...vouching }
+    if (vouching && !this.#isUnprovenNoticed) {
+      this.#isUnprovenNoticed = true
+      this.#notice('no signature vouches for this store: it holds versions from a source that proves nothing')
+    }
+    if (!before?.signed || before.signed.version !== held?.latestVersion) return before?.signed
+    const { signed, source, writesHash, wholeHash } = before
+    return { ...signed, resume: { source, writesHash, wholeHash } }
+  }
+
+  /** Hash of all writes up to the last of these versions. Undefined if the store began without one. */
+  async #hashWrites(
+    state: AsyncSnapshot,
+    held: Uint8Array | undefined,
+    versions: readonly VersionWrites[],
+  ): Promise<Uint8Array | undefined> {
+    if (state.ledger && !held) return undefined
+    const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
+    const present = await this.#presentKeys(state, deletedKeys(versions))
+    hash.add(versions, (key) => present.has(keyName(key)))
+    return hash.value
+  }
+
+  /**
+   * Hash of all writes of the source, which is asked only of a source that is another store. Such a source writes no
+   * deletions of absent keys.
+   */
+  #hashWhole(
+    held: LedgerSummary | undefined,
+    before: Uint8Array | undefined,
+    versions: readonly VersionWrites[],
+  ): Uint8Array | undefined {
+    if ((held && !before) || !this.#source.isStore) return undefined
+    const hash = before ? new WritesHash(before) : WritesHash.begin(versions[0]!.version)
+    hash.add(versions, () => true)
+    return hash.value
+  }
+
+  /**
+   * The source's hash of all its writes at a version, for a slice that was begun from another source. From there on the
+   * slice computes the hash itself, and compares.
+   */
+  #takeWholeHash(version: bigint): Uint8Array | undefined {
+    const { isStore, checkpoint } = this.#source
+    if (!isStore || checkpoint?.version !== version) return undefined
+    this.#notice(
+      `the slice did not begin with a snapshot of this source: the hash of all writes is compared with the source's from version ${version} on, and nothing outside the slice before that`,
+    )
+    return checkpoint.writesHash
+  }
+
+  /**
+   * Compares the source's hash at a version.
+   * @throws `ledger_fork` if it differs
+   */
+  #expectSameWrites(version: bigint, hash: Uint8Array | undefined): void {
+    const { checkpoint } = this.#source
+    if (hash && checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, hash) !== 0) {
+      throw otherWrites(this.#source.position, version)
+    }
+  }
+
+  /** The names of those keys that the store holds. */
+  async #presentKeys(state: AsyncStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
+    if (!state.ledger || keys.length === 0) return new Set()
+    const entries = await state.at().load(keys)
+    return new Set(keys.filter((_, at) => entries[at] !== undefined).map(keyName))
+  }
+
+  /** Prunes one turn. Returns whether nothing is left to prune. */
+  async #prune(maxEntries: number): Promise<boolean> {
+    const { retain, observer } = this.#options
+    return retain === undefined || (await pruneTurn(this.#engine, retain, maxEntries, observer))
+  }
+}
+
+function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
+  return versions.flatMap(({ writes }) => writes.flatMap(([key, value]) => (value === null ? [key] : [])))
+}
+
+/** Adds writes to the last of some versions. */
+function withLastWrites(versions: readonly VersionWrites[], writes: readonly Write[]): readonly VersionWrites[] {
+  const last = versions.at(-1)!
+  return [...versions.slice(0, -1), { ...last, writes: [...last.writes, ...writes] }]
+}
