@@ -1,11 +1,46 @@
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
-import { mergeConfig } from 'vitest/config'
+import { defineConfig, mergeConfig } from 'vitest/config'
 
 // The thread that merges loads sources by itself, without the test runner. Loading the sources takes long, so each
 // worker does it once, and not for each file. Two files of slow tests run at a time, also on two cores: they spend half
 // of their time waiting for the processes that they kill.
-export default mergeConfig(vitestConfig, {
+const config = mergeConfig(vitestConfig, {
   test: { execArgv: [...SOURCE_OPTIONS], isolate: false, ...(isSlowRun && { maxWorkers: 2 }) },
+})
+
+/** Tests of what every layout promises. They also run on stores with segment files. */
+const OF_EVERY_LAYOUT = [
+  'src/contract',
+  'src/crash',
+  'src/one-state',
+  'src/power-loss',
+  'src/two-writers',
+  'src/read/model-histories',
+  'src/snapshot/take-snapshot',
+  'src/wal/recovery',
+]
+
+/** Those that also run on segment files without a map. */
+const WITHOUT_MAP = ['src/contract', 'src/read/model-histories']
+
+/** Has these tests run with some variables of the environment. */
+function projectWith(name: string, tests: readonly string[], variables: Readonly<Record<string, string>>) {
+  const { test } = config
+  const include = tests.flatMap((path) => [`${path}.test.ts`, ...(isSlowRun ? [`${path}.slow.test.ts`] : [])])
+  return { ...config, test: { ...test, name, include, env: { ...test.env, ...variables } } }
+}
+
+const SEGMENTS = { LEDGER_STATE_LAYOUT: '11' }
+
+export default defineConfig({
+  test: {
+    passWithNoTests: config.test.passWithNoTests,
+    projects: [
+      { ...config, test: { ...config.test, name: 'lmdb' } },
+      projectWith('segments', OF_EVERY_LAYOUT, SEGMENTS),
+      projectWith('segments-without-map', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_UNMAPPED: '1' }),
+    ],
+  },
 })

@@ -15,8 +15,10 @@ const FLOORS = [
   ['lmdb'],
   ['records', 'memtable'],
   ['wal'],
+  ['segments'],
   ['compaction'],
-  ['read', 'write', 'check', 'snapshot'],
+  ['read'],
+  ['write', 'check', 'snapshot'],
   ['truncation'],
   ['.'],
 ]

@@ -49,6 +49,8 @@ import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
 import { decodeLedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
+import { listSegmentRows } from './records/segment-rows.js'
+import { removeUnnamedSegments } from './segments/segment-names.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'
 import { StoreWriter } from './store-writer.js'
 import { WalAppender } from './wal/appender.js'
@@ -286,6 +288,10 @@ class LmdbEngine implements StateEngine {
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
+    if (store.segments) {
+      const named = new Set(listSegmentRows(store).map(({ file }) => file))
+      withStoreErrors(store.path, () => removeUnnamedSegments(store.path, named))
+    }
     const recovered = recoverWal(store, bytes && decodeLedgerRecord(bytes))
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
     this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
@@ -312,8 +318,8 @@ class LmdbEngine implements StateEngine {
   }
 
   get stats(): StoreStats {
-    const { record, memtable } = this.#reads.snapshot()
-    return withStoreErrors(this.#store.path, () => storeStats(this.#store, record, memtable))
+    const snapshot = this.#reads.snapshot()
+    return withStoreErrors(this.#store.path, () => storeStats(this.#store, snapshot))
   }
 
   at(version?: bigint): EngineView {

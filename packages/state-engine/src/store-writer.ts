@@ -10,6 +10,7 @@ import type {
 } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import { RecordBuilder } from './bytes/record.js'
+import { SegmentNumbers } from './compaction/segment-numbers.js'
 import type { AtFailpoint } from './failpoints/failpoints.js'
 import type { LmdbStore } from './lmdb/lmdb-store.js'
 import { StoreTransactions } from './lmdb/store-transactions.js'
@@ -47,6 +48,7 @@ export class StoreWriter {
     this.#parts = {
       store,
       builder: new RecordBuilder(),
+      numbers: new SegmentNumbers(store),
       reads,
       log,
       // Reads of this engine see at once what was written.
@@ -54,12 +56,14 @@ export class StoreWriter {
       atFailpoint,
       onChange,
       inTurn: (work) => this.#inTurn(work),
+      levelsSettled: () => this.#commits.merges.levelsSettled(),
       expectOpen: () => this.#expectOpen(),
     }
     this.#commits = new CommitWriter(this.#parts, segmentBytes)
     this.#truncations = new TruncationWriter(this.#parts, this.#commits.merges)
     this.#prunes = new PruneWriter(this.#parts, this.#commits.merges)
     this.#commits.merges.start()
+    this.#commits.merges.startLevels()
     this.#revertInTurn()
   }
 

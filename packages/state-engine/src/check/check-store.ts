@@ -9,6 +9,7 @@ import { beginRead } from '../lmdb/begin-read.js'
 import { checkPages } from '../lmdb/check-pages.js'
 import { LEDGER_KEY, type LmdbStore, STORE_FILE } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { SegmentFiles } from '../read/segment-slices.js'
 import { ListedBlocks } from '../records/block-lists.js'
 import { readLarge } from '../records/large-values.js'
 import { decodeLatest, isLarge, type LatestRecord } from '../records/latest-record.js'
@@ -18,6 +19,7 @@ import { getReverting, getTruncations } from '../records/truncations.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
+import { type CheckedSegments, checkSegments, openCheckedSegments } from './check-segments.js'
 import { checkWalFiles, type UnmergedCommits } from './check-wal-files.js'
 
 /** Callbacks that report the progress of a check. */
@@ -65,7 +67,8 @@ export async function checkStore(
   { onProgress = () => {} }: CheckOptions,
   { atFailpoint, expectOpen }: CheckParts,
 ): Promise<CheckReport> {
-  for (let mismatched: number | undefined; ; ) {
+  const files = new SegmentFiles(store)
+  for (let mismatched: number | undefined, missing: number | undefined; ; ) {
     store.root.resetReadTxn()
     const transaction = beginRead(store.root)
     try {
@@ -75,7 +78,16 @@ export async function checkStore(
       const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
       const reverting = findings.attempt(() => getReverting(store, findings.options))
       const found = record && findings.attempt(() => checkWalFiles(store, record, reverting !== undefined, findings))
+      const segments = openCheckedSegments(store, files, findings)
       atFailpoint('check: files read')
+      if (segments.missing !== undefined) {
+        // If a merge has removed it meanwhile, the store now has another file in its place.
+        if (missing !== segments.missing) {
+          missing = segments.missing
+          continue
+        }
+        findings.add(`the store is damaged: the segment file ${missing} is missing`)
+      }
       if (record && found && 'mismatch' in found) {
         // If the writer has begun another file meanwhile, the ledger record now names that file.
         if (mismatched !== record.walFile) {
@@ -85,8 +97,9 @@ export async function checkStore(
         findings.add(found.mismatch)
       }
       const unmerged = found && 'mismatch' in found ? undefined : found
-      return await new StoreCheck({ store, findings, record, unmerged, reverting }).run(bytes !== undefined)
+      return await new StoreCheck({ store, findings, record, unmerged, reverting, segments }).run(bytes !== undefined)
     } finally {
+      files.keep([])
       transaction.done()
     }
   }
@@ -98,6 +111,7 @@ interface StoreCheckParts {
   readonly record: LedgerRecord | undefined
   readonly unmerged: UnmergedCommits | undefined
   readonly reverting: bigint | undefined
+  readonly segments: CheckedSegments
 }
 
 class StoreCheck {
@@ -108,9 +122,11 @@ class StoreCheck {
   readonly #large: LargeCheck
   /** Newest version that records may have while a truncation is under way, which cuts it off; undefined otherwise. */
   readonly #reverting: bigint | undefined
+  readonly #segments: CheckedSegments
   #payloadBytes = 0
 
-  constructor({ store, findings, record, unmerged, reverting }: StoreCheckParts) {
+  constructor({ store, findings, record, unmerged, reverting, segments }: StoreCheckParts) {
+    this.#segments = segments
     this.#store = store
     this.#findings = findings
     this.#record = record
@@ -179,6 +195,11 @@ class StoreCheck {
     if (base.version > ledger.oldestVersion) {
       findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
     }
+    if (this.#store.segments) {
+      const found = await checkSegments(this.#store, findings, this.#segments, record)
+      const superseded = Math.max(0, found.writes - found.keys)
+      return { keys: found.keys, supersededEntries: superseded, blocks: this.#checkSegmentBlocks(record, found.blocks) }
+    }
     const blocks = await this.#checkBlocks(record)
     const history = new HistoryCheck(this.#store, findings, this.#large, record, this.#reverting)
     await history.checkGenerations()
@@ -191,6 +212,29 @@ class StoreCheck {
       findings.add(`the store has ${found} bytes of payload, the ledger record counts ${payloadBytes}`)
     }
     return { keys, supersededEntries: history.seenPairs, blocks }
+  }
+
+  #checkSegmentBlocks({ ledger, blocks: counted }: LedgerRecord, blocks: readonly BlockEntry[]): number {
+    const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
+    const findings = this.#findings
+    const unmerged = this.#unmerged?.blocks ?? []
+    let previous: BlockEntry | undefined
+    for (const entry of blocks) {
+      this.#checkBlock(entry, previous, latestVersion)
+      previous = entry
+    }
+    const isKept = ({ firstVersion }: BlockEntry) => firstVersion >= oldestVersion
+    const count = blocks.filter(isKept).length
+    if (count !== counted) findings.add(`the store has ${count} blocks, the ledger record counts ${counted}`)
+    const atOldest = [...blocks, ...unmerged].find(({ firstVersion }) => firstVersion === oldestVersion)?.block
+    if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
+    else if (!isSameBlock(atOldest, oldestBlock)) {
+      findings.add(`the oldest block is not the one at version ${oldestVersion}`)
+    }
+    if (previous && !isSameBlock(previous.block, latestBlock)) {
+      findings.add(`the newest block is ${previous.block.height}, the ledger record says ${latestBlock.height}`)
+    }
+    return count + unmerged.filter(isKept).length
   }
 
   async #checkBlocks({ ledger, blocks }: LedgerRecord): Promise<number> {

@@ -1,4 +1,5 @@
 // The thread in which large segments are merged, and which then prunes, too: the other side of `threaded-compaction.ts`.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isLedgerStateError } from '@ledger-state/core'
 import { RecordBuilder } from '../bytes/record.js'
@@ -9,7 +10,10 @@ import { KeyHash } from '../memtable/key-hash.js'
 import type { Segment } from '../memtable/segment.js'
 import type { SegmentMemory } from '../memtable/segment-memory.js'
 import { decodeLedgerRecord } from '../records/ledger-record.js'
+import type { SegmentRow } from '../records/segment-rows.js'
 import { WalReader } from '../wal/reader.js'
+import { flushSegment } from './flush-segment.js'
+import { mergeLevel } from './merge-level.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge } from './merge-segment.js'
 import { type PruneStep, pruneStep, raiseOldest } from './prune-store.js'
@@ -21,6 +25,7 @@ import type {
   NumberedRequest,
   RequestOf,
   ThreadReply,
+  ThreadRequest,
 } from './threaded-compaction.js'
 
 /**
@@ -50,9 +55,11 @@ const repacker = new LatestRepacker(store)
 let current: FileMerge | undefined
 /** Memory of the segment that was merged last, for the next one. */
 let spare: SegmentMemory | undefined
+/** Whether the merge of segment files under way is to end. */
+let isCancelled = false
 
 /** Reads the sealed file that is merged next. Returns undefined if it is merged already. @throws `store_corrupt` */
-function beginMerge(fileNumber: number): FileMerge | undefined {
+function readSealed(fileNumber: number): Segment | undefined {
   store.root.resetReadTxn()
   const { walFile, nextCommit, ledger, logEnd } = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   if (walFile > fileNumber) return undefined
@@ -66,8 +73,38 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
   }
   if (!reader.isSealed) throw new Error(`${reader.path} is not sealed`)
   for (const _ of reader.segment.sortInSteps()) gate.expectOpen()
-  const merge = new SegmentMerge(store, builder, reader.segment, fileNumber + 1)
-  return { segment: reader.segment, merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
+  return reader.segment
+}
+
+function beginMerge(fileNumber: number): FileMerge | undefined {
+  const segment = readSealed(fileNumber)
+  if (!segment) return undefined
+  const merge = new SegmentMerge(store, builder, segment, fileNumber + 1)
+  return { segment, merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
+}
+
+/** Writes the sealed file into a segment file. */
+function flush({ fileNumber, segmentFile }: RequestOf<'flush'>): SegmentRow | undefined {
+  const segment = readSealed(fileNumber)
+  if (!segment) return undefined
+  for (const steps = flushSegment(store, segment, segmentFile); ; gate.expectOpen()) {
+    const { done, value } = steps.next()
+    if (!done) continue
+    spare = segment.takeMemory()
+    return value
+  }
+}
+
+/** Merges segment files. A flush that is asked for meanwhile comes between. */
+async function mergeFiles({ merge }: RequestOf<'level'>): Promise<SegmentRow | undefined> {
+  isCancelled = false
+  for (const steps = mergeLevel(store, merge); ; await nextTurn()) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (!isCancelled) continue
+    steps.return(undefined as never)
+    return undefined
+  }
 }
 
 /**
@@ -142,9 +179,25 @@ async function merge(request: RequestOf<'begin' | 'prepare' | 'transact'>): Prom
   }
 }
 
+function answer(request: ThreadRequest) {
+  switch (request.kind) {
+    case 'prune':
+      return prune(request)
+    case 'flush':
+      return flush(request)
+    case 'level':
+      return mergeFiles(request)
+    case 'cancel':
+      isCancelled = true
+      return undefined
+    default:
+      return merge(request)
+  }
+}
+
 async function reply({ number, request }: NumberedRequest): Promise<ThreadReply> {
   try {
-    return { number, result: request.kind === 'prune' ? prune(request) : await merge(request) }
+    return { number, result: await answer(request) }
   } catch (error) {
     if (!isLedgerStateError(error)) return { number, crash: error }
     const { code, message, fields } = error

@@ -1,11 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordBuilder } from '../bytes/record.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import { removeSegment } from '../segments/segment-names.js'
+import { flushSegment, putFlushed } from './flush-segment.js'
+import { LevelMerger } from './level-merger.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge, type SliceBounds } from './merge-segment.js'
 import { LatestRepacker } from './repack-latest.js'
+import type { SegmentNumbers } from './segment-numbers.js'
 import { type CompactionThread, startCompactionThread } from './threaded-compaction.js'
 
 /**
@@ -34,6 +40,8 @@ export interface MergeParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
   readonly memtable: Memtable
+  readonly numbers: SegmentNumbers
+  readonly atFailpoint: AtFailpoint
   /** Runs a slice in a write transaction. The slice returns whether the segment is merged. */
   transact(slice: () => boolean): Promise<boolean>
   /** Runs a transaction on a thread. */
@@ -50,6 +58,7 @@ export interface MergeParts {
 export class MergeScheduler {
   readonly #parts: MergeParts
   readonly #repacker: LatestRepacker
+  readonly #levels: LevelMerger
   #running: Promise<void> | undefined
   #thread: CompactionThread | undefined
   #mayStartThread = true
@@ -62,6 +71,10 @@ export class MergeScheduler {
   constructor(parts: MergeParts) {
     this.#parts = parts
     this.#repacker = new LatestRepacker(parts.store)
+    this.#levels = new LevelMerger({
+      ...parts,
+      thread: () => this.#runningThread,
+    })
   }
 
   /** Begins to merge, unless a merge is under way or there is nothing to merge. */
@@ -103,6 +116,7 @@ export class MergeScheduler {
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#thread?.setWanted(true)
+    await this.#levels.stop()
     await this.#running?.catch(ignore)
     await this.#thread?.close()
   }
@@ -137,10 +151,73 @@ export class MergeScheduler {
     const { syncStore, onMerged } = this.#parts
     this.#progress = 0
     const thread = this.#threadFor(segment)
+    if (this.#parts.store.segments) {
+      await this.#flush(thread, segment)
+      return
+    }
     if (!thread || !(await this.#mergeInThread(thread, segment))) await this.#mergeHere(segment)
     if (this.#isStopped) return
     await syncStore()
     await onMerged(segment.fileNumber + 1)
+  }
+
+  /** Begins to merge segment files if a level is full. */
+  startLevels(): void {
+    if (this.#parts.store.segments) this.#levels.start()
+  }
+
+  /** Resolves when no level of segment files is full. */
+  async levelsSettled(): Promise<void> {
+    if (this.#parts.store.segments) await this.#levels.settled()
+  }
+
+  /** Writes a segment into a file. Commits do not wait for it: the next one has all of its room. */
+  async #flush(thread: CompactionThread | undefined, segment: Segment): Promise<void> {
+    const { store, builder, numbers, transact, syncStore, onMerged } = this.#parts
+    this.#progress = 1
+    const { fileNumber } = segment
+    const segmentFile = numbers.take()
+    try {
+      const row = await this.#writeFile(thread, segment, segmentFile)
+      if (this.#isStopped) {
+        removeSegment(store.path, segmentFile)
+        return
+      }
+      await transact(() => {
+        putFlushed(store, builder, segment, row, fileNumber + 1)
+        return true
+      })
+    } catch (error) {
+      removeSegment(store.path, segmentFile)
+      throw error
+    }
+    await syncStore()
+    await onMerged(fileNumber + 1)
+    this.startLevels()
+  }
+
+  async #writeFile(
+    thread: CompactionThread | undefined,
+    segment: Segment,
+    segmentFile: number,
+  ): Promise<SegmentRow | undefined> {
+    try {
+      if (thread) return await thread.ask({ kind: 'flush', fileNumber: segment.fileNumber, segmentFile })
+    } catch {
+      // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
+    }
+    return await withStoreErrorsAsync(this.#parts.store.path, () => this.#flushHere(segment, segmentFile))
+  }
+
+  async #flushHere(segment: Segment, segmentFile: number): Promise<SegmentRow | undefined> {
+    for (const _ of segment.sortInSteps()) await nextTurn()
+    for (const steps = flushSegment(this.#parts.store, segment, segmentFile); ; await nextTurn()) {
+      const { done, value } = steps.next()
+      if (done) return value
+      if (!this.#isStopped) continue
+      steps.return(undefined)
+      return undefined
+    }
   }
 
   /** Thread for a segment; undefined if the segment is merged on the event loop. */

@@ -25,11 +25,15 @@ export function raiseOldest(
   store: LmdbStore,
   builder: RecordBuilder,
   { firstVersion: oldestVersion, block: oldestBlock }: BlockEntry,
+  droppedBlocks = 0,
 ): void {
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   if (oldestVersion <= record.ledger.oldestVersion) return
   const ledger = { ...record.ledger, oldestVersion, oldestBlock }
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, ledger }))
+  store.meta.putSync(
+    LEDGER_KEY,
+    encodeLedgerRecord(builder, { ...record, ledger, blocks: record.blocks - droppedBlocks }),
+  )
 }
 
 /** Drops a bounded part of what no version of the window can see, within the transaction of the caller. */

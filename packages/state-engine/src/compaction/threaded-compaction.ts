@@ -4,6 +4,8 @@ import { isMainThread, Worker } from 'node:worker_threads'
 import { type ErrorFields, LedgerStateError } from '@ledger-state/core'
 import { type BlockEntry, storeFailed } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import type { LevelMerge } from './merge-level.js'
 import type { PruneStep } from './prune-store.js'
 import { type GateMemory, OwnerGate } from './thread-gate.js'
 
@@ -15,6 +17,12 @@ export type ThreadRequest =
   | { readonly kind: 'prepare' }
   /** Runs a transaction of the merge. */
   | { readonly kind: 'transact' }
+  /** Writes the sealed file into a segment file of this number. */
+  | { readonly kind: 'flush'; readonly fileNumber: number; readonly segmentFile: number }
+  /** Merges segment files. */
+  | { readonly kind: 'level'; readonly merge: LevelMerge }
+  /** Ends a merge of segment files. */
+  | { readonly kind: 'cancel' }
   /** Runs a transaction of a prune. */
   | { readonly kind: 'prune'; readonly oldest: BlockEntry | undefined; readonly maxEntries: number }
 
@@ -31,6 +39,11 @@ interface Results {
   readonly begin: undefined
   readonly prepare: undefined
   readonly transact: MergeProgress
+  /** Undefined if nothing was written. */
+  readonly flush: SegmentRow | undefined
+  /** Undefined if it was cancelled. */
+  readonly level: SegmentRow | undefined
+  readonly cancel: undefined
   readonly prune: PruneStep
 }
 

@@ -11,7 +11,7 @@ const folder = temporaryFolder()
 
 it('the opening refuses a store of another layout, which may have other databases', () => {
   const pathOf = (layout: string) => join(folder.path, layout)
-  const layouts = ['9', '11']
+  const layouts = ['9', '11', '12']
   const files = layouts.map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
   for (const layout of layouts) mkdirSync(pathOf(layout))
   const write = `

@@ -34,6 +34,13 @@ import { acquireWriterLock } from './writer-lock.js'
 /** Number of the layout on disk. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
 const LAYOUT_VERSION = 10
 
+/**
+ * Number of the layout whose merged writes are in segment files. It becomes the layout once it does everything. Until
+ * then a store has it if this variable has its number when the store is created.
+ */
+const SEGMENT_LAYOUT = 11
+const LAYOUT_VARIABLE = 'LEDGER_STATE_LAYOUT'
+
 /** Name of the data file in the folder of a store. A folder without it has no store. */
 export const STORE_FILE = 'state.mdb'
 /** Name of the data file of a copy until the copy is complete. */
@@ -59,6 +66,8 @@ export interface LmdbStore {
   readonly storeId: bigint
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
+  /** Segment files, by first version and file number: `segment-rows.ts`. Undefined if the store has none. */
+  readonly segments: Records | undefined
   /** The newest write of each key, by key: `latest-record.ts`. */
   readonly latest: Table<Uint8Array>
   /** Same as `latest`, by the stored form of the key. */
@@ -223,7 +232,7 @@ function openTables(
   const compression = { threshold: compressHistory ? COMPRESSED_FROM : NEVER, dictionary: Buffer.alloc(0) }
   // The layout is checked first, because a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
-  expectLayout(meta, file, create)
+  const layout = expectLayout(meta, file, create)
   return {
     storeId: expectStoreId(meta, create),
     root: root as unknown as LmdbEnvironment,
@@ -235,17 +244,22 @@ function openTables(
     garbage: table('garbage', NUMBERED_KEY_ENCODER),
     large: table('large', NUMBERED_KEY_ENCODER),
     blockLists: table('block-lists', NUMBERED_KEY_ENCODER),
+    segments: layout === SEGMENT_LAYOUT ? table('segments', NUMBERED_KEY_ENCODER) : undefined,
   }
 }
 
-function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): void {
-  if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
+function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): number {
+  if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(layoutOfNewStores())))
   const layout = meta.getBinary(LAYOUT_KEY)
   if (!layout) throw notAStore(file, 'it has no number of a layout')
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (version === LAYOUT_VERSION) return
+  if (version === LAYOUT_VERSION || (version === SEGMENT_LAYOUT && layoutOfNewStores() === version)) return version
   throw layoutUnknown(file, version, LAYOUT_VERSION)
+}
+
+function layoutOfNewStores(): number {
+  return process.env[LAYOUT_VARIABLE] === String(SEGMENT_LAYOUT) ? SEGMENT_LAYOUT : LAYOUT_VERSION
 }
 
 function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
@@ -253,6 +267,13 @@ function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {
   const record = meta.getBinary(STORE_ID_KEY)
   if (record?.length !== 12) throw storeCorrupt('the store has no id')
   return openRecord(record, 0, () => 'the id of the store').readBigUInt64BE()
+}
+
+/** Secret of the hash of keys in the segment files of a store. */
+export function hashSeedOf({ storeId }: Pick<LmdbStore, 'storeId'>): Buffer {
+  const seed = Buffer.alloc(8)
+  seed.writeBigUInt64LE(storeId)
+  return seed
 }
 
 /** Free space below which a failed write is reported as a full disk. */

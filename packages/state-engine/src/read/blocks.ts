@@ -3,6 +3,7 @@ import type { Block } from '@ledger-state/engine'
 import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import { type ListedBlocks, newestListAtMost, nextListAbove } from '../records/block-lists.js'
+import { newestSegmentBlock, nextSegmentBlock } from './merged-blocks.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 
 /** Finds the block that a version of the window belongs to. */
@@ -10,6 +11,7 @@ export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: big
   const { latestVersion } = snapshot.ledger!
   const merged = snapshot.record!.ledger.latestVersion
   const inMemtable = version > merged ? newestInMemtable(snapshot, version) : undefined
+  if (store.segments) return blockInSegments(snapshot, version, inMemtable)
   const list = inMemtable ? undefined : newestListAtMost(store, version, snapshot.options)
   const count = list ? list.countAtMost(version) : 0
   const found = inMemtable ?? list?.at(count - 1)
@@ -19,6 +21,17 @@ export function blockWith(store: LmdbStore, snapshot: ReadSnapshot, version: big
   if (next === undefined && version < merged) next = nextListAbove(store, version, snapshot.options)
   next ??= nextInMemtable(snapshot, version)
   // The memtable may be ahead of the snapshot, and may have blocks that a truncation has not removed yet.
+  const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
+  return { ...found, lastVersion }
+}
+
+function blockInSegments(snapshot: ReadSnapshot, version: bigint, inMemtable: BlockEntry | undefined): Block {
+  const { slices, ledger } = snapshot
+  const { latestVersion } = ledger!
+  const found = inMemtable ?? newestSegmentBlock(slices, version)
+  if (!found) throw storeCorrupt(`no block has version ${version}`)
+  if (version === latestVersion) return { ...found, lastVersion: version }
+  const next = (inMemtable ? undefined : nextSegmentBlock(slices, version)) ?? nextInMemtable(snapshot, version)
   const lastVersion = next !== undefined && next <= latestVersion ? next - 1n : latestVersion
   return { ...found, lastVersion }
 }
@@ -40,6 +53,10 @@ export class BlockStarts {
     if (version > snapshot.record!.ledger.latestVersion) {
       const inMemtable = newestInMemtable(snapshot, version)
       return inMemtable?.firstVersion === version ? inMemtable.block : undefined
+    }
+    if (this.#store.segments) {
+      const found = newestSegmentBlock(snapshot.slices, version)
+      return found?.firstVersion === version ? found.block : undefined
     }
     if (snapshot !== this.#snapshot || !this.#list || version < this.#list.firstVersion || version >= this.#end) {
       this.#load(version, snapshot)

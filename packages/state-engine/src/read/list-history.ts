@@ -3,6 +3,7 @@ import { type HistoryRange, storedToValue } from '@ledger-state/engine/authoring
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
+import { SegmentRevisionCursor } from './segment-revision-cursor.js'
 
 /** Lists the writes of a key that the window of `ledger` sees. */
 export function* listHistory(
@@ -13,7 +14,7 @@ export function* listHistory(
   asked: LedgerSummary,
 ): Generator<Revision> {
   const { oldestVersion, latestVersion } = asked
-  const cursor = new RevisionCursor(store)
+  const cursor = store.segments ? new SegmentRevisionCursor(store) : new RevisionCursor(store)
   const highest = last === undefined || last > latestVersion ? latestVersion : last
   let seen: ReadSnapshot | undefined
   let told: bigint | undefined

@@ -4,11 +4,14 @@ import { storedToValue } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
+import { PRESENT } from '../segments/found.js'
+import { SegmentCursor } from '../segments/segment-cursor.js'
 import { BlockStarts } from './blocks.js'
-import { type Lookup, PRESENT } from './lookup.js'
+import type { Lookup } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import { RevisionCursor } from './revision-cursor.js'
 import { keyPages } from './scan.js'
+import type { SegmentSlice } from './segment-slices.js'
 
 /** Number of writes that are sorted in memory at a time. */
 const SLICE_WRITES = 100_000
@@ -105,6 +108,26 @@ function mergedVersion(
   return { version, block: starts.at(version, snapshot()), writes }
 }
 
+/** All writes of versions in segment files, file by file. */
+function* segmentRevisions(slices: readonly SegmentSlice[], from: bigint, to: bigint) {
+  for (const { row, reader } of slices) {
+    if (row.firstVersion > to || row.until < from) continue
+    const most = Number((to < row.until ? to : row.until) - row.firstVersion)
+    const least = from > row.firstVersion ? Number(from - row.firstVersion) : 0
+    const cursor = new SegmentCursor(reader)
+    while (cursor.next()) {
+      const { entry } = cursor
+      let key: Uint8Array | undefined
+      for (let write = 0; write < entry.count; write++) {
+        const version = entry.versions[write]!
+        if (version < least || version > most) continue
+        key ??= Buffer.from(cursor.keyBytes.subarray(0, cursor.keyLength))
+        yield { version: row.firstVersion + BigInt(version), key }
+      }
+    }
+  }
+}
+
 /**
  * Finds the keys that merged versions wrote. The store is ordered by key, so this takes one pass over all keys to count
  * writes, and one more for each slice of versions. Memory is bounded.
@@ -138,6 +161,10 @@ function* keysByVersion(
 
   function* revisions(from: bigint, to: bigint) {
     if (from > to) return
+    if (store.segments) {
+      yield* segmentRevisions(snapshot().slices, from, to)
+      return
+    }
     const cursor = new RevisionCursor(store)
     for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, snapshot)) {
       for (const key of keys) {

@@ -4,10 +4,11 @@ import { counterSeed } from '../bytes/counter-key.js'
 import { isAtMost } from '../bytes/numbered-key.js'
 import { CHECKSUM_LENGTH } from '../bytes/record.js'
 import { keySeed } from '../bytes/stored-key.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import type { ReadOptions } from '../lmdb/table.js'
 import { fingerprintOf } from '../memtable/fingerprint.js'
+import { KeyHash } from '../memtable/key-hash.js'
 import type { Memtable } from '../memtable/memtable.js'
 import { NONE, type Segment } from '../memtable/segment.js'
 import { readPacked } from '../records/bundle-reader.js'
@@ -29,14 +30,12 @@ import { LARGE_REFERENCE_LENGTH, readLarge } from '../records/large-values.js'
 import { DELETED, FENCES_AT, LARGE, LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { isTransposed, TransposedPair } from '../records/transposed-chunk.js'
+import { SegmentMatch } from '../segments/block-search.js'
+import { ABSENT, type Found, PRESENT, REMOVED } from '../segments/found.js'
+import { KeyProbe } from '../segments/key-filter.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import type { SegmentSlice } from './segment-slices.js'
 import { VerifiedAbsences } from './verified-absences.js'
-
-/** Kinds of what a key holds at a version. */
-export const ABSENT = 0
-export const PRESENT = 1
-export const REMOVED = 2
-export type Found = typeof ABSENT | typeof PRESENT | typeof REMOVED
 
 /**
  * Looks up the newest write at or below a version: first in the memtable, then in the record of the key's newest
@@ -58,10 +57,16 @@ export class Lookup {
   readonly #absences: VerifiedAbsences
   /** Ledger record of the snapshot of this look-up. */
   #merged: LedgerRecord | undefined
+  readonly #probe: KeyProbe
+  readonly #match = new SegmentMatch()
+  /** Whether the value is in a file that is closed once no state of the store has it. */
+  #isInFile = false
+  #copied = Buffer.alloc(0)
 
   constructor(store: LmdbStore) {
     this.#store = store
     this.#absences = new VerifiedAbsences(store)
+    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
   }
 
   /** Version that wrote the value that was found. */
@@ -71,6 +76,7 @@ export class Lookup {
 
   /** The value that was found, in place: valid until the next read of any engine in this thread. */
   peek(): Uint8Array {
+    if (this.#isInFile) this.#copyFromFile()
     const end = storedValueEnd(this.#bytes, this.#start, this.#end)
     return new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
   }
@@ -83,7 +89,8 @@ export class Lookup {
 
   /** Copy of the value that was found, in Node's pool of memory: a separate typed array costs ten times as much. */
   copy(): Uint8Array {
-    const value = this.peek()
+    const end = storedValueEnd(this.#bytes, this.#start, this.#end)
+    const value = new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, end - this.#start)
     if (this.#isOwn) return value
     const copy = Buffer.allocUnsafe(value.length)
     copy.set(value)
@@ -91,14 +98,51 @@ export class Lookup {
   }
 
   /** Looks up a key at a version, given as halves. @throws `store_corrupt` */
-  find(key: Uint8Array, high: number, low: number, { memtable, options, record }: ReadSnapshot): Found {
+  find(key: Uint8Array, high: number, low: number, { memtable, options, record, slices }: ReadSnapshot): Found {
     this.#merged = record
-    return memtable.segments.length > 0
-      ? this.#findInMemtable(key, high, low, memtable, options)
+    this.#isInFile = false
+    if (memtable.segments.length > 0) {
+      const found = this.#findInMemtable(key, high, low, memtable)
+      if (found !== ABSENT) return found
+    }
+    return this.#store.segments
+      ? this.#findInSegments(key, high, low, slices)
       : this.#findMerged(key, high, low, options)
   }
 
-  #findInMemtable(key: Uint8Array, high: number, low: number, memtable: Memtable, options: ReadOptions): Found {
+  #findInSegments(key: Uint8Array, high: number, low: number, slices: readonly SegmentSlice[]): Found {
+    const probe = this.#probe.take(key)
+    const match = this.#match
+    for (let at = 0; at < slices.length; at++) {
+      const { reader, firstHigh, firstLow, most } = slices[at]!
+      const version = (high - firstHigh) * 2 ** 32 + (low - firstLow)
+      if (version < 0) continue
+      const found = reader.find(probe, version < most ? version : most, match)
+      if (found === ABSENT) continue
+      const writtenLow = firstLow + match.version
+      this.#writtenHigh = firstHigh + Math.floor(writtenLow / 2 ** 32)
+      this.#writtenLow = writtenLow >>> 0
+      this.#isOwn = false
+      this.#isInFile = true
+      this.#bytes = match.bytes
+      this.#start = match.start
+      this.#end = match.end
+      return found
+    }
+    return ABSENT
+  }
+
+  #copyFromFile(): void {
+    const length = this.#end - this.#start
+    if (length > this.#copied.length) this.#copied = Buffer.allocUnsafeSlow(2 * length)
+    this.#copied.set(new Uint8Array(this.#bytes.buffer, this.#bytes.byteOffset + this.#start, length))
+    this.#bytes = this.#copied
+    this.#start = 0
+    this.#end = length
+    this.#isInFile = false
+  }
+
+  #findInMemtable(key: Uint8Array, high: number, low: number, memtable: Memtable): Found {
     const { segments } = memtable
     let last = segments.length - 1
     // Most reads of the past are below the whole memtable, and then the key need not be hashed.
@@ -113,7 +157,7 @@ export class Lookup {
       const entry = segment.find(key, hash, high, low)
       if (entry !== NONE) return this.#takeEntry(segment, entry)
     }
-    return this.#findMerged(key, high, low, options)
+    return ABSENT
   }
 
   #takeEntry(segment: Segment, entry: number): Found {

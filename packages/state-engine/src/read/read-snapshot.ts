@@ -1,6 +1,6 @@
 import { isSameLedger, type LedgerSummary, type Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
-import { walFileDamaged } from '../errors.js'
+import { segmentDamaged, walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { beginRead } from '../lmdb/begin-read.js'
 import { toReadError } from '../lmdb/damage-errors.js'
@@ -11,8 +11,11 @@ import type { Memtable } from '../memtable/memtable.js'
 import type { CommitHead } from '../memtable/segment.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
+import { listSegmentRows } from '../records/segment-rows.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
+import { segmentPath } from '../segments/segment-names.js'
 import { walFilePath } from '../wal/append-file.js'
+import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
 
 /** One state of the store: what is merged, and the memtable of what is not. The memtable may already have later commits. */
 export interface ReadSnapshot {
@@ -21,6 +24,8 @@ export interface ReadSnapshot {
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerSummary | undefined
   readonly memtable: Memtable
+  /** Segment files of what is merged, the newest first; none if that is in other databases. */
+  readonly slices: readonly SegmentSlice[]
 }
 
 /** Head of the newest commit of the memtable; undefined if that commit is merged. */
@@ -49,6 +54,7 @@ export class ReadSnapshots {
   readonly #store: LmdbStore
   readonly #source: TableSource
   readonly #atFailpoint: AtFailpoint
+  readonly #files: SegmentFiles
   #current: ReadSnapshot | undefined
   #takenAt = 0
   #readsLeft = 0
@@ -63,6 +69,7 @@ export class ReadSnapshots {
     this.#store = store
     this.#source = source
     this.#atFailpoint = atFailpoint
+    this.#files = new SegmentFiles(store)
   }
 
   /** The current snapshot. @throws `store_closed` */
@@ -74,8 +81,7 @@ export class ReadSnapshots {
   /** Called after a commit of this engine, which changed only the memtable. */
   noticeCommit(): void {
     if (!this.#current) return
-    const { options, record, memtable } = this.#current
-    this.#current = { options, record, memtable, ledger: this.#toLedger(record) }
+    this.#current = { ...this.#current, ledger: this.#toLedger(this.#current.record) }
   }
 
   #renew(): ReadSnapshot {
@@ -93,16 +99,29 @@ export class ReadSnapshots {
 
   /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
-    for (let missing: number | undefined; ; ) {
+    for (let missing: number | undefined, missingSegment: number | undefined; ; ) {
       const transaction = beginRead(this.#store.root)
       try {
         this.#atFailpoint('read: transaction begun')
         const merged = this.#readMerged(transaction)
         this.#atFailpoint('read: ledger record read')
+        const slices = this.#openSlices(merged)
+        if (typeof slices === 'number') {
+          if (slices === missingSegment) {
+            throw segmentDamaged(segmentPath(this.#store.path, slices), 0, 'the file is missing')
+          }
+          missingSegment = slices
+          this.#seen = undefined
+          this.#store.root.resetReadTxn()
+          transaction.done()
+          continue
+        }
         if (!merged || this.#source.follow(merged)) {
           this.#atFailpoint('read: files followed')
+          this.#files.keep(slices)
           const record = merged?.record
-          return { options: { transaction }, record, ledger: this.#toLedger(record), memtable: this.#source.memtable }
+          const { memtable } = this.#source
+          return { options: { transaction }, record, ledger: this.#toLedger(record), memtable, slices }
         }
         const { walFile } = merged.record
         if (missing === walFile) {
@@ -118,6 +137,11 @@ export class ReadSnapshots {
     }
   }
 
+  /** Opens the segment files of a state. Returns the number of one that is gone, if there is one. */
+  #openSlices(merged: MergedState | undefined): readonly SegmentSlice[] | number {
+    return merged ? this.#files.take(merged.segmentRows) : NO_SLICES
+  }
+
   #readMerged(transaction: ReadTransaction): MergedState | undefined {
     const { meta, verifyReads } = this.#store
     const bytes = meta.getBinary(LEDGER_KEY, { transaction })
@@ -127,7 +151,8 @@ export class ReadSnapshots {
     if (!isKnown) {
       const truncations = getTruncations(this.#store, { transaction })
       const isReverting = getReverting(this.#store, { transaction }) !== undefined
-      this.#seen = { bytes, merged: { record: decodeLedgerRecord(bytes), truncations, isReverting } }
+      const segmentRows = listSegmentRows(this.#store, { transaction })
+      this.#seen = { bytes, merged: { record: decodeLedgerRecord(bytes), truncations, segmentRows, isReverting } }
     }
     return this.#seen!.merged
   }
@@ -165,6 +190,7 @@ export class ReadSnapshots {
     clearInterval(this.#ticker)
     this.#ticker = undefined
     this.release()
+    this.#files.keep(NO_SLICES)
   }
 
   readonly #tick = (): void => {

@@ -9,6 +9,7 @@ import type { Segment } from '../memtable/segment.js'
 import { readLarge } from '../records/large-values.js'
 import { LONG_KEY, largeReference, latestTail } from '../records/latest-record.js'
 import type { ReadSnapshot } from './read-snapshot.js'
+import { firstSegmentKeys } from './segment-key-pages.js'
 
 /** Most keys that a scan takes from one snapshot; `MIN_PAGE_KEYS` is the least. */
 const MAX_PAGE_KEYS = 256
@@ -36,8 +37,10 @@ export function* keyPages(
   let begin: Uint8Array | undefined = Buffer.compare(first, prefix) > 0 ? first : prefix
   while (begin) {
     const count = Math.max(MIN_PAGE_KEYS, Math.min(wanted(), MAX_PAGE_KEYS))
-    const { options, memtable } = snapshot()
-    const merged = mergedKeys(store, prefix, begin, count, options)
+    const { options, memtable, slices } = snapshot()
+    const merged = store.segments
+      ? firstSegmentKeys(slices, prefix, begin, count)
+      : mergedKeys(store, prefix, begin, count, options)
     const sources = [merged]
     // If the records were many long keys, takes as many keys of each segment, so that the page does not end early.
     const most = Math.max(count, merged.keys.length)

@@ -2,6 +2,8 @@ import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { TableStats } from '../lmdb/table.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import type { ReadSnapshot } from './read-snapshot.js'
 
 /** Statistics of the data file, and of what is not merged into it. */
 export interface StoreStats {
@@ -33,7 +35,11 @@ export interface StoreStats {
 
 const META_PAGES = 2
 
-export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, memtable: Memtable): StoreStats {
+/** Counts what a state of a store has. `slices` are its segment files. */
+export function storeStats(
+  store: LmdbStore,
+  { record, memtable, slices }: Pick<ReadSnapshot, 'record' | 'memtable' | 'slices'>,
+): StoreStats {
   const { root, latest, historyLog, generations, garbage, large, blockLists } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
   const databases = Object.fromEntries(
@@ -43,14 +49,17 @@ export function storeStats(store: LmdbStore, record: LedgerRecord | undefined, m
     }),
   )
   const usedBytes = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
-  const fileBytes = (lastPageNumber + 1) * pageSize
+  const dataFileBytes = (lastPageNumber + 1) * pageSize
+  const sum = (of: (row: SegmentRow) => number) => slices.reduce((total, { row }) => total + of(row), 0)
+  const [segmentBytes, segmentKeys] = [sum(({ fileBytes: bytes }) => bytes), sum(({ keys }) => keys)]
+  if (store.segments) databases.segments = { bytes: segmentBytes, records: sum(({ writes }) => writes) }
   return {
-    keys: databases.latest!.records,
-    historyEntries: record?.supersededEntries ?? 0,
+    keys: databases.latest!.records + segmentKeys,
+    historyEntries: (record?.supersededEntries ?? 0) + sum(({ writes, keys }) => writes - keys),
     blocks: (record?.blocks ?? 0) + unmergedBlocks(record, memtable),
-    payloadBytes: record?.payloadBytes ?? 0,
-    fileBytes,
-    freeBytes: Math.max(0, fileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
+    payloadBytes: store.segments ? sum(({ payloadBytes }) => payloadBytes) : (record?.payloadBytes ?? 0),
+    fileBytes: dataFileBytes + segmentBytes,
+    freeBytes: Math.max(0, dataFileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
     mapBytes: mapSize,
     databases,
     memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),

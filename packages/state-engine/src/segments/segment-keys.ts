@@ -1,4 +1,4 @@
-import { copyBytes } from '@ledger-state/core/bytes'
+import { Buffer } from 'node:buffer'
 import { endAt } from './block-search.js'
 import { compareBytes } from './compare-bytes.js'
 import { EntryReader } from './entry-reader.js'
@@ -68,7 +68,7 @@ export class SegmentKeys {
         this.#place = entry
         const [start, end] = this.#keyOf(entry)
         if (compareBytes(blocks.bytes, start, end, key, 0, key.length) >= least) {
-          this.#key = copyBytes(blocks.bytes.subarray(start, end))
+          this.#key = Buffer.from(blocks.bytes.subarray(start, end))
           return
         }
         this.#place++

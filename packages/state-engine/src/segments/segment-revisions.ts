@@ -1,4 +1,4 @@
-import { copyBytes } from '@ledger-state/core/bytes'
+import { Buffer } from 'node:buffer'
 import { compareBytes } from './compare-bytes.js'
 import { DELETED, EntryReader } from './entry-reader.js'
 import type { KeyProbe } from './key-filter.js'
@@ -30,7 +30,7 @@ export class SegmentRevisions {
   /** Copy of the value at the cursor; null for a deletion. */
   value(): Uint8Array | null {
     const end = this.#entry.ends[this.#write]!
-    return end === DELETED ? null : copyBytes(this.#entry.bytes.subarray(this.#entry.starts[this.#write]!, end))
+    return end === DELETED ? null : Buffer.from(this.#entry.bytes.subarray(this.#entry.starts[this.#write]!, end))
   }
 
   /** Moves to the newest write at or below a version. Returns whether there is one. @throws `store_corrupt` */

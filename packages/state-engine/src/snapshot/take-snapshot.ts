@@ -3,11 +3,13 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
+import { NUMBERED_KEY_ENCODER } from '../bytes/numbered-key.js'
 import { folderHasStore, walFileDamaged } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import {
   LEDGER_KEY,
   type LmdbStore,
+  type Records,
   STORE_FILE,
   UNFINISHED_STORE_FILE,
   withStoreErrors,
@@ -18,11 +20,14 @@ import type { LmdbEnvironment, Table } from '../lmdb/table.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
+import { listSegmentRows } from '../records/segment-rows.js'
 import { getReverting } from '../records/truncations.js'
+import { removeUnnamedSegments } from '../segments/segment-names.js'
 import { AppendFile, listWalFiles, walFilePath } from '../wal/append-file.js'
 import { encodeEmptyFile, encodeSyncMark, FILE_HEADER_LENGTH, recordSeed, syncMarkOffset } from '../wal/file-header.js'
 import { WalReader } from '../wal/reader.js'
 import { HeldFiles } from './held-files.js'
+import { HeldSegments } from './held-segments.js'
 
 const MOST_TRIES = 3
 /** Interval in milliseconds at which the folder is read until the copy of the data file has begun. */
@@ -89,17 +94,20 @@ interface CopyParts extends SnapshotParts {
 async function copyAll(parts: CopyParts): Promise<boolean> {
   const { store, path, unfinished, atFailpoint, expectOpen } = parts
   const held = new HeldFiles(store.path)
+  const segments = new HeldSegments(store.path, path)
   try {
-    await copyDataFile(parts, held)
+    await copyDataFile(parts, held, segments)
     expectOpen()
     atFailpoint('snapshot: data file copied')
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
-      const merged = readMerged(unfinished)
+      const merged = readMerged(unfinished, store.segments !== undefined)
+      if (!(await segments.copy(merged?.segments ?? new Set()))) return false
       return !merged || (await copyWalFiles(parts, merged, held))
     })
   } finally {
     held.close()
+    segments.close()
   }
 }
 
@@ -107,8 +115,14 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
 async function copyDataFile(
   { store, unfinished: file, compact, atFailpoint }: CopyParts,
   held: HeldFiles,
+  segments: HeldSegments,
 ): Promise<void> {
-  withStoreErrors(store.path, () => held.holdPresent())
+  const holdPresent = () =>
+    withStoreErrors(store.path, () => {
+      held.holdPresent()
+      if (store.segments) segments.holdPresent()
+    })
+  holdPresent()
   atFailpoint('snapshot: files held')
   let isOver = false
   let failure: { readonly error: unknown } | undefined
@@ -124,9 +138,9 @@ async function copyDataFile(
   // LMDB begins its read transaction before it writes.
   while (!isOver && !(statSync(file, { throwIfNoEntry: false })?.size ?? 0)) {
     await Promise.race([copied, sleep(POLL_MS)])
-    withStoreErrors(store.path, () => held.holdPresent())
+    holdPresent()
   }
-  withStoreErrors(store.path, () => held.holdPresent())
+  holdPresent()
   await copied
   withStoreErrors(dirname(file), () => {
     if (failure) throw failure.error
@@ -219,16 +233,19 @@ async function finishCopy(path: string, { segment, end, syncMarks: [marked] }: W
 function removeUnfinished(path: string, unfinished: string): void {
   for (const file of [unfinished, `${unfinished}-lock`]) rmSync(file, { force: true, recursive: true })
   for (const number of listWalFiles(path)) rmSync(walFilePath(path, number))
+  if (existsSync(path)) removeUnnamedSegments(path, new Set())
 }
 
 interface CopiedState {
   readonly record: LedgerRecord
   /** Whether a truncation is under way. */
   readonly isReverting: boolean
+  /** Numbers of its segment files. */
+  readonly segments: ReadonlySet<number>
 }
 
 /** Reads a data file that no other process uses. */
-function readMerged(file: string): CopiedState | undefined {
+function readMerged(file: string, hasSegments: boolean): CopiedState | undefined {
   const root = openEnvironment(file, { readOnly: true, readAhead: false })
   try {
     const meta = root.openDB({
@@ -237,7 +254,11 @@ function readMerged(file: string): CopiedState | undefined {
       keyEncoding: 'binary',
     }) as unknown as Table<Uint8Array>
     const bytes = meta.getBinary(LEDGER_KEY)
-    return bytes && { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined }
+    if (!bytes) return undefined
+    const options = { name: 'segments', encoding: 'binary', keyEncoder: NUMBERED_KEY_ENCODER as never } as const
+    const segments = hasSegments ? (root.openDB(options) as unknown as Records) : undefined
+    const files = new Set(listSegmentRows({ segments }).map(({ file: number }) => number))
+    return { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined, segments: files }
   } finally {
     void (root as unknown as LmdbEnvironment).close()
     rmSync(`${file}-lock`, { force: true })

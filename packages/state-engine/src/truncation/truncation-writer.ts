@@ -2,11 +2,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type LedgerSummary, noLedger, type TruncateOptions } from '@ledger-state/engine'
 import { expectKept, nextTruncation, validateTruncation } from '@ledger-state/engine/authoring'
 import { type MergeScheduler, SLICE_MS } from '../compaction/merge-scheduler.js'
+import { countSegmentBlocks } from '../read/merged-blocks.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { getReverting } from '../records/truncations.js'
+import { removeSegment } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import type { WriterParts } from '../write/writer-parts.js'
 import { MergedRevert } from './revert-merged.js'
+import { truncateSegments } from './truncate-segments.js'
 import { type MergedTruncation, truncateMerged } from './truncate-store.js'
 
 /** Cuts off the newest versions of a store, and then removes from LMDB what they wrote. */
@@ -95,15 +98,23 @@ export class TruncationWriter {
   }
 
   async #truncateMerged(content: Pick<MergedTruncation, 'truncation' | 'latestBlock' | 'mark'>): Promise<void> {
-    const { store, builder, log, transactions, atFailpoint } = this.#parts
+    const { store, builder, log, reads, transactions, atFailpoint } = this.#parts
+    const { ledger, slices } = reads.snapshot()
+    const droppedBlocks = store.segments
+      ? countSegmentBlocks(slices, content.truncation.version + 1n, ledger!.latestVersion)
+      : 0
+    let removed: readonly number[] = []
     const truncate = ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('truncation: file created')
       transactions.runNow(transactions.ofLog, () => {
-        truncateMerged(store, builder, { ...content, walFile, nextCommit })
+        const merged = { ...content, walFile, nextCommit }
+        if (store.segments) removed = truncateSegments(store, builder, { ...merged, droppedBlocks })
+        else truncateMerged(store, builder, merged)
         atFailpoint('truncation: before the transaction ends')
       })
-      this.#isReverting = true
+      this.#isReverting = store.segments === undefined
     }
     await transactions.inTurn(() => log.bypass(1, 'truncation: committed', truncate))
+    for (const file of removed) removeSegment(store.path, file)
   }
 }

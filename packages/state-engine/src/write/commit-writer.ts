@@ -2,12 +2,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
 import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
+import { flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { SegmentMerge } from '../compaction/merge-segment.js'
+import { hashSeedOf, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { expectAbsent } from '../lmdb/verify-absence.js'
+import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
+import { newestInSlices } from '../read/segment-slices.js'
 import { DELETED } from '../records/latest-record.js'
+import { SegmentMatch } from '../segments/block-search.js'
+import { PRESENT } from '../segments/found.js'
+import { KeyProbe } from '../segments/key-filter.js'
+import { removeSegment } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
 import { dropUnfinishedImport } from './import-state.js'
@@ -34,6 +42,8 @@ export class CommitWriter {
   readonly #parts: WriterParts
   readonly #segmentBytes: number
   readonly #latest = new SharedRecord()
+  readonly #probe: KeyProbe
+  readonly #match = new SegmentMatch()
   /** Commits that are placed in the WAL file and not written to it. */
   #placed: WaitingCommit[] = []
 
@@ -44,10 +54,13 @@ export class CommitWriter {
   constructor(parts: WriterParts, segmentBytes: number) {
     this.#parts = parts
     this.#segmentBytes = segmentBytes
-    const { store, builder, log, transactions } = parts
+    const { store, builder, log, transactions, numbers, atFailpoint } = parts
+    this.#probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
     this.merges = new MergeScheduler({
       store,
       builder,
+      numbers,
+      atFailpoint,
       memtable: log.memtable,
       transact: (slice) => this.#mergeSlice(slice),
       transactElsewhere: (transact) => this.#mergeElsewhere(transact),
@@ -194,6 +207,10 @@ export class CommitWriter {
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
       segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInLatest(key))
+      if (store.segments) {
+        this.#flushAtOnce(segment, walFile, ledger)
+        return
+      }
       const merge = new SegmentMerge(store, builder, segment, walFile)
       transactions.runNow(transactions.ofLog, () => {
         if (!ledger) dropUnfinishedImport(store)
@@ -202,6 +219,29 @@ export class CommitWriter {
       })
     }
     await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
+  }
+
+  /** Writes a segment into a file, and makes it a part of the store. */
+  #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): void {
+    const { store, builder, numbers, transactions, atFailpoint } = this.#parts
+    const file = numbers.take()
+    try {
+      const row = withStoreErrors(store.path, () => {
+        for (const steps = flushSegment(store, segment, file); ; ) {
+          const { done, value } = steps.next()
+          if (done) return value
+        }
+      })
+      transactions.runNow(transactions.ofLog, () => {
+        if (!ledger) dropUnfinishedImport(store)
+        putFlushed(store, builder, segment, row, walFile)
+        atFailpoint('bulk: before the transaction ends')
+      })
+    } catch (error) {
+      removeSegment(store.path, file)
+      throw error
+    }
+    this.merges.startLevels()
   }
 
   /** Begins the next segment. At most one sealed segment waits to be merged. */
@@ -223,6 +263,10 @@ export class CommitWriter {
 
   #isInLatest(key: Uint8Array): boolean {
     const { store, reads } = this.#parts
+    if (store.segments) {
+      const { slices } = reads.snapshot()
+      return slices.length > 0 && newestInSlices(slices, this.#probe.take(key), this.#match) === PRESENT
+    }
     const latest = this.#latest
     const { options } = reads.snapshot()
     if (!latest.load(store.latest, key, options)) {

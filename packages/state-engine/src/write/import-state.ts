@@ -15,14 +15,19 @@ import {
 } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { segmentDamaged } from '../errors.js'
+import { LEDGER_KEY, type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
+import { SegmentFiles } from '../read/segment-slices.js'
 import { appendBlocks } from '../records/block-lists.js'
 import { putLarge } from '../records/large-values.js'
 import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../records/latest-record.js'
-import { encodeLedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
+import { encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../records/mark.js'
+import { listSegmentRows, putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
+import { segmentPath } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
+import { writeImportedBlock, writeImportedPart } from './import-segments.js'
 import type { WriterParts } from './writer-parts.js'
 
 /** Keys of records of the database `meta` during an import. */
@@ -66,8 +71,9 @@ export function unfinishedImport({ store, expectOpen }: WriterParts): Unfinished
 }
 
 /** Discards an unfinished import, within the transaction of the caller. */
-export function dropUnfinishedImport({ meta, latest, large }: LmdbStore): void {
+export function dropUnfinishedImport({ meta, latest, large, segments }: LmdbStore): void {
   if (!meta.getBinary(IMPORTING_KEY)) return
+  segments?.clearSync()
   latest.clearSync()
   large.clearSync()
   meta.removeSync(IMPORTING_KEY)
@@ -79,10 +85,12 @@ class LmdbImport implements StateImport {
   #mark: Uint8Array | undefined
   readonly #parts: WriterParts
   readonly #shared = new SharedRecord()
+  readonly #files: SegmentFiles
   #counts: ImportCounts
 
   constructor(parts: WriterParts, version: bigint, counts: ImportCounts, mark: Uint8Array | undefined) {
     this.#parts = parts
+    this.#files = new SegmentFiles(parts.store)
     this.version = version
     this.#counts = counts
     this.#mark = mark
@@ -101,14 +109,17 @@ class LmdbImport implements StateImport {
     const { store, builder, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     let counts = this.#counts
     expectOpen()
+    const rows = store.segments ? this.#writeFiles(entries) : []
     await transactions.run(store.durability, () => {
       this.#expectCurrent()
-      counts = this.#put(entries)
+      counts = store.segments ? this.#putRows(rows, entries) : this.#put(entries)
       putUnfinished(store, builder, this.version, counts, mark)
       atFailpoint('import: part done')
     })
     onChange()
     this.#counts = counts
+    // So that an import of many parts does not have many files open.
+    await this.#parts.levelsSettled()
     this.#mark = mark && Uint8Array.from(mark)
   }
 
@@ -124,20 +135,25 @@ class LmdbImport implements StateImport {
     const { nextLargeId, payloadBytes } = this.#counts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     expectOpen()
+    const blockRow = store.segments && writeImportedBlock(store, version, block, this.#parts.numbers.take())
     const finish = ({ walFile, nextCommit }: FollowingFile) =>
       // Commits in that file need what this transaction wrote.
       transactions.runNow(transactions.ofLog, () => {
         this.#expectCurrent()
         const { meta } = store
-        const record = {
+        const record: { -readonly [Field in keyof LedgerRecord]: LedgerRecord[Field] } = {
           ledger,
           base: { version, complete },
           walFile,
           nextCommit,
           ...NOTHING_MERGED,
           nextLargeId,
-          blocks: appendBlocks(store, builder, [{ firstVersion: version, block }]),
+          blocks: store.segments ? 1 : appendBlocks(store, builder, [{ firstVersion: version, block }]),
           payloadBytes,
+        }
+        if (blockRow) {
+          putSegmentRow(store, builder, blockRow)
+          record.nextGeneration = blockRow.file + 1
         }
         meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
         putMark(store, builder, mark)
@@ -146,6 +162,7 @@ class LmdbImport implements StateImport {
         atFailpoint('import: before it counts')
       })
     await transactions.inTurn(() => log.bypass(1, 'import: done', finish))
+    this.#files.keep([])
     onChange()
   }
 
@@ -154,6 +171,24 @@ class LmdbImport implements StateImport {
     const left = readUnfinished(this.#parts.store)
     if (left?.version === this.version && left.counts.entries === this.#counts.entries) return
     throw importReplaced(this.version)
+  }
+
+  #writeFiles(entries: readonly KeyedEntry[]): SegmentRow[] {
+    const { store, numbers } = this.#parts
+    this.#expectCurrent()
+    return withStoreErrors(store.path, () => {
+      const slices = this.#files.take(listSegmentRows(store))
+      if (typeof slices === 'number') throw segmentDamaged(segmentPath(store.path, slices), 0, 'the file is missing')
+      this.#files.keep(slices)
+      return writeImportedPart(store, this.version, entries, slices, () => numbers.take())
+    })
+  }
+
+  #putRows(rows: readonly SegmentRow[], entries: readonly KeyedEntry[]): ImportCounts {
+    const { store, builder } = this.#parts
+    for (const row of rows) putSegmentRow(store, builder, row)
+    const payloadBytes = rows.reduce((sum, row) => sum + row.payloadBytes, this.#counts.payloadBytes)
+    return { entries: this.#counts.entries + entries.length, nextLargeId: 0, payloadBytes }
   }
 
   #put(entries: readonly KeyedEntry[]): ImportCounts {

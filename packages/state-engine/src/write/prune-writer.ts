@@ -3,6 +3,7 @@ import { noLedger, type PruneOptions, type PruneResult } from '@ledger-state/eng
 import { type BlockEntry, expectCount, expectObject, windowStart } from '@ledger-state/engine/authoring'
 import type { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { type PruneStep, pruneStep, raiseOldest } from '../compaction/prune-store.js'
+import { countSegmentBlocks } from '../read/merged-blocks.js'
 import type { WriterParts } from './writer-parts.js'
 
 /** Raises the oldest version of a store, and removes what no kept version sees, step by step. */
@@ -50,6 +51,23 @@ export class PruneWriter {
     return this.#step(block, 1)
   }
 
+  /** Raises the oldest version of a store with segment files. Merges remove what is below it. */
+  async #raise(oldest: BlockEntry | undefined): Promise<PruneStep> {
+    const { store, builder, reads, transactions, atFailpoint, expectOpen } = this.#parts
+    store.expectInPlace()
+    if (oldest) {
+      await transactions.run(store.durability, () => {
+        expectOpen()
+        const { ledger, slices } = reads.snapshot()
+        const dropped = countSegmentBlocks(slices, ledger!.oldestVersion, oldest.firstVersion - 1n)
+        raiseOldest(store, builder, oldest, dropped)
+        atFailpoint('prune: floor raised')
+      })
+      this.#merges.startLevels()
+    }
+    return { dropped: 0, done: true }
+  }
+
   /**
    * Runs a transaction of the prune, in the thread of merges if it is available, where it may have several steps.
    * @param oldest block with which the window begins from now on; undefined if that stays
@@ -57,6 +75,7 @@ export class PruneWriter {
    */
   #step(oldest: BlockEntry | undefined, maxEntries: number): Promise<PruneStep> {
     const { store, builder, transactions, atFailpoint, expectOpen } = this.#parts
+    if (store.segments) return this.#raise(oldest)
     return transactions.inTurn(() => {
       expectOpen()
       const thread = this.#merges.availableThread

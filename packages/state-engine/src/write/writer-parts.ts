@@ -1,9 +1,11 @@
 import type { Block, LedgerSummary } from '@ledger-state/engine'
 import type { RecordBuilder } from '../bytes/record.js'
+import type { SegmentNumbers } from '../compaction/segment-numbers.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { StoreTransactions } from '../lmdb/store-transactions.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import type { SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import type { WalAppender } from '../wal/appender.js'
 
@@ -13,6 +15,7 @@ export interface WriterReads {
     readonly options: ReadOptions
     readonly record: LedgerRecord | undefined
     readonly ledger: LedgerSummary | undefined
+    readonly slices: readonly SegmentSlice[]
   }
   blockAt(version: bigint): Block
   /** Makes the newest commit of the memtable visible to reads. */
@@ -27,10 +30,14 @@ export interface WriterParts {
   readonly builder: RecordBuilder
   readonly reads: WriterReads
   readonly log: WalAppender
+  /** Numbers of new segment files. */
+  readonly numbers: SegmentNumbers
   readonly transactions: StoreTransactions
   readonly atFailpoint: AtFailpoint
   /** Runs work after all earlier work on commits and on their files. */
   inTurn<T>(work: () => Promise<T>): Promise<T>
+  /** Resolves when no level of segment files is full. */
+  levelsSettled(): Promise<void>
   /** Called after each change that readers see. */
   readonly onChange: () => void
   /** Checks that the engine is open. @throws `store_closed` if it is not */

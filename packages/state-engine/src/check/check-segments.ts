@@ -1,0 +1,99 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { BlockEntry } from '@ledger-state/engine/authoring'
+import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import type { SegmentFiles, SegmentSlice } from '../read/segment-slices.js'
+import type { LedgerRecord } from '../records/ledger-record.js'
+import { listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
+import { checkSegment } from '../segments/check-segment.js'
+import { KeyProbe } from '../segments/key-filter.js'
+import { SegmentLists } from '../segments/segment-lists.js'
+import type { SegmentReader } from '../segments/segment-reader.js'
+import type { CheckFindings } from './check-findings.js'
+
+export interface SegmentCounts {
+  readonly keys: number
+  readonly writes: number
+  /** Blocks that begin in the files, up to the versions that are left. */
+  readonly blocks: readonly BlockEntry[]
+}
+
+/** The segment files that a check reads, open, so that they stay readable if a merge removes them meanwhile. */
+export interface CheckedSegments {
+  readonly rows: readonly SegmentRow[]
+  readonly slices: ReadonlyMap<number, SegmentSlice>
+  /** Number of a file that is gone; undefined if none is. */
+  readonly missing: number | undefined
+}
+
+/** Opens the files that a state names. Those that are damaged are among the findings. */
+export function openCheckedSegments(store: LmdbStore, files: SegmentFiles, findings: CheckFindings): CheckedSegments {
+  const rows = findings.attempt(() => listSegmentRows(store, findings.options)) ?? []
+  const slices = new Map<number, SegmentSlice>()
+  for (const row of rows) {
+    const taken = findings.attempt(() => files.take([row]))
+    if (typeof taken === 'number') return { rows, slices, missing: row.file }
+    if (taken) slices.set(row.file, taken[0]!)
+  }
+  return { rows, slices, missing: undefined }
+}
+
+/** Checks segment files one by one, and that together they are what the ledger record says. */
+export async function checkSegments(
+  store: LmdbStore,
+  findings: CheckFindings,
+  { rows, slices }: CheckedSegments,
+  { ledger }: LedgerRecord,
+): Promise<SegmentCounts> {
+  const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+  const counts = { keys: 0, writes: 0, blocks: [] as BlockEntry[] }
+  let before: SegmentRow | undefined
+  for (const row of rows) {
+    // The files of an imported state have the same versions.
+    const isImported = before?.isBase && row.isBase
+    if (before && !isImported && row.firstVersion <= before.until) {
+      findings.add(`the segment file ${row.file} begins at version ${row.firstVersion}, not above ${before.until}`)
+    }
+    if (row.until > row.lastVersion || row.until > ledger.latestVersion) {
+      findings.add(`the segment file ${row.file} ends at version ${row.until}, above the latest version`)
+    }
+    before = row
+    const reader = slices.get(row.file)?.reader
+    if (!reader) continue
+    expectRow(findings, store, row, reader)
+    for (const steps = checkSegment(reader, probe); ; ) {
+      if (findings.attempt(() => steps.next())?.done !== false) break
+      await nextTurn()
+    }
+    findings.attempt(() => addBlocks(counts.blocks, row, reader))
+    counts.keys += row.keys
+    counts.writes += row.writes
+  }
+  return counts
+}
+
+function expectRow(
+  findings: CheckFindings,
+  store: LmdbStore,
+  row: SegmentRow,
+  { identity, summary }: SegmentReader,
+): void {
+  const isSame =
+    identity.storeId === store.storeId &&
+    identity.firstVersion === row.firstVersion &&
+    identity.lastVersion === row.lastVersion &&
+    identity.level === row.level &&
+    identity.isBase === row.isBase &&
+    summary.writes === row.writes &&
+    summary.keys === row.keys &&
+    summary.payloadBytes === row.payloadBytes &&
+    Buffer.compare(summary.sha256, row.sha256) === 0
+  if (!isSame) findings.add(`the segment file ${row.file} is not the one that the database segments names`)
+}
+
+function addBlocks(blocks: BlockEntry[], { until }: SegmentRow, { file }: SegmentReader): void {
+  const lists = new SegmentLists(file)
+  for (let list = 0; list < lists.count; list++) {
+    for (const entry of lists.at(list)) if (entry.firstVersion <= until) blocks.push(entry)
+  }
+}

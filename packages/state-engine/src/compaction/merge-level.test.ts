@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest'
+import type { SegmentRow } from '../records/segment-rows.js'
+import { filesToMerge } from './merge-level.js'
+
+function rowsOf(files: readonly (Partial<SegmentRow> & Pick<SegmentRow, 'level'>)[]): SegmentRow[] {
+  return files.map((file, at) => ({
+    firstVersion: BigInt(10 * at),
+    lastVersion: BigInt(10 * at + 9),
+    until: BigInt(10 * at + 9),
+    file: at,
+    isBase: false,
+    fileBytes: 1_000,
+    writes: 100,
+    keys: 50,
+    payloadBytes: 500,
+    sha256: new Uint8Array(32),
+    ...file,
+  }))
+}
+
+function filesOf(rows: readonly SegmentRow[], oldestVersion: bigint) {
+  const wanted = filesToMerge(rows, oldestVersion)
+  return wanted && { ...wanted, inputs: wanted.inputs.map(({ file }) => file) }
+}
+
+it('eight files of a level become one of the next', () => {
+  const seven = Array.from({ length: 7 }, () => ({ level: 0 }))
+  expect(filesOf(rowsOf(seven), 0n)).toBe(undefined)
+  const files = [{ level: 1 }, ...seven, { level: 0 }]
+  expect(filesOf(rowsOf(files), 0n)).toEqual({ inputs: [1, 2, 3, 4, 5, 6, 7, 8], level: 1, floor: undefined })
+  const ones = Array.from({ length: 8 }, () => ({ level: 1 }))
+  expect(filesOf(rowsOf([...ones, { level: 0 }]), 0n)).toMatchObject({ inputs: [0, 1, 2, 3, 4, 5, 6, 7], level: 2 })
+  // A file has less than 2 GiB.
+  const ofBytes = (fileBytes: number) => filesOf(rowsOf(ones.map((one) => ({ ...one, fileBytes }))), 0n)?.inputs
+  expect(ofBytes(2 ** 28)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  expect(ofBytes(2 ** 29)).toBe(undefined)
+})
+
+it('what is below the window becomes a base once it is half as much as the base', () => {
+  const rows = rowsOf([{ level: 255, isBase: true }, { level: 0, writes: 49 }, { level: 0 }])
+  expect(filesOf(rows, 19n)).toBe(undefined)
+  expect(filesOf(rows, 28n)).toBe(undefined)
+  expect(filesOf(rows, 29n)).toEqual({ inputs: [0, 1, 2], level: 255, floor: 29n })
+  const enough = rowsOf([{ level: 255, isBase: true }, { level: 0, writes: 50 }, { level: 0 }])
+  expect(filesOf(enough, 19n)).toEqual({ inputs: [0, 1], level: 255, floor: 19n })
+  expect(filesOf(rowsOf([{ level: 0 }, { level: 0 }]), 9n)).toEqual({ inputs: [0], level: 255, floor: 9n })
+  expect(filesOf(rowsOf([{ level: 255, isBase: true }, { level: 0 }]), 9n)).toBe(undefined)
+})
+
+it('files that span too many versions stay apart', () => {
+  const files = Array.from({ length: 8 }, () => ({ level: 0 }))
+  const rows = rowsOf(files).map((row, at) => (at === 0 ? { ...row, firstVersion: 0n } : { ...row, until: 2n ** 60n }))
+  expect(filesOf(rows, 0n)).toBe(undefined)
+})

@@ -1,0 +1,21 @@
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { decodeLedgerRecord } from '../records/ledger-record.js'
+import { listSegmentRows } from '../records/segment-rows.js'
+
+/** Gives numbers to the segment files that the writer of a store makes. A number that a row had is not given again. */
+export class SegmentNumbers {
+  readonly #store: LmdbStore
+  #next = 0
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  take(): number {
+    const bytes = this.#store.meta.getBinary(LEDGER_KEY)
+    const least = bytes ? decodeLedgerRecord(bytes).nextGeneration : 0
+    const used = listSegmentRows(this.#store).map(({ file }) => file + 1)
+    this.#next = Math.max(this.#next, least, ...used)
+    return this.#next++
+  }
+}

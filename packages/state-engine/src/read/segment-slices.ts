@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs'
+import { highHalf, lowHalf } from '../bytes/numbered-key.js'
+import { segmentDamaged } from '../errors.js'
+import type { LmdbStore } from '../lmdb/lmdb-store.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import { BlockCache } from '../segments/block-cache.js'
+import type { SegmentMatch } from '../segments/block-search.js'
+import { ABSENT, type Found } from '../segments/found.js'
+import type { KeyProbe } from '../segments/key-filter.js'
+import { SegmentLists } from '../segments/segment-lists.js'
+import { segmentPath } from '../segments/segment-names.js'
+import { SegmentReader } from '../segments/segment-reader.js'
+
+/** A segment file, as far as a state of the store has it. */
+export interface SegmentSlice {
+  readonly row: SegmentRow
+  readonly reader: SegmentReader
+  readonly lists: SegmentLists
+  readonly firstHigh: number
+  readonly firstLow: number
+  /** Newest version that is left, less the first. */
+  readonly most: number
+}
+
+export const NO_SLICES: readonly SegmentSlice[] = []
+
+/** Finds the newest write of a key, of all versions. The slices are the newest first. @throws `store_corrupt` */
+export function newestInSlices(slices: readonly SegmentSlice[], probe: KeyProbe, match: SegmentMatch): Found {
+  for (const { reader, most } of slices) {
+    const found = reader.find(probe, most, match)
+    if (found !== ABSENT) return found
+  }
+  return ABSENT
+}
+
+/** Bytes of blocks in memory if files are not mapped. */
+const CACHE_BYTES = 2 ** 26
+/** Name of the variable with which tests read files without a map. */
+const UNMAPPED_VARIABLE = 'LEDGER_STATE_UNMAPPED'
+
+/** The segment files of a store that are open. */
+export class SegmentFiles {
+  readonly #store: LmdbStore
+  readonly #cache = new BlockCache(CACHE_BYTES)
+  readonly #isMapped = process.env[UNMAPPED_VARIABLE] === undefined
+  readonly #open = new Map<number, { readonly reader: SegmentReader; readonly lists: SegmentLists }>()
+
+  constructor(store: LmdbStore) {
+    this.#store = store
+  }
+
+  /**
+   * Opens the files of a state, the newest first. Returns the number of a file that is gone, if there is one: then the
+   * store has a newer state. @throws `store_corrupt`
+   */
+  take(rows: readonly SegmentRow[]): readonly SegmentSlice[] | number {
+    const slices: SegmentSlice[] = []
+    for (const row of rows.toReversed()) {
+      const opened = this.#open.get(row.file) ?? this.#openFile(row)
+      if (!opened) return row.file
+      const { firstVersion } = row
+      const first = { firstHigh: highHalf(firstVersion), firstLow: lowHalf(firstVersion) }
+      slices.push({ row, ...opened, ...first, most: Number(row.until - firstVersion) })
+    }
+    return slices
+  }
+
+  /** Closes all files but those of a state, which is then the only one that is read. */
+  keep(slices: readonly SegmentSlice[]): void {
+    const kept = new Set(slices.map(({ row }) => row.file))
+    for (const [file, { reader }] of this.#open) {
+      if (kept.has(file)) continue
+      reader.close()
+      this.#open.delete(file)
+    }
+  }
+
+  #openFile({ file, sha256 }: SegmentRow) {
+    const path = segmentPath(this.#store.path, file)
+    try {
+      const reader = new SegmentReader(path, { cache: this.#cache, isMapped: this.#isMapped })
+      const opened = { reader, lists: new SegmentLists(reader.file) }
+      this.#open.set(file, opened)
+      if (Buffer.compare(reader.summary.sha256, sha256) !== 0) {
+        throw segmentDamaged(path, 0, 'the file is not the one that the catalog names')
+      }
+      return opened
+    } catch (error) {
+      // A merge may remove it at any moment.
+      if (!existsSync(path)) return undefined
+      throw error
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import { Buffer } from 'node:buffer'
+import { closeSync, fsyncSync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
+
+const COPIED_AT_ONCE = 2 ** 20
+
+/**
+ * Keeps segment files for a copy of the store, although merges remove them meanwhile: as links in the folder of the copy, or
+ * open if that is on another disk. The files never change, so a link is as good as a copy.
+ */
+export class HeldSegments {
+  readonly #from: string
+  readonly #to: string
+  readonly #linked = new Set<number>()
+  readonly #descriptors = new Map<number, number>()
+
+  constructor(from: string, to: string) {
+    this.#from = from
+    this.#to = to
+  }
+
+  /** Holds the files that are in the folder now. */
+  holdPresent(): void {
+    for (const file of listSegments(this.#from)) {
+      if (this.#linked.has(file) || this.#descriptors.has(file)) continue
+      try {
+        this.#hold(file)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      }
+    }
+  }
+
+  /** Has the copy have these files, and no others. Returns false if one was removed before it was held. */
+  async copy(files: ReadonlySet<number>): Promise<boolean> {
+    for (const file of this.#linked) if (!files.has(file)) rmSync(segmentPath(this.#to, file))
+    for (const file of files) {
+      if (this.#linked.has(file)) continue
+      const descriptor = this.#descriptors.get(file)
+      if (descriptor === undefined) return false
+      await copyDurably(descriptor, segmentPath(this.#to, file))
+    }
+    return true
+  }
+
+  close(): void {
+    for (const descriptor of this.#descriptors.values()) closeSync(descriptor)
+    this.#descriptors.clear()
+  }
+
+  #hold(file: number): void {
+    const path = segmentPath(this.#from, file)
+    try {
+      linkSync(path, segmentPath(this.#to, file))
+      this.#linked.add(file)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error
+      // The folder is on another disk, or the disk has no links.
+      this.#descriptors.set(file, openSync(path, 'r'))
+    }
+  }
+}
+
+async function copyDurably(from: number, path: string): Promise<void> {
+  const to = openSync(path, 'w')
+  try {
+    const buffer = Buffer.allocUnsafe(COPIED_AT_ONCE)
+    for (let at = 0; ; ) {
+      const count = readSync(from, buffer, 0, buffer.length, at)
+      if (count === 0) break
+      for (let done = 0; done < count; ) done += writeSync(to, buffer, done, count - done, at + done)
+      at += count
+      await nextTurn()
+    }
+    fsyncSync(to)
+  } finally {
+    closeSync(to)
+  }
+}

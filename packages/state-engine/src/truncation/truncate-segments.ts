@@ -1,0 +1,35 @@
+import { addTruncation } from '@ledger-state/engine/authoring'
+import type { RecordBuilder } from '../bytes/record.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
+import { putMark } from '../records/mark.js'
+import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
+import { getTruncations, putTruncations } from '../records/truncations.js'
+import type { MergedTruncation } from './truncate-store.js'
+
+/**
+ * Cuts off versions that are in segment files, within the transaction of the caller. Returns the numbers of the files that
+ * the store has no more.
+ */
+export function truncateSegments(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  content: MergedTruncation & { readonly droppedBlocks: number },
+): number[] {
+  const { truncation, latestBlock, mark, walFile, nextCommit, droppedBlocks } = content
+  const { version } = truncation
+  const removed: number[] = []
+  for (const row of listSegmentRows(store)) {
+    if (row.firstVersion > version) {
+      removeSegmentRow(store, row)
+      removed.push(row.file)
+    } else if (row.until > version) putSegmentRow(store, builder, { ...row, until: version })
+  }
+  putTruncations(store, builder, addTruncation(getTruncations(store), truncation))
+  putMark(store, builder, mark)
+  const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+  const ledger = { ...record.ledger, latestVersion: version, latestBlock }
+  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks }
+  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
+  return removed
+}

@@ -1,0 +1,75 @@
+import { Buffer } from 'node:buffer'
+import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
+import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
+import { toRow } from '../compaction/flush-segment.js'
+import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { KeyHash } from '../memtable/key-hash.js'
+import type { SegmentSlice } from '../read/segment-slices.js'
+import { newestInSlices } from '../read/segment-slices.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import { SegmentMatch } from '../segments/block-search.js'
+import { ABSENT } from '../segments/found.js'
+import { KeyProbe } from '../segments/key-filter.js'
+import { segmentPath } from '../segments/segment-names.js'
+import { SegmentWriter } from '../segments/segment-writer.js'
+
+/** Versions of a file span less than this, so that their differences are exact numbers. */
+const MOST_SPAN_BITS = 52n
+
+/**
+ * Writes the entries of a part of an import into files, whose rows no transaction has yet. Files of earlier parts are
+ * `imported`. @throws `duplicate_key`
+ */
+export function writeImportedPart(
+  store: LmdbStore,
+  version: bigint,
+  entries: readonly KeyedEntry[],
+  imported: readonly SegmentSlice[],
+  takeNumber: () => number,
+): SegmentRow[] {
+  const sorted = entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
+  const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+  const match = new SegmentMatch()
+  for (const [at, { key }] of sorted.entries()) {
+    const isRepeated = at > 0 && Buffer.compare(sorted[at - 1]!.key, key) === 0
+    if (isRepeated || newestInSlices(imported, probe.take(key), match) !== ABSENT) throw duplicateKey(version)
+  }
+  const spans = new Map<bigint, KeyedEntry[]>()
+  for (const entry of sorted) {
+    const span = entry.version >> MOST_SPAN_BITS
+    const others = spans.get(span)
+    if (others) others.push(entry)
+    else spans.set(span, [entry])
+  }
+  return [...spans.values()].map((part) => writeFile(store, version, part, takeNumber()))
+}
+
+/** Writes a file that has only the block of an imported state. */
+export function writeImportedBlock(store: LmdbStore, version: bigint, block: BlockInfo, file: number): SegmentRow {
+  return writeFile(store, version, [], file, block)
+}
+
+function writeFile(
+  store: LmdbStore,
+  version: bigint,
+  entries: readonly KeyedEntry[],
+  file: number,
+  block?: BlockInfo,
+): SegmentRow {
+  const firstVersion = entries.reduce((least, entry) => (entry.version < least ? entry.version : least), version)
+  const place = { firstVersion, lastVersion: version, level: 0, isBase: true }
+  const identity = { storeId: store.storeId, hashSeed: hashSeedOf(store), ...place }
+  const writer = new SegmentWriter(segmentPath(store.path, file), identity, { isDurable: store.durability !== 'none' })
+  try {
+    if (block) writer.addBlock({ firstVersion: version, block })
+    for (const { key, version: written, value, annotation } of entries) {
+      const stored = valueToStored(value, annotation)
+      writer.beginKey(key, 0, key.length)
+      writer.add(Number(written - firstVersion), stored, 0, stored.length)
+    }
+    return toRow(writer.finish(), { ...place, file })
+  } catch (error) {
+    writer.abort()
+    throw error
+  }
+}
