@@ -1,5 +1,5 @@
 /**
- * Measured figures from which forecasts follow. docs/sizing.md, "What was measured", says where each figure comes from.
+ * Measured figures from which forecasts follow. docs/sizing.md, "Measured figures", says where each figure comes from.
  */
 export interface MeasuredSizes {
   /**
