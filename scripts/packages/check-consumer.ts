@@ -15,6 +15,8 @@ const PORTABLE_PACKAGES: readonly string[] = [
   'bcs',
   'move-module',
   'proof',
+  'records',
+  'slices',
   'light-client',
   'ledger',
 ]
@@ -67,7 +69,7 @@ function filesToCompile(project: string, folder: string, examples: readonly stri
 }
 
 /** Entry points that need Node.js, or an optional peer. */
-const NOT_EVERYWHERE: readonly string[] = ['./contract', './mysten']
+const NOT_EVERYWHERE: readonly string[] = ['./contract', './mysten', './epoch-change', './writes-hash', './take']
 
 /** Names by which a package can be imported on any runtime. */
 function entryPoints(project: string, folder: string): string[] {
