@@ -45,13 +45,13 @@ export function missingOption(
 
 export function sourceBesideNode(source: string): ProgramError {
   return usageError(
-    `--from-node stands for the backups of a network, and ${JSON.stringify(clip(source))} is not the name of one`,
+    `--from-node replaces the backups of a network, but ${JSON.stringify(clip(source))} is not the name of a network`,
   )
 }
 
 export function unreadableNetwork(text: string, names: readonly string[], cause: unknown): ProgramError {
   const why = cause instanceof Error ? cause.message : String(cause)
-  const message = `${JSON.stringify(clip(text))} is neither ${names.join(', ')} nor a file that describes a network: ${why}`
+  const message = `${JSON.stringify(clip(text))} is not one of ${names.join(', ')} and not a file that describes a network: ${why}`
   return new LedgerStateError('usage', message, {}, { cause })
 }
 
@@ -65,20 +65,20 @@ export function unreadableSlice(file: string, cause: unknown): ProgramError {
  * @param command command that makes a store of both slices
  */
 export function widerSlice(error: LedgerStateError, command: string): LedgerStateError {
-  const message = `${error.message}; with what this store keeps: ${command}`
+  const message = `${error.message}. To keep both slices, run: ${command}`
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
 /** Error for a proof of the whole state from a store that keeps a part of it. */
 export function assumedBaseHasNoRoot(): ProgramError {
   const message =
-    'this store began on an assumed empty base, and the root of a state follows from all that was written: what the source proved when it was ingested stands in ledger-state info'
+    'this store began on an assumed empty base, but a state root is computed from the whole state; ledger-state info shows what the source proved during the ingest'
   return new LedgerStateError('state_root_unknown', message)
 }
 
 export function sliceHasNoRoot(): ProgramError {
   const message =
-    'this store keeps a slice of its ledger, and the root of a state follows from all of it: what the source proved when it was ingested stands in ledger-state info'
+    'this store keeps only part of the ledger, but a state root is computed from the whole state; ledger-state info shows what the source proved during the ingest'
   return new LedgerStateError('state_root_unknown', message)
 }
 
@@ -87,27 +87,29 @@ export function fromAboveTo(from: bigint, to: bigint): ProgramError {
 }
 
 export function fromWithSince(): ProgramError {
-  return usageError('--from and --since both say where to begin: --since takes the state there, too; give one of them')
+  return usageError(
+    '--from and --since both set where to begin (--since also ingests the state there); give only one of them',
+  )
 }
 
 export function timeWithoutSince(words: string): ProgramError {
-  return usageError(`--to ${words} is a time, which only goes with --since`)
+  return usageError(`--to ${words} is a time; a time needs --since`)
 }
 
 /** Error for a disk without room for what a command would write. */
 export function diskTooSmall(dataDir: string, neededBytes: number, freeBytes: number): ProgramError {
-  const message = `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, and about ${formatBytes(neededBytes)} will be filled: nothing was fetched. A later --since, --retain or another --data-dir needs less there; --no-check-disk begins nevertheless`
+  const message = `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but the ingest needs about ${formatBytes(neededBytes)}: nothing was fetched. Use a later --since, --retain or another --data-dir to need less there, or --no-check-disk to begin anyway`
   return new LedgerStateError('disk_too_small', message)
 }
 
 /** Error for a disk without room for the snapshot from which a slice is taken. */
 export function noRoomForSnapshot(folder: string, neededBytes: number, freeBytes: number): ProgramError {
-  const message = `the disk of ${folder} has ${formatBytes(freeBytes)} free, and the snapshot that the slice is taken of needs ${formatBytes(neededBytes)} there meanwhile: nothing was fetched`
+  const message = `the disk of ${folder} has ${formatBytes(freeBytes)} free, but fetching the snapshot needs ${formatBytes(neededBytes)} there temporarily; nothing was fetched`
   return new LedgerStateError('disk_too_small', message)
 }
 
 export function replicaOfSlice(url: string): ProgramError {
-  return usageError(`the node at ${url} keeps a slice itself: a replica of it, without --only, has the same slice`)
+  return usageError(`the node at ${url} itself keeps a slice: a replica without --only keeps the same slice`)
 }
 
 /**
@@ -116,16 +118,16 @@ export function replicaOfSlice(url: string): ProgramError {
  */
 export function sliceOfSnapshotCutShort(store: string, folder: string): ProgramError {
   return usageError(
-    `a slice of a snapshot was begun in ${store} and cut short: the command that began it resumes it, with the same --only; for anything else, remove ${folder} and the store`,
+    `the ingest of a slice of a snapshot into ${store} was interrupted: run the same command with the same --only to resume it; for anything else, first remove ${folder} and the store`,
   )
 }
 
 export function folderOfOthers(folder: string): ProgramError {
-  return usageError(`${folder} belongs to another user: TMPDIR names another temporary folder`)
+  return usageError(`${folder} belongs to another user: set TMPDIR to use another temporary folder`)
 }
 
 export function fromAfterTo(): ProgramError {
-  return usageError('the time of --from is after that of --to')
+  return usageError('the time given as --from is after the time given as --to')
 }
 
 /** Adds to an error about a version or a time outside of a store what the store holds. */
@@ -134,14 +136,14 @@ export function outsideOfStore(
   { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerSummary,
 ) {
   const times = `${formatTimestamp(oldestBlock.timestampUsec)} to ${formatTimestamp(latestBlock.timestampUsec)}`
-  const message = `${error.message}; the store holds versions ${oldestVersion} to ${latestVersion}, of ${times}`
+  const message = `${error.message}; the store holds versions ${oldestVersion} to ${latestVersion}, from ${times}`
   return new LedgerStateError(error.code, message, error.fields, { cause: error })
 }
 
 /** Adds advice to an error of an ingest: the switch that its field `option` names, or a command. */
 export function withAdvice(error: unknown): unknown {
   if (isLedgerStateError(error, 'unsigned_contradicted')) {
-    const message = `${error.message}; cut off what is not signed with ledger-state trust reject-unsigned`
+    const message = `${error.message}; remove the unsigned versions with ledger-state trust reject-unsigned`
     return new LedgerStateError(error.code, message, error.fields, { cause: error })
   }
   if (!isLedgerStateError(error, 'base_missing', 'invalid_argument', 'untrusted')) return error
@@ -152,25 +154,25 @@ export function withAdvice(error: unknown): unknown {
 
 /** Line for operators about a store whose ledger differs from the one that validators signed. */
 export function contradictedStore({ version, epoch }: { readonly version: bigint; readonly epoch: bigint }): string {
-  return `the validators of epoch ${epoch} signed another ledger up to version ${version} than this store holds: nothing beyond the newest signed version is served; cut off the rest with ledger-state trust reject-unsigned (docs/trust.md)`
+  return `the validators of epoch ${epoch} signed a ledger up to version ${version} that differs from this store: the node serves nothing after the newest signed version; remove the rest with ledger-state trust reject-unsigned (docs/trust.md)`
 }
 
 /** Error that ends a reader, so that the next one serves the store by what is known now. */
 export function trustChanged(): ProgramError {
-  return new LedgerStateError('unavailable', 'what validators signed of this store is known anew')
+  return new LedgerStateError('unavailable', 'new validator signatures for this store: the reader restarts')
 }
 
 export function nothingIngested(source: string): ProgramError {
-  return new LedgerStateError('no_ledger', `the ${source} holds no version: the store is still empty`)
+  return new LedgerStateError('no_ledger', `the ${source} does not hold a version: the store is still empty`)
 }
 
 export function noWaypoint(store: string): ProgramError {
-  const message = `${store} does not say from which waypoint its epochs follow: give the one that its network publishes with --waypoint`
+  const message = `${store} does not record the waypoint that verifies its epochs: give the waypoint that its network publishes with --waypoint`
   return new LedgerStateError('untrusted', message, {})
 }
 
 export function noEndings(store: string): ProgramError {
-  const message = `${store} keeps no ends of epochs: nothing vouches for it; ingest from a backup with signatures (docs/trust.md)`
+  const message = `${store} keeps no epoch changes, so it cannot be verified; ingest from a backup with signatures (docs/trust.md)`
   return new LedgerStateError('untrusted', message, {})
 }
 
@@ -179,27 +181,27 @@ export function noEndings(store: string): ProgramError {
  * @param store name of the store
  */
 export function noCheckpoint(store: string): ProgramError {
-  const message = `${store} keeps no signed checkpoint in its window: ingest from a backup, a state snapshot or a genesis that a waypoint vouches for (docs/trust.md)`
+  const message = `${store} keeps no signed checkpoint in its window: ingest from a backup, a state snapshot or a genesis that a waypoint verifies (docs/trust.md)`
   return new LedgerStateError('no_checkpoint', message)
 }
 
 export function prunedMeanwhile(version: bigint): ProgramError {
-  const message = `the tree of version ${version} is not made: the version was pruned meanwhile; a larger --retain leaves more time`
+  const message = `the tree of version ${version} was not built, because the version was pruned first; a larger --retain leaves more time`
   return new LedgerStateError('no_checkpoint', message)
 }
 
 export function sliceWithoutTree(store: string): ProgramError {
-  const message = `${store} keeps a slice of its ledger: without the whole state there is no tree of it`
+  const message = `${store} keeps only part of the ledger: a tree needs the whole state`
   return new LedgerStateError('no_checkpoint', message)
 }
 
 export function assumedBaseWithoutTree(store: string): ProgramError {
-  const message = `${store} began on an assumed empty base: without what was written before there is no tree of its state`
+  const message = `${store} began on an assumed empty base: a tree needs the whole state`
   return new LedgerStateError('no_checkpoint', message)
 }
 
 export function noTreeFolder(store: string): ProgramError {
-  return usageError(`${store} has no folder for trees: --tree-dir DIR names one`)
+  return usageError(`${store} has no folder for trees: name one with --tree-dir DIR`)
 }
 
 export function emptyStore(dataDir: string): ProgramError {
@@ -208,8 +210,7 @@ export function emptyStore(dataDir: string): ProgramError {
 
 /** Error for a forecast from a store in which no value was superseded yet. */
 export function nothingToForecastFrom(): ProgramError {
-  const message =
-    'nothing to forecast from: no version of this store has superseded a value; ingest some versions first'
+  const message = 'cannot forecast: no version of this store has replaced a value yet; ingest some versions first'
   return new LedgerStateError('no_ledger', message)
 }
 
@@ -219,19 +220,19 @@ export function nothingToServe(dataDir: string): ProgramError {
 }
 
 export function deadlyStore(dataDir: string, end: string): ProgramError {
-  const what = `reading it ended two processes in a row with ${end}, as a page does that leads outside of the file`
-  return new LedgerStateError('store_corrupt', `${dataDir} is damaged: ${what}; restore a snapshot, or ingest anew`)
+  const what = `two processes in a row ended with ${end} while reading it, which happens if a page points outside the file`
+  return new LedgerStateError('store_corrupt', `${dataDir} is damaged: ${what}; restore a snapshot or ingest again`)
 }
 
 /** Error of a check that came to no result. */
 export function checkUnfinished(dataDir: string, why: string): ProgramError {
-  const message = `the check of ${dataDir} did not finish: ${why}; nothing is known about the store, so it is to be checked again`
+  const message = `the check of ${dataDir} did not finish: ${why}; the state of the store is unknown; run the check again`
   return new LedgerStateError('unfinished', message)
 }
 
 export function damagedStore(dataDir: string, problems: number, checked: string): ProgramError {
   const what = problems === 1 ? '1 problem' : `${problems} problems`
-  const message = `${dataDir} is damaged: ${what} in ${checked}; restore a snapshot, or ingest anew`
+  const message = `${dataDir} is damaged: ${what} in ${checked}; restore a snapshot or ingest again`
   return new LedgerStateError('store_corrupt', message)
 }
 
@@ -240,7 +241,7 @@ export function damagedStore(dataDir: string, problems: number, checked: string)
  * nodes and geneses have them, feeds of others do not.
  */
 export function stateRootUnknown(store: string, first: bigint, last: bigint): ProgramError {
-  const message = `state root unknown: the ledger in ${store} has none from version ${first} to ${last}; a store that was ingested from a backup, a state snapshot, a genesis or a node has the root at the end of each block`
+  const message = `state root unknown: the ledger in ${store} has no state root from version ${first} to ${last}; ingest from a backup, a state snapshot, a genesis or a node to get one at the end of each block`
   return new LedgerStateError('state_root_unknown', message)
 }
 
@@ -250,7 +251,7 @@ export function storeStateRootDiffers(
   held: Uint8Array,
   computed: Uint8Array,
 ): ProgramError {
-  const message = `state root of version ${version}: ${store} has ${bytesToHexDigits(computed)}, but the ledger says ${bytesToHexDigits(held)}; the state is not that of the chain: restore a snapshot, or ingest anew (a fork may need --hash-salt)`
+  const message = `state root of version ${version}: ${store} has ${bytesToHexDigits(computed)}, but the ledger says ${bytesToHexDigits(held)}; the state differs from the chain: restore a snapshot or ingest again (a fork may need --hash-salt)`
   return new LedgerStateError('state_root_differs', message)
 }
 
@@ -282,7 +283,7 @@ export function isFolder(file: string): ProgramError {
 }
 
 export function copyNotEmpty(name: string): ProgramError {
-  return new LedgerStateError('store_not_empty', `${name} holds a store already`)
+  return new LedgerStateError('store_not_empty', `${name} already holds a store`)
 }
 
 /** Error for a command that a signal cut short. The exit status is that of a process ended by the signal. */

@@ -39,7 +39,7 @@ export function integerOutOfRange(text: string, kind: string): BcsError {
 }
 
 export function tooManyInOption(count: number): BcsError {
-  return invalidValue(`${count} elements, an Option holds at most one`)
+  return invalidValue(`expected at most one element in an Option, got ${count}`)
 }
 
 export function fieldNotFound(name: string): BcsError {

@@ -42,7 +42,7 @@ describe('errors', () => {
       'the import of version 7 was replaced by another import or by a commit',
       { version: 7n },
     ],
-    [() => markTooLong(9, 8), 'invalid_argument', 'the mark has 9 bytes, at most 8 are allowed', {}],
+    [() => markTooLong(9, 8), 'invalid_argument', 'the mark has 9 bytes; the limit is 8', {}],
     [
       () => entryFromLaterVersion(9n, 8n),
       'invalid_argument',
@@ -52,10 +52,10 @@ describe('errors', () => {
     [
       () => versionGap(4n, 7n),
       'version_gap',
-      'version 7 does not follow version 4, expected 5',
+      'version 7 does not follow version 4; expected 5',
       { expected: 5n, found: 7n },
     ],
-    [() => firstBlockMissing(4n), 'block_order', 'version 4 is the first of the store but begins no block', {}],
+    [() => firstBlockMissing(4n), 'block_order', 'version 4 is the first of the store but does not begin a block', {}],
     [
       () => blockNotHigher(4n, 2n, 3n),
       'block_order',
@@ -75,8 +75,8 @@ describe('errors', () => {
       'the commit is for chain 2, but the store holds chain 1',
       { expected: 1n, found: 2n },
     ],
-    [() => keyTooLong(4n, 9, 8), 'key_too_long', 'version 4 writes a key of 9 bytes, the limit is 8', {}],
-    [() => valueTooLong(4n, 9, 8), 'value_too_long', 'version 4 writes a value of 9 bytes, the limit is 8', {}],
+    [() => keyTooLong(4n, 9, 8), 'key_too_long', 'version 4 writes a key of 9 bytes; the limit is 8', {}],
+    [() => valueTooLong(4n, 9, 8), 'value_too_long', 'version 4 writes a value of 9 bytes; the limit is 8', {}],
     [
       () => importNeedsEmptyStore(),
       'store_not_empty',
@@ -86,7 +86,7 @@ describe('errors', () => {
     [
       () => storeLockedHere('the folder'),
       'store_locked',
-      'this program has the store open for writing already and holds the folder; close that engine first',
+      'this program already has the store open for writing and holds the folder; close that engine first',
       { holder: 'self' },
     ],
     [() => storeClosed(), 'store_closed', 'the store is closed', {}],

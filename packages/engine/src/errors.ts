@@ -109,7 +109,7 @@ export function importReplaced(version: bigint): StoreError {
 }
 
 export function markTooLong(length: number, most: number): StoreError {
-  return new LedgerStateError('invalid_argument', `the mark has ${length} bytes, at most ${most} are allowed`)
+  return new LedgerStateError('invalid_argument', `the mark has ${length} bytes; the limit is ${most}`)
 }
 
 export function entryFromLaterVersion(version: bigint, stateVersion: bigint): StoreError {
@@ -119,12 +119,12 @@ export function entryFromLaterVersion(version: bigint, stateVersion: bigint): St
 
 export function versionGap(previous: bigint, found: bigint): StoreError {
   const expected = previous + 1n
-  const message = `version ${found} does not follow version ${previous}, expected ${expected}`
+  const message = `version ${found} does not follow version ${previous}; expected ${expected}`
   return new LedgerStateError('version_gap', message, { expected, found })
 }
 
 export function firstBlockMissing(version: bigint): StoreError {
-  return new LedgerStateError('block_order', `version ${version} is the first of the store but begins no block`)
+  return new LedgerStateError('block_order', `version ${version} is the first of the store but does not begin a block`)
 }
 
 export function blockNotHigher(version: bigint, height: bigint, previousHeight: bigint): StoreError {
@@ -150,12 +150,12 @@ export function chainIdMismatch(expected: bigint, found: bigint): StoreError {
 export function keyTooLong(version: bigint, length: number, most: number): StoreError {
   return new LedgerStateError(
     'key_too_long',
-    `version ${version} writes a key of ${length} bytes, the limit is ${most}`,
+    `version ${version} writes a key of ${length} bytes; the limit is ${most}`,
   )
 }
 
 export function valueTooLong(version: bigint, length: number, most: number): StoreError {
-  const message = `version ${version} writes a value of ${length} bytes, the limit is ${most}`
+  const message = `version ${version} writes a value of ${length} bytes; the limit is ${most}`
   return new LedgerStateError('value_too_long', message)
 }
 
@@ -169,7 +169,7 @@ export function importNeedsEmptyStore(): StoreError {
 
 /** Error of a second writer in the same process. */
 export function storeLockedHere(holder: string, cause?: unknown): StoreError {
-  const message = `this program has the store open for writing already and holds ${holder}; close that engine first`
+  const message = `this program already has the store open for writing and holds ${holder}; close that engine first`
   return new LedgerStateError('store_locked', message, { holder: 'self' }, { cause })
 }
 

@@ -48,11 +48,14 @@ export function notARegularFile(path: string): FeedError {
 }
 
 export function unreadablePipe(path: string): FeedError {
-  return new LedgerStateError('invalid_argument', `${path} is a socket or device, from which no feed can be read`)
+  return new LedgerStateError(
+    'invalid_argument',
+    `${path} is a socket or device; a feed can only be read from a file or a pipe`,
+  )
 }
 
 export function unknownFolder(path: string, manifests: readonly string[]): FeedError {
-  const message = `${path} is not a backup: it has no metadata (*.meta), no ${manifests.join(' and no ')}`
+  const message = `${path} is not a backup: it has no metadata (*.meta) and no ${manifests.join(' and no ')}`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -62,12 +65,12 @@ export function unknownFile(path: string): FeedError {
 }
 
 export function waypointWithoutSignatures(location: string): FeedError {
-  const message = `no waypoint can vouch for ${location}: feeds and nodes carry no signatures of validators`
+  const message = `a waypoint cannot verify ${location}: feeds and nodes carry no signatures of validators`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function zstdUnsupported(path: string): FeedError {
-  const message = `${path} is compressed with zstd, which Node.js ${process.version} cannot read: 22.15 or newer can`
+  const message = `${path} is compressed with zstd, which Node.js ${process.version} cannot read; use 22.15 or newer`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -106,7 +109,7 @@ export function otherWaypoint(path: string, found: string | undefined, expected:
 }
 
 export function otherGenesis(path: string, chainId: number, found: string, network: string, known: string): FeedError {
-  const message = `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: it is damaged, or of another network, whose waypoint has to be given`
+  const message = `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`
   return new LedgerStateError('verification_failed', message)
 }
 
@@ -123,11 +126,11 @@ export function fileTooLarge(path: string, most: number): FeedError {
 /** Turns the error of a stream into an error that names the file. */
 export function cannotReadToEnd(place: string, cause: unknown): LedgerStateError {
   if (isLedgerStateError(cause)) return cause
-  return invalidBackup(place, `cannot be read to its end: ${messageOf(cause)}`, cause)
+  return invalidBackup(place, `cannot be read to the end: ${messageOf(cause)}`, cause)
 }
 
 export function recordTooLong(path: string, record: number, length: number, most: number): FeedError {
-  return invalidBackup(`${path}, record ${record}:`, `a length of ${length} bytes, at most ${most} are expected`)
+  return invalidBackup(`${path}, record ${record}:`, `expected a length of at most ${most} bytes, found ${length}`)
 }
 
 export function recordCutShort(path: string, record: number): FeedError {
@@ -139,7 +142,7 @@ export function outsideBackup(root: string, handle: string): FeedError {
 }
 
 export function missingFile(path: string): FeedError {
-  return invalidBackup('the backup', `lacks ${path} (nor is it there as .gz or .zst)`)
+  return invalidBackup('the backup', `is missing ${path} (also looked for ${path}.gz and ${path}.zst)`)
 }
 
 export function tooManyLines(path: string, most: number): FeedError {
@@ -155,7 +158,7 @@ export function notAnObject(place: string): FeedError {
 }
 
 export function wrongMember(place: string, name: string, found: unknown, expected: string): FeedError {
-  return invalidBackup(place, `has ${JSON.stringify(found)} for "${name}", ${expected} is expected`)
+  return invalidBackup(place, `has ${JSON.stringify(found)} for "${name}"; expected ${expected}`)
 }
 
 export function withoutTransactions(root: string, state: { version: bigint; folder: string } | undefined): FeedError {
@@ -164,7 +167,7 @@ export function withoutTransactions(root: string, state: { version: bigint; fold
 }
 
 export function missingVersions(place: string, from: bigint, to: bigint): FeedError {
-  return invalidBackup(place, `lacks versions ${from} to ${to - 1n}`)
+  return invalidBackup(place, `is missing versions ${from} to ${to - 1n}`)
 }
 
 export function unknownChunkFormat(place: string, format: string): FeedError {
@@ -184,11 +187,11 @@ export function surplusRecords(path: string, expected: number): FeedError {
 }
 
 export function unorderedKeys(): FeedError {
-  return new LedgerStateError('invalid_backup', 'its key hash is not above that of the record before')
+  return new LedgerStateError('invalid_backup', 'its key hash is not above the key hash of the previous record')
 }
 
 export function noStateChunks(place: string): FeedError {
-  return invalidBackup(place, 'lists no chunk')
+  return invalidBackup(place, 'does not list a chunk')
 }
 
 export function unexpectedEntries(
@@ -199,12 +202,13 @@ export function unexpectedEntries(
 ): FeedError {
   return invalidBackup(
     `${place}: ${path}`,
-    `holds entries ${found[0]} to ${found[1]}, expected from ${expectedFrom} on`,
+    `holds entries ${found[0]} to ${found[1]}; expected entries starting at ${expectedFrom}`,
   )
 }
 
 export function stateWithoutBlock(version: bigint): FeedError {
-  const lacks = 'lacks 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds'
+  const lacks =
+    'is missing 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds'
   return invalidBackup(`the state at version ${version}`, lacks)
 }
 
@@ -215,7 +219,7 @@ export function stateWithoutBlock(version: bigint): FeedError {
  * @param siblingsOf the version or the entry whose siblings the proof should have
  */
 export function wrongSiblings(proofPath: string, siblings: string, siblingsOf: string): FeedError {
-  return invalidBackup(`${proofPath}:`, `its ${siblings} are not those of ${siblingsOf}`)
+  return invalidBackup(`${proofPath}:`, `its ${siblings} do not belong to ${siblingsOf}`)
 }
 
 export function proofEndsEarly(proofPath: string, end: bigint, lastVersion: bigint): FeedError {
@@ -229,21 +233,21 @@ export function backupWithoutStateRoot(proofPath: string, version: bigint): Feed
 /** @param undecoded why the transaction was not decoded, if it was not */
 export function transactionNotFound(offset: number, salt: string, undecoded: string | undefined): FeedError {
   const why = undecoded === undefined ? '' : ` (it was not decoded: ${undecoded})`
-  const message = `no TransactionInfo has the hash of the transaction that begins at byte ${offset}${why}: it is damaged, or its ledger salts hashes with another word than ${salt}`
+  const message = `no TransactionInfo has the hash of the transaction at byte ${offset}${why}: the file is damaged, or its ledger uses a hash salt other than ${salt}`
   return new LedgerStateError('verification_failed', message, { offset })
 }
 
 export function undecodedNotice(place: string, why: string): string {
-  return `${place} has transactions that this program cannot decode: ${why}; it finds their ends by their hashes`
+  return `${place} has transactions that this program cannot decode: ${why}; the program finds where they end by their hashes`
 }
 
 export function manifestStateRootDiffers(place: string, named: string, proven: Uint8Array): FeedError {
-  const message = `${place} names the state root ${named}, but its proof proves ${bytesToHexDigits(proven)}`
+  const message = `${place} names the state root ${named}, but its proof is for ${bytesToHexDigits(proven)}`
   return new LedgerStateError('verification_failed', message)
 }
 
 export function otherEpoch(place: string, named: bigint, proven: bigint): FeedError {
-  const message = `${place} says that epoch ${named} ends with the state, but the ledger info of its proof ends epoch ${proven}`
+  const message = `${place} says that epoch ${named} ends with the state, but the ledger info in its proof ends epoch ${proven}`
   return new LedgerStateError('verification_failed', message)
 }
 
@@ -262,12 +266,12 @@ export function otherEpochInState(place: string, named: bigint, configured: bigi
 }
 
 export function otherLedgerBefore(path: string, version: number): FeedError {
-  const message = `${path}: the ledger before version ${version} is not the one that the store holds, or that was read before`
+  const message = `${path}: the ledger before version ${version} differs from the ledger of the store or from the part read earlier`
   return new LedgerStateError('ledger_fork', message)
 }
 
 export function proverEnded(): FeedError {
-  return new LedgerStateError('source_failed', 'a thread that proves or hashes has ended')
+  return new LedgerStateError('source_failed', 'a thread that verifies or hashes has ended')
 }
 
 export function duplicateStateKey(keyHash: Uint8Array): FeedError {
@@ -276,12 +280,12 @@ export function duplicateStateKey(keyHash: Uint8Array): FeedError {
 }
 
 export function spillFailed(folder: string, cause: unknown): FeedError {
-  const message = `cannot keep the hashes of the state in ${folder}: ${messageOf(cause)}; 64 bytes a key are needed there`
+  const message = `cannot write the hashes of the state to ${folder}: ${messageOf(cause)}; they need 64 bytes per key`
   return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
 export function tooManyKeys(keys: number, most: number): FeedError {
-  return new LedgerStateError('spill_failed', `a tree of ${keys} keys cannot be kept: ${most} are the most`)
+  return new LedgerStateError('spill_failed', `cannot store a tree of ${keys} keys; the limit is ${most}`)
 }
 
 /**
@@ -290,13 +294,13 @@ export function tooManyKeys(keys: number, most: number): FeedError {
  */
 export function badStateTree(path: string, cause: unknown): FeedError {
   const why = cause instanceof Error ? messageOf(cause) : String(cause)
-  return new LedgerStateError('state_tree_damaged', `${path} cannot be used: ${why}; make it again`, {}, { cause })
+  return new LedgerStateError('state_tree_damaged', `${path} cannot be used: ${why}; build it again`, {}, { cause })
 }
 
 // Signatures
 
 export function networkWithoutBackups(name: string): FeedError {
-  const message = `the network ${name} names no backups: a file of --network may, as "backups"`
+  const message = `the network ${name} has no backups; a --network file can name them in "backups"`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -311,8 +315,10 @@ export function invalidNetwork(why: string): FeedError {
 
 /** Notice that the source has no trusted waypoint, so that nothing vouches for it. */
 export function withoutVouching(root: string, waypoint: string | undefined): string {
-  const compare = waypoint ? `; compare its first waypoint ${waypoint} with the one that its network publishes` : ''
-  return `nothing vouches for the ledger in ${root}: no waypoint of it is trusted${compare}`
+  const compare = waypoint
+    ? `; compare its first waypoint ${waypoint} with the waypoint that its network publishes`
+    : ''
+  return `the signatures of the ledger in ${root} are not verified: it has no trusted waypoint${compare}`
 }
 
 /**
@@ -320,12 +326,12 @@ export function withoutVouching(root: string, waypoint: string | undefined): str
  * store
  */
 export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint): FeedError {
-  const message = `${path}: the validators of epoch ${epoch} signed another ledger up to version ${version} than the store holds unsigned`
+  const message = `${path}: the validators of epoch ${epoch} signed a ledger up to version ${version} that differs from the unsigned versions of this store`
   return new LedgerStateError('unsigned_contradicted', message, { version, epoch })
 }
 
 export function noTrustedEnding(root: string, waypoints: readonly string[]): FeedError {
-  const message = `nothing vouches for the backup in ${root}: it has no end of an epoch at a trusted waypoint that comes early enough (${waypoints.join(', ')}); take its folders epoch_ending_* along, trust an earlier waypoint, or take it without signatures`
+  const message = `the backup in ${root} cannot be verified: it has no epoch change at a trusted waypoint that is early enough (${waypoints.join(', ')}); copy its epoch_ending_* folders too, trust an earlier waypoint, or ingest it without signatures`
   return new LedgerStateError('untrusted', message, { option: 'unsigned' })
 }
 
@@ -336,8 +342,8 @@ export function noTrustedEnding(root: string, waypoints: readonly string[]): Fee
 export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
   const message =
     known === undefined
-      ? `the ends of epochs of the backup in ${root} do not reach a trusted waypoint`
-      : `the backup in ${root} lacks the ends of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}; take these folders epoch_ending_* along, or take it without signatures`
+      ? `the epoch changes of the backup in ${root} do not reach a trusted waypoint`
+      : `the backup in ${root} is missing the changes of epochs ${known} to ${wanted - 1n}, which name the validators of epoch ${wanted}; copy their epoch_ending_* folders too, or ingest the backup without signatures`
   return new LedgerStateError('untrusted', message, { epoch: wanted, option: 'unsigned' })
 }
 
@@ -349,12 +355,12 @@ export function notAUrl(text: string): FeedError {
 }
 
 export function urlWithCredentials(host: string): FeedError {
-  const message = `the URL of the node at ${host} contains a user name or password, which requests cannot carry`
+  const message = `the URL of the node at ${host} contains a user name or password, but requests cannot send them`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function urlWithQuery(host: string): FeedError {
-  const message = `the URL of the node at ${host} has a query or a fragment, which the paths of requests would follow`
+  const message = `the URL of the node at ${host} has a query or a fragment; remove it, because requests append a path to the URL`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -377,13 +383,13 @@ export function requestRefused(url: string, why: string, status: number | undefi
  */
 export function notANode(url: string, status: number, isPage: boolean, found: string): FeedError {
   const message = isPage
-    ? `${url} is not the API of a node or a bucket: it answered status ${status} and a page in HTML, as a proxy does that wants a login`
-    : `${url} is not the API of a node: {"chain_id","ledger_version",…} expected, found status ${status}, ${found}`
+    ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does`
+    : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}`
   return new LedgerStateError('source_failed', message)
 }
 
 export function keepsNoTransactions(url: string): FeedError {
-  const message = `${url} is a Ledger State node, which keeps states and no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`
+  const message = `${url} is a Ledger State node that keeps no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -396,12 +402,12 @@ export function unexpectedStatus(url: string, status: number, text: string): Fee
 }
 
 export function prunedByNode(url: string, version: bigint, text: string): FeedError {
-  const message = `${url}: the node has pruned version ${version}; take it from a backup, or ask an archive: ${text}`
+  const message = `${url}: the node has pruned version ${version}; use a backup or an archive node: ${text}`
   return new LedgerStateError('source_failed', message, { status: 410 })
 }
 
 export function beforeFeed(url: string, version: bigint, text: string): FeedError {
-  const message = `${url}: version ${version} is older than the feed; begin with a snapshot of its store: ${text}`
+  const message = `${url}: version ${version} is older than the feed; begin with a snapshot of that node's store: ${text}`
   return new LedgerStateError('version_gap', message, { expected: version })
 }
 
@@ -410,24 +416,24 @@ export function feedEnded(url: string): FeedError {
 }
 
 export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {
-  const message = `${url} announced versions up to ${last}, and now does not have version ${version}`
+  const message = `${url} announced versions up to ${last}, but now does not have version ${version}`
   return new LedgerStateError('source_failed', message)
 }
 
 export function openingStopped(url: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} was not opened: it was stopped meanwhile`)
+  return new LedgerStateError('source_failed', `${url} was not opened: the command was stopped first`)
 }
 
 export function otherVersion(found: bigint): FeedError {
-  return new LedgerStateError('source_failed', `version ${found} found in its place`)
+  return new LedgerStateError('source_failed', `found version ${found} instead`)
 }
 
 export function otherChain(url: string, found: string, expected: number): FeedError {
-  return new LedgerStateError('chain_id_mismatch', `${url} is of chain ${found}, it was ${expected}`)
+  return new LedgerStateError('chain_id_mismatch', `${url} now has chain ${found}; it had chain ${expected} before`)
 }
 
 export function nodeOnFork(url: string, version: bigint): FeedError {
-  const message = `${url}: version ${version} is not of the ledger that was read so far; the node is on a fork, or of another network`
+  const message = `${url}: version ${version} does not continue the ledger read so far; the node is on a fork or on another network`
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
@@ -435,22 +441,22 @@ export function nodeOnFork(url: string, version: bigint): FeedError {
 
 export function notABucket(location: string): FeedError {
   const shown = location.replace(/\/\/[^/]*@/, '//…@')
-  const message = `${JSON.stringify(clip(shown))} names no backup in a bucket: s3://BUCKET/PREFIX or gs://BUCKET/PREFIX is expected`
+  const message = `${JSON.stringify(clip(shown))} does not name a backup in a bucket; expected s3://BUCKET/PREFIX or gs://BUCKET/PREFIX`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function noSuchBucket(address: string): FeedError {
-  const message = `there is no bucket at ${address}; its name may have changed: networks publish those of their backups`
+  const message = `there is no bucket at ${address}; its name may have changed: look for the current one in what the network publishes`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function accessDenied(what: string, status: number, why: string): FeedError {
-  const message = `${what} without an account that may do so (status ${status}, ${why}); a copy of the backup in a folder can be ingested, too`
+  const message = `${what} without an account that has access (status ${status}, ${why}); alternatively, ingest a copy of the backup from a folder`
   return new LedgerStateError('source_failed', message)
 }
 
 export function notAListing(url: string, found: string): FeedError {
-  const message = `${url} answered ${found} in place of the listing of a bucket (XML); it is not a bucket, or a proxy answers for it`
+  const message = `expected a bucket listing (XML) from ${url}, found ${found}; it is not a bucket, or a proxy answers instead`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -459,15 +465,15 @@ export function tooManyObjects(folder: string, most: number): FeedError {
 }
 
 export function endlessListing(url: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} answered a page of the listing that does not lead on`)
+  return new LedgerStateError('source_failed', `${url} answered a page of the listing without a next page`)
 }
 
 export function missingObject(place: string): FeedError {
-  return invalidBackup('the backup', `lacks ${place}, though it is listed or named in a manifest`)
+  return invalidBackup('the backup', `is missing ${place}, which a listing or a manifest names`)
 }
 
 export function objectChanged(place: string, why: string): FeedError {
-  const message = `${place} is another object than it was (${why}); objects of a backup never change: run the same command again`
+  const message = `${place} has changed (${why}), but objects of a backup never change: run the same command again`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -476,19 +482,19 @@ export function transferStopped(url: string): FeedError {
 }
 
 export function folderWithoutParent(place: string): FeedError {
-  const message = `${place} is one folder of a backup, whose files are named from the folder above it: the bucket has none`
+  const message = `${place} is one folder of a backup; its manifest names files relative to the folder above, and the bucket has no such folder`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function cannotSpool(path: string, cause: unknown): FeedError {
-  const message = `cannot keep a copy in ${path}: ${messageOf(cause)}; TMPDIR names another place`
+  const message = `cannot write a copy to ${path}: ${messageOf(cause)}; set TMPDIR to use another folder`
   return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
 // Windows of backups
 
 export function windowOfBackupOnly(location: string): FeedError {
-  const message = `${location} is not a whole backup, with metadata: only of one can a window be chosen`
+  const message = `${location} is not a whole backup with metadata; a window can only be chosen from a whole backup`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -508,14 +514,14 @@ export function snapshotTooNew(
 ): FeedError {
   const time = timeUsec === undefined ? '' : ` (${formatTime(timeUsec)})`
   const found =
-    oldest === undefined ? 'it has no state' : `its oldest state is of version ${oldest}${time}, which is newer`
+    oldest === undefined ? 'it has no state' : `its oldest state is at version ${oldest}${time}, which is newer`
   const choice = oldest === undefined ? 'begin with another backup' : 'begin there or later, or with another backup'
   const message = `the backup in ${root} cannot begin at version ${version}: ${found}, and its transactions do not begin with version 0; ${choice}`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function withoutTimes(root: string): FeedError {
-  const message = `the backup in ${root} has no ends of epochs, which say when its versions were: name a version in place of a time`
+  const message = `the backup in ${root} has no epoch changes, so the times of its versions are unknown: give a version instead of a time`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -528,12 +534,12 @@ export function backupAfterTime(root: string, timeUsec: bigint, firstUsec: bigin
   const first = firstUsec === undefined ? '' : `: its first epoch ended at ${formatTime(firstUsec)}`
   return new LedgerStateError(
     'invalid_argument',
-    `the backup in ${root} has nothing of ${formatTime(timeUsec)}${first}`,
+    `the backup in ${root} does not reach back to ${formatTime(timeUsec)}${first}`,
   )
 }
 
 export function timeBesideBackup(root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint): FeedError {
-  const message = `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit ${formatTime(timeUsec)}: the clock of this machine, which says ${formatTime(nowUsec)}, is wrong, or the backup is not written any more`
+  const message = `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit the requested time ${formatTime(timeUsec)} or the clock of this machine (${formatTime(nowUsec)}): the clock is wrong, or the backup is no longer updated`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -543,12 +549,12 @@ function formatTime(usec: bigint): string {
 }
 
 export function unreadableCredentials(path: string, why: string): FeedError {
-  const message = `the credentials in ${path}, which GOOGLE_APPLICATION_CREDENTIALS names, cannot be used: ${why}`
+  const message = `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`
   return new LedgerStateError('invalid_argument', message)
 }
 
 export function credentialsRefused(origin: string, why: string): FeedError {
-  return new LedgerStateError('source_failed', `${origin} gave no access token for the credentials: ${why}`)
+  return new LedgerStateError('source_failed', `${origin} did not give an access token for the credentials: ${why}`)
 }
 
 // The backup service of a node
@@ -558,43 +564,43 @@ export function serviceEmpty(root: string): FeedError {
 }
 
 export function serviceImplausible(root: string, what: string, found: bigint, most: bigint): FeedError {
-  return new LedgerStateError('source_failed', `the node at ${root} claims ${found} ${what}, more than ${most}`)
+  return new LedgerStateError('source_failed', `the node at ${root} claims ${found} ${what}; the limit is ${most}`)
 }
 
 export function serviceTooLong(url: string, most: number): FeedError {
   return new LedgerStateError(
     'source_failed',
-    `${url} answered more than ${most} bytes, or more records than were asked for`,
+    `${url} answered more than ${most} bytes, or more records than requested`,
   )
 }
 
 export function serviceRefused(url: string, status: number, text: string): FeedError {
-  const why = status === 404 ? 'it is not the backup service of a node, or of an older one' : text
+  const why = status === 404 ? 'it is not the backup service of a node, or the node is too old' : text
   return new LedgerStateError('source_failed', `${url} answered ${status}: ${why}`)
 }
 
 export function serviceShort(url: string, why: string): FeedError {
-  const message = `${url} gave less than was asked for (${why}): the node may have pruned it`
+  const message = `${url} answered less than requested (${why}): the node may have pruned it`
   return new LedgerStateError('source_failed', message)
 }
 
 export function servicePruned(root: string, version: bigint, oldest: bigint): FeedError {
-  const message = `the node at ${root} has pruned version ${version} meanwhile: its transactions begin with version ${oldest} now; begin a new store with a later window, or read from a node that keeps more`
+  const message = `the node at ${root} has now pruned version ${version}: its transactions begin with version ${oldest}; begin a new store with a later window, or read from a node that keeps more`
   return new LedgerStateError('source_failed', message)
 }
 
 export function statePruned(root: string, version: bigint): FeedError {
-  const message = `the node at ${root} has pruned its state of version ${version} meanwhile; begin anew with a later window, or read from a node that keeps more`
+  const message = `the node at ${root} has now pruned its state at version ${version}; start again with a later window, or read from a node that keeps more`
   return new LedgerStateError('source_failed', message)
 }
 
 export function serviceFormatUnknown(root: string, version: bigint): FeedError {
-  const message = `the transaction of version ${version} from ${root} is in no known format: the hashes of the chain may have another salt`
+  const message = `the transaction at version ${version} from ${root} has an unknown format: the chain may use another hash salt`
   return new LedgerStateError('source_failed', message)
 }
 
 export function cannotKeep(path: string, cause: unknown): FeedError {
-  return new LedgerStateError('spill_failed', `cannot keep ${path}: ${messageOf(cause)}`, {}, { cause })
+  return new LedgerStateError('spill_failed', `cannot write ${path}: ${messageOf(cause)}`, {}, { cause })
 }
 
 /** Gives an error about bytes of a source its place: an error for the source that names where the bytes are. */

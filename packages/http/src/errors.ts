@@ -57,7 +57,7 @@ export function invalidPart(part: string, why: string): RequestError {
 }
 
 export function invalidPathEncoding(): RequestError {
-  return invalidRequest('the path is not well percent-encoded UTF-8')
+  return invalidRequest('the path is not correctly percent-encoded UTF-8')
 }
 
 export function invalidPercentEncoding(text: string): RequestError {
@@ -84,7 +84,10 @@ export function structTagExpected(part: string, text: string): RequestError {
 }
 
 export function typeArgumentsGiven(text: string): RequestError {
-  return invalidPart('path `struct_type`', `${JSON.stringify(clip(text))} has type arguments; name the struct alone`)
+  return invalidPart(
+    'path `struct_type`',
+    `${JSON.stringify(clip(text))} has type arguments; give the struct without them`,
+  )
 }
 
 export function limitInvalid(limit: bigint): RequestError {
@@ -96,33 +99,36 @@ export function orderInvalid(text: string): RequestError {
 }
 
 export function pointsInvalid(points: bigint, least: number, most: number): RequestError {
-  return invalidRequest(`${points} points are asked for, ${least} to ${most} are possible`)
+  return invalidRequest(`expected ${least} to ${most} points, got ${points}`)
 }
 
 export function tooManyAssets(found: number, most: number): RequestError {
-  return invalidRequest(`${found} assets are named, at most ${most} are possible`)
+  return invalidRequest(`expected at most ${most} assets, got ${found}`)
 }
 
 export function cursorWith0x(): RequestError {
-  return invalidRequest('a cursor is hex without 0x')
+  return invalidRequest('expected a cursor in hex without 0x')
 }
 
 export function versionAndTimestamp(): RequestError {
-  const message = 'both `ledger_version` and `ledger_timestamp` are given; a state is named by one of them'
+  const message = 'both `ledger_version` and `ledger_timestamp` are given; give only one of them'
   return new LedgerStateError('invalid_parameter', message)
 }
 
 export function parameterUnknown(name: string, meant: string): RequestError {
-  const message = `there is no parameter ${JSON.stringify(name)} here; \`${meant}\` is meant?`
+  const message = `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`
   return new LedgerStateError('invalid_parameter', message)
 }
 
 export function rangeFromAboveTo(from: bigint, to: bigint): RequestError {
-  return new LedgerStateError('invalid_parameter', `\`from\` is version ${from}, above version ${to} of \`to\``)
+  return new LedgerStateError(
+    'invalid_parameter',
+    `\`from\` is version ${from}, which is above version ${to}, given as \`to\``,
+  )
 }
 
 export function rangeFromAfterTo(): RequestError {
-  return new LedgerStateError('invalid_parameter', 'the time of `from` is after that of `to`')
+  return new LedgerStateError('invalid_parameter', 'the time given as `from` is after the time given as `to`')
 }
 
 /** Error for a limit of 0. The reference finds it after the version, and so does this service. */
@@ -135,7 +141,7 @@ export function withTransactionsInvalid(text: string): RequestError {
 }
 
 export function transactionsNotKept(what: string): RequestError {
-  const message = `${what} with transactions is not offered: this service keeps states, not transactions`
+  const message = `${what} with transactions is not available: this service keeps states, not transactions`
   return new LedgerStateError('operation_disabled', message)
 }
 
@@ -144,7 +150,7 @@ export function operationNotServed(method: string, path: string, why: string): R
 }
 
 export function blockHashUnknown(height: bigint): RequestError {
-  const message = `Block not found by Block height(${height}): the state does not tell its hash, without which there is no BCS form; ask for JSON`
+  const message = `Block not found by Block height(${height}): the state does not contain its hash, which the BCS form needs; ask for JSON`
   return new LedgerStateError('block_hash_unknown', message)
 }
 
@@ -172,15 +178,15 @@ export function viewCallUndecodable(why: string): RequestError {
 }
 
 export function samplesInvalid(samples: bigint, most: number): RequestError {
-  return invalidRequest(`${samples} samples are asked for, 2 to ${most} are possible`)
+  return invalidRequest(`expected 2 to ${most} samples, got ${samples}`)
 }
 
 export function everyAndSamples(): RequestError {
-  return invalidRequest('both every and samples are given')
+  return invalidRequest('both `every` and `samples` are given; give only one of them')
 }
 
 export function ignoredUnknown(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} cannot be ignored, only clock`)
+  return invalidRequest(`${JSON.stringify(clip(text))} cannot be ignored; only clock can`)
 }
 
 export function cursorInvalid(text: string): RequestError {
@@ -191,13 +197,13 @@ export function cursorInvalid(text: string): RequestError {
  * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
  */
 export function viewBudgetSpent(): RequestError {
-  return invalidRequest('the views before this one have used up what one request may; send it in a separate request')
+  return invalidRequest('the earlier views have used up the budget of one request; send this one in a separate request')
 }
 
 export function viewsDisabled(): RequestError {
   return new LedgerStateError(
     'operation_disabled',
-    'view functions are not run here: this service was started without them',
+    'this service does not run view functions: it was started without them',
   )
 }
 
@@ -210,12 +216,12 @@ export function viewNotAllowed(name: string): RequestError {
 }
 
 export function viewNameInvalid(text: string): RequestError {
-  const message = `${JSON.stringify(clip(text))} names no view functions: 0x1, 0x1::coin or 0x1::coin::balance does`
+  const message = `${JSON.stringify(clip(text))} does not name view functions; expected a name such as 0x1, 0x1::coin or 0x1::coin::balance`
   return new LedgerStateError('invalid_parameter', message)
 }
 
 export function stateKeyInvalid(why: string): RequestError {
-  return new LedgerStateError('invalid_parameter', `member \`key\` is not a state key in BCS, as hex: ${why}`)
+  return new LedgerStateError('invalid_parameter', `member \`key\` is not the hex form of a BCS state key: ${why}`)
 }
 
 export function memberNotAString(type: string, member: string, found: string): RequestError {
@@ -233,19 +239,19 @@ export function batchElementNotAnObject(at: number): RequestError {
 }
 
 export function batchTooLong(count: number, limit: number): RequestError {
-  return invalidRequest(`${count} requests, at most ${limit} are read at once`)
+  return invalidRequest(`expected at most ${limit} requests, got ${count}`)
 }
 
 export function batchAnswerTooLarge(limitBytes: number): RequestError {
-  return invalidRequest(`the answers of this batch are longer than ${limitBytes} bytes; ask for fewer at once`)
+  return invalidRequest(`the answers to this batch are longer than ${limitBytes} bytes; ask for fewer at once`)
 }
 
 export function bodyNotEncodedSo(encoding: string): RequestError {
-  return invalidRequest(`the body is not what its \`Content-Encoding: ${encoding}\` says`)
+  return invalidRequest(`the body cannot be decoded as its \`Content-Encoding: ${encoding}\` says`)
 }
 
 export function bodyInCrumbs(): RequestError {
-  return invalidRequest('the body comes in chunks of a few bytes each; send larger ones')
+  return invalidRequest('the body arrives in chunks of a few bytes each; send larger chunks')
 }
 
 /** The same error, with the member of the request that it is about before its message. */
@@ -295,7 +301,7 @@ export function headersTooLarge(): RequestError {
 }
 
 export function requestTimeout(): RequestError {
-  return new LedgerStateError('request_timeout', 'the request did not come in whole in time')
+  return new LedgerStateError('request_timeout', 'the request did not arrive completely in time')
 }
 
 export function routeNotFound(): RequestError {
@@ -315,7 +321,7 @@ export function preflightMethodNotAllowed(): RequestError {
 }
 
 export function bodyTooLarge(limitBytes: number): RequestError {
-  return new LedgerStateError('body_too_large', `payload too large: at most ${limitBytes} bytes are taken`, {
+  return new LedgerStateError('body_too_large', `payload too large: the limit is ${limitBytes} bytes`, {
     limitBytes,
   })
 }
@@ -325,7 +331,7 @@ export function bodyTooLarge(limitBytes: number): RequestError {
  * @param limitBytes limit for the JSON between its first and last character that is not white space
  */
 export function contentTooLarge(limitBytes: number): RequestError {
-  const message = `payload too large: at most ${limitBytes} bytes of JSON are read`
+  const message = `payload too large: the limit is ${limitBytes} bytes of JSON`
   return new LedgerStateError('body_too_large', message, { limitBytes })
 }
 
@@ -366,7 +372,7 @@ export function overloaded(): RequestError {
  * @param why reason without the address of the upstream, as clients read it
  */
 export function upstreamFailed(why: string, cause?: unknown): RequestError {
-  const message = `the upstream gave no answer to pass on: ${why}`
+  const message = `the upstream did not give a usable answer: ${why}`
   return new LedgerStateError('upstream_failed', message, {}, { cause })
 }
 
@@ -377,7 +383,7 @@ export function upstreamOfAnotherChain(theirs: bigint, ours: bigint): RequestErr
 
 /** Error while an upstream has asked for a pause. */
 export function upstreamBusy(retryAfterSeconds: number): RequestError {
-  const message = `the upstream takes no requests for ${retryAfterSeconds} s`
+  const message = `the upstream accepts no requests for ${retryAfterSeconds} s`
   return new LedgerStateError('upstream_busy', message, { retryAfterSeconds })
 }
 
@@ -399,22 +405,22 @@ export function clientLeft(): RequestError {
 
 /** Error for a chain id that does not fit into one byte, as in the `chain-id` header and in the ledger info. */
 export function chainIdTooLarge(chainId: bigint): RequestError {
-  const message = `the ledger has chain id ${chainId}; over HTTP only chain ids up to 255 can be served`
+  const message = `the ledger has chain id ${chainId}, but HTTP can only serve chain ids up to 255`
   return new LedgerStateError('chain_id_too_large', message)
 }
 
 export function proofNotKept(version: bigint, nearestVersion: bigint): RequestError {
-  const message = `no proof of version ${version} can be had: the nearest version with one is ${nearestVersion}; ask with ledger_version=${nearestVersion}`
+  const message = `this store has no proof at version ${version}; the nearest version with a proof is ${nearestVersion}: ask with ledger_version=${nearestVersion}`
   return new LedgerStateError('proof_not_kept', message, { nearestVersion })
 }
 
 export function noProofsKept(): RequestError {
-  return new LedgerStateError('operation_disabled', 'no proof can be had here: this service keeps no signed checkpoint')
+  return new LedgerStateError('operation_disabled', 'this service cannot serve proofs: it keeps no signed checkpoint')
 }
 
 export function noProofsOfSlice(): RequestError {
   const message =
-    'no proof can be had here: this store keeps a slice of its ledger, and a proof needs the tree of the whole state'
+    'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree'
   return new LedgerStateError('operation_disabled', message)
 }
 
@@ -423,8 +429,8 @@ export function noProofsOfSlice(): RequestError {
  * @param before version of the ledger info that the end of the epoch must precede
  */
 export function endingNotKept(parameter: 'proof_from' | 'from', version: bigint, before?: bigint): RequestError {
-  const early = before === undefined ? '' : `, and comes before the ledger info of version ${before},`
-  return invalidPart(`parameter \`${parameter}\``, `no epoch that is kept${early} ends at version ${version}`)
+  const early = before === undefined ? '' : ` that precedes the ledger info of version ${before}`
+  return invalidPart(`parameter \`${parameter}\``, `this store has no epoch change at version ${version}${early}`)
 }
 
 export function notABoolean(text: string): RequestError {

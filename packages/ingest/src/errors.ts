@@ -29,16 +29,16 @@ type IngestError = LedgerStateError<IngestErrorCode>
  * @param what where the source begins, and what the store lacks before it
  */
 function baseMissing(what: string): IngestError {
-  const message = `${what}: what was written before is not known. Ingest the genesis or a state snapshot first, or assume an empty base`
+  const message = `${what}. Earlier writes are unknown: ingest the genesis or a state snapshot first, or assume an empty base`
   return new LedgerStateError('base_missing', message, { option: 'assumeEmptyBase' })
 }
 
 export function versionsWithoutBase(place: string, version: bigint): IngestError {
-  return baseMissing(`${place}: version ${version}, but the store is empty`)
+  return baseMissing(`${place}: the source begins at version ${version}, but the store is empty`)
 }
 
 export function stateWithoutBase(place: string, version: bigint): IngestError {
-  return baseMissing(`${place}: the state at version ${version} is of a store that began on an assumed empty base`)
+  return baseMissing(`${place}: the state at version ${version} comes from a store that began on an assumed empty base`)
 }
 
 export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): IngestError {
@@ -47,27 +47,27 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
 }
 
 export function gapAfterStore(place: string, found: bigint, expected: bigint): IngestError {
-  const message = `${place}: version ${found} is found, but the next version of the store is ${expected}`
+  const message = `${place}: expected version ${expected}, the next one of the store; found version ${found}`
   return new LedgerStateError('version_gap', message, { expected, found })
 }
 
 export function gapBeforeFirst(first: bigint, expected: bigint): IngestError {
-  const message = `version ${first} is asked for, but the next version of the store is ${expected}`
+  const message = `cannot begin at version ${first}: the next version of the store is ${expected}`
   return new LedgerStateError('version_gap', message, { expected, found: first })
 }
 
 export function gapInSource(place: string, found: bigint, previous: bigint): IngestError {
-  const message = `${place}: version ${found} follows version ${previous}`
+  const message = `${place}: expected version ${previous + 1n} after version ${previous}; found version ${found}`
   return new LedgerStateError('version_gap', message, { expected: previous + 1n, found })
 }
 
 export function otherVersionHeld(place: string, version: bigint): IngestError {
-  const message = `${place}: version ${version} differs from the one that the store holds: a fork, or another ledger`
+  const message = `${place}: version ${version} differs from version ${version} of the store: the source is on a fork or has a different ledger`
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
 export function otherWrites(place: string, version: bigint): IngestError {
-  const message = `${place}: what this store was given up to version ${version} is not what its source was given. Remove this store, and begin with a snapshot of the source`
+  const message = `${place}: the writes of this store up to version ${version} differ from the writes of its source. Remove this store and begin with a snapshot of the source`
   return new LedgerStateError('ledger_fork', message, { version })
 }
 
@@ -76,19 +76,19 @@ export function otherWrites(place: string, version: bigint): IngestError {
  * @param what names the source or the caller, with its chain
  */
 function chainMismatch(what: string, expected: string): IngestError {
-  return new LedgerStateError('chain_id_mismatch', `${what}, ${expected}`)
+  return new LedgerStateError('chain_id_mismatch', `${what}, but ${expected}`)
 }
 
 export function sourceOfOtherChain(place: string, found: bigint, held: bigint): IngestError {
-  return chainMismatch(`${place}: the source is of chain ${found}`, `the store holds chain ${held}`)
+  return chainMismatch(`${place}: the source has chain ${found}`, `the store holds chain ${held}`)
 }
 
 export function sourceNotAsAsked(place: string, found: bigint, asked: bigint): IngestError {
-  return chainMismatch(`${place}: the source is of chain ${found}`, `chain ${asked} is asked for`)
+  return chainMismatch(`${place}: the source has chain ${found}`, `chain ${asked} was requested`)
 }
 
 export function storeNotAsAsked(asked: bigint, held: bigint): IngestError {
-  return chainMismatch(`chain ${asked} is asked for`, `the store holds chain ${held}`)
+  return chainMismatch(`chain ${asked} was requested`, `the store holds chain ${held}`)
 }
 
 /**
@@ -100,7 +100,7 @@ export function chainsContradict(mismatch: LedgerStateError): IngestError {
 }
 
 export function chainIdMissing(place: string): IngestError {
-  const message = `${place}: the source does not contain the id of its chain; name it`
+  const message = `${place}: the source does not contain its chain id; give it`
   return new LedgerStateError('invalid_argument', message, { option: 'chainId' })
 }
 
@@ -112,6 +112,6 @@ export function atSourcePosition(error: LedgerStateError, place: string): Ledger
 // Signatures
 
 export function nothingSigned(oldestVersion: bigint): IngestError {
-  const message = `no version of the store is signed from version ${oldestVersion} on, so nothing would be left of it: remove the store, and ingest again from a source with signatures`
+  const message = `the store has no signed version since its oldest version, ${oldestVersion}, so nothing would be left of it: remove the store and ingest again from a source with signatures`
   return new LedgerStateError('untrusted', message, {})
 }

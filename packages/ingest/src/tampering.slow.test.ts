@@ -143,14 +143,22 @@ it('the backup is sound without a change', async () => {
 
 describe('ends of epochs', () => {
   it.each<[string, Change, RegExp]>([
-    ['signed by strangers', other(2, { signers: strangers, validators: strangers }), /epoch 2 has a signature/],
+    [
+      'signed by strangers',
+      other(2, { signers: strangers, validators: strangers }),
+      /epoch 2 has an invalid signature/,
+    ],
     [
       'with another signature',
       ending(2, sealed(made[2]!, full, signatureOf(new Uint8Array(9), validators))),
-      /epoch 2 has a signature/,
+      /epoch 2 has an invalid signature/,
     ],
-    ['with less than a quorum', other(2, { signers: validators.slice(2) }), /epoch 2 is signed with power \d+ of \d+/],
-    ['signed for another network', other(2, { salt: 'DIEM::' }), /epoch 2 has a signature/],
+    [
+      'with less than a quorum',
+      other(2, { signers: validators.slice(2) }),
+      /epoch 2 is signed by \d+ of \d+ voting power/,
+    ],
+    ['signed for another network', other(2, { salt: 'DIEM::' }), /epoch 2 has an invalid signature/],
     ['without a signature', ending(2, sealed(made[2]!, full, undefined)), /epoch 2 .* has no signature/],
     [
       'with a bit beyond the set',
@@ -163,17 +171,25 @@ describe('ends of epochs', () => {
       /signers in 2 bytes/,
     ],
     ['without a mask', ending(2, sealed(made[2]!, new Uint8Array(0), genuine)), /signers in 0 bytes/],
-    ['with infinity as the signature', ending(2, sealed(made[2]!, full, infinity(96))), /epoch 2 has a signature/],
-    ['with a signature that is not a point', ending(2, sealed(made[2]!, full, noPoint)), /epoch 2 has a signature/],
+    [
+      'with infinity as the signature',
+      ending(2, sealed(made[2]!, full, infinity(96))),
+      /epoch 2 has an invalid signature/,
+    ],
+    [
+      'with a signature that is not a point',
+      ending(2, sealed(made[2]!, full, noPoint)),
+      /epoch 2 has an invalid signature/,
+    ],
     [
       'with a signature of another length',
       ending(2, sealed(made[2]!, full, genuine.subarray(1))),
-      /epoch 2 has a signature/,
+      /epoch 2 has an invalid signature/,
     ],
     [
       'with other powers',
       other(1, { nextEpoch: { epoch: 2n, validators: validators.map((one) => ({ ...one, power: 1n })) }, signers: [] }),
-      /epoch 1 is signed with power 0/,
+      /epoch 1 is signed by 0/,
     ],
     [
       'with a changed power under the old signature',
@@ -183,43 +199,43 @@ describe('ends of epochs', () => {
     [
       'with a changed root under the old signature',
       flip(ENDINGS, (bytes) => bytes.indexOf(splitRecords(bytes)[2]!) + 1 + 16 + 32),
-      /epoch 2 has a signature/,
+      /epoch 2 has an invalid signature/,
     ],
     [
       'with the validators of the epoch before',
       other(2, { validators: made[1]!.validators, signers: made[1]!.validators }),
-      /epoch 2 has a signature|epoch 2 is signed/,
+      /epoch 2 has an invalid signature|epoch 2 is signed/,
     ],
     [
       'twice',
       changeRecords(ENDINGS, (records) => [records[0]!, records[1]!, ...records.slice(1)]),
-      /where the end of epoch 2 .* is expected/,
+      /expected the change of epoch 2 after version/,
     ],
     [
       'in another order',
       changeRecords(ENDINGS, ([a, b, c, ...rest]) => [a!, c!, b!, ...rest]),
-      /where the end of epoch 1 .* is expected/,
+      /expected the change of epoch 1 after version/,
     ],
     [
       'with one left out',
       changeRecords(ENDINGS, ([a, , ...rest]) => [a!, ...rest]),
-      /where the end of epoch 1 .* is expected/,
+      /expected the change of epoch 1 after version/,
     ],
     [
       'with the last ones left out',
       changeRecords(ENDINGS, (records) => records.slice(0, -1)),
-      /lacks the ends of epochs/,
+      /is missing the changes of epochs/,
     ],
-    ['that ends nothing', other(2, { nextEpoch: undefined }), /without naming the validators of the next epoch/],
+    ['that ends nothing', other(2, { nextEpoch: undefined }), /does not name the validators of the next epoch/],
     [
       'that names no validators',
       other(2, { nextEpoch: { epoch: 3n, validators: [] } }),
-      /without naming the validators/,
+      /does not name the validators/,
     ],
     [
       'that skips an epoch',
       other(2, { nextEpoch: { epoch: 4n, validators } }),
-      /without naming the validators of the next epoch/,
+      /does not name the validators of the next epoch/,
     ],
     ['before the version of the one before', other(2, { version: 1n }), /epoch 2 ends at version 1, where/],
     ['of another genesis', other(0, { root: new Uint8Array(32) }), /epoch 0 has the waypoint 0:[0-9a-f]{64}, but 0:/],
@@ -254,7 +270,7 @@ describe('ends of epochs', () => {
     expectRefused(
       await ingestChanged(withSet(thirds, signedLedgerInfo(third))),
       'untrusted',
-      /power 4 of 6, 5 is needed/,
+      /4 of 6 voting power; 5 is required/,
     )
     // One key is the point at infinity, so the sum of the others' keys is the sum of all.
     const [first, ...rest] = validators
@@ -266,7 +282,7 @@ describe('ends of epochs', () => {
       ending(1, naming)(files)
       ending(2, sealed(made[2]!, full, signatureOf(ledgerInfoMessage(made[2]!), rest)))(files)
     })
-    expectRefused(outcome, 'untrusted', /epoch 2 has a signature/)
+    expectRefused(outcome, 'untrusted', /epoch 2 has an invalid signature/)
   })
 
   it.each<[string, Change, RegExp]>([
@@ -337,7 +353,7 @@ describe('a chunk of transactions', () => {
       'under a ledger info of an unknown epoch',
       info({ epoch: chain.epoch + 1n }),
       'untrusted',
-      /lacks the ends of epochs/,
+      /is missing the changes of epochs/,
     ],
     [
       'under a ledger info of an earlier epoch',
@@ -471,12 +487,12 @@ describe('a state snapshot', () => {
     [
       'without its first chunk',
       manifest((value) => ({ ...value, chunks: value.chunks.slice(1) })),
-      /holds entries 20 to 39, expected from 0 on/,
+      /holds entries 20 to 39; expected entries starting at 0/,
     ],
     [
       'with another root',
       manifest((value) => ({ ...value, root_hash: chain.stateRoot(0).toString('hex') })),
-      /names the state root .* but its proof proves/,
+      /names the state root .* but its proof is for/,
     ],
     [
       'of another version',
@@ -550,7 +566,7 @@ describe('a state snapshot', () => {
     const strange = await ingestChanged(lie({ epoch: chain.epoch, of: strangers }), snapshotName)
     expectRefused(strange, 'untrusted', /state.proof, the ledger info of version \d+: epoch \d+ has a signature/)
     const unknown = await ingestChanged(lie({ epoch: chain.epoch + 3n, of: strangers }), snapshotName)
-    expectRefused(unknown, 'untrusted', /lacks the ends of epochs/)
+    expectRefused(unknown, 'untrusted', /is missing the changes of epochs/)
   })
 })
 

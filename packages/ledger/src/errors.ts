@@ -106,7 +106,7 @@ export function valueTypeMismatch(valueType: string, why: LedgerStateError): Led
 }
 
 export function storedResourceInvalid(name: string, address: Uint8Array, why: LedgerStateError): LedgerError {
-  const message = `the stored ${name} at ${addressToShortHex(address)}: ${why.message}`
+  const message = `the stored ${name} at ${addressToShortHex(address)} cannot be decoded: ${why.message}`
   return new LedgerStateError('invalid_bcs', message, placeOf(why))
 }
 
@@ -213,7 +213,7 @@ export function invalidInterval(text: string): LedgerError {
 }
 
 export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
-  const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): the time has not come yet`
+  const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): this time is in the future`
   return new LedgerStateError('version_not_found', message, { timestampUsec })
 }
 
@@ -221,7 +221,7 @@ export function timePruned(
   timestampUsec: bigint,
   { oldestVersion, oldestBlock }: LedgerSummary,
 ): LedgerStateError<StateErrorCode> {
-  const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block is of ${oldestBlock.timestampUsec}`
+  const message = `Ledger timestamp(${timestampUsec}) has been pruned: the oldest block has the timestamp ${oldestBlock.timestampUsec}`
   return new LedgerStateError('version_pruned', message, { timestampUsec, oldestVersion })
 }
 
@@ -259,7 +259,7 @@ export function readTooLarge(mostBytes: number): LedgerError {
 }
 
 export function tooManyRounds(mostRounds: number): LedgerError {
-  const message = `the read needs more than ${mostRounds} rounds to the servers of the state; ask for less at once`
+  const message = `the read needs more than ${mostRounds} round trips to the state servers; ask for less at once`
   return new LedgerStateError('read_too_large', message)
 }
 

@@ -33,31 +33,31 @@ export function proofRefused(status: number, text: string): LightClientError {
 }
 
 export function endingsRefused(why: string, cause?: unknown): LightClientError {
-  const message = `the answer is not a list of ends of epochs: ${why}`
+  const message = `the answer is not a list of epoch changes: ${why}`
   return new LedgerStateError('invalid_answer', message, {}, { cause })
 }
 
 export function answerDiffers(proven: string, answered: string): LightClientError {
-  const message = `the proof is one of ${clip(proven)}, but the answer says ${clip(answered)}`
+  const message = `the proof is for ${clip(proven)}, but the answer says ${clip(answered)}`
   return new LedgerStateError('answer_differs', message)
 }
 
 export function wrongStateKey(found: Uint8Array, expected: Uint8Array): LightClientError {
-  const message = `the proof is one of the state key ${clip(bytesToHexDigits(found))}, not of ${clip(bytesToHexDigits(expected))}`
+  const message = `expected a proof for state key ${clip(bytesToHexDigits(expected))}, got one for ${clip(bytesToHexDigits(found))}`
   return new LedgerStateError('wrong_state_key', message)
 }
 
 export function wrongVersion(found: bigint, expected: bigint): LightClientError {
-  const message = `the proof is one of version ${found}, not of version ${expected}`
+  const message = `expected a proof at version ${expected}, got one at version ${found}`
   return new LedgerStateError('wrong_version', message, { version: found })
 }
 
 export function otherState(version: bigint): LightClientError {
-  const message = `a module is proven in another state than that of version ${version}`
+  const message = `the proof of a module is not from the state at version ${version}`
   return new LedgerStateError('wrong_version', message, { version })
 }
 
 export function moduleNotProven(key: Uint8Array): LightClientError {
-  const message = 'the type of the value needs a module of which no proof was given: pass `readProof`'
+  const message = 'the type of the value needs a module that has no proof: pass `readProof`'
   return new LedgerStateError('module_not_proven', message, { key: bytesToHexDigits(key) })
 }

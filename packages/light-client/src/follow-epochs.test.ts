@@ -142,13 +142,13 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     await expect(readHere(unknown)).rejects.toMatchObject({
       code: 'invalid_answer',
       message: expect.stringContaining(
-        `answered 400: {"message":"failed to parse parameter \`from\`: no epoch that is kept ends at`,
+        `answered 400: {"message":"failed to parse parameter \`from\`: this store has no epoch change at`,
       ),
     })
     const text = readEndingsFrom('http://node/v1', async () => new Response(Uint8Array.of(2, 1)))
     await expect(verifyRead(answer, { question, waypoint, bls, readEndings: text })).rejects.toMatchObject({
       code: 'invalid_answer',
-      message: expect.stringContaining('not a list of ends of epochs'),
+      message: expect.stringContaining('not a list of epoch changes'),
     })
   })
 })

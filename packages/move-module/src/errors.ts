@@ -44,11 +44,14 @@ export function wrongTypeArgumentCount(module: ModuleId, struct: string, found: 
 }
 
 export function unboundTypeParameter(index: number, count: number): ModuleError {
-  return new LedgerStateError('type_argument_count', `a field has type parameter ${index} of a type that has ${count}`)
+  return new LedgerStateError(
+    'type_argument_count',
+    `a field uses type parameter ${index} (counted from 0), but its type has ${count}`,
+  )
 }
 
 export function referenceType(): ModuleError {
-  return new LedgerStateError('unsupported_type', 'a reference type as part of a stored type has no layout')
+  return new LedgerStateError('unsupported_type', 'a stored type cannot contain a reference')
 }
 
 export function signerType(): ModuleError {
@@ -61,7 +64,10 @@ export function nativeType(module: ModuleId, struct: string): ModuleError {
 }
 
 export function needsModuleVersion(what: string, since: number, found: number): ModuleError {
-  return new LedgerStateError('unsupported_type', `${what} needs module version ${since}, this module has ${found}`)
+  return new LedgerStateError(
+    'unsupported_type',
+    `${what} needs module version ${since}; this module has version ${found}`,
+  )
 }
 
 export function typeTooLarge(most: number, unit: string): ModuleError {

@@ -26,16 +26,16 @@ export function storeAbsent(server: string): PostgresError {
 }
 
 export function layoutUnknown(server: string, version: number, ours: number): PostgresError {
-  const message = `the store ${server} has layout ${version}, and this program reads layout ${ours}: ingest again, into an empty database`
+  const message = `the store ${server} has layout ${version}, but this program reads layout ${ours}: ingest again into an empty database`
   return new LedgerStateError('store_format', message, { version })
 }
 
 export function noRights(server: string, why: string): PostgresError {
-  return new LedgerStateError('store_failed', `the user of ${server} lacks a right: ${why}`)
+  return new LedgerStateError('store_failed', `the user of ${server} is missing a privilege: ${why}`)
 }
 
 export function readOnlyServer(server: string): PostgresError {
-  return new LedgerStateError('store_read_only', `${server} takes no writes: it is a standby, or read-only`)
+  return new LedgerStateError('store_read_only', `${server} does not accept writes: it is a standby or read-only`)
 }
 
 export function writerElsewhere(server: string): PostgresError {
@@ -45,7 +45,7 @@ export function writerElsewhere(server: string): PostgresError {
 export function writerDeposed(server: string): PostgresError {
   return new LedgerStateError(
     'store_locked',
-    `another writer has taken over the store ${server}; this one writes no more`,
+    `another writer has taken over the store ${server}; this one has stopped writing`,
   )
 }
 
@@ -63,5 +63,5 @@ export function statementFailed(server: string, why: string, cause: unknown): Po
 
 /** Error of a number above PostgreSQL's greatest `bigint`. */
 export function numberTooLarge(what: string, found: bigint): PostgresError {
-  return new LedgerStateError('invalid_argument', `${what} is ${found}; a store on PostgreSQL takes at most 2^63 - 1`)
+  return new LedgerStateError('invalid_argument', `${what} is ${found}; a store on PostgreSQL accepts at most 2^63 - 1`)
 }

@@ -299,7 +299,7 @@ describe('what is wrong', () => {
     const forbidden = openPostgresEngine({ url: of('reader', 'postgres') })
     await expect(forbidden).rejects.toMatchObject({
       code: 'store_failed',
-      message: expect.stringMatching(/lacks a right/),
+      message: expect.stringMatching(/missing a privilege/),
     })
     await server.sql('DROP ROLE reader')
   })

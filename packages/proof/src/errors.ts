@@ -15,12 +15,12 @@ export type ProofErrorCode = 'invalid_argument' | 'invalid_proof' | 'verificatio
 type ProofError = LedgerStateError<ProofErrorCode>
 
 export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8Array): ProofError {
-  const message = `${what} is ${bytesToHexDigits(claimed)}, but ${bytesToHexDigits(computed)} is what the data hashes to`
+  const message = `${what} is ${bytesToHexDigits(claimed)}, but the data hashes to ${bytesToHexDigits(computed)}`
   return new LedgerStateError('verification_failed', message)
 }
 
 export function notAWaypoint(text: string): ProofError {
-  const message = `${JSON.stringify(clip(text))} is not a waypoint: version:hash is expected, the hash as 64 lower-case hex digits`
+  const message = `${JSON.stringify(clip(text))} is not a waypoint: expected version:hash, with the hash as 64 lower-case hex digits`
   return new LedgerStateError('invalid_argument', message)
 }
 
@@ -32,22 +32,22 @@ export function badProofMember(name: string, expected: string): ProofError {
 }
 
 export function shortPath(version: bigint, end: bigint): ProofError {
-  const message = `the ledger info of the proof ends at version ${end}, before version ${version}`
+  const message = `the proof's ledger info ends at version ${end}, before version ${version}`
   return new LedgerStateError('verification_failed', message)
 }
 
 export function wrongPathLength(version: bigint, found: number, expected: number): ProofError {
-  const message = `the path of version ${version} in the ledger's accumulator has ${found} siblings, not ${expected}`
+  const message = `the accumulator proof of version ${version} has ${found} siblings; expected ${expected}`
   return new LedgerStateError('verification_failed', message)
 }
 
 export function ledgerWithoutStateRoot(version: bigint): ProofError {
-  const message = `the ledger has no root of the state at version ${version}, which ends no block`
+  const message = `version ${version} does not end a block, so the ledger has no state root there`
   return new LedgerStateError('verification_failed', message)
 }
 
 export function otherKeysPath(key: Uint8Array): ProofError {
-  const message = `the path of the proof is not that of the state key ${clip(bytesToHexDigits(key))}`
+  const message = `the path of the proof does not lead to the state key ${clip(bytesToHexDigits(key))}`
   return new LedgerStateError('verification_failed', message)
 }
 
@@ -65,25 +65,25 @@ function untrusted(epoch: bigint, why: string): ProofError {
 }
 
 export function otherTrustedWaypoint(epoch: bigint, found: string, trusted: string): ProofError {
-  return untrusted(epoch, `has the waypoint ${found}, but ${trusted} is trusted`)
+  return untrusted(epoch, `has the waypoint ${found}, but the trusted waypoint is ${trusted}`)
 }
 
 export function notAnEnding(epoch: bigint, version: bigint): ProofError {
-  return untrusted(epoch, `ends at version ${version} without naming the validators of the next epoch`)
+  return untrusted(epoch, `ends at version ${version}, but does not name the validators of the next epoch`)
 }
 
 export function endingOutOfOrder(epoch: bigint, version: bigint, expected: bigint, after: bigint): ProofError {
-  const message = `ends at version ${version}, where the end of epoch ${expected} after version ${after} is expected`
+  const message = `ends at version ${version}; expected the change of epoch ${expected} after version ${after}`
   return untrusted(epoch, message)
 }
 
 export function epochNotKnown(epoch: bigint, version: bigint): ProofError {
-  const message = `has unknown validators, so nothing vouches for version ${version}: neither a trusted waypoint nor the ends of the epochs before`
+  const message = `has unknown validators, so version ${version} cannot be verified: neither a trusted waypoint nor an earlier epoch change names them`
   return untrusted(epoch, message)
 }
 
 export function otherEpochsValidators(epoch: bigint, known: bigint): ProofError {
-  return untrusted(epoch, `is signed by other validators than those of epoch ${known}, which are known`)
+  return untrusted(epoch, `cannot be verified: the known validators are those of epoch ${known}`)
 }
 
 export function emptyValidatorSet(epoch: bigint): ProofError {
@@ -91,21 +91,21 @@ export function emptyValidatorSet(epoch: bigint): ProofError {
 }
 
 export function wrongMaskLength(epoch: bigint, found: number, validators: number): ProofError {
-  return untrusted(epoch, `names its signers in ${found} bytes, which is not the length for ${validators} validators`)
+  return untrusted(epoch, `has a signer mask of ${found} bytes, which does not fit ${validators} validators`)
 }
 
 export function unknownSigners(epoch: bigint, index: number, validators: number): ProofError {
-  return untrusted(epoch, `is signed by validator ${index}, counted from 0, of ${validators}`)
+  return untrusted(epoch, `is signed by validator ${index} (counted from 0), but has only ${validators} validators`)
 }
 
 export function notEnoughPower(epoch: bigint, signed: bigint, total: bigint, needed: bigint): ProofError {
-  return untrusted(epoch, `is signed with power ${signed} of ${total}, ${needed} is needed`)
+  return untrusted(epoch, `is signed by ${signed} of ${total} voting power; ${needed} is required`)
 }
 
 export function missingSignature(epoch: bigint): ProofError {
-  return untrusted(epoch, 'names its signers, but has no signature')
+  return untrusted(epoch, 'names its signers but has no signature')
 }
 
 export function badSignature(epoch: bigint): ProofError {
-  return untrusted(epoch, 'has a signature that its validators did not make')
+  return untrusted(epoch, 'has an invalid signature: it does not match the keys of its validators')
 }

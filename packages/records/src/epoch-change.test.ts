@@ -44,7 +44,9 @@ describe('the end of an epoch', () => {
       [new Uint8Array(0), before],
     ]
     for (const [bytes, previous] of refusals) {
-      expect(() => unpackEnding({ epoch: 1n, packed: bytes }, previous)).toThrow(/^epoch 1 is kept in a form/)
+      expect(() => unpackEnding({ epoch: 1n, packed: bytes }, previous)).toThrow(
+        /^the stored change of epoch 1 cannot be read/,
+      )
     }
   })
 })

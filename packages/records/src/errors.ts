@@ -4,5 +4,5 @@ import { LedgerStateError } from '@ledger-state/core'
 export type RecordErrorCode = 'untrusted'
 
 export function badPackedEnding(epoch: bigint, why: string): LedgerStateError<RecordErrorCode> {
-  return new LedgerStateError('untrusted', `epoch ${epoch} is kept in a form that cannot be read: ${why}`, { epoch })
+  return new LedgerStateError('untrusted', `the stored change of epoch ${epoch} cannot be read: ${why}`, { epoch })
 }

@@ -6,7 +6,7 @@ export type ReplicationErrorCode = 'source_failed' | 'store_corrupt'
 type ReplicationError = LedgerStateError<ReplicationErrorCode>
 
 export function notAFeed(url: string, found: string): ReplicationError {
-  const message = `${url} serves no feed to replicas (found ${found}): name the address that another node was given as --serve-feed`
+  const message = `${url} does not serve a feed to replicas (found ${found}): use the address that the other node has as --serve-feed`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -15,11 +15,11 @@ export function snapshotRefused(url: string, status: number, text: string): Repl
 }
 
 export function notAManifest(url: string, found: string): ReplicationError {
-  return new LedgerStateError('source_failed', `${url} answered no list of the files of a snapshot, but ${found}`)
+  return new LedgerStateError('source_failed', `expected a list of snapshot files from ${url}, found ${found}`)
 }
 
 export function pieceDamaged(name: string, offset: number): ReplicationError {
-  const message = `${name} came damaged: the piece at byte ${offset} has another hash than the source announced`
+  const message = `${name} arrived damaged: the piece at byte ${offset} does not have the hash that the source announced`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -37,7 +37,7 @@ export function replicaRequestRefused(url: string, why: string): ReplicationErro
 }
 
 export function endedEarly(name: string, length: number, expected: number): ReplicationError {
-  return new LedgerStateError('source_failed', `${name} ended after ${length} bytes, ${expected} were announced`)
+  return new LedgerStateError('source_failed', `${name} ended after ${length} bytes; the source announced ${expected}`)
 }
 
 export function snapshotDamaged(url: string, problems: readonly string[]): ReplicationError {

@@ -16,14 +16,14 @@ type KeepingError = LedgerStateError<SliceKeepingErrorCode>
 
 type SliceError = LedgerStateError<SliceErrorCode>
 
-const SLICE = 'this store keeps a slice of its ledger'
+const SLICE = 'this store keeps only part of the ledger'
 
 /**
  * Error for a read of a key that the slice does not keep.
  * @param oldestVersion oldest version of the store
  */
 export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigint): LedgerStateError<StateErrorCode> {
-  const message = `${SLICE}, which has not ${nameOfKey(key)}; ${lineThatKeeps(key)} keeps it`
+  const message = `${SLICE} and does not have ${nameOfKey(key)}; ${wayToKeep(key, 'it')}`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
@@ -39,7 +39,7 @@ export function keptSince(
   oldestVersion: bigint,
   asked = key,
 ): LedgerStateError<StateErrorCode> {
-  const message = `${SLICE}, which has ${nameOfKey(key)} from version ${since} on, as far as it was written since: what else it has at version ${version} is not known; ${lineThatKeeps(asked)} keeps all of it`
+  const message = `this store knows ${nameOfKey(key)} only as written since version ${since}; other values at version ${version} are unknown; ${wayToKeep(asked, 'all of them')}`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
@@ -53,21 +53,22 @@ export function notListedInSlice(
   oldestVersion: bigint,
 ): LedgerStateError<StateErrorCode> {
   if (prefix.length > ADDRESS_LENGTH) return notInSlice(prefix, version, oldestVersion)
-  const message = `${SLICE}: what lies outside of it is not known, so nothing is searched through all accounts`
+  const message = `${SLICE}, so it cannot search all accounts`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
-/** Describes what a state key, or a prefix of one, names. */
+/** Name of a state key, or of a prefix of one, in a message. */
 function nameOfKey(key: Uint8Array): string {
   const id = key.subarray(1, 1 + ADDRESS_LENGTH)
-  if (key[0] === 0) return `the account ${addressToShortHex(id)}`
-  return key[0] === 1 ? `the table ${addressToShortHex(id)}` : `the key ${clip(bytesToHex(key))}`
+  if (key[0] === 0) return `account ${addressToShortHex(id)}`
+  return key[0] === 1 ? `table ${addressToShortHex(id)}` : `the key ${clip(bytesToHex(key))}`
 }
 
-function lineThatKeeps(key: Uint8Array): string {
-  const id = key.subarray(1, 1 + ADDRESS_LENGTH)
-  if (key[0] === 0) return `--only-account ${addressToShortHex(id)}`
-  return key[0] === 1 ? `--only-table ${addressToShortHex(id)}` : 'no slice'
+/** Tells with which option an ingest keeps a key. */
+function wayToKeep(key: Uint8Array, what: string): string {
+  if (key[0] !== 0 && key[0] !== 1) return `no slice can keep ${what}`
+  const option = key[0] === 0 ? '--only-account' : '--only-table'
+  return `ingest with ${option} ${addressToShortHex(key.subarray(1, 1 + ADDRESS_LENGTH))} to keep ${what}`
 }
 
 export function invalidTypePattern(text: string): SliceError {
@@ -76,7 +77,7 @@ export function invalidTypePattern(text: string): SliceError {
 }
 
 export function sliceOfNothing(): SliceError {
-  return new LedgerStateError('invalid_slice', 'a slice that keeps nothing: name an account, a table or a type')
+  return new LedgerStateError('invalid_slice', 'the slice is empty: name an account, a table or a type')
 }
 
 export function invalidSliceLine(line: number, cause: unknown): SliceError {
@@ -90,29 +91,29 @@ export function invalidSliceLine(line: number, cause: unknown): SliceError {
  * @param asked lines of the slice that is asked for
  */
 export function otherSlice(asked: readonly string[]): KeepingError {
-  const message = `the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for ${listed(asked)}`
+  const message = `the store keeps a different slice, and the values that it left out cannot be added later: use a separate store for ${listed(asked)}`
   return new LedgerStateError('slice_mismatch', message)
 }
 
 export function storeKeepsAll(): KeepingError {
-  const message = 'the store keeps all of its ledger, and a slice is asked for: a slice needs its own store'
+  const message = 'the store keeps the whole ledger: use a separate store for a slice'
   return new LedgerStateError('slice_mismatch', message)
 }
 
 /** Error for a store that has only the intent to keep a slice, or a part of the slice's state. */
 export function sliceCutShort(): KeepingError {
   const message =
-    'an ingest that keeps a slice was cut short in this store, before the store had a version: what the slice was asked for has to be given again to resume it, and all of the ledger needs another store'
+    'the ingest of a slice into this store was interrupted before the store had a version: give the same slice again to resume it, or use another store for the whole ledger'
   return new LedgerStateError('slice_mismatch', message)
 }
 
 export function sourceKeepsSlice(place: string): KeepingError {
-  const message = `${place}: the source keeps a slice itself; a store that follows it has the same slice, and no other`
+  const message = `${place}: the source itself keeps a slice; a store that follows it keeps the same slice and cannot have another`
   return new LedgerStateError('slice_mismatch', message)
 }
 
 export function sliceNeedsReopening(place: string): KeepingError {
-  const message = `${place}: a slice of a state is found by reading the state several times, so the source has to be opened again`
+  const message = `${place}: selecting a slice of a state reads the state several times, so give the source in a form that can be opened again`
   return new LedgerStateError('invalid_argument', message, { option: 'only' })
 }
 
@@ -121,12 +122,12 @@ export function sliceNeedsReopening(place: string): KeepingError {
  * @param joining lines of the members that joined in the last pass
  */
 export function sliceStillGrows(place: string, passes: number, joining: readonly string[]): KeepingError {
-  const message = `${place}: after ${passes} passes over the state, others still join the slice: ${listed(joining)}. Ask for them by name, or for less`
+  const message = `${place}: the slice still grows after ${passes} passes over the state; the last pass added ${listed(joining)}. Name these in the slice, or ask for less`
   return new LedgerStateError('slice_unbounded', message)
 }
 
 export function stateChangedBetweenPasses(place: string): KeepingError {
-  const message = `${place}: the state is not the same as in the passes before`
+  const message = `${place}: the state differs from the state of the earlier passes`
   return new LedgerStateError('source_failed', message)
 }
 
@@ -136,12 +137,12 @@ function listed(lines: readonly string[]): string {
 }
 
 export function cannotSpoolModules(folder: string, cause: unknown): KeepingError {
-  const message = `cannot keep a copy of the modules of the state in ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`
+  const message = `cannot write a copy of the state's modules to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`
   return new LedgerStateError('spill_failed', message, {}, { cause })
 }
 
 export function diskOfModulesFull(folder: string, free: number, spare: number): KeepingError {
   const inMebibytes = (bytes: number): string => `${Math.floor(bytes / (1 << 20))} MiB`
-  const message = `the disk of ${folder} has ${inMebibytes(free)} free, and a copy of the modules of the state leaves ${inMebibytes(spare)} free: nothing was stored`
+  const message = `the disk of ${folder} has ${inMebibytes(free)} free, but a copy of the state's modules must leave ${inMebibytes(spare)} free: nothing was stored`
   return new LedgerStateError('spill_failed', message)
 }

@@ -14,7 +14,7 @@ export function storeFileGone(file: string, fate: 'removed' | 'replaced'): Store
 }
 
 export function folderHasStore(path: string): StoreError {
-  return new LedgerStateError('store_not_empty', `${path} holds a store already`)
+  return new LedgerStateError('store_not_empty', `${path} already holds a store`)
 }
 
 /** Error of a store that another process, or another thread of this one, has open as its writer. */
@@ -41,7 +41,7 @@ export function storeNotReadable(path: string, why: string, cause: unknown): Sto
 
 /** Error of a process whose number a process of another container has, which has the same store open. */
 export function processNumberTaken(processId: number): StoreError {
-  const message = `another container, or another pid namespace, has this store open in a process that also has the number ${processId}, and LMDB tells readers apart by it: run both in one pid namespace (docker run --pid, shareProcessNamespace), or start this one again to get another number`
+  const message = `a process of another container or pid namespace has this store open and has the same process id, ${processId}, but LMDB identifies readers by process id: run both in one pid namespace (docker run --pid, shareProcessNamespace), or restart this process to get another id`
   return new LedgerStateError('store_failed', message, { processId })
 }
 
@@ -50,7 +50,7 @@ export function notAStore(file: string, why: string, cause?: unknown): StoreErro
 }
 
 export function layoutUnknown(file: string, version: number, ours: number): StoreError {
-  const message = `${file} has layout ${version}, and this program reads layout ${ours}: ingest again, into an empty folder`
+  const message = `${file} has layout ${version}, but this program reads layout ${ours}: ingest again into an empty folder`
   return new LedgerStateError('store_format', message, { version })
 }
 

@@ -69,7 +69,7 @@ describe('openStateEngine', () => {
     expect(() => openStateEngine({ path: join(folder.path, '..', basename(folder.path)) })).toThrow(
       expect.objectContaining({
         code: 'store_locked',
-        message: expect.stringContaining('this program has the store open for writing already'),
+        message: expect.stringContaining('this program already has the store open for writing'),
         fields: { holder: 'self' },
       }),
     )

@@ -110,7 +110,7 @@ describe('the command line', () => {
         '--data-dir',
         'x',
       ],
-      /the time of --from is after that of --to/,
+      /the time given as --from is after the time given as --to/,
     ],
     [['get', 'balance', '0xzz', '0xa', '--data-dir', 'x'], /ADDRESS: /],
     [['get', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],

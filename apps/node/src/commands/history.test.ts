@@ -189,11 +189,11 @@ describe('history balance', () => {
     async () => {
       expect(await history('--to', '2024-12-31T00:00:00Z')).toMatchObject({
         status: 1,
-        stderr: expect.stringMatching(/has been pruned.*the store holds versions \d+ to 2999, of 2025-/),
+        stderr: expect.stringMatching(/has been pruned.*the store holds versions \d+ to 2999, from 2025-/),
       })
       expect(await history('--to', '3000')).toMatchObject({
         status: 1,
-        stderr: expect.stringMatching(/3000.*the store holds versions \d+ to 2999, of 2025-/),
+        stderr: expect.stringMatching(/3000.*the store holds versions \d+ to 2999, from 2025-/),
       })
       const command = bed.commandLine('history', 'balance', owner, BEAN, '--data-dir', 'store').join(' ')
       const line = `set -o pipefail; ${command} | true`

@@ -61,17 +61,19 @@ describe('ingest of a feed', () => {
         expect(status).toBe(1)
         return stderr
       }
-      expect(refused(feed(FEED_HEADER, ...feedRows(10, 20)))).toContain('line 2: version 10, but the store is empty')
+      expect(refused(feed(FEED_HEADER, ...feedRows(10, 20)))).toContain(
+        'line 2: the source begins at version 10, but the store is empty',
+      )
       expect(refused(feed(FEED_HEADER, ...feedRows(0, 7), feedRow(7).slice(0, 40)))).toContain('line 9:')
       expect((await info()).ledger_version).toBe('6')
       expect(refused(feed(FEED_HEADER, ...feedRows(9, 12)))).toMatch(
-        /line 2: version 9 is found, but the next version of the store is 7/,
+        /line 2: expected version 7, the next one of the store; found version 9/,
       )
       expect(refused(feed(FEED_HEADER, ...feedRows(0, 9), feedRow(10)))).toContain(
-        'line 11: version 10 follows version 8',
+        'line 11: expected version 9 after version 8; found version 10',
       )
       expect(refused(feed(FEED_HEADER.replace('4}', '5}'), ...feedRows(9, 12)))).toContain(
-        'line 1: the source is of chain 5, the store holds chain 4',
+        'line 1: the source has chain 5, but the store holds chain 4',
       )
       const path = bed.at('cut.ndjson.gz')
       const whole = gzipSync([FEED_HEADER, ...feedRows(0, 2_000)].join('\n'))

@@ -55,7 +55,7 @@ describe('ingest of the backup service of a node that prunes', () => {
         1,
         expect.stringMatching(
           new RegExp(
-            `^ledger-state: the backup in backup\\+http\\S+ cannot begin at version \\d+: its oldest state is of version ${BASE} \\(${timeOf(3)}\\), which is newer, .*; begin there or later, or with another backup\n$`,
+            `^ledger-state: the backup in backup\\+http\\S+ cannot begin at version \\d+: its oldest state is at version ${BASE} \\(${timeOf(3)}\\), which is newer, .*; begin there or later, or with another backup\n$`,
           ),
         ),
       ])

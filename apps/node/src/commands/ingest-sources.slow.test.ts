@@ -55,7 +55,7 @@ describe('the ingest of a genesis', () => {
     writeBackup(chain, bed.at('backup'))
     // The backup has no ends of epochs.
     expect(bed.ingest(bed.at('backup'), 'store', '--waypoint', waypoint).stderr).toMatch(
-      /nothing vouches for the backup.* --unsigned/,
+      /the backup in .* cannot be verified.* --unsigned/,
     )
   })
 
@@ -179,7 +179,7 @@ describe('the ingest of a backup', () => {
     })
     expect(bed.ingest(bed.at('backup'), 'store', '--from', '95')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('version 95 is asked for, but the next version of the store is 91'),
+      stderr: expect.stringContaining('cannot begin at version 95: the next version of the store is 91'),
     })
     expect(bed.run('ingest', bed.at('backup'), '--dry-run', '--from', '60', '--to', '90').stderr).toMatch(
       /sound: 31 versions \(60 to 90\)/,
@@ -200,7 +200,7 @@ describe('the ingest of a backup', () => {
       expect((await bed.info('store')).ledger_version).toBe('74')
     }
     renameSync(chunk, `${chunk}.away`)
-    expect(bed.ingest(bed.at('backup'), 'store').stderr).toMatch(/the backup lacks .*75-.chunk/)
+    expect(bed.ingest(bed.at('backup'), 'store').stderr).toMatch(/the backup is missing .*75-.chunk/)
     writeFileSync(chunk, whole)
     expect(bed.ingest(bed.at('backup'), 'store').status).toBe(0)
     expect((await bed.info('store')).ledger_version).toBe(String(LAST))
@@ -212,14 +212,14 @@ describe('the ingest of a backup', () => {
     expect(bed.ingest(bed.at('backup'), 'store', ...options)).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
-        /record 0 \(version 1\): the source does not contain the id of its chain; name it with --chain-id/,
+        /record 0 \(version 1\): the source does not contain its chain id; give it with --chain-id/,
       ),
     })
     expect(bed.ingest(bed.at('backup'), 'store', ...options, '--chain-id', '7').status).toBe(0)
     expect((await bed.info('store')).chain_id).toBe(7)
     expect(bed.ingest(bed.at('backup'), 'store')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/the source is of chain 42, the store holds chain 7/),
+      stderr: expect.stringMatching(/the source has chain 42, but the store holds chain 7/),
     })
   })
 
@@ -261,7 +261,7 @@ describe('the ingest of a backup', () => {
       expect(bed.ingest(bed.at('other'), 'store', ...verify)).toMatchObject({
         status: 1,
         stderr: expect.stringMatching(
-          verify.length === 0 ? /is not the one that the store holds/ : /differs from the one/,
+          verify.length === 0 ? /differs from the ledger of the store/ : /differs from version \d+ of the store/,
         ),
       })
     }

@@ -110,7 +110,7 @@ describe('ingest --since', () => {
             `state at version ${BASE}: ${chain.records[BASE]!.state.size} entries`,
             `versions ${BASE + 1} to ${LAST}: ${LAST - BASE}`,
             'to fetch: \\d+ objects, [\\d.]+ KiB, .* s at .*/s, measured just now',
-            `ends of epochs to check signatures: ${endings.length}, two small objects each`,
+            `epoch changes to check signatures: ${endings.length}, two small objects each`,
             'to prove and write: about .* s, as measured in docs/sizing.md',
             'disk to be filled: about [\\d.]+ .iB, of [\\d.]+ .iB that are free',
           ].join('\\n'),
@@ -130,7 +130,7 @@ describe('ingest --since', () => {
     expect([refused.status, refused.stderr]).toEqual([
       1,
       expect.stringMatching(
-        /\nledger-state: the disk of .* has .* free, and about [\d.]+ TiB will be filled: nothing was/,
+        /\nledger-state: the disk of .* has .* free, but the ingest needs about [\d.]+ TiB: nothing was/,
       ),
     ])
     expect(fetched().filter((key) => key.includes('chunk') && !key.includes('epoch_ending'))).toEqual([])
@@ -142,7 +142,7 @@ describe('ingest --since', () => {
         /to fetch: [\s\S]*disk to be filled: about [\d.]+ TiB, of [\d.]+ .iB that are free\n$/,
       ),
       stderr: expect.stringMatching(
-        /^ledger-state: the disk of .* has .* free, and about [\d.]+ TiB will be filled: nothing.*\n$/,
+        /^ledger-state: the disk of .* has .* free, but the ingest needs about [\d.]+ TiB: nothing.*\n$/,
       ),
     })
     const passedOver = await ingesting('store', '--since', String(BASE), '--dry-run', '--no-check-disk').outcome()
@@ -161,8 +161,8 @@ describe('ingest --since', () => {
       /the newest epoch in s3:\/\/bucket\/e1 ended at 2023.* the clock of this machine, .* is wrong, or/,
     ],
     ['--since', ['2999-01-01'], 1, /2999-01-01T00:00:00.000Z is in the future: the clock of this machine says 20/],
-    ['--since', ['0', '--from', '0'], 2, /--from and --since both say where to begin/],
-    ['--to', ['2026-01-01'], 2, /--to 2026-01-01 is a time, which only goes with --since/],
+    ['--since', ['0', '--from', '0'], 2, /--from and --since both set where to begin/],
+    ['--to', ['2026-01-01'], 2, /--to 2026-01-01 is a time; a time needs --since/],
   ])('refuses %s %j in one line', async (option, words, status, message) => {
     const outcome = await ingesting('store', option, ...words).outcome()
     expect([outcome.status, outcome.stderr]).toEqual([status, expect.stringMatching(message)])
@@ -190,7 +190,7 @@ describe('ingest --since', () => {
       1,
       expect.stringMatching(
         new RegExp(
-          `cannot begin at version ${BASE - 1}: its oldest state is of version ${BASE} \\(2023.*Z\\), which is newer`,
+          `cannot begin at version ${BASE - 1}: its oldest state is at version ${BASE} \\(2023.*Z\\), which is newer`,
         ),
       ),
     ])
@@ -202,7 +202,7 @@ describe('ingest --since', () => {
     bucket.lists = false
     expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/cannot be listed without an account/)
     bucket.faultOf = () => htmlPage
-    expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/answered a page in HTML/)
+    expect((await ingesting('store', '--since', '0').outcome()).stderr).toMatch(/found a page in HTML/)
   })
 
   it('refuses a bucket of another chain than it is said to be', async () => {
@@ -269,7 +269,7 @@ describe('ingest --keep-chunks', () => {
     const refused = await run('s3://bucket/e1')
     expect([refused.status, refused.stderr]).toEqual([
       2,
-      expect.stringMatching(/--from-node stands for the backups of a/),
+      expect.stringMatching(/--from-node replaces the backups of a/),
     ])
     const second = await run('mine')
     expect([second.status, second.stderr]).toEqual([0, expect.stringMatching(/ingested: /)])

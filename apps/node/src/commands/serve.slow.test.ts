@@ -112,11 +112,11 @@ describe('the command `start`', () => {
     expect(get('balance', 'a11ce', '0xa', '--at', justAfter).stdout).toBe(`${atTime}\n`)
     expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:00:00+00:00')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('has been pruned: the oldest block is of 17'),
+      stderr: expect.stringContaining('has been pruned: the oldest block has the timestamp 17'),
     })
     expect(get('balance', 'a11ce', '0xa', '--at', '9000-01-01T00:00:00Z')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('the time has not come yet'),
+      stderr: expect.stringContaining('this time is in the future'),
     })
     const harbour = get('resource', '0xdecaf', '0xdecaf::harbour::Harbour', '--at', '2025-01-01T00:12:30Z')
     expect(JSON.parse(harbour.stdout)).toEqual(JSON.parse(resource!).data)

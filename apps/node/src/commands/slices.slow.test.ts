@@ -56,7 +56,7 @@ describe('a slice', () => {
     ]) {
       expect(bed.run(...words, '--data-dir', 'data/begun')).toMatchObject({
         status: 2,
-        stderr: expect.stringContaining('a slice of a snapshot was begun in data/begun and cut short: '),
+        stderr: expect.stringContaining('the ingest of a slice of a snapshot into data/begun was interrupted: '),
       })
     }
     expect(readdirSync(bed.at('data/begun'))).toEqual(['snapshot-of-whole'])
@@ -71,13 +71,16 @@ describe('a slice', () => {
     expect(read('type', '0xdecaf')).toMatchObject({ status: 0, stdout: read('whole', '0xdecaf').stdout })
     expect(read('type', '0xe1e')).toMatchObject({ status: 1, stderr: read('whole', '0xe1e').stderr })
     const other = bed.run('get', 'account', '0xa11ce', '--data-dir', 'data/type')
-    expect(other).toMatchObject({ status: 1, stderr: expect.stringContaining('--only-account 0xa11ce keeps it') })
+    expect(other).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('ingest with --only-account 0xa11ce to keep it'),
+    })
   })
 
   it('says what it does not know, with the option that would have kept it', () => {
     const { status, stderr } = bed.run('get', 'raw-item', PRICES, '0x01', '--data-dir', 'data/fund')
     expect(status).toBe(1)
-    expect(stderr).toContain(`this store keeps a slice of its ledger, which has not the table ${PRICES}`)
+    expect(stderr).toContain(`this store keeps only part of the ledger and does not have table ${PRICES}`)
     expect(stderr).toContain(`--only-table ${PRICES}`)
   })
 
@@ -107,7 +110,7 @@ describe('a slice', () => {
     expect(members).toMatch(/^account,0xa11ce,asked,0,true,\d+,\d+$/m)
     expect(bed.run('check', '--state-root', '--data-dir', 'data/fund')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('keeps a slice of its ledger'),
+      stderr: expect.stringContaining('keeps only part of the ledger'),
     })
   })
 })

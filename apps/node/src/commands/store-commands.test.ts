@@ -45,7 +45,7 @@ describe('info --forecast', () => {
     await bed.fill('store', 1)
     expect(bed.run('info', '--data-dir', 'store', '--forecast')).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/nothing to forecast from: .* ingest some versions first\n$/),
+      stderr: expect.stringMatching(/cannot forecast: .* ingest some versions first\n$/),
     })
   })
 })
@@ -82,7 +82,7 @@ describe('check and snapshot', () => {
       expect(bed.run('check', '--data-dir', 'copy').status).toBe(0)
     }
     const again = bed.run('snapshot', 'copy', '--data-dir', 'store')
-    expect([again.status, again.stderr]).toEqual([1, 'ledger-state: copy holds a store already\n'])
+    expect([again.status, again.stderr]).toEqual([1, 'ledger-state: copy already holds a store\n'])
     await engine.close()
     await bed.fill('copy', 110)
   })

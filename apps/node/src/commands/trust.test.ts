@@ -27,7 +27,7 @@ describe('trust check', () => {
     const other = `0:${'ab'.repeat(32)}`
     expect(bed.run('trust', 'check', '--waypoint', other, '--data-dir', 'store')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining(`epoch 0 has the waypoint ${WAYPOINT}, but ${other} is trusted`),
+      stderr: expect.stringContaining(`epoch 0 has the waypoint ${WAYPOINT}, but the trusted waypoint is ${other}`),
     })
   })
 
@@ -35,7 +35,7 @@ describe('trust check', () => {
     await writeContradictedStore(bed.folder)
     expect(bed.run('export', 'all.ndjson', '--data-dir', 'store')).toMatchObject({ status: 0 })
     expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })
-    expect(bed.run('trust', 'check', '--data-dir', 'copy').stderr).toContain('copy does not say from which waypoint')
+    expect(bed.run('trust', 'check', '--data-dir', 'copy').stderr).toContain('copy does not record the waypoint')
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'copy').stdout).toMatch(
       /^sound: the ends of 4/,
     )
@@ -45,7 +45,7 @@ describe('trust check', () => {
     await bed.fill('store', 10)
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('keeps no ends of epochs: nothing vouches for it'),
+      stderr: expect.stringContaining('keeps no epoch changes, so it cannot be verified'),
     })
   })
 })
@@ -71,7 +71,7 @@ describe('an ingest of ends of epochs alone', () => {
     await writeContradictedStore(bed.folder)
     expect(bed.ingest('endings', 'empty', '--waypoint', WAYPOINT)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('the backup of ends of epochs holds no version: the store is still empty'),
+      stderr: expect.stringContaining('the backup of epoch changes does not hold a version: the store is still empty'),
     })
     expect(existsSync(bed.at('empty'))).toBe(false)
   })
@@ -84,7 +84,7 @@ describe('trust reject-unsigned', () => {
     expect(refused).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(
-        /validators of epoch 4 signed another ledger up to version \d+ than the store holds unsigned; cut off what is not signed with ledger-state trust reject-unsigned\n$/,
+        /validators of epoch 4 signed a ledger up to version \d+ that differs from the unsigned versions of this store; remove the unsigned versions with ledger-state trust reject-unsigned\n$/,
       ),
     })
     expect(await bed.info('store')).toMatchObject({ signed_version: String(SIGNED_VERSION), contradicted_epoch: '4' })

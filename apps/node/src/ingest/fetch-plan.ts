@@ -67,7 +67,7 @@ export function planText(source: LedgerSource, { plan, forecast, neededBytes, fr
     ...state,
     `versions ${firstVersion} to ${lastVersion}: ${formatCount(versions)}`,
     `to fetch: ${formatCount(objects)} objects, ${formatBytes(bytes)}${transfer}`,
-    `ends of epochs to check signatures: ${formatCount(endings)}, two small objects each`,
+    `epoch changes to check signatures: ${formatCount(endings)}, two small objects each`,
     `to prove and write: about ${formatDuration(forecast.backupSeconds)}, as measured in docs/sizing.md`,
     `disk to be filled: about ${formatBytes(neededBytes)}${free}`,
   ].join('\n')

@@ -152,7 +152,7 @@ describe('start --network --since', () => {
     const outside = await fetch(`${address}/v1/accounts/0xbeef/resources`)
     expect([outside.status, await outside.text()]).toEqual([
       410,
-      expect.stringContaining('--only-account 0xbeef keeps it'),
+      expect.stringContaining('ingest with --only-account 0xbeef to keep it'),
     ])
   })
 
@@ -217,7 +217,7 @@ describe('start --network --since', () => {
       403,
       expect.objectContaining({
         error_code: 'api_disabled',
-        message: expect.stringContaining('no proof can be had here'),
+        message: expect.stringContaining('cannot serve proofs'),
       }),
     ])
     expect(listStateTrees(bed.at('store'))).toEqual([])
@@ -243,7 +243,7 @@ describe('start --network --since', () => {
     const refused = bed.run('start', '--network', 'devnet', '--since', '1d', '--data-dir', bed.at('store'))
     expect([refused.status, refused.stderr]).toEqual([
       1,
-      'ledger-state: the network devnet names no backups: a file of --network may, as "backups"\n',
+      'ledger-state: the network devnet has no backups; a --network file can name them in "backups"\n',
     ])
   })
 })

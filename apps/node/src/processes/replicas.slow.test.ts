@@ -85,7 +85,7 @@ it('a replica fetches its snapshot and feed again when they arrive damaged', asy
   proxy.damageOf = (method, path) => (left[0]?.[0].test(`${method} ${path}`) ? left.shift()![1] : undefined)
   try {
     const replica = await startReplica(proxy.url, 'replica')
-    expect(replica.output).toMatch(/state\.mdb came damaged: the piece at byte 0 /)
+    expect(replica.output).toMatch(/state\.mdb arrived damaged: the piece at byte 0 /)
     bed.grow(20)
     await reaches(replica, 3_500)
     expect(left).toEqual([])
@@ -98,6 +98,6 @@ it('a replica fetches its snapshot and feed again when they arrive damaged', asy
 it('a replica says when its source serves no feed, and then creates no store', async () => {
   bed.source.latest = 10
   const replica = bed.launch({ dataDir: bed.at('replica'), options: ['--replica-of', bed.source.url] })
-  expect(await replica.outputMatching(/serves no feed to replicas/)).toMatch(/--serve-feed/)
+  expect(await replica.outputMatching(/does not serve a feed to replicas/)).toMatch(/--serve-feed/)
   expect(existsSync(bed.at(`replica/${STORE_FILE}`))).toBe(false)
 })

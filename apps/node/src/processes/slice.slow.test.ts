@@ -41,7 +41,7 @@ it('a node that keeps a slice keeps what was asked for while it follows, and con
     status: 410,
     json: {
       error_code: 'version_pruned',
-      message: expect.stringContaining('--only-account 0xabc keeps it'),
+      message: expect.stringContaining('ingest with --only-account 0xabc to keep it'),
       archival_endpoint: ARCHIVE,
     },
   })
@@ -81,7 +81,9 @@ describe('a replica of a whole node that keeps a slice', () => {
     if (existsSync(bed.at('slice/snapshot-of-whole'))) {
       for (const source of ['--replica-of', '--follow']) {
         const whole = bed.launch({ dataDir: bed.at('slice'), options: [source, feed, '--readers', '1'] })
-        await whole.outputMatching(/a slice of a snapshot was begun in .*slice and cut short: .*, with the same --only/)
+        await whole.outputMatching(
+          /the ingest of a slice of a snapshot into .*slice was interrupted: .* with the same --only/,
+        )
       }
     }
     const replica = await bed.start({ dataDir: bed.at('slice'), options })
@@ -134,7 +136,7 @@ describe('a replica of a whole node that keeps a slice', () => {
     const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)
     const feed = /replicas are served on (http:[^"\s]+)/.exec(output)![1]!
     const replica = bed.launch({ dataDir: bed.at('slice'), options: ['--replica-of', feed, ...ONLY] })
-    await replica.outputMatching(/keeps a slice itself: a replica of it, without --only, has the same slice/)
+    await replica.outputMatching(/itself keeps a slice: a replica without --only keeps the same slice/)
     expect(existsSync(bed.at(`slice/${STORE_FILE}`))).toBe(false)
   })
 })

@@ -89,8 +89,10 @@ describe('a store in a database', () => {
     const url = await emptyStore()
     await writeContradictedStore(bed.folder, () => openDatabaseWriter(url, true))
     const ingest = (source: string) => bed.run('ingest', source, '--store', url)
-    expect(ingest('endings').stderr).toMatch(/signed another ledger up to version \d+ than the store holds unsigned/)
-    expect(ingest('backup').stderr).toMatch(/^ledger-state: the store: the validators of epoch 4 signed another ledger/)
+    expect(ingest('endings').stderr).toMatch(
+      /signed a ledger up to version \d+ that differs from the unsigned versions of this store/,
+    )
+    expect(ingest('backup').stderr).toMatch(/^ledger-state: the store: the validators of epoch 4 signed a ledger/)
     expect(bed.run('trust', 'reject-unsigned', '--store', url).stdout).toContain(`is ${SIGNED_VERSION}\n`)
     expect(ingest('backup')).toMatchObject({ status: 0 })
     expect(bed.run('trust', 'check', '--store', url).stdout).toMatch(/^sound: the ends of \d+ epochs, 0 to \d+, follow/)
@@ -118,7 +120,10 @@ describe('a store in a database', () => {
     expect(bed.run(...command!.split(' '))).toMatchObject({ status: 0 })
     const item = (store: string) => bed.run('get', 'raw-item', PRICES, '0x01', '--store', store)
     expect(item(server.url(database))).toMatchObject({ status: 0 })
-    expect(item(url)).toMatchObject({ status: 1, stderr: expect.stringContaining(`--only-table ${PRICES} keeps it`) })
+    expect(item(url)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`ingest with --only-table ${PRICES} to keep it`),
+    })
     const leftOut = (store: readonly string[]) => JSON.parse(bed.run('info', '--json', ...store).stdout).slice.left_out
     expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'folder', '--only-account', '0xa11ce')).toMatchObject({
       status: 0,
@@ -151,7 +156,7 @@ describe('a store in a database', () => {
       for (const source of ['state.ndjson', 'demo.ndjson']) {
         expect(bed.run('ingest', source, ...words)).toMatchObject({
           status: 1,
-          stderr: expect.stringContaining('an ingest that keeps a slice was cut short in this store'),
+          stderr: expect.stringContaining('the ingest of a slice into this store was interrupted'),
         })
       }
       const { status, stderr } = bed.run('ingest', 'state.ndjson', ...words, '--only-account', '0xa11ce')
@@ -231,7 +236,7 @@ describe('a store in a database', () => {
       ]) {
         expect(bed.run(...words)).toMatchObject({
           status: 1,
-          stderr: expect.stringMatching(/^ledger-state: \S+ holds a store already\n$/),
+          stderr: expect.stringMatching(/^ledger-state: \S+ already holds a store\n$/),
         })
       }
       writeFileSync(bed.at('more.ndjson'), [FEED_HEADER, ...feedRows(0, 150)].join('\n'))
@@ -309,7 +314,7 @@ describe('a store in a database', () => {
       [as((other) => (other.pathname = '/nowhere')), /there is no such database/],
       [as((other) => (other.port = '1')), /does not answer/],
       [as((other) => (other.username = 'nobody_at_all')), /refuses/],
-      [as((other) => (other.username = 'stranger')), /lacks a right/],
+      [as((other) => (other.username = 'stranger')), /missing a privilege/],
       [as((other) => (other.username = 'guarded')), /refuses guarded@.*password authentication failed/],
     ]
     await guardWithPassword('guarded')
@@ -345,7 +350,7 @@ describe('a store in a database', () => {
           words,
           1,
           expect.stringMatching(
-            /^ledger-state: [^\n]*has layout 99, and this program reads layout \d+: ingest again[^\n]*\n$/,
+            /^ledger-state: [^\n]*has layout 99, but this program reads layout \d+: ingest again[^\n]*\n$/,
           ),
         ])
       }

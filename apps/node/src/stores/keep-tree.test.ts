@@ -144,7 +144,7 @@ describe('keepTree', () => {
       await addBlock()
       const said = await keep({ kept, line }).catch((error: Error) => error)
       expect(pruned).toMatch(new RegExp(`the oldest version is ${version + 1n}\n`))
-      const message = `the tree of version ${version} is not made: the version was pruned meanwhile; a larger --retain leaves more time`
+      const message = `the tree of version ${version} was not built, because the version was pruned first; a larger --retain leaves more time`
       expect(said).toEqual(kept === 'auto' ? message : expect.objectContaining({ code: 'no_checkpoint', message }))
       expect(readdirSync(folder).filter((name) => name.startsWith('state-'))).toEqual([])
       // Afterwards there is nothing to make.

@@ -49,9 +49,9 @@ describe('a JSON value that does not fit its layout', () => {
     [{ kind: 'i128' }, '"-"', '"-" is not a decimal string or a whole number (i128)'],
     [option(U8), '[]', 'invalid type: sequence, expected {"vec":[]} or {"vec":[…]}'],
     [option(U8), '{"none":[]}', 'field vec not found'],
-    [option(U8), '{"vec":"0x0506"}', 'vec: 2 elements, an Option holds at most one'],
-    [option(U8), '{"vec":"0506"}', 'vec: 2 elements, an Option holds at most one'],
-    [option(U8), '{"vec":[5,6,7]}', 'vec: 3 elements, an Option holds at most one'],
+    [option(U8), '{"vec":"0x0506"}', 'vec: expected at most one element in an Option, got 2'],
+    [option(U8), '{"vec":"0506"}', 'vec: expected at most one element in an Option, got 2'],
+    [option(U8), '{"vec":[5,6,7]}', 'vec: expected at most one element in an Option, got 3'],
     [option(U8), '{"vec":5}', 'vec: invalid type: number, expected an array of at most one element'],
     [
       option({ kind: 'u16' }),

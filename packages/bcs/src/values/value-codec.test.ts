@@ -36,7 +36,7 @@ describe('valueToBytes', () => {
     [{ kind: 'u16' }, 65_536, '65536 does not fit in u16'],
     [TEXTS, 1, 'invalid type: number, expected an array'],
     [TEXTS, ['a', 1], '[1]: invalid type: number, expected a well-formed string, or its bytes'],
-    [{ kind: 'option', declaredAs: 'enum', element: U8 }, [1, 2], '2 elements, an Option holds at most one'],
+    [{ kind: 'option', declaredAs: 'enum', element: U8 }, [1, 2], 'expected at most one element in an Option, got 2'],
     [PAIRS, {}, 'invalid type: object, expected an array of [key, value]'],
     [PAIRS, [[1, true], 'ab'], '[1]: invalid type: string, expected a pair [key, value]'],
     [PAIRS, [[1]], '[0]: invalid type: array, expected a pair [key, value]'],

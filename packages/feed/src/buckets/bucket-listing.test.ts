@@ -52,7 +52,7 @@ describe('a listing', () => {
     membersOf = members
     await expect(list()).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringContaining('answered a page of the listing that does not lead on'),
+      message: expect.stringContaining('answered a page of the listing without a next page'),
     })
     expect(pages).toBeLessThan(200)
   })

@@ -55,7 +55,7 @@ describe('parseBucketUri', () => {
       })()
       expect(error).toMatchObject({
         code: 'invalid_argument',
-        message: expect.stringMatching(/names no backup in a buc/),
+        message: expect.stringMatching(/does not name a backup in a buc/),
       })
       expect(String(error)).not.toContain('secret')
     },

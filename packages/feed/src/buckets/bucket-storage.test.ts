@@ -283,9 +283,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
         server!.faultOf = ({ isListing }) => (isListing ? undefined : withLengthOff(by))
         await expect(read('state/digits')).rejects.toMatchObject({
           code: 'source_failed',
-          message: expect.stringContaining(
-            `/e1/state/digits is another object than it was (it has ${10 + by} bytes, it had 10)`,
-          ),
+          message: expect.stringContaining(`/e1/state/digits has changed (it has ${10 + by} bytes, it had 10)`),
         })
       }
     })
@@ -300,7 +298,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
               response.end(Buffer.concat([answer.body, answer.body]))
               return true
             }
-      await expect(read('state/digits')).rejects.toThrow(/is another object than it was \(20 bytes came\)/)
+      await expect(read('state/digits')).rejects.toThrow(/has changed \(20 bytes came\)/)
     })
 
     it.each(['If-Match', 'its ETag alone'])(
@@ -319,9 +317,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
         }
         await expect(readLarge()).rejects.toMatchObject({
           code: 'source_failed',
-          message: expect.stringContaining(
-            '/e1/state/large is another object than it was (its ETag is not what it was)',
-          ),
+          message: expect.stringContaining('/e1/state/large has changed (its ETag is not what it was)'),
         })
       },
     )
@@ -332,13 +328,13 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       rmSync(join(folder, 'e1/state/digits'))
       await expect(read('state/digits')).rejects.toMatchObject({
         code: 'invalid_backup',
-        message: `the backup lacks ${flavour}://bucket/e1/state/digits, though it is listed or named in a manifest`,
+        message: `the backup is missing ${flavour}://bucket/e1/state/digits, which a listing or a manifest names`,
       })
       faulty(undefined, (answer) => {
         answer.status = 403
       })
       await expect(read('state/digits')).rejects.toThrow(
-        `${flavour}://bucket/e1/state/digits cannot be read without an account that may do so (status 403, NoSuchKey: `,
+        `${flavour}://bucket/e1/state/digits cannot be read without an account that has access (status 403, NoSuchKey: `,
       )
     })
 
@@ -433,7 +429,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       await open()
       await expect(list(at(`${flavour}://buket/e1`), 'state')).rejects.toMatchObject({
         code: 'invalid_argument',
-        message: `there is no bucket at ${server!.origin}/buket; its name may have changed: networks publish those of their backups`,
+        message: `there is no bucket at ${server!.origin}/buket; its name may have changed: look for the current one in what the network publishes`,
       })
     })
 
@@ -442,15 +438,18 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
       server!.lists = false
       await expect(list(storage!, 'state')).rejects.toMatchObject({
         code: 'source_failed',
-        message: `${server!.url} cannot be listed without an account that may do so (status 403, AccessDenied: Access Denied); a copy of the backup in a folder can be ingested, too`,
+        message: `${server!.url} cannot be listed without an account that has access (status 403, AccessDenied: Access Denied); alternatively, ingest a copy of the backup from a folder`,
       })
     })
 
     it.each([
-      [htmlPage, /answered a page in HTML in place of the listing/],
+      [htmlPage, /expected a bucket listing \(XML\) from \S+, found a page in HTML/],
       [withBody(Buffer.from('<?xml')), /failed 8 times; the last time: the listing cannot be read, or is cut short$/],
-      [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /answered A in place of the listing/],
-      [withBody(Buffer.from('{"items":[]}')), /answered \d+ characters of \S+ in place of the listing/],
+      [withBody(Buffer.from('<Error><Code>A</Code></Error>')), /expected a bucket listing \(XML\) from \S+, found A/],
+      [
+        withBody(Buffer.from('{"items":[]}')),
+        /expected a bucket listing \(XML\) from \S+, found \d+ characters of \S+/,
+      ],
       [busy(400), /answered 400: SlowDown$/],
     ])('with any other answer is an error of the source', async (fault, message) => {
       await open()
@@ -468,7 +467,7 @@ describe.each(['s3', 'gs'] as const)('in a bucket of %s:', (kind) => {
         page ??= answer.body
         answer.body = page
       }
-      await expect(list(storage!, 'state')).rejects.toThrow(/answered a page of the listing that does not lead on/)
+      await expect(list(storage!, 'state')).rejects.toThrow(/answered a page of the listing without a next page/)
     })
   })
 

@@ -120,7 +120,7 @@ describe('a backup in a folder with other things than files', () => {
       for (const name of ['pipe', 'link-to-pipe', 'device', 'broken', 'loop', 'folder', 'socket']) {
         expect(await oddStorage.find(`metadata/${name}.meta`)).toBeUndefined()
       }
-      await expect(readManifest(oddStorage, 'metadata/state.manifest')).rejects.toThrow(/the backup lacks/)
+      await expect(readManifest(oddStorage, 'metadata/state.manifest')).rejects.toThrow(/the backup is missing/)
       for (const name of ['pipe.meta', 'device.meta', 'socket.meta']) {
         await expect(openContent(join(odd, 'metadata', name))).rejects.toMatchObject({ code: 'invalid_argument' })
       }
@@ -222,7 +222,7 @@ describe('what is read out of the storage of a backup', () => {
     }
     await expect(readManifest(storage, 'state/absent')).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: `the backup lacks ${join(root, 'state/absent')} (nor is it there as .gz or .zst)`,
+      message: `the backup is missing ${join(root, 'state/absent')} (also looked for ${join(root, 'state/absent.gz')} and ${join(root, 'state/absent.zst')})`,
     })
   })
 
@@ -247,7 +247,7 @@ describe('what is read out of the storage of a backup', () => {
     const cut = gzipSync(MANIFEST).subarray(0, -4)
     await expect(readContent(piecesOf(cut), 'the object', 1000)).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: 'the object cannot be read to its end: unexpected end of file',
+      message: 'the object cannot be read to the end: unexpected end of file',
     })
   })
 })

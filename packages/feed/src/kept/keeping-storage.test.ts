@@ -64,7 +64,7 @@ describe('a backup that is kept', () => {
     )
     const again = await read(kept, BASE)
     expect(again).toEqual(whole)
-    await expect(read(kept, BASE - 1)).rejects.toThrow(/cannot begin at version \d+: its oldest state is of version/)
+    await expect(read(kept, BASE - 1)).rejects.toThrow(/cannot begin at version \d+: its oldest state is at version/)
   })
 
   it('is fetched once: what is kept is not asked for again', async () => {

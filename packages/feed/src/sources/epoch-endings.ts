@@ -13,7 +13,7 @@ export function openEpochEndings(storage: BackupStorage, options: SourceOptions)
   let vouching: Vouching | undefined
   let isCompared = false
   return {
-    description: 'backup of ends of epochs',
+    description: 'backup of epoch changes',
     chainId: undefined,
     position: storage.root,
     mark: undefined,

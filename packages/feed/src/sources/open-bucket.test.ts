@@ -169,7 +169,7 @@ describe('a backup in a bucket', () => {
     // The answer has another length than the listing says.
     await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringContaining('s3://bucket/e1/transaction_0-.ab12/24-.chunk is another object than it was'),
+      message: expect.stringContaining('s3://bucket/e1/transaction_0-.ab12/24-.chunk has changed'),
     })
     server.faultOf = ({ key }) =>
       key.endsWith('/24-.chunk')
@@ -203,7 +203,7 @@ describe('a chunk of a bucket', () => {
     try {
       await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
         code: 'invalid_backup',
-        message: expect.stringMatching(/lacks s3:\/\/bucket\/e1\/transaction_36-.*\/36-\.chunk/),
+        message: expect.stringMatching(/is missing s3:\/\/bucket\/e1\/transaction_36-.*\/36-\.chunk/),
       })
     } finally {
       renameSync(join(folder, 'lost'), lost)
@@ -215,7 +215,7 @@ describe('a chunk of a bucket', () => {
     server.faultOf = ({ key }) => (key.endsWith('/36-.chunk') ? busy(404) : undefined)
     await expect(readAll('s3://bucket/e1')).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: expect.stringMatching(/36-\.chunk, though it is listed or named in a manifest/),
+      message: expect.stringMatching(/36-\.chunk, which a listing or a manifest names/),
     })
   })
 })
@@ -224,7 +224,7 @@ describe('what is not a backup in a bucket', () => {
   it.each([
     ['s3://bucket/e2', 'invalid_argument', /^s3:\/\/bucket\/e2 is not a backup: it has no metadata/],
     ['s3://buckets/e1', 'invalid_argument', /^there is no bucket at http:.*\/buckets;/],
-    ['s3://bucket:e1', 'invalid_argument', /names no backup in a bucket/],
+    ['s3://bucket:e1', 'invalid_argument', /does not name a backup in a bucket/],
   ])('%s is refused', async (location, code, message) => {
     await serve()
     await expect(readAll(location)).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
@@ -237,7 +237,7 @@ describe('what is not a backup in a bucket', () => {
     server.lists = false
     await expect(readAll(`${server.url}/e1`)).rejects.toThrow(/bucket cannot be listed without an account/)
     server.faultOf = () => htmlPage
-    await expect(readAll('s3://bucket/e1')).rejects.toThrow(/answered a page in HTML/)
+    await expect(readAll('s3://bucket/e1')).rejects.toThrow(/found a page in HTML/)
   })
 
   it('is a single folder of a backup at the root of a bucket', async () => {
@@ -245,7 +245,7 @@ describe('what is not a backup in a bucket', () => {
     await serve()
     folder = join(folder, '../..')
     await expect(readAll('s3://bucket')).rejects.toThrow(
-      /s3:\/\/bucket is one folder of a backup, whose files are named/,
+      /s3:\/\/bucket is one folder of a backup; its manifest names files/,
     )
   })
 })

@@ -138,7 +138,7 @@ describe('the backup service of a node', () => {
       code: 'invalid_argument',
       message: expect.stringMatching(
         new RegExp(
-          `cannot begin at version ${since}: its oldest state is of version ${BASE} \\(${time}\\), .*; begin there or later, or`,
+          `cannot begin at version ${since}: its oldest state is at version ${BASE} \\(${time}\\), .*; begin there or later, or`,
         ),
       ),
     })
@@ -157,7 +157,7 @@ describe('the backup service of a node', () => {
       code: 'source_failed',
       message: expect.stringMatching(
         new RegExp(
-          `^the node at .* has pruned version ${BASE + 1} meanwhile: its transactions begin with version ${BASE + 5} now; begin`,
+          `^the node at .* has now pruned version ${BASE + 1}: its transactions begin with version ${BASE + 5}; begin`,
         ),
       ),
     })
@@ -168,7 +168,7 @@ describe('the backup service of a node', () => {
     }
     await expect(read(at(), BASE)).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringMatching(new RegExp(`has pruned its state of version ${BASE} meanwhile; begin anew`)),
+      message: expect.stringMatching(new RegExp(`has now pruned its state at version ${BASE}; start again`)),
     })
   })
 
@@ -204,7 +204,7 @@ describe('the backup service of a node', () => {
     service.faultOf = (path) => (path.endsWith('/db_state') ? (response) => void response.end(state) : undefined)
     await expect(read(at())).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringMatching(new RegExp(`claims \\d{19} ${what}, more than \\d+$`)),
+      message: expect.stringMatching(new RegExp(`claims \\d{19} ${what}; the limit is \\d+$`)),
     })
   })
 

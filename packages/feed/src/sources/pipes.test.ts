@@ -103,7 +103,7 @@ it('a device is no source', async () => {
   for (const path of ['/dev/null', '/dev/zero']) {
     await expect(openSource(path)).rejects.toMatchObject({
       code: 'invalid_argument',
-      message: `${path} is a socket or device, from which no feed can be read`,
+      message: `${path} is a socket or device; a feed can only be read from a file or a pipe`,
     })
   }
 })

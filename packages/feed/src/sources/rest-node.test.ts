@@ -201,7 +201,7 @@ describe('a node', () => {
     node.oldest = 20
     for (const follow of [false, true]) {
       await expect(read({ follow }, { version: 5n })).rejects.toThrow(
-        /the node has pruned version 5; take it from a backup/,
+        /the node has pruned version 5; use a backup or an archive node/,
       )
     }
     expect((await read({}, { version: 20n })).versions[0]?.version).toBe(20n)
@@ -217,7 +217,7 @@ describe('a broken answer', () => {
   const BROKEN: [string, Buffer, RegExp][] = [
     ['a flipped bit in a transaction', damaged(1, 50, 40), /version 1: no TransactionInfo has the hash/],
     ['a flipped bit in the length', damaged(1, 50, 0), /version/],
-    ['versions out of order', Buffer.from(restPage(chain, 7, 10)), /version 1: version 7 found in its place/],
+    ['versions out of order', Buffer.from(restPage(chain, 7, 10)), /version 1: found version 7 instead/],
     [
       'an end before that of the page',
       Buffer.from(restPage(chain, 1, 50)).subarray(0, -9),
@@ -279,7 +279,7 @@ describe('a fork', () => {
     node.latest = Math.min(LAST, Number(other.latestVersion))
     await expect(reading()).rejects.toMatchObject({
       code: 'ledger_fork',
-      message: expect.stringMatching(/version (99|198) is not of the ledger/),
+      message: expect.stringMatching(/version (99|198) does not continue the ledger/),
     })
     await source.close()
   })
@@ -305,7 +305,7 @@ describe('a fork', () => {
     const { versions } = await read({ follow: false }, { version: 20n, mark: marks[20] })
     expect(versions.at(-1)!.version).toBe(BigInt(LAST))
     expect(notices).toEqual([
-      expect.stringMatching(/version 69 is not of the ledger that was read so far.*asking again/),
+      expect.stringMatching(/version 69 does not continue the ledger read so far.*asking again/),
     ])
   })
 })
@@ -349,8 +349,8 @@ describe('an answer that would end the reading for good', () => {
   }
   const pruned: Fault = (_, response) => sendError(response, 410, 'version_pruned')
   const ENDS: [string, Fault, string, RegExp][] = [
-    ['a page of another chain', ofOtherChain, 'chain_id_mismatch', /is of chain 7, it was 4/],
-    ['a 404 of another chain', waitingOnOtherChain, 'chain_id_mismatch', /is of chain 7, it was 4/],
+    ['a page of another chain', ofOtherChain, 'chain_id_mismatch', /now has chain 7; it had chain 42 before/],
+    ['a 404 of another chain', waitingOnOtherChain, 'chain_id_mismatch', /now has chain 7; it had chain 42 before/],
     ['a pruned version', pruned, 'source_failed', /the node has pruned version/],
   ]
 
@@ -438,7 +438,7 @@ describe('a Ledger State node, which keeps no transactions', () => {
     node.faults.push(...Array.from({ length: 20 }, () => asLedgerState('ledger-state')))
     await expect(read()).rejects.toMatchObject({
       code: 'source_failed',
-      message: expect.stringMatching(/is a Ledger State node, .* --replica-of /),
+      message: expect.stringMatching(/is a Ledger State node that .* --replica-of /),
     })
     node.faults.splice(0, Infinity, ...Array.from({ length: 20 }, () => asLedgerState('another')))
     await expect(read()).rejects.toMatchObject({

@@ -89,7 +89,7 @@ describe('a state snapshot', () => {
     writeFileSync(join(path, '0-.chunk'), chunk)
     const source = await openSource(path, { verify: false })
     for await (const _ of source.base!.parts(undefined));
-    expect(() => source.base!.describe()).toThrow(/lacks 0x1::chain_id::ChainId/)
+    expect(() => source.base!.describe()).toThrow(/is missing 0x1::chain_id::ChainId/)
     await source.close()
   })
 })

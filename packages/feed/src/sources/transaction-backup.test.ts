@@ -158,7 +158,7 @@ describe('a transaction backup', () => {
     writeFileSync(join(root, 'a.meta'), entry(0, 19) + entry(40, 59))
     await expect(readAll()).rejects.toMatchObject({
       code: 'invalid_backup',
-      message: expect.stringMatching(/lacks versions 20 to 39/),
+      message: expect.stringMatching(/is missing versions 20 to 39/),
     })
   })
 
@@ -283,7 +283,7 @@ describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
   it('is not proven with another salt; its chain id is taken from a signed transaction', async () => {
     await expect(readFrom(await openSource(path))).rejects.toMatchObject({
       code: 'verification_failed',
-      message: expect.stringMatching(/record 0 \(version 1\).*another word than APTOS::/),
+      message: expect.stringMatching(/record 0 \(version 1\).*a hash salt other than APTOS::/),
     })
     const source = await openSource(path, { hashSalt: 'DIEM::', verify: false })
     expect((await readFrom(source)).versions.length).toBe(20_000)
@@ -292,7 +292,7 @@ describe.skipIf(!hasSharedData)('a backup of a real chain', () => {
 
   it('has a state that is proven before its chunks, which are absent, are read', async () => {
     await expect(openSource(join(path, 'state_epoch_1000_ver_638021.36d1'), { hashSalt: 'DIEM::' })).rejects.toThrow(
-      /0-.chunk \(nor is it there/,
+      /0-.chunk \(also looked for/,
     )
     cpSync(path, root, { recursive: true })
     const proof = join(root, 'state_epoch_1000_ver_638021.36d1/state.proof.gz')

@@ -68,9 +68,7 @@ describe('TrustedEpochs', () => {
     expect(await askInside(await open(root, waypoints), 40)).toMatchObject({ waypoint: waypointOf(20) })
     expect(await askInside(await open(root, waypoints), 60)).toMatchObject({ waypoint: waypointOf(50) })
     const late = await open(root, [waypointOf(50)])
-    await expect(askInside(late, 40)).rejects.toThrow(
-      /no end of an epoch at a trusted waypoint that comes early enough/,
-    )
+    await expect(askInside(late, 40)).rejects.toThrow(/no epoch change at a trusted waypoint that is early enough/)
   })
 
   it('takes a ledger info that has the trusted waypoint itself', async () => {
@@ -90,10 +88,10 @@ describe('TrustedEpochs', () => {
 
   it('misses endings after the last one, in a gap, and if no waypoint is among them', async () => {
     const short = await open(write(records.slice(0, 10)), [waypointOf(0)])
-    await expect(askInside(short, 12)).rejects.toThrow(/lacks the ends of epochs 10 to 11/)
+    await expect(askInside(short, 12)).rejects.toThrow(/is missing the changes of epochs 10 to 11/)
     await expect((await open(write(records), [`9999:${'0'.repeat(64)}`])).believeAll()).rejects.toThrow(/9999:00/)
     const gap = await open(write([...records.slice(0, 30), ...records.slice(31)]), [waypointOf(0)])
-    await expect(askInside(gap, 60)).rejects.toThrow(/record 30: epoch 31 ends .* the end of epoch 30/)
+    await expect(askInside(gap, 60)).rejects.toThrow(/record 30: epoch 31 ends .* the change of epoch 30/)
   })
 
   it('names file, record and epoch of an ending that others signed', async () => {
@@ -101,7 +99,7 @@ describe('TrustedEpochs', () => {
     forged[66] = signedLedgerInfo({ ...made[66]!, signers: made[66]!.validators.slice(2) })
     const root = write(forged, [0, 65])
     const expected =
-      /epoch_ending_65-\.aaaa\/65-\.chunk, record 1: epoch 66 is signed with power \d+ of \d+, \d+ is needed/
+      /epoch_ending_65-\.aaaa\/65-\.chunk, record 1: epoch 66 is signed by \d+ of \d+ voting power; \d+ is required/
     await expect(askInside(await open(root, [waypointOf(0)]), 69)).rejects.toThrow(expected)
     expect(await askInside(await open(root, [waypointOf(0)]), 64)).toMatchObject({ epoch: 64n })
   })

@@ -87,7 +87,7 @@ describe('a transaction backup', () => {
     ['transaction', transactionAt + 20, /no TransactionInfo has the hash of the transaction/],
     ['transaction hash', HASHES_AT, /no TransactionInfo has the hash of the transaction/],
     ['gas used', infoAt + 1, /the accumulator root of version/],
-    ['event root', HASHES_AT + 32, /the event root is .* but .* is what the data hashes to/],
+    ['event root', HASHES_AT + 32, /the event root is .* but the data hashes to /],
     ['state change hash', HASHES_AT + 64, /the state change hash is/],
     ['event data', eventsAt + 1 + 1 + 8 + 32 + 8 + 2 + 4, /the event root is/],
     ['sequence number of an event', eventsAt + 1 + 1 + 8 + 32, /the event root is/],
@@ -176,11 +176,11 @@ describe('a state snapshot', () => {
     const text = readFileSync(path, 'utf8')
     const manifest = JSON.parse(text)
     writeFileSync(path, JSON.stringify({ ...manifest, root_hash: chain.stateRoot(0).toString('hex') }))
-    await expect(readState()).rejects.toThrow(/names the state root .* but its proof proves/)
+    await expect(readState()).rejects.toThrow(/names the state root .* but its proof is for/)
     writeFileSync(path, JSON.stringify({ ...manifest, chunks: manifest.chunks.slice(0, -1) }))
     await expect(readState()).rejects.toThrow(/the state root of all entries that the manifest lists/)
     writeFileSync(path, JSON.stringify({ ...manifest, chunks: manifest.chunks.slice(1) }))
-    await expect(readState()).rejects.toThrow(/holds entries 20 to 39, expected from 0 on/)
+    await expect(readState()).rejects.toThrow(/holds entries 20 to 39; expected entries starting at 0/)
   })
 
   it('is refused with one flipped bit anywhere in a chunk', async () => {

@@ -100,29 +100,32 @@ describe('a backup', () => {
     const few = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH).slice(2) })
     const others = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH - 1) })
     const trust = { waypoints: [waypointOf(0)] }
-    const place = new RegExp(
-      `proof.*, the ledger info of version ${chain.latestVersion}: epoch ${EPOCH} is signed with power`,
-    )
+    const place = new RegExp(`proof.*, the ledger info of version ${chain.latestVersion}: epoch ${EPOCH} is signed by`)
     expectUntrusted(await readAll(write(few).root, trust), place)
     expectUntrusted(await readAll(write(few).snapshot, trust), place)
-    expectUntrusted(await readAll(write(others).root, trust), /is signed with power/)
+    expectUntrusted(await readAll(write(others).root, trust), /is signed by/)
   })
 
   it('is refused if ends of epochs are missing, with the option that takes it nevertheless', async () => {
     const trust = { waypoints: [waypointOf(0)] }
     const without = await readAll(write(chain, []).root, trust)
-    expectUntrusted(without, /no end of an epoch at a trusted waypoint/)
+    expectUntrusted(without, /no epoch change at a trusted waypoint/)
     expect(without.error).toMatchObject({ fields: { option: 'unsigned' } })
-    expectUntrusted(await readAll(write(chain, endings.slice(0, 2)).root, trust), /lacks the ends of epochs 2 to/)
+    expectUntrusted(
+      await readAll(write(chain, endings.slice(0, 2)).root, trust),
+      /is missing the changes of epochs 2 to/,
+    )
     const other = await readAll(write(chain).root, { waypoints: [`0:${'ab'.repeat(32)}`] })
-    expectUntrusted(other, /epoch 0 has the waypoint 0:[0-9a-f]{64}, but 0:abab/)
+    expectUntrusted(other, /epoch 0 has the waypoint 0:[0-9a-f]{64}, but the trusted waypoint is 0:abab/)
   })
 
   it('is read with nothing vouching for it if no waypoint is trusted, and says so once', async () => {
     const { root, snapshot } = write(chain)
     const outcome = await readAll(root, {})
     expect(outcome).toMatchObject({ given: chain.records.length, vouching: undefined, error: undefined })
-    expect(outcome.notices).toEqual([expect.stringContaining(`nothing vouches for the ledger in ${root}`)])
+    expect(outcome.notices).toEqual([
+      expect.stringContaining(`the signatures of the ledger in ${root} are not verified`),
+    ])
     expect(outcome.notices[0]).toContain(waypointOf(0))
     expect((await readAll(snapshot, {})).notices.length).toBe(1)
     const silent = await readAll(root, { unsigned: true })

@@ -167,7 +167,7 @@ describe('the memory of a body', () => {
     )
     for (const upload of uploads) {
       expect(await statusesOf(upload, 1)).toEqual([413])
-      expect(upload.received()).toContain('at most 262144 bytes of JSON are read')
+      expect(upload.received()).toContain('the limit is 262144 bytes of JSON')
     }
   })
 

@@ -221,7 +221,7 @@ describe('a block whose hash the state does not tell', () => {
     const { statusCode, body } = await get('/blocks/by_height/1', { accept: 'application/x-bcs' })
     expect([statusCode, JSON.parse(body)]).toEqual([
       404,
-      { error_code: 'block_not_found', message: expect.stringContaining('does not tell its hash') },
+      { error_code: 'block_not_found', message: expect.stringContaining('does not contain its hash') },
     ])
   })
 })

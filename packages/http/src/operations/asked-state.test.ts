@@ -93,7 +93,7 @@ describe('a state asked for by its time', () => {
     ])
     expect(await errorOf('ledger_timestamp=9999-01-01T00:00:00Z')).toEqual([
       404,
-      { error_code: 'version_not_found', message: expect.stringContaining('has not come yet') },
+      { error_code: 'version_not_found', message: expect.stringContaining('is in the future') },
     ])
   })
 
@@ -114,7 +114,7 @@ describe('a state asked for by its time', () => {
   it.each(['ledger_verson', 'ledgerVersion', 'version', 'ledger%5Fverison'])(
     'is 400 if a parameter nearly has its name: %s',
     async (name) => {
-      const message = `there is no parameter ${JSON.stringify(decodeURIComponent(name))} here; \`ledger_version\` is meant?`
+      const message = `unknown parameter ${JSON.stringify(decodeURIComponent(name))}; did you mean \`ledger_version\`?`
       expect(await errorOf(`foo=1&${name}=3`)).toEqual([400, { error_code: 'invalid_input', message }])
       const answer = await inject(listener, {
         method: 'POST',

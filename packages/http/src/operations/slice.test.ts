@@ -15,7 +15,7 @@ import { createRequestListener } from '../server/create-request-listener.js'
 
 const ARCHIVE = 'https://archive.example/v1'
 const OBJECT = parseAddress('0xb1')
-const UNKNOWN = 'this store keeps a slice of its ledger, which has'
+const UNKNOWN = 'this store keeps only part of the ledger and does not have'
 
 /** Versions 1 to 3: state of two accounts, and an object that the first one gets. */
 const VERSIONS = [
@@ -107,21 +107,27 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
   })
 
   it.each([
-    ['/accounts/0xa2/resource/0x42::main::R', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    ['/accounts/0xa2/resource/0x42::main::R/history', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    ['/accounts/0xa2/resources', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    ['/accounts/0xa2/changes?from=0', 'not the account 0xa2; --only-account 0xa2 keeps it'],
+    ['/accounts/0xa2/resource/0x42::main::R', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
+    [
+      '/accounts/0xa2/resource/0x42::main::R/history',
+      `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`,
+    ],
+    ['/accounts/0xa2/resources', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
+    ['/accounts/0xa2/changes?from=0', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
     // Both reads look in a primary store, whose address the client did not name.
-    ['/accounts/0xa2/balance/0xa', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    ['/accounts/0xa2/balance/0xa/history', 'not the account 0xa2; --only-account 0xa2 keeps it'],
-    ['/tables/0x7/items', 'not the table 0x7; --only-table 0x7 keeps it'],
-    ['/accounts/0xb1/resources', 'the account 0xb1 from version 3 on, as far as it was written since'],
-    ['/accounts/0xb1/resource/0x42::main::R', 'the account 0xb1 from version 3 on, as far as it was written since'],
+    ['/accounts/0xa2/balance/0xa', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
+    ['/accounts/0xa2/balance/0xa/history', `${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`],
+    ['/tables/0x7/items', `${UNKNOWN} table 0x7; ingest with --only-table 0x7 to keep it`],
+    ['/accounts/0xb1/resources', 'this store knows account 0xb1 only as written since version 3; other values'],
+    [
+      '/accounts/0xb1/resource/0x42::main::R',
+      'this store knows account 0xb1 only as written since version 3; other values',
+    ],
   ])('answers GET %s with 410, the line that would have kept it, and where an archive is', async (path, message) => {
     const { status, json } = await get(path)
     expect(json).toMatchObject({ error_code: 'version_pruned', archival_endpoint: ARCHIVE })
     expect(status).toBe(410)
-    expect(json.message).toContain(`${UNKNOWN} ${message}`)
+    expect(json.message).toContain(message)
   })
 
   it('answers a view that reads outside with the line that would have kept it, and no other', async () => {
@@ -129,7 +135,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
     expect(await get('/view', call('0xa1'))).toMatchObject({ status: 200, json: ['7'] })
     for (const path of ['/view', '/view/history']) {
       const { status, json } = await get(path, call('0xa2'))
-      expect(json.message).toContain(`${UNKNOWN} not the account 0xa2; --only-account 0xa2 keeps it`)
+      expect(json.message).toContain(`${UNKNOWN} account 0xa2; ingest with --only-account 0xa2 to keep it`)
       expect(json).toMatchObject({ error_code: 'version_pruned', archival_endpoint: ARCHIVE })
       expect(status).toBe(410)
     }
@@ -140,21 +146,21 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
       status: 403,
       json: {
         message:
-          'no proof can be had here: this store keeps a slice of its ledger, and a proof needs the tree of the whole state',
+          'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',
       },
     })
   })
 
   it('searches no other accounts', async () => {
     const { status, json } = await get('/types/0x42::main::R/uses')
-    expect(json.message).toContain('nothing is searched through all accounts')
+    expect(json.message).toContain('cannot search all accounts')
     expect(status).toBe(410)
   })
 
   it('says the same of an element of a batch', async () => {
     const batch = { requests: [{ path: '/v1/accounts/0xa1/resource/0x42::main::R' }, { path: '/v1/accounts/0xa2' }] }
     const { json } = await get('/batch', batch)
-    expect(JSON.stringify(json)).toContain(`${UNKNOWN} not the account 0xa2`)
+    expect(JSON.stringify(json)).toContain(`${UNKNOWN} account 0xa2`)
     expect(JSON.stringify(json)).toContain('"7"')
   })
 })

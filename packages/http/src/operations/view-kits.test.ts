@@ -70,7 +70,7 @@ function isOfFrameworkAlone({ body_text: body }: KitRequest): boolean {
 }
 
 function saysUnknownAccount({ status, text }: { readonly status: number; readonly text: string }): boolean {
-  return status === 410 && /has not the account 0x(?![134a];)[0-9a-f]+; --only-account /.test(text)
+  return status === 410 && /does not have account 0x(?![134a];)[0-9a-f]+; ingest with --only-account /.test(text)
 }
 
 async function differenceOf(listener: ReturnType<typeof createRequestListener>, request: KitRequest) {

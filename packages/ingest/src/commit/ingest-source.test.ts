@@ -73,7 +73,7 @@ describe('an ingest of a whole ledger', () => {
       expect(heldVersions(engine)).toEqual([0n, 74n])
     }
     renameSync(chunk, `${chunk}.away`)
-    await expect(ingest(engine, bed.at('backup'))).rejects.toThrow(/the backup lacks .*75-.chunk/)
+    await expect(ingest(engine, bed.at('backup'))).rejects.toThrow(/the backup is missing .*75-.chunk/)
     writeFileSync(chunk, content)
     await ingest(engine, bed.at('backup'))
     expect(heldVersions(engine)).toEqual([0n, LAST])
@@ -96,14 +96,14 @@ describe('an empty store', () => {
     const engine = await bed.open('store')
     await expect(ingest(engine, bed.at('backup'))).rejects.toMatchObject({
       code: 'base_missing',
-      message: expect.stringMatching(/\(version 31\): version 31, but the store is empty/),
+      message: expect.stringMatching(/\(version 31\): the source begins at version 31, but the store is empty/),
       fields: { option: 'assumeEmptyBase' },
     })
     const notices: string[] = []
     await ingest(engine, bed.at('backup'), { assumeEmptyBase: true, onNotice: (text) => notices.push(text) })
     const { version } = chain.expected.find((one) => one.version >= 31n && one.block)!
     expect(notices).toEqual([
-      expect.stringContaining('nothing vouches for the ledger'),
+      expect.stringContaining('are not verified'),
       expect.stringContaining(`begins at version ${version} on an assumed empty base`),
     ])
     expect(engine.base).toEqual({ version, complete: false })
@@ -128,12 +128,12 @@ describe('an empty store', () => {
     expect(heldVersions(engine)).toEqual([version, 90n])
     await expect(ingest(engine, bed.at('backup'), { from: 95n })).rejects.toMatchObject({
       code: 'version_gap',
-      message: 'version 95 is asked for, but the next version of the store is 91',
+      message: 'cannot begin at version 95: the next version of the store is 91',
       fields: { expected: 91n, found: 95n },
     })
     await expect(ingestSource(engine, listedSource(listedBlocks([1], 95n), { chainId: 42 }))).rejects.toMatchObject({
       code: 'version_gap',
-      message: 'version 95: version 95 is found, but the next version of the store is 91',
+      message: 'version 95: expected version 91, the next one of the store; found version 95',
     })
   })
 })
@@ -174,8 +174,8 @@ describe('a state snapshot', () => {
 
 describe('another ledger', () => {
   it.each([
-    ['by its accumulator', true, /is not the one that the store holds/],
-    ['by what its version wrote', false, /differs from the one that the store holds/],
+    ['by its accumulator', true, /differs from the ledger of the store/],
+    ['by what its version wrote', false, /differs from version \d+ of the store/],
   ])('is refused %s', async (_, verify, message) => {
     writeBackup(chain, bed.at('backup'))
     writeBackup(new SyntheticChain({ blocks: 60, seed: 5 }), bed.at('other'))
@@ -205,12 +205,12 @@ describe('another ledger', () => {
     const more = listedBlocks([1, 1])
     const attempt = (chainId: number, options: IngestOptions = {}) =>
       ingestSource(engine, listedSource(more, { chainId }), options)
-    await expect(attempt(5)).rejects.toThrow('the source is of chain 5, the store holds chain 4')
-    await expect(attempt(4, { chainId: 6 })).rejects.toThrow('chain 6 is asked for, the store holds chain 4')
+    await expect(attempt(5)).rejects.toThrow('the source has chain 5, but the store holds chain 4')
+    await expect(attempt(4, { chainId: 6 })).rejects.toThrow('chain 6 was requested, but the store holds chain 4')
     const empty = await bed.open('empty')
     await expect(ingestSource(empty, listedSource(more), { chainId: 6 })).rejects.toMatchObject({
       code: 'chain_id_mismatch',
-      message: expect.stringMatching(/the source is of chain 4, chain 6 is asked for$/),
+      message: expect.stringMatching(/the source has chain 4, but chain 6 was requested$/),
     })
   })
 
@@ -220,13 +220,13 @@ describe('another ledger', () => {
     const options = { assumeEmptyBase: true, to: 1n }
     await expect(ingest(engine, bed.at('backup'), options)).rejects.toMatchObject({
       code: 'invalid_argument',
-      message: expect.stringMatching(/record 0 \(version 1\): the source does not contain the id of its chain/),
+      message: expect.stringMatching(/record 0 \(version 1\): the source does not contain its chain id/),
       fields: { option: 'chainId' },
     })
     await ingest(engine, bed.at('backup'), { ...options, chainId: 7 })
     expect(engine.ledger!.chainId).toBe(7n)
     await expect(ingest(engine, bed.at('backup'))).rejects.toThrow(
-      `the source is of chain ${SYNTHETIC_CHAIN_ID}, the store holds chain 7`,
+      `the source has chain ${SYNTHETIC_CHAIN_ID}, but the store holds chain 7`,
     )
   })
 })

@@ -55,7 +55,7 @@ describe('verifySource', () => {
     }
     await expect(verifySource(source)).rejects.toMatchObject({
       code: 'version_gap',
-      message: expect.stringMatching(/version 5 follows version 3$/),
+      message: expect.stringMatching(/expected version 4 after version 3; found version 5$/),
     })
     expect(isClosed).toBe(true)
   })

@@ -151,7 +151,7 @@ describe('a slice of a store', () => {
     await ingestSource(slice, listedSource(recordsOf([[]])), { only })
     await expect(make(slice)).rejects.toMatchObject({
       code: 'slice_mismatch',
-      message: expect.stringMatching(/^snapshot of a node: the source keeps a slice itself/),
+      message: expect.stringMatching(/^snapshot of a node: the source itself keeps a slice/),
     })
   })
 })

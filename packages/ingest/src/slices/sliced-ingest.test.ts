@@ -165,13 +165,13 @@ describe('an ingest that keeps a slice', () => {
     const only = (address: string) => ({ only: { spec: parseSliceSpec({ accounts: [address] }) } })
     await ingestSource(store, listedSource(records.slice(0, 1)), only('0xa1'))
     await expect(ingestSource(store, listedSource(records), only('0xa2'))).rejects.toThrow(
-      'the store keeps another slice than is asked for, and what it left out cannot be added to it: a separate store is needed for 0xa2',
+      'the store keeps a different slice, and the values that it left out cannot be added later: use a separate store for 0xa2',
     )
     await ingestSource(store, listedSource(records), only('0xa1'))
     expect(store.ledger?.latestVersion).toBe(1n)
     const whole = createMemoryEngine()
     await ingestSource(whole, listedSource(records.slice(0, 1)))
-    await expect(ingestSource(whole, listedSource(records), only('0xa1'))).rejects.toThrow('keeps all of its ledger')
+    await expect(ingestSource(whole, listedSource(records), only('0xa1'))).rejects.toThrow('keeps the whole ledger')
   })
 
   it('of a state that was cut short never becomes a whole store: it is resumed with what was asked, from any source, or refused', async () => {
@@ -210,7 +210,7 @@ describe('an ingest that keeps a slice', () => {
       for (const source of others) {
         await expect(ingestSource(slice, source)).rejects.toMatchObject({
           code: 'slice_mismatch',
-          message: expect.stringMatching(/^an ingest that keeps a slice was cut short in this store/),
+          message: expect.stringMatching(/^the ingest of a slice into this store was interrupted/),
         })
       }
       const notices: string[] = []
@@ -241,7 +241,7 @@ describe('an ingest that keeps a slice', () => {
     const engine = await wholeOf([[]])
     const spec = parseSliceSpec({ tables: [`0x${Buffer.from(OUTER_TABLES[0]!).toString('hex')}`] })
     const failure = ingestSource(createMemoryEngine(), stateSource(engine, 0n, []), { only: { spec } })
-    await expect(failure).rejects.toThrow('the source has to be opened again')
+    await expect(failure).rejects.toThrow('in a form that can be opened again')
   })
 })
 

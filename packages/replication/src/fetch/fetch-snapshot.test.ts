@@ -204,7 +204,7 @@ describe('a snapshot that is damaged on its way', () => {
     damage(KINDS.file, [flipBit()])
     await fetchIt()
     expect(notices).toEqual([
-      expect.stringMatching(/^state\.mdb came damaged: the piece at byte 0 .*; asking again in/),
+      expect.stringMatching(/^state\.mdb arrived damaged: the piece at byte 0 .*; asking again in/),
     ])
   })
 

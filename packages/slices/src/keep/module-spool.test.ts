@@ -24,7 +24,7 @@ describe('the copy of modules', () => {
   it('leaves room on the disk', () => {
     const spool = new ModuleSpool(folder, 2 ** 60)
     const put = () => spool.put(Uint8Array.of(1), Uint8Array.of(2))
-    expect(put).toThrow(/^the disk of .*module-spool-.* has \d+ MiB free, .* leaves 1099511627776 MiB free/)
+    expect(put).toThrow(/^the disk of .*module-spool-.* has \d+ MiB free, .* must leave 1099511627776 MiB free/)
     expect(put).toThrow(expect.objectContaining({ code: 'spill_failed' }))
     expect(spool.has(Uint8Array.of(1))).toBe(false)
     spool.close()
@@ -34,7 +34,7 @@ describe('the copy of modules', () => {
     writeFileSync(join(folder, 'file'), '')
     const spool = new ModuleSpool(join(folder, 'file', 'below'))
     expect(() => spool.put(Uint8Array.of(1), Uint8Array.of(2))).toThrow(
-      `cannot keep a copy of the modules of the state in ${join(folder, 'file', 'below')}: ENOTDIR`,
+      `cannot write a copy of the state's modules to ${join(folder, 'file', 'below')}: ENOTDIR`,
     )
     spool.close()
   })

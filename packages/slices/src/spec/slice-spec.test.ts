@@ -63,7 +63,7 @@ describe('the specification of a slice', () => {
 
   it('must ask for something', () => {
     for (const texts of [{}, { lines: ['', '# nothing'] }]) {
-      expect(() => parseSliceSpec(texts)).toThrow('a slice that keeps nothing: name an account, a table or a type')
+      expect(() => parseSliceSpec(texts)).toThrow('the slice is empty: name an account, a table or a type')
     }
   })
 })

@@ -29,7 +29,7 @@ it('the opening refuses a store of another layout, which may have other database
       const refusal = {
         code: 'store_format',
         fields: { version: Number(layout) },
-        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, and this program reads layout 10: ingest again, into an empty folder`,
+        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, but this program reads layout 10: ingest again into an empty folder`,
       }
       expect(() => open({ path: pathOf(layout) })).toThrow(expect.objectContaining(refusal))
     }

@@ -52,7 +52,7 @@ it.skipIf(!NAMESPACE)(
         pid: 1,
         code: 'store_failed',
         fields: { processId: 1 },
-        message: expect.stringMatching(/another container, or another pid namespace, .* the number 1/),
+        message: expect.stringMatching(/another container or pid namespace .* the same process id, 1,/),
         // lmdb-js would wait for 10 s, a hundred times.
         waits: 0,
       })

@@ -159,10 +159,10 @@ describe('the history of a balance', () => {
   )
 
   it.each([
-    ['from=4&to=2', '`from` is version 4, above version 2 of `to`'],
-    ['from=2026-01-31T00:00:04Z&to=2026-01-31', 'the time of `from` is after that of `to`'],
-    ['from=4&to=2026-01-31T00:00:02Z', '`from` is version 4, above version 2 of `to`'],
-    ['from=2026-01-31T00:00:04Z&to=2', '`from` is version 4, above version 2 of `to`'],
+    ['from=4&to=2', '`from` is version 4, which is above version 2, given as `to`'],
+    ['from=2026-01-31T00:00:04Z&to=2026-01-31', 'the time given as `from` is after the time given as `to`'],
+    ['from=4&to=2026-01-31T00:00:02Z', '`from` is version 4, which is above version 2, given as `to`'],
+    ['from=2026-01-31T00:00:04Z&to=2', '`from` is version 4, which is above version 2, given as `to`'],
   ])('is 400 of a range that ends before it begins: %s', async (range, message) => {
     for (const path of [HISTORY, HISTORY.replace(/balance.*/, 'changes')]) {
       const { statusCode, body } = await get(`${path}?${range}`)

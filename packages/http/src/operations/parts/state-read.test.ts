@@ -157,7 +157,7 @@ describe('?proof=true', () => {
     const unknown = await ask(`/accounts/0xcafe?${AT}&proof_from=7:${'0'.repeat(64)}`)
     expect(unknown.status).toBe(400)
     expect(unknown.text).toContain(
-      'no epoch that is kept, and comes before the ledger info of version 44, ends at version 7',
+      'this store has no epoch change at version 7 that precedes the ledger info of version 44',
     )
     expect((await ask(`/accounts/0xcafe?${AT}&proof_from=7`)).text).toContain('is not a waypoint')
   })
@@ -182,7 +182,7 @@ describe('?proof=true', () => {
     const unknown = await ask(`/-/epoch_endings?from=7:${'0'.repeat(64)}`)
     expect([unknown.status, unknown.text]).toEqual([
       400,
-      expect.stringContaining('parameter `from`: no epoch that is kept ends at version 7'),
+      expect.stringContaining('parameter `from`: this store has no epoch change at version 7'),
     ])
     expect((await ask('/-/epoch_endings?from=7')).text).toContain('is not a waypoint')
     const without = await askerOf({ proofs: undefined })('/-/epoch_endings')
@@ -194,7 +194,8 @@ describe('?proof=true', () => {
       const { status, text } = await ask(`/accounts/0xcafe?${query}`)
       expect(status).toBe(410)
       expect(JSON.parse(text)).toEqual({
-        message: 'no proof of version 42 can be had: the nearest version with one is 41; ask with ledger_version=41',
+        message:
+          'this store has no proof at version 42; the nearest version with a proof is 41: ask with ledger_version=41',
         error_code: 'version_pruned',
         nearest_proof_version: '41',
       })
