@@ -168,9 +168,9 @@ describe('ends of epochs', () => {
     [
       'with a mask that is too long',
       ending(2, sealed(made[2]!, Uint8Array.of(full[0]!, 0), genuine)),
-      /signers in 2 bytes/,
+      /signer mask of 2 bytes/,
     ],
-    ['without a mask', ending(2, sealed(made[2]!, new Uint8Array(0), genuine)), /signers in 0 bytes/],
+    ['without a mask', ending(2, sealed(made[2]!, new Uint8Array(0), genuine)), /signer mask of 0 bytes/],
     [
       'with infinity as the signature',
       ending(2, sealed(made[2]!, full, infinity(96))),
@@ -194,7 +194,7 @@ describe('ends of epochs', () => {
     [
       'with a changed power under the old signature',
       flip(ENDINGS, (bytes) => bytes.indexOf(splitRecords(bytes)[1]!) + 1 + 88 + 32 + 8 + 1 + 32 + 1 + 48),
-      /epoch 1 has a signature/,
+      /epoch 1 has an invalid signature/,
     ],
     [
       'with a changed root under the old signature',
@@ -237,8 +237,12 @@ describe('ends of epochs', () => {
       other(2, { nextEpoch: { epoch: 4n, validators } }),
       /does not name the validators of the next epoch/,
     ],
-    ['before the version of the one before', other(2, { version: 1n }), /epoch 2 ends at version 1, where/],
-    ['of another genesis', other(0, { root: new Uint8Array(32) }), /epoch 0 has the waypoint 0:[0-9a-f]{64}, but 0:/],
+    ['before the version of the one before', other(2, { version: 1n }), /epoch 2 ends at version 1; expected/],
+    [
+      'of another genesis',
+      other(0, { root: new Uint8Array(32) }),
+      /epoch 0 has the waypoint 0:[0-9a-f]{64}, but the trusted waypoint is 0:/,
+    ],
     [
       'of another chain',
       changeRecords(ENDINGS, (records) => [
@@ -252,7 +256,7 @@ describe('ends of epochs', () => {
           }),
         ),
       ]),
-      /epoch 1 has a signature/,
+      /epoch 1 has an invalid signature/,
     ],
   ])('%s are refused', async (_, change, message) => {
     expectRefused(await ingestChanged(change), 'untrusted', message)
@@ -564,7 +568,11 @@ describe('a state snapshot', () => {
         }),
       )
     const strange = await ingestChanged(lie({ epoch: chain.epoch, of: strangers }), snapshotName)
-    expectRefused(strange, 'untrusted', /state.proof, the ledger info of version \d+: epoch \d+ has a signature/)
+    expectRefused(
+      strange,
+      'untrusted',
+      /state.proof, the ledger info of version \d+: epoch \d+ has an invalid signature/,
+    )
     const unknown = await ingestChanged(lie({ epoch: chain.epoch + 3n, of: strangers }), snapshotName)
     expectRefused(unknown, 'untrusted', /is missing the changes of epochs/)
   })

@@ -152,7 +152,7 @@ describe('history balance', () => {
     const print = (...words: string[]) =>
       bed.start('history', 'balance', owner, BEAN, '--data-dir', 'damaged', '--order', 'asc', ...words).outcome()
     const [lines, csv] = await Promise.all([print(), print('--csv')])
-    const cut = `the stored CoinStore at ${owner}: unexpected end of input at byte 1`
+    const cut = `the stored CoinStore at ${owner} cannot be decoded: unexpected end of input at byte 1`
     expect(lines).toMatchObject({ status: 0, stderr: '' })
     expect(
       lines.stdout

@@ -256,7 +256,7 @@ describe('EpochHistory', () => {
       )
     }
     expectUntrusted(believe(full, undefined), /has no signature/)
-    expectUntrusted(believe(new Uint8Array(1), signature), /power 0 of/)
+    expectUntrusted(believe(new Uint8Array(1), signature), /signed by 0 of/)
   })
 
   it('believes all of a batch or none, and names the epoch that is not signed', () => {

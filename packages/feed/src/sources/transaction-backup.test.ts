@@ -163,10 +163,10 @@ describe('a transaction backup', () => {
   })
 
   it.each([
-    ['transaction_0-.ab12/transaction.manifest.gz', /transaction_0-.ab12\/transaction.manifest \(nor/, 0],
-    ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(nor/, 25],
-    ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(nor/, 25],
-    ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(nor/, 50],
+    ['transaction_0-.ab12/transaction.manifest.gz', /transaction_0-.ab12\/transaction.manifest \(also/, 0],
+    ['transaction_0-.ab12/25-.chunk.gz', /25-.chunk \(also/, 25],
+    ['transaction_0-.ab12/25-49.proof.gz', /25-49.proof \(also/, 25],
+    ['transaction_50-.ab12/transaction.manifest.gz', /transaction_50-.ab12\/transaction.manifest \(also/, 50],
   ])('names the missing file %s, after it has yielded what precedes it', async (name, message, before) => {
     writeBackup(chain, root)
     rmSync(join(root, name))
@@ -193,7 +193,7 @@ describe('a transaction backup', () => {
     writeFileSync(chunk, Buffer.concat([whole, whole.subarray(0, 4 + whole.readUInt32BE(0))]))
     await expect(readAll()).rejects.toThrow(/more than the 25 records/)
     writeFileSync(chunk, Buffer.concat([Buffer.alloc(4, 255), whole]))
-    await expect(readAll()).rejects.toThrow(/record 0: a length of 4294967295 bytes/)
+    await expect(readAll()).rejects.toThrow(/record 0: expected a length of at most \d+ bytes, found 4294967295/)
   })
 
   it('refuses file names that lead out of the backup', async () => {

@@ -265,7 +265,7 @@ it('a history continues after a change that cannot be read, in either order and 
     versions.map((bytes): Write[] => [[COIN_KEY, bytes]]),
   )
   const state = createLedger(engine).at()
-  const cut = 'invalid_bcs: the stored CoinStore at 0xcafe: unexpected end of input at byte 1'
+  const cut = 'invalid_bcs: the stored CoinStore at 0xcafe cannot be decoded: unexpected end of input at byte 1'
   // Versions 3 and 4 have the same value.
   const expected = [3n, cut, 2n, cut, 1n]
   expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
