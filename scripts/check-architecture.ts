@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url'
 import { checkErrorTables } from './architecture/error-tables.ts'
 import { changedNames, importsOf } from './architecture/module-state.ts'
 import { namesInComments, namesInDocument } from './architecture/named-files.ts'
-import { roomsOnPage } from './architecture/rooms.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -69,21 +68,18 @@ function sourcesIn(folder: string): string[] {
   return globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).filter((path) => !/\.test\.tsx?$/.test(path))
 }
 
-/** A package with more folders than this has a table of them. */
+/** A package with more folders than this lists them. */
 const FEW_FOLDERS = 5
 
-/** The tables of rooms: on the page in columns below the name of a package, in a README as rows of folders in `src`. */
+/** The README of a package with several folders lists them: rows of `src/FOLDER/`. */
 function checkRooms(): void {
-  const rooms = roomsOnPage(page)
   for (const source of sourceFolders()) {
-    const packageFolder = dirname(source)
-    const paths = sourcesIn(`${source}/*`)
-    const folders = new Set(paths.map((path) => path.slice(source.length + 1).split('/')[0]!))
-    const readme = join(packageFolder, 'README.md')
-    const inReadme = existsSync(join(root, readme)) ? [...readText(readme).matchAll(/^\| `src\/(\w[\w-]*)\/`/gm)] : []
-    const named = rooms.get(packageFolder.replace('packages/', '')) ?? inReadme.map(([, folder]) => folder!)
-    if (named.length > 0) expectSame(folders, named, `folders of ${source}`, 'the table of rooms')
-    else expect(folders.size <= FEW_FOLDERS, `${source} has ${folders.size} folders and no table of them`)
+    const readme = join(dirname(source), 'README.md')
+    const folders = new Set(sourcesIn(`${source}/*`).map((path) => path.slice(source.length + 1).split('/')[0]!))
+    const rows = existsSync(join(root, readme)) ? [...readText(readme).matchAll(/^\| `src\/(\w[\w-]*)\/`/gm)] : []
+    const named = rows.map(([, folder]) => folder!)
+    if (named.length > 0) expectSame(folders, named, `folders of ${source}`, readme)
+    else expect(folders.size <= FEW_FOLDERS, `${source} has ${folders.size} folders, and ${readme} lists none`)
   }
 }
 
@@ -95,7 +91,7 @@ function sourceFolders(): string[] {
 
 /** No module has state that changes, except what the page lists, and main modules, which no other module imports. */
 function checkModuleState(): void {
-  const section = page.slice(page.indexOf('## Where the code breaks these rules'))
+  const section = page.slice(page.indexOf('## Exceptions'))
   const listed = [...section.matchAll(/`([\w-]+\/[\w./-]+)`/g)].map(([, path]) => path!)
   const paths = sourcesIn('{packages,apps}/*/src')
   const imported = new Set(paths.flatMap((path) => importsOf(path, readText(path))))
