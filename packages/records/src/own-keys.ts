@@ -124,7 +124,7 @@ export const KEY_FAMILIES = {
     deletedBy: NOBODY,
   }),
   sliceLeftOut: family(0x0a, {
-    value: 'counts of what the slice left out (`records/src/slice/left-out.ts`)',
+    value: 'counts of the state and writes that the slice left out (`records/src/slice/left-out.ts`)',
     codec: { encode: encodeSliceLeftOut, decode: decodeSliceLeftOut },
     writtenBy: 'the last version of each commit that left something out',
     deletedBy: NOBODY,
@@ -132,7 +132,7 @@ export const KEY_FAMILIES = {
   sliceDeletion: family(0x0b, {
     suffix: 'key of the state',
     suffixLength: [0, MAX_KEY_LENGTH - 2],
-    value: 'empty: the version deletes the key of a member that is not known whole',
+    value: 'empty: the version deletes the key of a member that is not known completely',
     codec: PRESENCE,
     writtenBy: 'the version that deletes the key',
     deletedBy: NOBODY,
