@@ -6,7 +6,11 @@ import { beforeEach, expect, it, vi } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { RecordBuilder } from '../bytes/record.js'
+import { openLmdbStore } from '../lmdb/lmdb-store.js'
+import { runTransaction } from '../lmdb/write-transaction.js'
 import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const folder = temporaryFolder()
@@ -98,4 +102,67 @@ it('a writer removes segment files that no row names, and unfinished ones', asyn
   await openStateEngine({ path: folder.path }).close()
   expect(listSegments(folder.path).toSorted()).toEqual(before.toSorted())
   expect(statSync(join(folder.path, 'segment-901.new'), { throwIfNoEntry: false })).toBe(undefined)
+})
+
+it('blocks below the window are not counted, whether they were merged before the prune or after it', async () => {
+  const path = join(folder.path, 'pruned')
+  const engine = openStateEngine({ path, durability: 'none' })
+  for (let version = 0; version < 40; version++) {
+    await engine.commit([record(version, [[bytes('k'), bytes(`${version}`)]], version)], CHAIN)
+    if (version === 20) await engine.merge()
+  }
+  await engine.prune(5n)
+  expect(engine.stats.blocks).toBe(5)
+  await engine.merge()
+  expect(engine.stats.blocks).toBe(5)
+  expect((await engine.check()).problems).toEqual([])
+  expect(Buffer.from(engine.at(35n).get(bytes('k'))!).toString()).toBe('35')
+  await engine.close()
+})
+
+it('a row that is gone from the catalog is noticed by every read, and by the check', async () => {
+  const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
+  const rows = listSegmentRows(store)
+  for (const place of [0, 1, rows.length - 1]) {
+    const row = rows[place]!
+    runTransaction(store.root, 'none', () => removeSegmentRow(store, row))
+    const fault = `no segment file has version ${row.firstVersion}, which is merged`
+    expect(await readAll(folder.path)).toContain(fault)
+    expect((await problemsOf(folder.path)).join()).toContain(fault)
+    runTransaction(store.root, 'none', () => putSegmentRow(store, new RecordBuilder(), row))
+  }
+  expect([await problemsOf(folder.path), await readAll(folder.path)]).toEqual([[], undefined])
+  await store.root.close()
+})
+
+it('an imported state of many parts is right below what is written later', async () => {
+  const path = join(folder.path, 'imported')
+  const engine = openStateEngine({ path, durability: 'none', memtableBytes: 0 })
+  const state = await engine.beginImport(9n)
+  const keyOf = (at: number) => bytes(`key ${at % 100} ${at}`)
+  for (let part = 0; part < 20; part++) {
+    const entries = Array.from({ length: 10 }, (_, at) => ({
+      key: keyOf(10 * part + at),
+      version: part < 16 ? 5n : 0n,
+    }))
+    await state.add(entries.map((entry) => ({ ...entry, value: bytes('old') })))
+  }
+  await expect(state.add([{ key: keyOf(7), version: 1n, value: bytes('again') }])).rejects.toThrow('twice')
+  await state.finish({ chainId: 4, block: { height: 9n, epoch: 0n, timestampUsec: 0n } })
+  for (let version = 10; version < 40; version++) {
+    await engine.commit([record(version, [[keyOf(version), bytes(`${version}`)]], version)], { chainId: 4 })
+  }
+  const textAt = (at: number, version: bigint) => Buffer.from(engine.at(version).get(keyOf(at))!).toString()
+  const expectRight = (oldest: bigint) => {
+    for (let at = 0; at < 200; at++) {
+      if (oldest === 9n || at >= 40) expect(textAt(at, oldest)).toBe('old')
+      expect(textAt(at, 39n)).toBe(at >= 10 && at < 40 ? `${at}` : 'old')
+    }
+    expect([...engine.at().scan(EVERY_KEY)].length).toBe(200)
+  }
+  expectRight(9n)
+  await engine.prune(3n)
+  expectRight(37n)
+  expect((await engine.check()).problems).toEqual([])
+  await engine.close()
 })

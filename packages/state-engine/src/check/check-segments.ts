@@ -4,7 +4,7 @@ import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import type { SegmentFiles, SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
-import { listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
+import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import { checkSegment } from '../segments/check-segment.js'
 import { KeyProbe } from '../segments/key-filter.js'
 import { SegmentLists } from '../segments/segment-lists.js'
@@ -14,8 +14,6 @@ import type { CheckFindings } from './check-findings.js'
 export interface SegmentCounts {
   readonly keys: number
   readonly writes: number
-  /** Blocks that begin in the files, up to the versions that are left. */
-  readonly blocks: readonly BlockEntry[]
 }
 
 /** The segment files that a check reads, open, so that they stay readable if a merge removes them meanwhile. */
@@ -38,26 +36,21 @@ export function openCheckedSegments(store: LmdbStore, files: SegmentFiles, findi
   return { rows, slices, missing: undefined }
 }
 
-/** Checks segment files one by one, and that together they are what the ledger record says. */
+/** Checks segment files one by one, and that together they are what the ledger record says. `onBlock` is called in order. */
 export async function checkSegments(
   store: LmdbStore,
   findings: CheckFindings,
   { rows, slices }: CheckedSegments,
-  { ledger }: LedgerRecord,
+  record: LedgerRecord,
+  onBlock: (entry: BlockEntry) => void,
 ): Promise<SegmentCounts> {
   const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
-  const counts = { keys: 0, writes: 0, blocks: [] as BlockEntry[] }
-  let before: SegmentRow | undefined
+  const counts = { keys: 0, writes: 0 }
+  findings.attempt(() => expectAllVersions(rows, record))
   for (const row of rows) {
-    // The files of an imported state have the same versions.
-    const isImported = before?.isBase && row.isBase
-    if (before && !isImported && row.firstVersion <= before.until) {
-      findings.add(`the segment file ${row.file} begins at version ${row.firstVersion}, not above ${before.until}`)
-    }
-    if (row.until > row.lastVersion || row.until > ledger.latestVersion) {
+    if (row.until > row.lastVersion || row.until > record.ledger.latestVersion) {
       findings.add(`the segment file ${row.file} ends at version ${row.until}, above the latest version`)
     }
-    before = row
     const reader = slices.get(row.file)?.reader
     if (!reader) continue
     expectRow(findings, store, row, reader)
@@ -65,7 +58,7 @@ export async function checkSegments(
       if (findings.attempt(() => steps.next())?.done !== false) break
       await nextTurn()
     }
-    findings.attempt(() => addBlocks(counts.blocks, row, reader))
+    findings.attempt(() => eachBlock(row, reader, onBlock))
     counts.keys += row.keys
     counts.writes += row.writes
   }
@@ -91,9 +84,10 @@ function expectRow(
   if (!isSame) findings.add(`the segment file ${row.file} is not the one that the database segments names`)
 }
 
-function addBlocks(blocks: BlockEntry[], { until }: SegmentRow, { file }: SegmentReader): void {
+/** Calls a function for each block that begins in a file, up to the versions that are left. */
+function eachBlock({ until }: SegmentRow, { file }: SegmentReader, onBlock: (entry: BlockEntry) => void): void {
   const lists = new SegmentLists(file)
   for (let list = 0; list < lists.count; list++) {
-    for (const entry of lists.at(list)) if (entry.firstVersion <= until) blocks.push(entry)
+    for (const entry of lists.at(list)) if (entry.firstVersion <= until) onBlock(entry)
   }
 }

@@ -195,11 +195,7 @@ class StoreCheck {
     if (base.version > ledger.oldestVersion) {
       findings.add(`the base is version ${base.version}, above the oldest, ${ledger.oldestVersion}`)
     }
-    if (this.#store.segments) {
-      const found = await checkSegments(this.#store, findings, this.#segments, record)
-      const superseded = Math.max(0, found.writes - found.keys)
-      return { keys: found.keys, supersededEntries: superseded, blocks: this.#checkSegmentBlocks(record, found.blocks) }
-    }
+    if (this.#store.segments) return await this.#checkSegmentFiles(record)
     const blocks = await this.#checkBlocks(record)
     const history = new HistoryCheck(this.#store, findings, this.#large, record, this.#reverting)
     await history.checkGenerations()
@@ -214,27 +210,31 @@ class StoreCheck {
     return { keys, supersededEntries: history.seenPairs, blocks }
   }
 
-  #checkSegmentBlocks({ ledger, blocks: counted }: LedgerRecord, blocks: readonly BlockEntry[]): number {
+  async #checkSegmentFiles(record: LedgerRecord) {
+    const { ledger, blocks: counted } = record
     const { oldestVersion, oldestBlock, latestVersion, latestBlock } = ledger
     const findings = this.#findings
-    const unmerged = this.#unmerged?.blocks ?? []
+    const unmerged = this.#unmerged?.blocks.filter(({ firstVersion }) => firstVersion >= oldestVersion) ?? []
+    let blocks = 0
     let previous: BlockEntry | undefined
-    for (const entry of blocks) {
+    let atOldest = unmerged.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
+    const found = await checkSegments(this.#store, findings, this.#segments, record, (entry) => {
       this.#checkBlock(entry, previous, latestVersion)
       previous = entry
-    }
-    const isKept = ({ firstVersion }: BlockEntry) => firstVersion >= oldestVersion
-    const count = blocks.filter(isKept).length
-    if (count !== counted) findings.add(`the store has ${count} blocks, the ledger record counts ${counted}`)
-    const atOldest = [...blocks, ...unmerged].find(({ firstVersion }) => firstVersion === oldestVersion)?.block
+      if (entry.firstVersion >= oldestVersion) blocks++
+      if (entry.firstVersion === oldestVersion) atOldest = entry.block
+    })
+    if (blocks !== counted) findings.add(`the store has ${blocks} blocks, the ledger record counts ${counted}`)
     if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
     else if (!isSameBlock(atOldest, oldestBlock)) {
       findings.add(`the oldest block is not the one at version ${oldestVersion}`)
     }
-    if (previous && !isSameBlock(previous.block, latestBlock)) {
-      findings.add(`the newest block is ${previous.block.height}, the ledger record says ${latestBlock.height}`)
+    const newest = previous as BlockEntry | undefined
+    if (newest && !isSameBlock(newest.block, latestBlock)) {
+      findings.add(`the newest block is ${newest.block.height}, the ledger record says ${latestBlock.height}`)
     }
-    return count + unmerged.filter(isKept).length
+    const supersededEntries = Math.max(0, found.writes - found.keys)
+    return { keys: found.keys, supersededEntries, blocks: blocks + unmerged.length }
   }
 
   async #checkBlocks({ ledger, blocks }: LedgerRecord): Promise<number> {

@@ -21,7 +21,8 @@ export function* flushSegment(
   segment: Segment,
   file: number,
 ): Generator<void, SegmentRow | undefined> {
-  if (segment.entryCount === 0 && segment.blocks.count === 0) return undefined
+  // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
+  if (segment.versionCount === 0) return undefined
   const { firstVersion } = segment
   const lastVersion = segment.head!.latestVersion
   const identity = { storeId, firstVersion, lastVersion, hashSeed: hashSeedOf({ storeId }), level: 0, isBase: false }
@@ -71,9 +72,14 @@ export function putFlushed(
     walFile,
     nextCommit: number + 1,
     nextGeneration: Math.max(before.nextGeneration, row ? row.file + 1 : 0),
-    blocks: before.blocks + segment.blocks.count,
+    blocks: before.blocks + blocksFrom(segment, before.ledger.oldestVersion),
   }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
+}
+
+/** Number of blocks that begin at or above the oldest version. */
+function blocksFrom({ blocks }: Segment, oldestVersion: bigint): number {
+  return oldestVersion === 0n ? blocks.count : blocks.countAbove(oldestVersion - 1n)
 }
 
 /** The ledger record of an empty store, whose window begins with a part of the memtable. */

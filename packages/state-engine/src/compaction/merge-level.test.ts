@@ -47,6 +47,22 @@ it('what is below the window becomes a base once it is half as much as the base'
   expect(filesOf(rowsOf([{ level: 255, isBase: true }, { level: 0 }]), 9n)).toBe(undefined)
 })
 
+it('files of an imported state are merged with each other only', () => {
+  const imported = Array.from({ length: 7 }, () => ({
+    level: 0,
+    isBase: true,
+    firstVersion: 3n,
+    until: 69n,
+    lastVersion: 69n,
+  }))
+  const later = Array.from({ length: 7 }, () => ({ level: 0 }))
+  expect(filesOf(rowsOf([...imported, ...later]), 0n)).toBe(undefined)
+  expect(filesOf(rowsOf([...imported, imported[0]!, ...later]), 0n)).toMatchObject({ inputs: [0, 1, 2, 3, 4, 5, 6, 7] })
+  expect(filesOf(rowsOf([...imported, ...later, { level: 0 }]), 0n)).toMatchObject({
+    inputs: [7, 8, 9, 10, 11, 12, 13, 14],
+  })
+})
+
 it('files that span too many versions stay apart', () => {
   const files = Array.from({ length: 8 }, () => ({ level: 0 }))
   const rows = rowsOf(files).map((row, at) => (at === 0 ? { ...row, firstVersion: 0n } : { ...row, until: 2n ** 60n }))

@@ -41,14 +41,25 @@ export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint)
   if (others > 0 && 2 * others >= base && canMerge(ended)) {
     return { inputs: ended, level: BASE_LEVEL, floor: oldestVersion }
   }
+  // Files of an imported state have the same versions, and no file with later ones may lie among them.
+  const groups = [rows.filter(({ isBase }) => isBase), rows.filter(({ isBase }) => !isBase)]
+  for (const group of groups) {
+    const inputs = fullLevel(group)
+    if (inputs) return { inputs, level: inputs[0]!.level + 1, floor: undefined }
+  }
+  return undefined
+}
+
+/** The oldest files of the lowest level that is full, as many as fit into one. */
+function fullLevel(rows: readonly SegmentRow[]): readonly SegmentRow[] | undefined {
   const levels = new Set(rows.map(({ level }) => level).toSorted((a, b) => a - b))
   for (const level of levels) {
     const ofLevel = rows.filter((row) => row.level === level)
     if (ofLevel.length < FAN || level === BASE_LEVEL) continue
-    // A file has less than 2 GiB: the oldest files that fit become one.
     let count = ofLevel.length
     while (count >= LEAST_INPUTS && !canMerge(ofLevel.slice(0, count))) count--
-    if (count >= LEAST_INPUTS) return { inputs: ofLevel.slice(0, count), level: level + 1, floor: undefined }
+    // A file has less than 2 GiB.
+    if (count >= LEAST_INPUTS) return ofLevel.slice(0, count)
   }
   return undefined
 }

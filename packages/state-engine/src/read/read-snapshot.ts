@@ -11,7 +11,7 @@ import type { Memtable } from '../memtable/memtable.js'
 import type { CommitHead } from '../memtable/segment.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
-import { listSegmentRows } from '../records/segment-rows.js'
+import { expectAllVersions, listSegmentRows } from '../records/segment-rows.js'
 import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { walFilePath } from '../wal/append-file.js'
@@ -152,7 +152,9 @@ export class ReadSnapshots {
       const truncations = getTruncations(this.#store, { transaction })
       const isReverting = getReverting(this.#store, { transaction }) !== undefined
       const segmentRows = listSegmentRows(this.#store, { transaction })
-      this.#seen = { bytes, merged: { record: decodeLedgerRecord(bytes), truncations, segmentRows, isReverting } }
+      const record = decodeLedgerRecord(bytes)
+      if (this.#store.segments) expectAllVersions(segmentRows, record)
+      this.#seen = { bytes, merged: { record, truncations, segmentRows, isReverting } }
     }
     return this.#seen!.merged
   }

@@ -9,6 +9,7 @@ import {
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { ReadOptions } from '../lmdb/table.js'
+import type { LedgerRecord } from './ledger-record.js'
 
 // The database `segments` has the files of merged writes:
 //   u64 first version, u48 file number → u64 last version | u64 until | u8 level | u8 flags (1: a base) | u64 bytes of the
@@ -52,6 +53,21 @@ export function removeSegmentRow({ segments }: LmdbStore, row: SegmentRow): void
 
 function keyOf({ firstVersion, file }: SegmentRow): NumberedKey {
   return versionKey(firstVersion, file)
+}
+
+/** Checks that the files have all versions that are merged: damage in LMDB may hide one. @throws `store_corrupt` */
+export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base }: LedgerRecord): void {
+  let next: bigint | undefined
+  for (const { firstVersion, isBase, until } of rows) {
+    const isNext = next === undefined ? firstVersion <= base.version : isBase || firstVersion === next
+    if (!isNext) throw versionsMissing(next ?? base.version)
+    if (next === undefined || until >= next) next = until + 1n
+  }
+  if (next !== ledger.latestVersion + 1n) throw versionsMissing(next ?? base.version)
+}
+
+function versionsMissing(first: bigint): Error {
+  return storeCorrupt(`no segment file has version ${first}, which is merged`)
 }
 
 /** Lists the files, the oldest first. @throws `store_corrupt` */

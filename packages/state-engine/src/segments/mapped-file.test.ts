@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer'
-import { readdirSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { open } from 'lmdb'
 import { expect, it } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
+import { openSegment, writeSegment } from '../../testing/segment-files.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { ENVELOPE_LENGTH, encodeEnvelope, fileLength, SEGMENT_KEY } from './lmdb-envelope.ts'
 import { mapFile } from './mapped-file.ts'
@@ -43,6 +44,24 @@ it('a file is mapped by several at once, and again after all have closed it', ()
     other.close()
   }
   expect(readdirSync(folder.path)).toEqual(['shared'])
+})
+
+it.runIf(existsSync('/proc/self/fd'))('a file that LMDB cannot map is read into the cache', () => {
+  const path = join(folder.path, 'segment')
+  writeSegment(path, new Map(), 0, 9)
+  const descriptor = openSync(path, 'r')
+  // A file that has no link any more, and whose folder takes none.
+  const nameless = `/proc/self/fd/${descriptor}`
+  rmSync(path)
+  expect(() => mapFile(nameless, 1)).toThrow(/ENOENT|EXDEV|EPERM/)
+  const reader = openSegment(nameless, true)
+  expect(reader.summary.lists).toBe(1)
+  reader.close()
+  closeSync(descriptor)
+})
+
+it('a file that is gone is no crash', () => {
+  for (let round = 0; round < 50; round++) expect(() => mapFile(join(folder.path, 'gone'), 10)).toThrow('ENOENT')
 })
 
 it('lmdb opens a file as an environment of one value', async () => {

@@ -1,4 +1,6 @@
-import { rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { closeSync, linkSync, openSync, rmSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import * as lmdb from 'lmdb'
 import { openEnvironment } from '../lmdb/open-environment.js'
@@ -11,6 +13,9 @@ export interface MappedFile {
   readonly bytes: Uint8Array
   close(): void
 }
+
+/** What the name of a file has before a random end while it is being mapped. */
+export const MAPPED = '.map-'
 
 /** Functions of lmdb-js 3.5.6 that it neither documents nor declares. `mapped-file.test.ts` shows what they do. */
 interface NativeAddon {
@@ -32,22 +37,57 @@ const { nativeAddon } = lmdb as unknown as { readonly nativeAddon: NativeAddon }
 /** A key that begins as that of the segment does, and has no value: to look it up copies nothing. */
 const ABSENT_KEY = Buffer.concat([SEGMENT_KEY, Buffer.of(0)])
 
-/** Maps the segment of `length` bytes in a file. @throws `store_failed` if lmdb-js maps something else */
+/** Number of descriptors that LMDB opens for an environment, and one to spare. */
+const DESCRIPTORS = 4
+
+/**
+ * Maps the segment of `length` bytes in a file. @throws an error of the system if the file is gone, or if the folder takes no
+ * links or other files; `store_failed` if lmdb-js maps something else
+ */
 export function mapFile(path: string, length: number): MappedFile {
+  // lmdb-js 3.5.6 may crash if LMDB cannot open the file, such as one that a merge has just removed. So it gets a name of its
+  // own, which nobody removes. This way its lock file is private, too: nobody ever writes, so nobody needs the lock.
+  const name = `${path}${MAPPED}${randomBytes(8).toString('hex')}`
+  expectDescriptors()
+  linkSync(path, name)
+  try {
+    return mapNamed(name, length)
+  } finally {
+    for (const file of [name, `${name}-lock`]) removeIfPossible(file)
+  }
+}
+
+function mapNamed(path: string, length: number): MappedFile {
   const options = { readOnly: true, isFinal: true, readAhead: false, mapBytes: fileLength(length) }
   const database = openEnvironment(path, options) as unknown as Database
-  // Nobody ever writes to the environment, so nobody needs its table of readers. An open file cannot be removed on Windows.
-  if (process.platform !== 'win32') rmSync(`${path}-lock`, { force: true })
   try {
     database.getBinaryFast(ABSENT_KEY)
     const value = nativeAddon.getSharedByBinary(database.dbAddress, SEGMENT_KEY.length)
     if (value?.length !== length) throw storeFailed(`lmdb-js maps ${value?.length} bytes of ${path}`, undefined)
-    const bytes = toBytes(value)
-    return { bytes, close: () => void database.close() }
+    return { bytes: toBytes(value), close: () => void database.close() }
   } catch (error) {
     void database.close()
     throw error
   } finally {
     database.resetReadTxn()
+  }
+}
+
+/** Checks that the process may open some files more. @throws `EMFILE` if it may not */
+function expectDescriptors(): void {
+  const opened: number[] = []
+  try {
+    while (opened.length < DESCRIPTORS) opened.push(openSync(devNull, 'r'))
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor)
+  }
+}
+
+/** Removes a file. An open one cannot be removed on Windows; the next writer does that. */
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // See above.
   }
 }

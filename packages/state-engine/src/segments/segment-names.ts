@@ -1,8 +1,11 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { MAPPED } from './mapped-file.js'
 import { UNFINISHED } from './segment-writer.js'
 
-const NAME = /^segment-(\d{1,15})(\.new|-lock)?$/
+const NAME = /^segment-(\d{1,15})(\.new|\.map-.*)?$/
+/** Time in milliseconds after which no process still maps a file by the name that it made for that. */
+const MAPPING_MS = 60_000
 
 export function segmentPath(folder: string, file: number): string {
   return join(folder, `segment-${file}`)
@@ -20,10 +23,18 @@ export function listSegments(folder: string): number[] {
 export function removeUnnamedSegments(folder: string, named: ReadonlySet<number>): void {
   for (const name of readdirSync(folder)) {
     const found = NAME.exec(name)
-    if (found && (found[2] !== undefined || !named.has(Number(found[1])))) rmSync(join(folder, name), { force: true })
+    if (!found || (found[2] === undefined && named.has(Number(found[1])))) continue
+    const path = join(folder, name)
+    const isBeingMapped = found[2]?.startsWith(MAPPED) && Date.now() - changedMs(path) < MAPPING_MS
+    if (!isBeingMapped) rmSync(path, { force: true })
   }
 }
 
 export function removeSegment(folder: string, file: number): void {
-  for (const end of ['', UNFINISHED, '-lock']) rmSync(segmentPath(folder, file) + end, { force: true })
+  for (const end of ['', UNFINISHED]) rmSync(segmentPath(folder, file) + end, { force: true })
+}
+
+/** When a file was linked last; 0 if it is gone. */
+function changedMs(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
 }

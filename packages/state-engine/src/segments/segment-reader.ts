@@ -1,3 +1,4 @@
+import { isLedgerStateError } from '@ledger-state/core'
 import type { BlockCache } from './block-cache.js'
 import { BlockIndex } from './block-index.js'
 import type { SegmentMatch } from './block-search.js'
@@ -16,6 +17,19 @@ export interface SegmentReaderOptions {
   readonly isMapped: boolean
 }
 
+/**
+ * Maps a file, unless the system does not allow that: LMDB makes a file beside it, and takes address space. Then blocks are
+ * read into the cache.
+ */
+function mapIfPossible(path: string, length: number): MappedFile | undefined {
+  try {
+    return mapFile(path, length)
+  } catch (error) {
+    if (isLedgerStateError(error)) throw error
+    return undefined
+  }
+}
+
 /** A segment file that is searched. */
 export class SegmentReader {
   readonly file: SegmentFile
@@ -30,11 +44,11 @@ export class SegmentReader {
     try {
       const { index, separators, filter } = this.summary.parts
       const whole = { start: index.start, end: filter.end }
-      const memory = isMapped ? undefined : new Uint8Array(whole.end - whole.start)
+      this.#mapped = isMapped ? mapIfPossible(path, this.file.length) : undefined
+      const memory = this.#mapped ? undefined : new Uint8Array(whole.end - whole.start)
       for (const [name, part] of Object.entries({ index, separators, filter })) {
         this.file.verifyPart(part, name, memory?.subarray(part.start - whole.start, part.end - whole.start))
       }
-      this.#mapped = isMapped ? mapFile(path, this.file.length) : undefined
       const bytes = memory ?? this.#mapped!.bytes.subarray(whole.start, whole.end)
       const partOf = ({ start, end }: { start: number; end: number }) =>
         toBytes(bytes.subarray(start - whole.start, end - whole.start))

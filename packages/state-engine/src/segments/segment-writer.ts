@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createHash, type Hash } from 'node:crypto'
-import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { copyBytes } from '@ledger-state/core/bytes'
 import { moveDurablyNow } from '@ledger-state/core/files'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
@@ -35,6 +35,8 @@ export const UNFINISHED = '.new'
 
 const BLOCK_BYTES = 8_192
 const WRITTEN_AT_ONCE = 2 ** 20
+/** Bytes after which a durable file is synced while it is written, so that the sync at its end does not take seconds. */
+const SYNCED_AT_ONCE = 2 ** 26
 
 export interface SegmentWriterOptions {
   readonly codec?: Codec
@@ -64,9 +66,11 @@ export class SegmentWriter {
   readonly #blockBytes: number
   readonly #isDurable: boolean
   readonly #descriptor: number
+  #isOpen = true
   readonly #hash: KeyHash
   readonly #sha256: Hash = createHash('sha256')
   readonly #output = new ByteOutput(2 * WRITTEN_AT_ONCE)
+  #synced = 0
   /** Offset in the file of the output that is not written yet. */
   #written = ENVELOPE_LENGTH
   readonly #block = new BlockWriter()
@@ -202,14 +206,20 @@ export class SegmentWriter {
 
   /** Ends without a file. */
   abort(): void {
-    closeSync(this.#descriptor)
+    this.#close()
     rmSync(this.#path + UNFINISHED, { force: true })
   }
 
   #publish(): void {
-    closeSync(this.#descriptor)
+    this.#close()
     if (this.#isDurable) moveDurablyNow(this.#path + UNFINISHED, this.#path)
     else renameSync(this.#path + UNFINISHED, this.#path)
+  }
+
+  /** Closes the descriptor once: a second time it may be that of another file. */
+  #close(): void {
+    if (this.#isOpen) closeSync(this.#descriptor)
+    this.#isOpen = false
   }
 
   /** Place of what is put next. */
@@ -314,6 +324,9 @@ export class SegmentWriter {
     this.#writeAt(bytes, this.#written)
     this.#written += bytes.length
     this.#output.length = 0
+    if (!this.#isDurable || this.#written - this.#synced < SYNCED_AT_ONCE) return
+    fdatasyncSync(this.#descriptor)
+    this.#synced = this.#written
   }
 
   #writeAt(bytes: Uint8Array, position: number): void {

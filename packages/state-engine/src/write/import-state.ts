@@ -25,7 +25,7 @@ import { encodeLatest, MAX_INLINE_VALUE_LENGTH } from '../records/latest-record.
 import { encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
 import { decodeMark, encodeMark, putMark } from '../records/mark.js'
 import { listSegmentRows, putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
-import { segmentPath } from '../segments/segment-names.js'
+import { removeUnnamedSegments, segmentPath } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { writeImportedBlock, writeImportedPart } from './import-segments.js'
 import type { WriterParts } from './writer-parts.js'
@@ -49,16 +49,19 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
   expectObject('the options of the import', options)
   const { store, builder, transactions } = parts
   let left: ReturnType<typeof readUnfinished>
+  let isDropped = false
   parts.expectOpen()
   transactions.runNow(store.durability, () => {
     if (store.meta.getBinary(LEDGER_KEY)) throw importNeedsEmptyStore()
     left = readUnfinished(store)
     if (left && (!options.resume || left.version !== version)) {
       dropUnfinishedImport(store)
+      isDropped = true
       left = undefined
     }
     if (!left) putUnfinished(store, builder, version, NOTHING, undefined)
   })
+  if (isDropped && store.segments) removeUnnamedSegments(store.path, new Set())
   parts.onChange()
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
 }

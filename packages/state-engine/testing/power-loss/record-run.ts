@@ -47,6 +47,8 @@ const CALLS =
 
 /** Names of files without data: LMDB's table of readers, and the lock of the writer. */
 const IS_LOCK = /-lock$|writer\.lock(-journal)?$/
+/** Names that a segment file has while it is being mapped, which changes nothing. */
+const IS_MAPPED = /\.map-[0-9a-f]+$/
 
 /** Whether this machine lets a process record another. */
 export function canRecord(): boolean {
@@ -174,7 +176,7 @@ class TraceReader {
     else if (first === undefined) return
     else if (name.startsWith('rename')) this.#renamed(first, second!)
     else if (name.startsWith('unlink')) this.#removed(first)
-    else if (this.#names.has(first)) throw notRecorded(name, args)
+    else if (this.#names.has(first) && !IS_MAPPED.test(second ?? '')) throw notRecorded(name, args)
   }
 
   #changed(name: string, open: OpenFile, args: string, result: number, sync: number): void {
@@ -209,7 +211,7 @@ class TraceReader {
 
   #opened(name: string | undefined, args: string, descriptor: number): void {
     this.#open.delete(descriptor)
-    if (name === undefined || IS_LOCK.test(name)) return
+    if (name === undefined || IS_LOCK.test(name) || IS_MAPPED.test(name)) return
     if (args.includes('O_DIRECTORY') || name === '' || !(this.#names.has(name) || args.includes('O_CREAT'))) {
       this.#open.set(descriptor, name)
       return
