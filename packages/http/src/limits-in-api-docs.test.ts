@@ -24,7 +24,7 @@ it.each([
   `All others: ${DEFAULT_PAGE} when omitted, at most ${withCommas(MAX_PAGE)}.`,
   `above ${withCommas(U16_MAX)} it is 400`,
   `A page of large items ends sooner, with a cursor: after ${mebibytes(MAX_PAGE_BYTES)}.`,
-  `the most changes of a curve (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,
+  `the maximum number of changes of a curve (${LEAST_POINTS} to ${withCommas(MOST_POINTS)})`,
   `One answer reads ${withCommas(MOST_SAMPLED_CHANGES)} changes`,
   `evenly spaced by version over the range (2 to ${withCommas(MOST_SAMPLES)})`,
   `A page ends early, with a cursor, after ${withCommas(MOST_RUNS)} runs`,
