@@ -65,3 +65,14 @@ it('the page gives programs addresses in the form of AIP-40', () => {
     `await aptos.getBalance({ accountAddress: '${toStandardAddress('0xb0b')}', asset: '${toStandardAddress('0xf00d')}' })`,
   )
 })
+
+it('the page gives programs nothing for a body that is not JSON, and no other address than the given text', () => {
+  const request = { path: '/tables/0x7/item', body: '{"key_type":"u8","value_type":"u8","key":{}' }
+  expect([toSdkLine(request), toCommandLine(request)]).toEqual([undefined, undefined])
+  expect([toSdkLine({ path: '/view', body: '[' }), toCommandLine({ path: '/view', body: '[' })]).toEqual([
+    undefined,
+    undefined,
+  ])
+  expect(toStandardAddress('zzz')).toBe('zzz')
+  expect(toSdkLine({ path: '/accounts/zzz' })).toBe("await aptos.getAccountInfo({ accountAddress: 'zzz' })")
+})

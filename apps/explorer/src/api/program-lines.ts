@@ -36,9 +36,13 @@ export function sdkPreamble(origin: string): readonly string[] {
   ]
 }
 
-/** The address in the form of AIP-40, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. */
+/**
+ * The address in the form of AIP-40, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. A text that is
+ * not an address stays as it is: it comes from the address of the page, and the node says what is wrong with it.
+ */
 export function toStandardAddress(text: string): string {
-  const address = parseAddress(text)
+  const address = orUndefined(() => parseAddress(text))
+  if (!address) return text
   const short = addressToShortHex(address)
   return short.length === 3 ? short : addressToLongHex(address)
 }
@@ -112,8 +116,17 @@ function partsOf({ path, at, body }: ApiRequest): Parts {
     path: before.split('/').slice(1).map(decodeURIComponent),
     query: new URLSearchParams(query),
     at,
-    body: body === undefined || isView ? undefined : (JSON.parse(body) as ItemBody),
-    view: body !== undefined && isView ? (JSON.parse(body) as ViewBody) : undefined,
+    body: body === undefined || isView ? undefined : orUndefined(() => JSON.parse(body) as ItemBody),
+    view: body !== undefined && isView ? orUndefined(() => JSON.parse(body) as ViewBody) : undefined,
+  }
+}
+
+/** The result of a parser; undefined if it refuses its text. */
+function orUndefined<T>(parse: () => T): T | undefined {
+  try {
+    return parse()
+  } catch {
+    return undefined
   }
 }
 

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { checkView } from '../../testing/check-view.ts'
+import { ALICE, ASSET } from '../../testing/page-ledger.ts'
+
+const page = checkView({
+  path: `/account/${ALICE}`,
+  shows: ['sent 41 transactions', 'Bean'],
+  absent: {
+    '/account/0xdead': 'Nothing is stored at this address in this state',
+    '/account/zzz': 'That cannot be read',
+    '/account/0xcafe': 'no account of its own: it has never sent a transaction',
+  },
+  pruned: `/account/${ALICE}?at=1`,
+  hostile: `/account/${ASSET}`,
+})
+
+it('leads to each part of the account, and says which one is shown', async () => {
+  await page().goTo(`/account/${ALICE}/resources`)
+  await page().shows('sent 41 transactions')
+  expect(page().texts('.tab')).toEqual(['Balances', 'Resources', 'Modules', 'Changes'])
+  expect(page().texts('.tab-chosen')).toEqual(['Resources'])
+  await page().click('.tab a', 'Modules')
+  await page().shows('No modules at this version.')
+  expect(page().path).toBe(`/account/${ALICE}/modules`)
+})

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest'
+import { checkView } from '../../testing/check-view.ts'
+import { HOSTILE } from '../../testing/page-ledger.ts'
+
+const page = checkView({
+  path: '/',
+  shows: ['Where to begin', /from version 3/, /to version 8/, 'Versions kept6', 'Block8', 'Epoch1'],
+  hostile: '/',
+})
+
+it('leads to the framework, the newest block and the API', async () => {
+  await page().goTo('/')
+  await page().shows('Where to begin')
+  const hrefs = page()
+    .all('nav .tiles a')
+    .map((link) => link.getAttribute('href'))
+  expect(hrefs).toEqual(['/account/0x1/modules', '/account/0x1/resources', '/version/8', '/api'])
+})
+
+it('shows accounts, tables and assets of the ledger, with their own texts as text', async () => {
+  await page().goTo('/')
+  await page().shows(
+    'Accounts',
+    '1 changes in 1 000 versions',
+    'Tables',
+    'shop::Shop.items',
+    'Assets',
+    'Bean',
+    HOSTILE.slice(0, 40),
+  )
+  const hrefs = page()
+    .all('section .tiles a')
+    .map((link) => link.getAttribute('href'))
+  expect(hrefs).toContain('/account/0xa11ce/changes')
+  expect(hrefs).toContain('/table/0x7ab1e2?holder=0xcafe')
+})

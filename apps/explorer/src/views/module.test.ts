@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { checkView } from '../../testing/check-view.ts'
+import { SHOP } from '../../testing/page-ledger.ts'
+
+const PATH = `/module/${SHOP}/shop`
+
+const page = checkView({
+  path: PATH,
+  shows: ['struct Shop', 'struct Till', 'title', '0x1::string::String', 'price(): u64', 'format 7'],
+  absent: { '/module/0xdead/nothing': 'Not there', '/module/zzz/nothing': 'That cannot be read' },
+  pruned: `${PATH}?at=1`,
+  hostile: `/module/${SHOP}/${encodeURIComponent('<img src=x><b>m</b>')}`,
+  hostileText: '<img src=x><b>m</b>',
+})
+
+it('shows the module of a past version', async () => {
+  await page().goTo(`${PATH}?at=4`)
+  await page().shows('struct Shop')
+  expect(page().text).not.toContain('struct Till')
+})
+
+it('leads to the form of each view', async () => {
+  await page().goTo(PATH)
+  const link = await page().find('a', 'call this view')
+  expect(link.getAttribute('href')).toBe('/view/0xcafe::shop::price')
+})
+
+it('finds the accounts with a resource of a type', async () => {
+  await page().goTo(PATH)
+  await page().click('button', 'Search all accounts')
+  await page().shows('keys seen', '0xbad1')
+})

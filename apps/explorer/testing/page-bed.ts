@@ -1,0 +1,234 @@
+// The whole page in a document of happy-dom, over a real node with a ledger in memory.
+import { type RunningServer, startServerOver, stopServer } from '@ledger-state/http/testing/one-item-server'
+import { eventually } from '@ledger-state/testing/eventually'
+import { Window } from 'happy-dom'
+import { createPageEngine } from './page-ledger.ts'
+
+const ORIGIN = 'http://page.test'
+/** Members of a browser's window that the page and its libraries use by their plain names. */
+const GLOBALS = [
+  'document',
+  'navigator',
+  'localStorage',
+  'Element',
+  'HTMLElement',
+  'SVGElement',
+  'Node',
+  'Text',
+  'Event',
+  'CustomEvent',
+  'MouseEvent',
+  'KeyboardEvent',
+  'IntersectionObserver',
+  'ResizeObserver',
+  'getComputedStyle',
+  'matchMedia',
+  'devicePixelRatio',
+  'requestAnimationFrame',
+  'cancelAnimationFrame',
+] as const
+
+const fetchOfNode = globalThis.fetch
+
+/** The document stays for all test files of a worker, because the modules of the page stay, too. */
+function installWindow(): Window {
+  const known: unknown = Reflect.get(globalThis, 'window')
+  if (known instanceof Window) return known
+  const window = new Window({ url: ORIGIN, width: 1_440, height: 900 })
+  for (const name of GLOBALS) {
+    const member: unknown = Reflect.get(window, name)
+    // A function that is no class runs on its window.
+    const isClass = typeof member === 'function' && /^[A-Z]/.test(name)
+    const value = typeof member === 'function' && !isClass ? member.bind(window) : member
+    Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  }
+  Object.defineProperty(globalThis, 'window', { value: window, configurable: true, writable: true })
+  // happy-dom does not draw. A real browser draws the curves in the slow tests of apps/node.
+  const nothing: unknown = new Proxy(() => nothing, {
+    get: (_, name) => (name === Symbol.toPrimitive ? () => 0 : nothing),
+  })
+  Object.assign(window.HTMLCanvasElement.prototype, { getContext: () => nothing })
+  Object.defineProperty(globalThis, 'Path2D', { value: class {}, configurable: true })
+  return window
+}
+
+type Answering = 'sound' | 'late' | 'busy' | 'lost' | 'failed'
+
+export class PageBed {
+  readonly #window: Window
+  readonly #server: RunningServer
+  #answering: Answering = 'sound'
+  #release: () => void = () => {}
+  #released = Promise.resolve()
+  #unmount: () => void = () => {}
+
+  private constructor(window: Window, server: RunningServer) {
+    this.#window = window
+    this.#server = server
+    globalThis.fetch = (input, init) => this.#fetch(String(input), init)
+  }
+
+  /** Starts a node. */
+  static async open(): Promise<PageBed> {
+    return new PageBed(installWindow(), await startServerOver(await createPageEngine()))
+  }
+
+  async close(): Promise<void> {
+    this.leave()
+    globalThis.fetch = fetchOfNode
+    await stopServer(this.#server)
+  }
+
+  /** Says how the node answers from now on. Answers that were held go on once it is not `late` any more. */
+  answers(how: Answering): void {
+    this.#answering = how
+    if (how === 'late') {
+      this.#released = new Promise((resolve) => {
+        this.#release = resolve
+      })
+    } else this.#release()
+  }
+
+  async #fetch(path: string, init: RequestInit | undefined): Promise<Response> {
+    if (this.#answering === 'late') await this.#released
+    if (this.#answering === 'lost') throw new TypeError('fetch failed')
+    const error = (status: number, code: string) =>
+      Response.json({ message: `it says ${code}`, error_code: code }, { status, headers: { 'retry-after': '1' } })
+    if (this.#answering === 'busy') return error(503, 'overloaded')
+    if (this.#answering === 'failed') return error(500, 'internal_error')
+    return await fetchOfNode(`http://127.0.0.1:${this.#server.port}${path}`, init)
+  }
+
+  /** Draws the page anew at a path, as a browser that opens it. */
+  async goTo(path: string, answering: Answering = 'sound'): Promise<void> {
+    this.leave()
+    this.answers(answering)
+    this.#window.happyDOM.setURL(ORIGIN + path)
+    const [{ render, h }, { App }, { onLinkClick }, ledger] = await Promise.all([
+      import('preact'),
+      import('../src/app.tsx'),
+      import('../src/state/location.ts'),
+      import('../src/state/ledger.ts'),
+    ])
+    for (const one of [ledger.newest, ledger.newestFailure, ledger.oldestTimestampUsec]) one.value = undefined
+    this.#window.dispatchEvent(new this.#window.Event('popstate'))
+    const place = document.body.appendChild(document.createElement('div'))
+    document.addEventListener('click', onLinkClick)
+    const unfollow = ledger.followLedger()
+    this.#unmount = () => {
+      unfollow()
+      document.removeEventListener('click', onLinkClick)
+      render(null, place)
+      place.remove()
+    }
+    render(h(App, {}), place)
+  }
+
+  /** Removes the page. */
+  leave(): void {
+    this.answers('sound')
+    this.#unmount()
+    this.#unmount = () => {}
+  }
+
+  /** Text of the view, with single spaces. */
+  get text(): string {
+    return (document.querySelector('main')?.textContent ?? '').replaceAll(/\s+/g, ' ')
+  }
+
+  get path(): string {
+    return this.#window.location.pathname + this.#window.location.search
+  }
+
+  /** Waits until the view shows all of these texts. */
+  async shows(...texts: readonly (string | RegExp)[]): Promise<void> {
+    const isShown = (text: string | RegExp) =>
+      typeof text === 'string' ? this.text.includes(text) : text.test(this.text)
+    await eventually(
+      () => texts.every(isShown),
+      () => `${texts.filter((one) => !isShown(one)).join(', ')} at ${this.path}, which shows: ${this.text}`,
+    )
+  }
+
+  /** Waits until the view shows nothing of a text. */
+  async hides(text: string): Promise<void> {
+    await eventually(
+      () => !this.text.includes(text),
+      () => `no ${text} at ${this.path}, which shows: ${this.text}`,
+    )
+  }
+
+  /** Elements of the view. */
+  all(selector: string): readonly HTMLElement[] {
+    return [...document.querySelectorAll<HTMLElement>(`main ${selector}`)]
+  }
+
+  /** Texts of elements of the view. */
+  texts(selector: string): readonly string[] {
+    return this.all(selector).map((one) => (one.textContent ?? '').replaceAll(/\s+/g, ' ').trim())
+  }
+
+  /** Waits for an element with a text. */
+  async find(selector: string, text: string | RegExp = ''): Promise<HTMLElement> {
+    const found = () =>
+      this.all(selector).find((one) =>
+        typeof text === 'string' ? one.textContent?.includes(text) : text.test(one.textContent ?? ''),
+      )
+    await eventually(
+      () => found() !== undefined,
+      () => `${selector} with ${text} at ${this.path}, which shows: ${this.text}`,
+    )
+    return found()!
+  }
+
+  async click(selector: string, text: string | RegExp = ''): Promise<void> {
+    const found = await this.find(selector, text)
+    found.click()
+  }
+
+  /** Opens a part of the view that is folded. */
+  async unfold(text: string): Promise<void> {
+    const summary = await this.find('summary', text)
+    const details = summary.closest('details') as HTMLDetailsElement
+    details.open = true
+    details.dispatchEvent(new Event('toggle'))
+  }
+
+  /** Writes into a field as a visitor does. */
+  async fill(label: string, text: string): Promise<void> {
+    const field = (await this.find(`[aria-label="${label}"]`)) as HTMLInputElement
+    field.value = text
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+
+  /** Waits until the document has a title. */
+  async titled(title: string): Promise<void> {
+    await eventually(
+      () => document.title === title,
+      () => `the title ${title}; it is ${document.title}`,
+    )
+  }
+
+  /** Waits until the time machine shows a text. */
+  async timeMachineShows(text: string): Promise<void> {
+    const shown = () => document.querySelector('.time-machine')?.textContent ?? ''
+    await eventually(
+      () => shown().includes(text),
+      () => `${text} in the time machine, which shows: ${shown()}`,
+    )
+  }
+
+  /** Goes to a version, time or block with the time machine. */
+  async moveTo(moment: string): Promise<void> {
+    const form = document.querySelector<HTMLFormElement>('.moment-form')!
+    const field = form.querySelector('input')!
+    field.value = moment
+    field.dispatchEvent(new Event('input', { bubbles: true }))
+    const button = form.querySelector('button')!
+    await eventually(
+      () => !button.disabled,
+      () => `${moment} to be a moment`,
+    )
+    button.click()
+  }
+}
