@@ -45,7 +45,7 @@ export {
 } from './module-definition.js'
 export { moduleHeapSize } from './module-heap-size.js'
 export type { OpcodeName } from './opcodes.js'
-export { readModule, readModuleCode, readModuleInterface } from './read-module.js'
+export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface } from './read-module.js'
 export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

@@ -98,4 +98,6 @@ export interface ModuleCode extends MoveModule {
   readonly views: ReadonlySet<string>
   /** Errors by abort code. */
   readonly errors: ReadonlyMap<bigint, ErrorDescription>
+  /** Number of types in signatures, fields and constants, those within types included. */
+  readonly tokenCount: number
 }

@@ -23,6 +23,7 @@ import type {
   VariantDefinition,
 } from './module-definition.js'
 import type { MetadataEntry } from './module-metadata.js'
+import { STEP_BYTES, type Steps } from './steps.js'
 
 interface StructHandle {
   readonly module: ModuleId
@@ -36,68 +37,126 @@ const TOKEN_KIND: ReadonlyMap<number, { readonly kind: keyof typeof TOKEN; reado
 )
 
 /**
- * The tables of a module binary that names and types need. The constructor reads the headers and these tables;
- * `entries` reads others. Every fault is `invalid_bcs`.
+ * The tables of a module binary that names and types need. `open` reads the headers and these tables; `entries` reads
+ * others. Every fault is `invalid_bcs`.
  */
 export class ModuleTables {
   readonly version: number
-  /** The module itself. */
-  readonly self: ModuleId
   readonly #bytes: Uint8Array
   readonly #frame: ByteReader
   readonly #tables: ReadonlyMap<number, { readonly start: number; readonly end: number }>
-  readonly #identifiers: readonly string[]
-  readonly #addresses: readonly Uint8Array[]
-  readonly #moduleHandles: readonly ModuleId[]
-  readonly #structHandles: readonly StructHandle[]
+  #identifiers: readonly string[] = []
+  #addresses: readonly Uint8Array[] = []
+  #moduleHandles: readonly ModuleId[] = []
+  #structHandles: readonly StructHandle[] = []
+  #self: ModuleId | undefined
   #parts = 0
+  #tokens = 0
+  /** Offset at which the current step began. */
+  #stepStart = 0
 
-  constructor(bytes: Uint8Array) {
+  static *open(bytes: Uint8Array): Steps<ModuleTables> {
+    const tables = new ModuleTables(bytes)
+    yield* tables.#readNames()
+    return tables
+  }
+
+  private constructor(bytes: Uint8Array) {
     this.#bytes = bytes
     this.#frame = new ByteReader(bytes)
     this.version = this.#readVersion()
     this.#tables = this.#readTableHeaders()
-    this.#identifiers = this.entries(TABLE.identifiers, (reader) => readIdentifier(reader, this.version))
-    this.#addresses = this.entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
-    this.#moduleHandles = this.entries(TABLE.moduleHandles, (reader) => this.#readModuleId(reader))
-    this.#structHandles = this.entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
-    this.self = readTableEntry(this.#frame, this.#moduleHandles, 'module handle')
+  }
+
+  *#readNames(): Steps<void> {
+    this.#identifiers = yield* this.entries(TABLE.identifiers, (reader) => readIdentifier(reader, this.version))
+    this.#addresses = yield* this.entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
+    this.#moduleHandles = yield* this.entries(TABLE.moduleHandles, (reader) => this.#readModuleId(reader))
+    this.#structHandles = yield* this.entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
+    this.#self = readTableEntry(this.#frame, this.#moduleHandles, 'module handle')
+  }
+
+  /** The module itself. */
+  get self(): ModuleId {
+    return this.#self!
+  }
+
+  /** Number of types that were read, those within types included. */
+  get tokenCount(): number {
+    return this.#tokens
   }
 
   /** Entries of a table; none if the module has no such table. */
-  entries<T>(kind: number, readEntry: (reader: ByteReader) => T): T[] {
+  *entries<T>(kind: number, readEntry: (reader: ByteReader) => T): Steps<T[]> {
     const items: T[] = []
-    const table = this.#tables.get(kind)
-    if (!table) return items
-    const reader = new ByteReader(this.#bytes, table.start, table.end)
-    while (reader.remaining > 0) {
+    const reader = this.#beginTable(kind)
+    while (reader && reader.remaining > 0) {
       this.#countPart(reader)
       items.push(readEntry(reader))
+      if (this.isStepOver(reader)) yield this.endStep(reader)
     }
     return items
+  }
+
+  /** Same as `entries`, for entries that take several steps. */
+  *longEntries<T>(kind: number, readEntry: (reader: ByteReader) => Steps<T>): Steps<T[]> {
+    const items: T[] = []
+    const reader = this.#beginTable(kind)
+    while (reader && reader.remaining > 0) {
+      this.#countPart(reader)
+      items.push(yield* readEntry(reader))
+      if (this.isStepOver(reader)) yield this.endStep(reader)
+    }
+    return items
+  }
+
+  #beginTable(kind: number): ByteReader | undefined {
+    const table = this.#tables.get(kind)
+    if (!table) return undefined
+    this.#stepStart = table.start
+    return new ByteReader(this.#bytes, table.start, table.end)
+  }
+
+  /** Whether the current step has read so much that it should end. */
+  isStepOver(reader: ByteReader): boolean {
+    return reader.offset - this.#stepStart >= STEP_BYTES
+  }
+
+  /** Ends the current step. Returns the number of bytes that it read. */
+  endStep(reader: ByteReader): number {
+    const length = reader.offset - this.#stepStart
+    this.#stepStart = reader.offset
+    return length
   }
 
   #countPart(reader: ByteReader): void {
     if (++this.#parts > LIMIT.parts) throw reader.fault(`more than ${LIMIT.parts} names, types and definitions`)
   }
 
-  structDefinitions(): StructDefinition[] {
-    return this.entries(TABLE.structDefinitions, (reader) => this.#readStructDefinition(reader))
+  structDefinitions(): Steps<StructDefinition[]> {
+    return this.longEntries(TABLE.structDefinitions, (reader) => this.#readStructDefinition(reader))
   }
 
-  metadata(): MetadataEntry[] {
+  metadata(): Steps<MetadataEntry[]> {
     return this.entries(TABLE.metadata, readMetadataEntry)
   }
 
-  friends(): ModuleId[] {
+  friends(): Steps<ModuleId[]> {
     return this.entries(TABLE.friends, (reader) => this.#readModuleId(reader))
   }
 
-  signatures(): (readonly SignatureToken[])[] {
-    return this.entries(TABLE.signatures, (reader) => {
-      const count = readBounded(reader, LIMIT.signatureTokens, 'types in a signature')
-      return this.#readTokens(reader, count, 0)
-    })
+  signatures(): Steps<(readonly SignatureToken[])[]> {
+    return this.longEntries(TABLE.signatures, (reader) => this.#readSignature(reader))
+  }
+
+  *#readSignature(reader: ByteReader): Steps<readonly SignatureToken[]> {
+    const count = readBounded(reader, LIMIT.signatureTokens, 'types in a signature')
+    const tokens: SignatureToken[] = []
+    for (let at = 0; at < count; at++) {
+      tokens.push(this.#readToken(reader, 0))
+      if (this.isStepOver(reader)) yield this.endStep(reader)
+    }
+    return tokens
   }
 
   readIdentifier(reader: ByteReader): string {
@@ -167,13 +226,13 @@ export class ModuleTables {
     return { module, name, abilities, typeParameters }
   }
 
-  #readStructDefinition(reader: ByteReader): StructDefinition {
+  *#readStructDefinition(reader: ByteReader): Steps<StructDefinition> {
     const { name, abilities, typeParameters } = readTableEntry(reader, this.#structHandles, 'struct handle')
     const definition = { name, abilities, typeParameters }
     const start = reader.offset
     const flag = reader.readU8()
     if (flag === FIELDS.native) return { kind: 'native', ...definition }
-    if (flag === FIELDS.declared) return { kind: 'struct', ...definition, fields: this.#readFields(reader) }
+    if (flag === FIELDS.declared) return { kind: 'struct', ...definition, fields: yield* this.#readFields(reader) }
     if (flag !== FIELDS.variants || this.version < ENUM_VERSION)
       throw reader.fault(`unknown kind ${flag} of fields`, start)
     const count = readBounded(reader, LIMIT.variants, 'variants')
@@ -181,17 +240,18 @@ export class ModuleTables {
     for (let at = 0; at < count; at++) {
       this.#countPart(reader)
       const variantName = this.readIdentifier(reader)
-      variants.push({ name: variantName, fields: this.#readFields(reader) })
+      variants.push({ name: variantName, fields: yield* this.#readFields(reader) })
     }
     return { kind: 'enum', ...definition, variants }
   }
 
-  #readFields(reader: ByteReader): FieldDefinition[] {
+  *#readFields(reader: ByteReader): Steps<FieldDefinition[]> {
     const count = readBounded(reader, LIMIT.fields, 'fields')
     const fields: FieldDefinition[] = []
     for (let at = 0; at < count; at++) {
       const name = this.readIdentifier(reader)
       fields.push({ name, type: this.#readToken(reader, 0) })
+      if (this.isStepOver(reader)) yield this.endStep(reader)
     }
     return fields
   }
@@ -205,6 +265,7 @@ export class ModuleTables {
   #readToken(reader: ByteReader, depth: number): SignatureToken {
     const start = reader.offset
     this.#countPart(reader)
+    this.#tokens++
     if (depth > LIMIT.tokenDepth) throw reader.fault(`types are nested more than ${LIMIT.tokenDepth} levels deep`)
     const token = TOKEN_KIND.get(reader.readU8())
     if (!token || token.since > this.version) throw reader.fault(`unknown type in version ${this.version}`, start)

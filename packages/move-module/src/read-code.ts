@@ -1,8 +1,9 @@
 import type { ByteReader } from '@ledger-state/core'
 import { LIMIT } from './binary-format.js'
 import type { Instructions } from './module-code.js'
-import { readBounded } from './module-tables.js'
+import { type ModuleTables, readBounded } from './module-tables.js'
 import { type Opcode, type Operand, opcodeOf } from './opcodes.js'
+import type { Steps } from './steps.js'
 
 // Instructions have no lengths, so the operands of each must be known even to step over code. See
 // docs/ledger-formats.md, section "Module binaries".
@@ -20,7 +21,8 @@ export function skipCode(reader: ByteReader, version: number): void {
 }
 
 /** Reads the code of a function. @throws `invalid_bcs` at an instruction that the version does not have */
-export function readInstructions(reader: ByteReader, version: number): Instructions {
+export function* readInstructions(reader: ByteReader, tables: ModuleTables): Steps<Instructions> {
+  const { version } = tables
   const count = readInstructionCount(reader)
   // Each instruction takes at least one byte.
   if (count > reader.remaining) throw reader.fault('unexpected end of input', reader.end)
@@ -49,6 +51,7 @@ export function readInstructions(reader: ByteReader, version: number): Instructi
       default:
         operands[at] = numbers.push(readNumber(reader, bytes, kind === 'signed')) - 1
     }
+    if (tables.isStepOver(reader)) yield tables.endStep(reader)
   }
   return { opcodes, operands, seconds, numbers }
 }

@@ -4,6 +4,7 @@ import type { CodedFunction, FunctionHandle } from './module-code.js'
 import type { FunctionDefinition, SignatureToken, Visibility } from './module-definition.js'
 import { type ModuleTables, readBounded, readTableEntry } from './module-tables.js'
 import { readInstructions, skipCode } from './read-code.js'
+import type { Steps } from './steps.js'
 
 // Tables of functions: see docs/ledger-formats.md, section "Module binaries".
 
@@ -20,14 +21,14 @@ const FLAG = { native: 2, entry: 4 } as const
 type Signatures = readonly (readonly SignatureToken[])[]
 
 /** Reads the functions that a module names, in the order of the binary. */
-export function readFunctionHandles(tables: ModuleTables, signatures: Signatures): FunctionHandle[] {
+export function readFunctionHandles(tables: ModuleTables, signatures: Signatures): Steps<FunctionHandle[]> {
   return tables.entries(TABLE.functionHandles, (reader) => readFunctionHandle(reader, tables, signatures))
 }
 
 /** Reads the functions that a module defines, in the order of the binary, without code. */
-export function readFunctions(tables: ModuleTables): FunctionDefinition[] {
-  const handles = readFunctionHandles(tables, tables.signatures())
-  return tables.entries(TABLE.functionDefinitions, (reader) => {
+export function* readFunctions(tables: ModuleTables): Steps<FunctionDefinition[]> {
+  const handles = yield* readFunctionHandles(tables, yield* tables.signatures())
+  return yield* tables.entries(TABLE.functionDefinitions, (reader) => {
     const { definition } = readFunctionDefinition(reader, handles)
     if (!definition.isNative) {
       skipIndex(reader)
@@ -42,13 +43,23 @@ export function readCodedFunctions(
   tables: ModuleTables,
   signatures: Signatures,
   handles: readonly FunctionHandle[],
-): CodedFunction[] {
-  return tables.entries(TABLE.functionDefinitions, (reader) => {
-    const { definition, attributes } = readFunctionDefinition(reader, handles)
-    if (definition.isNative) return { ...definition, attributes }
-    const locals = readTableEntry(reader, signatures, 'signature')
-    return { ...definition, attributes, code: { locals, ...readInstructions(reader, tables.version) } }
-  })
+): Steps<CodedFunction[]> {
+  return tables.longEntries(TABLE.functionDefinitions, (reader) =>
+    readCodedFunction(reader, tables, signatures, handles),
+  )
+}
+
+function* readCodedFunction(
+  reader: ByteReader,
+  tables: ModuleTables,
+  signatures: Signatures,
+  handles: readonly FunctionHandle[],
+): Steps<CodedFunction> {
+  const { definition, attributes } = readFunctionDefinition(reader, handles)
+  if (definition.isNative) return { ...definition, attributes }
+  const locals = readTableEntry(reader, signatures, 'signature')
+  const instructions = yield* readInstructions(reader, tables)
+  return { ...definition, attributes, code: { locals, ...instructions } }
 }
 
 function readFunctionHandle(reader: ByteReader, tables: ModuleTables, signatures: Signatures): FunctionHandle {

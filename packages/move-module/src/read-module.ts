@@ -7,6 +7,7 @@ import type { ModuleInterface, MoveModule, StructDefinition } from './module-def
 import { type Attributes, readAttributes } from './module-metadata.js'
 import { ModuleTables, readBounded, readTableEntry } from './module-tables.js'
 import { readCodedFunctions, readFunctionHandles, readFunctions } from './read-functions.js'
+import { finishSteps, type Steps } from './steps.js'
 
 /** First version of the binary format in which attributes of functions and events count. */
 const ATTRIBUTES_VERSION = 6
@@ -25,10 +26,12 @@ const ATTRIBUTES_VERSION = 6
  * ```
  */
 export function readModule(bytes: Uint8Array): MoveModule {
-  return blaming(() => {
-    const tables = new ModuleTables(bytes)
-    return readDefinitions(tables, readAttributes(tables.metadata()))
-  })
+  return finishSteps(blaming(readModuleInSteps(bytes)))
+}
+
+function* readModuleInSteps(bytes: Uint8Array): Steps<MoveModule> {
+  const tables = yield* ModuleTables.open(bytes)
+  return yield* readDefinitions(tables, readAttributes(yield* tables.metadata()))
 }
 
 /**
@@ -37,18 +40,20 @@ export function readModule(bytes: Uint8Array): MoveModule {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
-  return blaming(() => {
-    const tables = new ModuleTables(bytes)
-    const attributes = readAttributes(tables.metadata())
-    const counts = tables.version >= ATTRIBUTES_VERSION
-    return {
-      ...readDefinitions(tables, attributes),
-      friends: tables.friends(),
-      functions: readFunctions(tables),
-      views: counts ? attributes.views : new Set(),
-      events: counts ? attributes.events : new Set(),
-    }
-  })
+  return finishSteps(blaming(readInterfaceInSteps(bytes)))
+}
+
+function* readInterfaceInSteps(bytes: Uint8Array): Steps<ModuleInterface> {
+  const tables = yield* ModuleTables.open(bytes)
+  const attributes = readAttributes(yield* tables.metadata())
+  const counts = tables.version >= ATTRIBUTES_VERSION
+  return {
+    ...(yield* readDefinitions(tables, attributes)),
+    friends: yield* tables.friends(),
+    functions: yield* readFunctions(tables),
+    views: counts ? attributes.views : new Set(),
+    events: counts ? attributes.events : new Set(),
+  }
 }
 
 /**
@@ -57,56 +62,68 @@ export function readModuleInterface(bytes: Uint8Array): ModuleInterface {
  * @throws `invalid_module` with `fields.offset`
  */
 export function readModuleCode(bytes: Uint8Array): ModuleCode {
-  return blaming(() => {
-    const tables = new ModuleTables(bytes)
-    const attributes = readAttributes(tables.metadata())
-    const signatures = tables.signatures()
-    const functionHandles = readFunctionHandles(tables, signatures)
-    const definitions = readDefinitions(tables, attributes)
-    const instantiations = (kind: number, of: readonly unknown[]): Instantiation[] =>
-      tables.entries(kind, (reader) => ({
-        of: readIndex(reader, of.length),
-        typeArguments: readTableEntry(reader, signatures, 'signature'),
-      }))
-    const structIndex = (reader: ByteReader) => readIndex(reader, definitions.structs.length)
-    const small = (reader: ByteReader) => readBounded(reader, LIMIT.index, 'as an index')
-    const fieldHandles = tables.entries(TABLE.fieldHandles, (reader) => ({
-      struct: structIndex(reader),
-      field: small(reader),
+  return finishSteps(readModuleCodeInSteps(bytes))
+}
+
+/**
+ * Same as `readModuleCode`, in steps of a fraction of a millisecond. It yields the number of bytes that each step has
+ * read.
+ * @throws `invalid_module` with `fields.offset`
+ */
+export function readModuleCodeInSteps(bytes: Uint8Array): Generator<number, ModuleCode, void> {
+  return blaming(readCodeInSteps(bytes))
+}
+
+function* readCodeInSteps(bytes: Uint8Array): Steps<ModuleCode> {
+  const tables = yield* ModuleTables.open(bytes)
+  const attributes = readAttributes(yield* tables.metadata())
+  const signatures = yield* tables.signatures()
+  const functionHandles = yield* readFunctionHandles(tables, signatures)
+  const definitions = yield* readDefinitions(tables, attributes)
+  const instantiations = (kind: number, of: readonly unknown[]): Steps<Instantiation[]> =>
+    tables.entries(kind, (reader) => ({
+      of: readIndex(reader, of.length),
+      typeArguments: readTableEntry(reader, signatures, 'signature'),
     }))
-    const variantFieldHandles = tables.entries(TABLE.variantFieldHandles, (reader) => {
-      const struct = structIndex(reader)
-      const field = small(reader)
-      const variants: number[] = []
-      for (let count = readBounded(reader, LIMIT.variants, 'variants'); count > 0; count--) variants.push(small(reader))
-      return { struct, field, variants }
-    })
-    const variantHandles = tables.entries(TABLE.variantHandles, (reader) => ({
-      struct: structIndex(reader),
-      variant: small(reader),
-    }))
-    return {
-      ...definitions,
-      friends: tables.friends(),
-      functions: readCodedFunctions(tables, signatures, functionHandles),
-      functionHandles,
-      functionInstantiations: instantiations(TABLE.functionInstantiations, functionHandles),
-      signatures,
-      constants: tables.entries(TABLE.constants, (reader) => ({
-        type: tables.readToken(reader),
-        bytes: reader.readBytes(readBounded(reader, LIMIT.constantBytes, 'bytes in a constant')),
-      })),
-      structInstantiations: instantiations(TABLE.structInstantiations, definitions.structs),
-      fieldHandles,
-      fieldInstantiations: instantiations(TABLE.fieldInstantiations, fieldHandles),
-      variantFieldHandles,
-      variantFieldInstantiations: instantiations(TABLE.variantFieldInstantiations, variantFieldHandles),
-      variantHandles,
-      variantInstantiations: instantiations(TABLE.variantInstantiations, variantHandles),
-      views: attributes.views,
-      errors: attributes.errors,
-    }
+  const structIndex = (reader: ByteReader) => readIndex(reader, definitions.structs.length)
+  const small = (reader: ByteReader) => readBounded(reader, LIMIT.index, 'as an index')
+  const fieldHandles = yield* tables.entries(TABLE.fieldHandles, (reader) => ({
+    struct: structIndex(reader),
+    field: small(reader),
+  }))
+  const variantFieldHandles = yield* tables.entries(TABLE.variantFieldHandles, (reader) => {
+    const struct = structIndex(reader)
+    const field = small(reader)
+    const variants: number[] = []
+    for (let count = readBounded(reader, LIMIT.variants, 'variants'); count > 0; count--) variants.push(small(reader))
+    return { struct, field, variants }
   })
+  const variantHandles = yield* tables.entries(TABLE.variantHandles, (reader) => ({
+    struct: structIndex(reader),
+    variant: small(reader),
+  }))
+  return {
+    ...definitions,
+    friends: yield* tables.friends(),
+    functions: yield* readCodedFunctions(tables, signatures, functionHandles),
+    functionHandles,
+    functionInstantiations: yield* instantiations(TABLE.functionInstantiations, functionHandles),
+    signatures,
+    constants: yield* tables.entries(TABLE.constants, (reader) => ({
+      type: tables.readToken(reader),
+      bytes: reader.readBytes(readBounded(reader, LIMIT.constantBytes, 'bytes in a constant')),
+    })),
+    structInstantiations: yield* instantiations(TABLE.structInstantiations, definitions.structs),
+    fieldHandles,
+    fieldInstantiations: yield* instantiations(TABLE.fieldInstantiations, fieldHandles),
+    variantFieldHandles,
+    variantFieldInstantiations: yield* instantiations(TABLE.variantFieldInstantiations, variantFieldHandles),
+    variantHandles,
+    variantInstantiations: yield* instantiations(TABLE.variantInstantiations, variantHandles),
+    views: attributes.views,
+    errors: attributes.errors,
+    tokenCount: tables.tokenCount,
+  }
 }
 
 function readIndex(reader: ByteReader, count: number): number {
@@ -116,8 +133,8 @@ function readIndex(reader: ByteReader, count: number): number {
   return index
 }
 
-function readDefinitions(tables: ModuleTables, { groups }: Attributes): MoveModule {
-  const structs = tables.structDefinitions().map((one) => withGroup(one, groups.get(one.name)))
+function* readDefinitions(tables: ModuleTables, { groups }: Attributes): Steps<MoveModule> {
+  const structs = (yield* tables.structDefinitions()).map((one) => withGroup(one, groups.get(one.name)))
   return { ...tables.self, version: tables.version, structs }
 }
 
@@ -125,9 +142,9 @@ function withGroup(definition: StructDefinition, resourceGroup: StructTag | unde
   return resourceGroup ? { ...definition, resourceGroup } : definition
 }
 
-function blaming<T>(read: () => T): T {
+function* blaming<T>(steps: Steps<T>): Steps<T> {
   try {
-    return read()
+    return yield* steps
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
     throw invalidModule(error.message, error.fields)

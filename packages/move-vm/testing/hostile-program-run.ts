@@ -1,5 +1,4 @@
 import { parseAddress } from '@ledger-state/core'
-import { assembleModule } from '@ledger-state/move-module'
 import type { StepCounter } from '@ledger-state/testing/count-steps'
 import { createVm, runComputeTask, type ViewBudget, type ViewProgress, type Vm } from '../src/index.js'
 import type { HostileProgram } from './hostile-programs.js'
@@ -9,9 +8,9 @@ const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeAr
 
 /**
  * Most steps, as `createStepCounter` counts them: of a run, some and those for each instruction and 64 bytes that are
- * charged; of a turn, some and those for each byte of the largest module, as a module is decoded in one turn.
+ * charged; of a turn.
  */
-const MOST_STEPS = { run: 600_000, instruction: 40, turn: 150_000, moduleByte: 10 } as const
+const MOST_STEPS = { run: 600_000, instruction: 40, turn: 150_000 } as const
 
 type Outcome = Exclude<ViewProgress, { kind: 'paused' | 'lacking' | 'computing' }>
 
@@ -53,12 +52,11 @@ export function faultsOfProgram(
     return progress!
   })
   const { instructions, bytes } = outcome.usage
-  const largest = Math.max(...modules.map((module) => assembleModule(module).length))
   const wrong: string[] = []
   if (steps > MOST_STEPS.run + MOST_STEPS.instruction * (instructions + bytes / 64)) {
     wrong.push(`${steps} steps for ${instructions} instructions and ${bytes} bytes`)
   }
-  if (longestTurn > MOST_STEPS.turn + MOST_STEPS.moduleByte * largest) wrong.push(`a turn of ${longestTurn} steps`)
+  if (longestTurn > MOST_STEPS.turn) wrong.push(`a turn of ${longestTurn} steps`)
   if (vm.cache.size > vm.cache.capacity) wrong.push(`a cache of ${vm.cache.size} bytes`)
   const told = JSON.stringify(outcome, plain)
   const warm = JSON.stringify(runToEnd(vm, state, { budget, turn: 333 }), plain)

@@ -1,6 +1,6 @@
 import { isLedgerStateError, SizedCache } from '@ledger-state/core'
 import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
-import { readModuleCode } from '@ledger-state/move-module'
+import { type ModuleCode, readModuleCodeInSteps } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import { LoadedModule } from './loaded-module.js'
@@ -49,26 +49,30 @@ export class LoadedModuleCache {
     return this.#byRevision.get(`${key}@${revision}`)
   }
 
-  /**
-   * The module of these bytes, decoded if it is not kept.
-   * @throws VmFault
-   */
-  load(key: string, bytes: Uint8Array, revision: string | undefined): LoadedModule {
-    const content = `${key}/${bytes.length}/${sample(bytes)}`
-    const known = this.#byContent.get(content)
-    const isSame = known !== undefined && compareBytes(known.bytes, bytes) === 0
-    const kept = isSame ? known : this.#decode(bytes)
-    const { module } = kept
-    const size = bytes.length + module.heapBytes
-    if (!isSame) {
-      this.#byContent.set(content, kept, size)
-      this.#names.set(module, { content, revisions: new Set() })
-    }
-    if (revision !== undefined) this.#keepRevision(`${key}@${revision}`, module, size)
+  /** The module of these bytes, if it is kept. */
+  find(key: string, bytes: Uint8Array, revision: string | undefined): LoadedModule | undefined {
+    const known = this.#byContent.get(contentName(key, bytes))
+    if (known === undefined || compareBytes(known.bytes, bytes) !== 0) return undefined
+    const { module } = known
+    if (revision !== undefined) this.#keepRevision(`${key}@${revision}`, module)
     return module
   }
 
-  #keepRevision(name: string, module: LoadedModule, size: number): void {
+  /** Begins to decode a module that is not kept. */
+  beginToRead(key: string, bytes: Uint8Array): ModuleReading {
+    this.#misses++
+    return new ModuleReading(key, bytes)
+  }
+
+  /** Keeps a module that was decoded, which `reading` has ended with. */
+  keep({ key, bytes }: ModuleReading, module: LoadedModule, revision: string | undefined): void {
+    const content = contentName(key, bytes)
+    this.#byContent.set(content, { bytes, module }, sizeOf(module))
+    this.#names.set(module, { content, revisions: new Set() })
+    if (revision !== undefined) this.#keepRevision(`${key}@${revision}`, module)
+  }
+
+  #keepRevision(name: string, module: LoadedModule): void {
     const { revisions } = this.#names.get(module)!
     if (revisions.size === MOST_REVISIONS) {
       const [oldest] = revisions
@@ -76,33 +80,57 @@ export class LoadedModuleCache {
       revisions.delete(oldest!)
     }
     revisions.add(name)
-    this.#byRevision.set(name, module, size)
+    this.#byRevision.set(name, module, sizeOf(module))
   }
 
   /** Counts the heap bytes of a module anew, after code of it was compiled. */
   recount(module: LoadedModule): void {
     const names = this.#names.get(module)
     if (!names) return
-    const size = module.size + module.heapBytes
+    const size = sizeOf(module)
     this.#byContent.resize(names.content, size)
     for (const name of names.revisions) this.#byRevision.resize(name, size)
   }
+}
 
-  /** Decodes a copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */
-  #decode(given: Uint8Array): CachedModule {
-    this.#misses++
-    const bytes = copyBytes(given)
-    return { bytes, module: decode(bytes) }
+/** A module that is being decoded, in steps. */
+export class ModuleReading {
+  readonly key: string
+  /** A copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */
+  readonly bytes: Uint8Array
+  readonly #steps: Generator<number, ModuleCode, void>
+
+  constructor(key: string, bytes: Uint8Array) {
+    this.key = key
+    this.bytes = copyBytes(bytes)
+    this.#steps = readModuleCodeInSteps(this.bytes)
+  }
+
+  isOf(key: string, bytes: Uint8Array): boolean {
+    return this.key === key && compareBytes(this.bytes, bytes) === 0
+  }
+
+  /**
+   * Does a step. Returns the module at the end; until then the number of bytes that the step has read.
+   * @throws VmFault
+   */
+  continue(): LoadedModule | number {
+    try {
+      const step = this.#steps.next()
+      return step.done ? new LoadedModule(step.value, this.bytes.length) : step.value
+    } catch (error) {
+      if (!isLedgerStateError(error, 'invalid_module')) throw error
+      throw new VmFault(STATUS.CODE_DESERIALIZATION_ERROR, `Deserialization error: ${error.message}`)
+    }
   }
 }
 
-function decode(bytes: Uint8Array): LoadedModule {
-  try {
-    return new LoadedModule(readModuleCode(bytes), bytes.length)
-  } catch (error) {
-    if (!isLedgerStateError(error, 'invalid_module')) throw error
-    throw new VmFault(STATUS.CODE_DESERIALIZATION_ERROR, `Deserialization error: ${error.message}`)
-  }
+function sizeOf(module: LoadedModule): number {
+  return module.size + module.heapBytes
+}
+
+function contentName(key: string, bytes: Uint8Array): string {
+  return `${key}/${bytes.length}/${sample(bytes)}`
 }
 
 const SAMPLED = 64

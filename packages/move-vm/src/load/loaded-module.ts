@@ -53,10 +53,7 @@ export class LoadedModule {
       code.functions.map((definition, index) => [definition.name, { module: this, index, definition }]),
     )
     this.structs = new Map(code.structs.map((definition) => [definition.name, { module: this, definition }]))
-    let tokens = 0
-    for (const signature of code.signatures) tokens += this.types.sizeOfAll(signature)
-    for (const struct of code.structs) for (const { type } of fieldsOf(struct)) tokens += this.types.sizeOf(type)
-    this.#decodedBytes = HEAP_PER_BYTE * size + HEAP_PER_TOKEN * tokens
+    this.#decodedBytes = HEAP_PER_BYTE * size + HEAP_PER_TOKEN * code.tokenCount
   }
 
   /** Heap bytes of the module with all that was compiled of it. */

@@ -6,7 +6,7 @@ import { STATUS } from '../faults/status.js'
 import { isRetried, malformedCode, VmFault } from '../faults/vm-fault.js'
 import type { Compilation, CompiledFunction } from '../load/compile-function.js'
 import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-module.js'
-import type { LoadedModuleCache } from '../load/loaded-module-cache.js'
+import type { LoadedModuleCache, ModuleReading } from '../load/loaded-module-cache.js'
 import type { ModuleName, OpenType, StructName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
@@ -60,6 +60,8 @@ export class World {
   #compiling:
     | { readonly loaded: LoadedFunction; readonly charge: CompileCharge; readonly compilation: Compilation }
     | undefined
+  /** The module that is being decoded, for the run that uses the world. */
+  #reading: ModuleReading | undefined
   #user: WorldUser | undefined
   /** The number of the run that uses the world. */
   run = 0
@@ -82,6 +84,7 @@ export class World {
   begin(user: WorldUser): void {
     this.#user = user
     this.#compiling = undefined
+    this.#reading = undefined
     this.run++
     const { revision } = user.state
     if (revision !== undefined && revision === this.#stateRevision) return
@@ -105,6 +108,7 @@ export class World {
   end(): boolean {
     this.#user = undefined
     this.#compiling = undefined
+    this.#reading = undefined
     return this.types.count <= KEPT.types && this.#functions <= KEPT.functions && this.heapBytes <= KEPT.moduleBytes
   }
 
@@ -202,9 +206,27 @@ export class World {
     const bytes = told && revision === undefined ? undefined : state.readModule(key, alsoNeeded)
     if (!bytes)
       throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${name.address}::${name.name} doesn't exist`)
-    this.meter.expectTurn()
-    this.meter.countWork(bytes.length)
-    return this.#cache.load(name.key, bytes, revision)
+    return this.#cache.find(name.key, bytes, revision) ?? this.#read(name, bytes, revision)
+  }
+
+  /**
+   * Decodes a module.
+   * @throws VmFault, TurnOver
+   */
+  #read(name: ModuleName, bytes: Uint8Array, revision: string | undefined): LoadedModule {
+    const { meter } = this
+    if (!this.#reading?.isOf(name.key, bytes)) this.#reading = this.#cache.beginToRead(name.key, bytes)
+    const reading = this.#reading
+    for (;;) {
+      meter.expectTurn()
+      const step = reading.continue()
+      if (typeof step !== 'number') {
+        this.#reading = undefined
+        this.#cache.keep(reading, step, revision)
+        return step
+      }
+      meter.countWork(step)
+    }
   }
 
   *#dependencies({ code }: LoadedModule): Iterable<Uint8Array> {
