@@ -5,7 +5,7 @@ import { runToEnd } from '../../testing/hostile-program-run.js'
 import { TestState } from '../../testing/test-state.js'
 import { createVm, type ViewProgress } from '../index.js'
 
-const MOST_STEPS_OF_A_TURN = 70_000
+const MOST_STEPS_OF_A_TURN = 20_000
 
 const counter = createStepCounter()
 afterAll(() => counter.stop())

@@ -106,10 +106,6 @@ export class ModuleReading {
     this.#steps = readModuleCodeInSteps(this.bytes)
   }
 
-  isOf(key: string, bytes: Uint8Array): boolean {
-    return this.key === key && compareBytes(this.bytes, bytes) === 0
-  }
-
   /**
    * Does a step. Returns the module at the end; until then the number of bytes that the step has read.
    * @throws VmFault

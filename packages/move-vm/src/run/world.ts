@@ -206,7 +206,10 @@ export class World {
     const bytes = told && revision === undefined ? undefined : state.readModule(key, alsoNeeded)
     if (!bytes)
       throw new VmFault(STATUS.LINKER_ERROR, `Linker Error: Module ${name.address}::${name.name} doesn't exist`)
-    return this.#cache.find(name.key, bytes, revision) ?? this.#read(name, bytes, revision)
+    // The state does not change under a run, so its bytes were compared when the reading began.
+    const isBeingRead = this.#reading?.key === name.key
+    const kept = isBeingRead ? undefined : this.#cache.find(name.key, bytes, revision)
+    return kept ?? this.#read(name, bytes, revision)
   }
 
   /**
@@ -215,7 +218,7 @@ export class World {
    */
   #read(name: ModuleName, bytes: Uint8Array, revision: string | undefined): LoadedModule {
     const { meter } = this
-    if (!this.#reading?.isOf(name.key, bytes)) this.#reading = this.#cache.beginToRead(name.key, bytes)
+    if (this.#reading?.key !== name.key) this.#reading = this.#cache.beginToRead(name.key, bytes)
     const reading = this.#reading
     for (;;) {
       meter.expectTurn()
