@@ -66,6 +66,6 @@ export function faultsOfProgram(
   return wrong
 }
 
-function plain(_: string, value: unknown): unknown {
+export function plain(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }

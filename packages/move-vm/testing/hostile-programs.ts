@@ -394,7 +394,150 @@ function codeProgram(random: Random): HostileProgram {
   return { kind: 'code', modules: [{ name: 'm', functions: [view([...calls, ...done]), ...functions] }] }
 }
 
+/** A native over large values, and the lines that give it references to lists 1 and 2, or bytes of list 1. */
+interface LargeNative {
+  readonly module: string
+  readonly name: string
+  readonly parameters: Token[]
+  readonly results: Token[]
+  readonly typeArguments: readonly Token[]
+  readonly given: readonly Line[]
+}
+
+const LIST = vector(vector(U64))
+const LISTS = vector(LIST)
+const BOOL: Token = { kind: 'bool' }
+const lists: readonly Line[] = [
+  ['imm_borrow_loc', 1],
+  ['imm_borrow_loc', 2],
+]
+const bytes: readonly Line[] = [['copy_loc', 3]]
+const styles: readonly Line[] = [['ld_true'], ['ld_true'], ['ld_false'], ['ld_true']]
+const ofBytes = (module: string, name: string, result: Token = BYTES): LargeNative => ({
+  module,
+  name,
+  parameters: [BYTES],
+  results: [result],
+  typeArguments: [],
+  given: bytes,
+})
+
+const LARGE_NATIVES: readonly LargeNative[] = [
+  ...['to_bytes', 'serialized_size'].map((name) => ({
+    module: 'bcs',
+    name,
+    parameters: [reference(T)],
+    results: [name === 'to_bytes' ? BYTES : U64],
+    typeArguments: [LISTS],
+    given: lists.slice(1),
+  })),
+  { module: 'from_bcs', name: 'from_bytes', parameters: [BYTES], results: [T], typeArguments: [LISTS], given: bytes },
+  {
+    module: 'cmp',
+    name: 'compare',
+    parameters: [reference(T), reference(T)],
+    results: [structAt(ONE, 'cmp')('Ordering')],
+    typeArguments: [LISTS],
+    given: lists,
+  },
+  {
+    module: 'string_utils',
+    name: 'native_format',
+    parameters: [reference(T), BOOL, BOOL, BOOL, BOOL],
+    results: [STRING],
+    typeArguments: [LISTS],
+    given: [...lists.slice(1), ...styles],
+  },
+  ...['sha2_256', 'sha3_256'].map((name) => ofBytes('hash', name)),
+  ...['keccak256', 'sha2_512_internal', 'sha3_512_internal', 'ripemd160_internal', 'blake2b_256_internal'].map((name) =>
+    ofBytes('aptos_hash', name),
+  ),
+  ofBytes('aptos_hash', 'sip_hash', U64),
+  {
+    module: 'string',
+    name: 'internal_index_of',
+    parameters: [reference(BYTES), reference(BYTES)],
+    results: [U64],
+    typeArguments: [],
+    given: [
+      ['imm_borrow_loc', 3],
+      ['imm_borrow_loc', 4],
+    ],
+  },
+  {
+    module: 'string',
+    name: 'internal_check_utf8',
+    parameters: [reference(BYTES)],
+    results: [BOOL],
+    typeArguments: [],
+    given: [['imm_borrow_loc', 3]],
+  },
+]
+
+/** Calls natives with vectors of `copies` vectors of `items` vectors. */
+function largeValueProgram(
+  { module, name, parameters, results, typeArguments, given }: LargeNative,
+  items: number,
+  copies: number,
+): HostileProgram {
+  const constant = new ByteWriter().uleb128(items).toBytes()
+  const one: Line = ['ld_const', { constant: Uint8Array.of(...constant, ...new Uint8Array(items)), type: LIST }]
+  const fill: Line[] = [
+    ...[1, 2].flatMap((list): Line[] => [
+      ['vec_pack', LIST, 0],
+      ['st_loc', list],
+    ]),
+    ...loop(
+      [1, 2].flatMap((list): Line[] => [['mut_borrow_loc', list], one, ['vec_push_back', LIST]]),
+      copies,
+    ),
+  ]
+  const isOfBytes = parameters.some((type) => type === BYTES || (type.kind === 'reference' && type.to === BYTES))
+  const toBytes = native('bcs', 'to_bytes', [reference(T)], [BYTES], [0])
+  const encode: Line[] = [
+    ['imm_borrow_loc', 1],
+    ['call_generic', { ...toBytes.call, typeArguments: [LISTS] }],
+    ['st_loc', 3],
+    ['ld_const', { constant: Uint8Array.of(3, 0, 0, 1), type: BYTES }],
+    ['st_loc', 4],
+  ]
+  const tested = native(
+    module,
+    name,
+    parameters,
+    results,
+    typeArguments.map(() => 0),
+  )
+  const call: Line =
+    typeArguments.length > 0
+      ? ['call_generic', { ...tested.call, typeArguments: [...typeArguments] }]
+      : ['call', tested.call]
+  const code = [...fill, ...(isOfBytes ? encode : []), ...given, call, ['pop'], ...done] as Line[]
+  const framework = FRAMEWORK.map((one) =>
+    one.name === module ? { ...one, functions: [...one.functions, ...tested.assembly.functions] } : one,
+  )
+  const modules = new Map(
+    [
+      { name: 'm', functions: [view(code, [U64, LISTS, LISTS, BYTES, BYTES])] } as Assembly,
+      ...(isOfBytes ? [toBytes.assembly] : []),
+      ...(framework.some((one) => one.name === module) ? [] : [tested.assembly]),
+      ...framework,
+    ].map((one) => [one.name, one]),
+  )
+  return { kind: `${module}::${name}`, modules: [...modules.values()] }
+}
+
+function randomLargeValueProgram(random: Random): HostileProgram {
+  return largeValueProgram(random.pick(LARGE_NATIVES), 1 + random.below(10_000), 1 + random.below(8))
+}
+
+/** A program for each native over large values. */
+export function largeValuePrograms(items: number, copies: number): readonly HostileProgram[] {
+  return LARGE_NATIVES.map((one) => largeValueProgram(one, items, copies))
+}
+
 const KINDS = [
+  randomLargeValueProgram,
   treeProgram,
   chainProgram,
   signatureProgram,

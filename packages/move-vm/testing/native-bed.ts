@@ -51,7 +51,7 @@ export class NativeBed {
     const environment: ChainSettings = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
     const layouts = new Layouts(this.#world, MAX_RUNTIME_LAYOUT_NODES.since34)
     this.#serializer = new Serializer(meter, this.#world.types, layouts)
-    const globals = new GlobalState({ state: access, world: this.#world, serializer: this.#serializer })
+    const globals = new GlobalState({ state: access, world: this.#world, serializer: this.#serializer, meter })
     const closures = new ClosureCalls(this.#world, layouts, environment)
     this.#natives = new NativeCall({
       world: this.#world,
@@ -79,7 +79,11 @@ export class NativeBed {
 
   /** A value by its BCS. */
   decode(type: string, bytes: Uint8Array): Value | undefined {
-    return repeat(() => this.#serializer.toValue(this.type(type), bytes))
+    const work = repeat(() => this.#serializer.beginToValue(this.type(type), bytes))
+    for (;;) {
+      const end = work.continue()
+      if (end) return end.result
+    }
   }
 
   /** Calls a native, named as `0x1::module::name`. */

@@ -75,6 +75,16 @@ export class Meter {
     this.chargeBytes(count)
   }
 
+  /** Instructions that were charged since `mark` and that `undo` gives back. */
+  get unkeptInstructions(): number {
+    return this.charged - this.#markedCharged
+  }
+
+  /** Bytes that were charged since `mark` and that `undo` gives back. */
+  get unkeptBytes(): number {
+    return this.bytes - this.#markedBytes
+  }
+
   /** Makes charges since `mark` charges that a run makes once. */
   keep(instructions: number, bytes: number): void {
     this.#markedCharged += instructions

@@ -1,84 +1,153 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
+import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
-import { type ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
+import { UnfinishedParts } from '../values/unfinished-parts.js'
+import { type ClosureTarget, ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
 import { readInteger } from './integer-codec.js'
 
-/** Reads a function value as it is stored. Closures need the types of the run, which a layout does not have. */
-export type ReadClosure = (reader: ByteReader, depth: number) => ClosureValue
-
-/** Context that decoding needs in addition to a layout. */
-export interface DecodeContext {
-  readonly meter: Meter
-  readonly readClosure: ReadClosure
+/** The parts of a function value that stand before its captured values. */
+export interface ClosureHead {
+  readonly target: ClosureTarget
+  readonly mask: bigint
+  readonly capturedCount: number
 }
 
-/**
- * Decodes all of the bytes; undefined if they are not a value of the layout.
- * @throws VmFault if the budget is exhausted
- */
-export function decodeValue(bytes: Uint8Array, layout: RuntimeLayout, context: DecodeContext): Value | undefined {
-  const reader = new ByteReader(bytes)
-  try {
-    const value = readValue(reader, layout, context, 1)
-    return reader.remaining === 0 ? value : undefined
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
-    throw error
+/** Reads the parts of function values that are not values. They need the types of the run, which a layout does not have. */
+export interface ClosureReader {
+  readHead(reader: ByteReader): ClosureHead
+  /** Reads the layout of a captured value at a depth. */
+  readLayout(reader: ByteReader, depth: number): RuntimeLayout
+}
+
+/** Parts of a value that are read into a list. A vector has one layout; before a captured value stands its layout. */
+interface ReadParts {
+  readonly kind: 'vector' | 'struct' | 'closure'
+  readonly values: Value[]
+  readonly layouts: RuntimeLayout[] | readonly RuntimeLayout[]
+  readonly count: number
+  readonly depth: number
+}
+
+/** Decodes bytes, those of a large value in slices. After the first slice it has a copy of the bytes. */
+export class ValueDecoder implements SlicedWork<Value | undefined> {
+  readonly #meter: Meter
+  readonly #closures: ClosureReader
+  #reader: ByteReader
+  readonly #unfinished: UnfinishedParts<ReadParts>
+  #layout: RuntimeLayout | undefined
+  #value: Value | undefined
+
+  constructor(bytes: Uint8Array, layout: RuntimeLayout, meter: Meter, closures: ClosureReader) {
+    this.#meter = meter
+    this.#closures = closures
+    this.#reader = new ByteReader(bytes)
+    this.#layout = layout
+    this.#unfinished = new UnfinishedParts(meter)
   }
-}
 
-/** Reads one value. @throws `invalid_bcs`, VmFault */
-export function readValue(reader: ByteReader, layout: RuntimeLayout, context: DecodeContext, depth: number): Value {
-  switch (layout.kind) {
-    case LAYOUT.bool:
-      return reader.readBool()
-    case LAYOUT.address:
-      return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
-    case LAYOUT.signer:
-      return new StructValue(0, [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))])
-    case LAYOUT.bytes: {
-      const bytes = reader.readByteString()
-      context.meter.chargeByteVector(bytes.length)
-      return new ByteVector(copyBytes(bytes))
+  /**
+   * Decodes the next slice. The result is undefined if the bytes are not a value of the layout.
+   * @throws VmFault if the budget is exhausted
+   */
+  continue(): { readonly result: Value | undefined } | undefined {
+    const layout = this.#layout
+    if (layout) this.#meter.chargeBytes(this.#reader.end)
+    this.#unfinished.beginSlice()
+    try {
+      if (layout) {
+        this.#layout = undefined
+        this.#value = this.#read(layout, 1)
+      } else for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) this.#readParts(next)
+    } catch (error) {
+      if (isLedgerStateError(error, 'invalid_bcs')) return { result: undefined }
+      throw error
     }
-    case LAYOUT.vector: {
-      const count = reader.readLength()
-      const element = layout.parts[0]!
-      // Charged before the allocation, so that the budget bounds it for elements of no bytes, too.
-      context.meter.chargeContainer(count)
-      const items: Value[] = []
-      for (let at = 0; at < count; at++) items.push(readValue(reader, element, context, depth + 1))
-      return new VectorValue(items)
+    this.#unfinished.endSlice()
+    if (this.#unfinished.length > 0) {
+      if (layout) this.#copyRest()
+      return undefined
     }
-    case LAYOUT.struct:
-      return new StructValue(0, readAll(reader, layout.parts, context, depth))
-    case LAYOUT.enum: {
-      const start = reader.offset
-      const variant = reader.readUleb128()
-      const fields = layout.variants[variant]
-      if (!fields) throw reader.fault(`variant ${variant} of an enum of ${layout.variants.length}`, start)
-      return new StructValue(variant, readAll(reader, fields, context, depth))
-    }
-    case LAYOUT.function:
-      if (depth > MAX_VALUE_DEPTH) throw reader.fault('a value that is too deep')
-      return context.readClosure(reader, depth)
-    default:
-      return readInteger(reader, layout.kind)
+    return { result: this.#reader.remaining === 0 ? this.#value : undefined }
   }
-}
 
-function readAll(
-  reader: ByteReader,
-  layouts: readonly RuntimeLayout[],
-  context: DecodeContext,
-  depth: number,
-): Value[] {
-  context.meter.chargeContainer(layouts.length)
-  const values = new Array<Value>(layouts.length)
-  for (let at = 0; at < values.length; at++) values[at] = readValue(reader, layouts[at]!, context, depth + 1)
-  return values
+  /** Copies the bytes: a state has them for one turn only. */
+  #copyRest(): void {
+    const { bytes, offset } = this.#reader
+    this.#reader = new ByteReader(copyBytes(bytes))
+    this.#reader.offset = offset
+  }
+
+  #read(layout: RuntimeLayout, depth: number): Value {
+    const reader = this.#reader
+    switch (layout.kind) {
+      case LAYOUT.bool:
+        return reader.readBool()
+      case LAYOUT.address:
+        return bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))
+      case LAYOUT.signer:
+        return new StructValue(0, [bytesToHexDigits(reader.readBytes(ADDRESS_LENGTH))])
+      case LAYOUT.bytes: {
+        const bytes = reader.readByteString()
+        this.#meter.chargeByteVector(bytes.length)
+        return new ByteVector(copyBytes(bytes))
+      }
+      case LAYOUT.vector: {
+        const count = reader.readLength()
+        const values: Value[] = []
+        // Charged before the allocation, so that the budget bounds it for elements of no bytes, too.
+        this.#meter.chargeContainer(count)
+        this.#readParts({ kind: 'vector', values, layouts: layout.parts, count, depth })
+        return new VectorValue(values)
+      }
+      case LAYOUT.struct:
+        return new StructValue(0, this.#readFields(layout.parts, depth))
+      case LAYOUT.enum: {
+        const start = reader.offset
+        const variant = reader.readUleb128()
+        const fields = layout.variants[variant]
+        if (!fields) throw reader.fault(`variant ${variant} of an enum of ${layout.variants.length}`, start)
+        return new StructValue(variant, this.#readFields(fields, depth))
+      }
+      case LAYOUT.function:
+        return this.#readClosure(depth)
+      default:
+        return readInteger(reader, layout.kind)
+    }
+  }
+
+  #readFields(layouts: readonly RuntimeLayout[], depth: number): Value[] {
+    this.#meter.chargeContainer(layouts.length)
+    const values: Value[] = []
+    this.#readParts({ kind: 'struct', values, layouts, count: layouts.length, depth })
+    return values
+  }
+
+  #readClosure(depth: number): ClosureValue {
+    if (depth > MAX_VALUE_DEPTH) throw this.#reader.fault('a value that is too deep')
+    const { target, mask, capturedCount } = this.#closures.readHead(this.#reader)
+    this.#meter.chargeContainer(capturedCount)
+    const values: Value[] = []
+    const layouts: RuntimeLayout[] = []
+    this.#readParts({ kind: 'closure', values, layouts, count: capturedCount, depth })
+    return new ClosureValue(target, mask, values, layouts)
+  }
+
+  #readParts(parts: ReadParts): void {
+    const { kind, values, layouts, count, depth } = parts
+    const last = Math.min(count, values.length + PARTS_AT_ONCE)
+    while (values.length < count) {
+      if (this.#unfinished.isSliceSpent || values.length >= last) {
+        this.#unfinished.spendSlice()
+        this.#unfinished.defer(parts)
+        return
+      }
+      if (kind === 'closure') (layouts as RuntimeLayout[]).push(this.#closures.readLayout(this.#reader, depth + 1))
+      const layout = kind === 'vector' ? layouts[0]! : layouts[values.length]!
+      values.push(this.#read(layout, depth + 1))
+    }
+  }
 }

@@ -1,93 +1,140 @@
-import type { ByteWriter } from '@ledger-state/core'
+import { ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
+import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import { LAYOUT, type RuntimeLayout } from '../types/runtime-layout.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from '../values/copy-value.js'
+import { UnfinishedParts } from '../values/unfinished-parts.js'
 import { ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
 import { writeInteger } from './integer-codec.js'
 
-/** Writes a function value as it is stored. */
-export type WriteClosure = (writer: ByteWriter, closure: ClosureValue, depth: number) => void
-
-/** Context that encoding needs in addition to a layout. */
-export interface EncodeContext {
-  readonly meter: Meter
-  readonly writeClosure: WriteClosure
+/** Writes the parts of function values that are not values. */
+export interface ClosureWriter {
+  /** Writes everything that stands before the captured values. */
+  writeHead(writer: ByteWriter, closure: ClosureValue): void
+  writeLayout(writer: ByteWriter, layout: RuntimeLayout): void
 }
 
-/**
- * Writes the BCS of a value.
- * @throws VmFault if it is too deep or does not fit the layout, or if the budget is exhausted
- */
-export function writeValue(
-  writer: ByteWriter,
-  value: Value,
-  layout: RuntimeLayout,
-  context: EncodeContext,
-  depth: number,
-): void {
-  if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
-  switch (layout.kind) {
-    case LAYOUT.bool:
-      if (typeof value !== 'boolean') throw otherType()
-      writer.bool(value)
-      return
-    case LAYOUT.address:
-      if (typeof value !== 'string') throw otherType()
-      writer.address(value)
-      return
-    case LAYOUT.signer: {
-      const address = value instanceof StructValue ? value.fields[0] : undefined
-      if (typeof address !== 'string') throw otherType()
-      writer.address(address)
-      return
-    }
-    case LAYOUT.bytes:
-      if (!(value instanceof ByteVector)) throw otherType()
-      context.meter.chargeBytes(value.length + 1)
-      writer.byteString(value.view())
-      return
-    case LAYOUT.vector: {
-      if (!(value instanceof VectorValue)) throw otherType()
-      const { items } = value
-      const element = layout.parts[0]!
-      context.meter.chargeBytes(items.length + 1)
-      writer.uleb128(items.length)
-      for (let at = 0; at < items.length; at++) writeValue(writer, items[at]!, element, context, depth + 1)
-      return
-    }
-    case LAYOUT.struct:
-      if (!(value instanceof StructValue) || value.variant !== 0) throw otherType()
-      writeAll(writer, value.fields, layout.parts, context, depth)
-      return
-    case LAYOUT.enum: {
-      const fields = value instanceof StructValue ? layout.variants[value.variant] : undefined
-      if (!fields) throw otherType()
-      writer.uleb128((value as StructValue).variant)
-      writeAll(writer, (value as StructValue).fields, fields, context, depth)
-      return
-    }
-    case LAYOUT.function:
-      if (!(value instanceof ClosureValue)) throw otherType()
-      context.writeClosure(writer, value, depth)
-      return
-    default:
-      if (typeof value !== 'number' && typeof value !== 'bigint') throw otherType()
-      writeInteger(writer, value, layout.kind)
+/** Bytes that are charged for a slice. A part of a struct counts as one. */
+const SLICE_BYTES = 8_192
+
+/** Parts of a value from an index on. A vector has one layout; before a captured value stands its layout. */
+interface WrittenParts {
+  readonly kind: 'vector' | 'struct' | 'closure'
+  readonly values: readonly Value[]
+  readonly layouts: readonly RuntimeLayout[]
+  readonly from: number
+  readonly depth: number
+}
+
+/** Writes the BCS of a value, that of a large one in slices. The value must not change until it is written. */
+export class ValueEncoder implements SlicedWork<Uint8Array> {
+  readonly #meter: Meter
+  readonly #closures: ClosureWriter
+  readonly #writer = new ByteWriter()
+  readonly #unfinished: UnfinishedParts<WrittenParts>
+  #root: { readonly value: Value; readonly layout: RuntimeLayout } | undefined
+
+  constructor(meter: Meter, closures: ClosureWriter) {
+    this.#meter = meter
+    this.#closures = closures
+    this.#unfinished = new UnfinishedParts(meter, SLICE_BYTES)
   }
-}
 
-function writeAll(
-  writer: ByteWriter,
-  values: readonly Value[],
-  layouts: readonly RuntimeLayout[],
-  context: EncodeContext,
-  depth: number,
-): void {
-  if (values.length !== layouts.length) throw otherType()
-  context.meter.chargeBytes(values.length)
-  for (let at = 0; at < values.length; at++) writeValue(writer, values[at]!, layouts[at]!, context, depth + 1)
+  /** Begins a value, in place of the one before. */
+  begin(value: Value, layout: RuntimeLayout): void {
+    this.#writer.reset()
+    this.#unfinished.clear()
+    this.#root = { value, layout }
+  }
+
+  /** @throws VmFault if the value is too deep or does not fit the layout, or if the budget is exhausted */
+  continue(): { readonly result: Uint8Array } | undefined {
+    const root = this.#root
+    this.#unfinished.beginSlice()
+    if (root) {
+      this.#root = undefined
+      this.#write(root.value, root.layout, 1)
+    } else for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) this.#writeParts(next)
+    this.#unfinished.endSlice()
+    return this.#unfinished.length > 0 ? undefined : { result: this.#writer.toBytes() }
+  }
+
+  #write(value: Value, layout: RuntimeLayout, depth: number): void {
+    if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
+    const writer = this.#writer
+    switch (layout.kind) {
+      case LAYOUT.bool:
+        if (typeof value !== 'boolean') throw otherType()
+        writer.bool(value)
+        return
+      case LAYOUT.address:
+        if (typeof value !== 'string') throw otherType()
+        writer.address(value)
+        return
+      case LAYOUT.signer: {
+        const address = value instanceof StructValue ? value.fields[0] : undefined
+        if (typeof address !== 'string') throw otherType()
+        writer.address(address)
+        return
+      }
+      case LAYOUT.bytes:
+        if (!(value instanceof ByteVector)) throw otherType()
+        this.#meter.chargeBytes(value.length + 1)
+        writer.byteString(value.view())
+        return
+      case LAYOUT.vector: {
+        if (!(value instanceof VectorValue)) throw otherType()
+        const { items } = value
+        this.#meter.chargeBytes(items.length + 1)
+        writer.uleb128(items.length)
+        this.#writeParts({ kind: 'vector', values: items, layouts: layout.parts, from: 0, depth })
+        return
+      }
+      case LAYOUT.struct:
+        if (!(value instanceof StructValue) || value.variant !== 0) throw otherType()
+        this.#writeFields(value.fields, layout.parts, depth)
+        return
+      case LAYOUT.enum: {
+        const fields = value instanceof StructValue ? layout.variants[value.variant] : undefined
+        if (!fields) throw otherType()
+        writer.uleb128((value as StructValue).variant)
+        this.#writeFields((value as StructValue).fields, fields, depth)
+        return
+      }
+      case LAYOUT.function: {
+        if (!(value instanceof ClosureValue)) throw otherType()
+        const { captured, layouts } = value
+        this.#closures.writeHead(writer, value)
+        this.#meter.chargeBytes(captured.length)
+        this.#writeParts({ kind: 'closure', values: captured, layouts, from: 0, depth })
+        return
+      }
+      default:
+        if (typeof value !== 'number' && typeof value !== 'bigint') throw otherType()
+        writeInteger(writer, value, layout.kind)
+    }
+  }
+
+  #writeFields(values: readonly Value[], layouts: readonly RuntimeLayout[], depth: number): void {
+    if (values.length !== layouts.length) throw otherType()
+    this.#meter.chargeBytes(values.length)
+    this.#writeParts({ kind: 'struct', values, layouts, from: 0, depth })
+  }
+
+  #writeParts({ kind, values, layouts, from, depth }: WrittenParts): void {
+    for (let at = from; at < values.length; at++) {
+      if (this.#unfinished.isSliceSpent || at - from >= PARTS_AT_ONCE) {
+        this.#unfinished.spendSlice()
+        this.#unfinished.defer({ kind, values, layouts, from: at, depth })
+        return
+      }
+      const layout = kind === 'vector' ? layouts[0]! : layouts[at]!
+      if (kind === 'closure') this.#closures.writeLayout(this.#writer, layout)
+      this.#write(values[at]!, layout, depth + 1)
+    }
+  }
 }
 
 function otherType() {

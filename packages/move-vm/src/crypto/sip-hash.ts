@@ -3,8 +3,16 @@ const ROUNDS_AT_THE_END = 4
 
 /** SipHash-2-4 with both halves of the key 0, of any number of bytes, as a number below 2^64. */
 export function sipHash(bytes: Uint8Array): bigint {
-  // Four words of 64 bits, each as its lower half, then its upper half.
-  const v = Int32Array.of(
+  const hash = new SipHash(bytes)
+  hash.advance(bytes.length)
+  return hash.end()
+}
+
+/** A hash that is worked out in pieces. */
+export class SipHash {
+  readonly #bytes: Uint8Array
+  /** Four words of 64 bits, each as its lower half, then its upper half. */
+  readonly #v = Int32Array.of(
     0x70736575,
     0x736f6d65,
     0x6e646f6d,
@@ -14,14 +22,31 @@ export function sipHash(bytes: Uint8Array): bigint {
     0x79746573,
     0x74656462,
   )
-  const whole = bytes.length - (bytes.length % 8)
-  for (let at = 0; at < whole; at += 8) compress(v, word32(bytes, at), word32(bytes, at + 4))
-  compress(v, word32(bytes, whole), word32(bytes, whole + 4) | (bytes.length << 24))
-  v[4]! ^= 0xff
-  for (let round = 0; round < ROUNDS_AT_THE_END; round++) mix(v)
-  const low = (v[0]! ^ v[2]! ^ v[4]! ^ v[6]!) >>> 0
-  const high = (v[1]! ^ v[3]! ^ v[5]! ^ v[7]!) >>> 0
-  return (BigInt(high) << 32n) | BigInt(low)
+  #at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** Hashes about the next `count` bytes. Returns whether `end` may follow. */
+  advance(count: number): boolean {
+    const bytes = this.#bytes
+    const whole = bytes.length - (bytes.length % 8)
+    const end = Math.min(whole, this.#at + count)
+    for (; this.#at < end; this.#at += 8) compress(this.#v, word32(bytes, this.#at), word32(bytes, this.#at + 4))
+    return this.#at === whole
+  }
+
+  end(): bigint {
+    const bytes = this.#bytes
+    const v = this.#v
+    compress(v, word32(bytes, this.#at), word32(bytes, this.#at + 4) | (bytes.length << 24))
+    v[4]! ^= 0xff
+    for (let round = 0; round < ROUNDS_AT_THE_END; round++) mix(v)
+    const low = (v[0]! ^ v[2]! ^ v[4]! ^ v[6]!) >>> 0
+    const high = (v[1]! ^ v[3]! ^ v[5]! ^ v[7]!) >>> 0
+    return (BigInt(high) << 32n) | BigInt(low)
+  }
 }
 
 /** Four bytes, little-endian; bytes beyond the end count as 0. */

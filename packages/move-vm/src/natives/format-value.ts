@@ -1,5 +1,8 @@
+import { ByteWriter } from '@ledger-state/core'
 import { bytesToHexDigits, decodeUtf8 } from '@ledger-state/core/bytes'
 import { typeTagToText } from '@ledger-state/type-tag'
+import { isRetried } from '../faults/vm-fault.js'
+import type { SlicedWork } from '../sliced-work.js'
 import type { Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { ClosureValue, type StructValue, type Value, VectorValue } from '../values/value.js'
@@ -40,28 +43,75 @@ function isFrameworkType(type: Type, module: string, name: string): boolean {
   return type.kind === 'struct' && type.address === FRAMEWORK && type.module === module && type.name === name
 }
 
-/** Writes one value. Within an enum and among the captured values of a closure, fields are written without names. */
-class Formatter {
+/** Work of a slice: values and texts, and 64 bytes of text each. */
+const SLICE_PARTS = 512
+const BYTES_PER_PART = 64
+
+/** A step of writing a value. If it throws, it has written and charged nothing, and it can be done again. */
+type Step = () => void
+
+/**
+ * Writes one value as UTF-8, a large one in slices. Within an enum and among the captured values of a closure, fields
+ * are written without names.
+ */
+class Formatter implements SlicedWork<Uint8Array> {
   readonly #context: NativeContext
   readonly #style: FormatStyle
+  readonly #writer = new ByteWriter()
+  /** Steps that are left, the next one last. */
+  readonly #steps: Step[]
   #text = ''
+  #left = 0
 
-  constructor(context: NativeContext, style: FormatStyle) {
+  constructor(context: NativeContext, type: Type, value: Value, style: FormatStyle) {
     this.#context = context
     this.#style = style
+    this.#steps = [() => this.#value(type, value, 0, true)]
   }
 
-  get text(): string {
-    return this.#text
+  continue(): { readonly result: Uint8Array } | undefined {
+    this.#left = SLICE_PARTS
+    let isFirst = true
+    for (let step = this.#steps.pop(); step; step = this.#left > 0 ? this.#steps.pop() : undefined) {
+      try {
+        step()
+      } catch (error) {
+        if (!isRetried(error)) throw error
+        this.#steps.push(step)
+        // The steps before it count. The next slice begins with this one, and stops the run.
+        if (isFirst) throw error
+        break
+      }
+      isFirst = false
+    }
+    this.#writer.bytes(new TextEncoder().encode(this.#text))
+    this.#text = ''
+    return this.#steps.length > 0 ? undefined : { result: this.#writer.toBytes() }
   }
 
   #write(text: string): void {
+    this.#left -= text.length / BYTES_PER_PART
     this.#context.chargeBytes(text.length)
     this.#text += text
   }
 
-  value(type: Type, value: Value, depth: number, isNamed: boolean): void {
-    this.#context.charge(PART_PRICE)
+  /** Steps to do after this one, in order. */
+  #then(...steps: readonly Step[]): void {
+    for (let at = steps.length - 1; at >= 0; at--) this.#steps.push(steps[at]!)
+  }
+
+  #value(type: Type, value: Value, depth: number, isNamed: boolean): void {
+    this.#left--
+    switch (type.kind) {
+      case 'struct':
+        this.#struct(type, structOf(value), depth, isNamed)
+        return
+      case 'function':
+        this.#closure(value, depth)
+        return
+      default:
+        this.#context.charge(PART_PRICE)
+    }
     switch (type.kind) {
       case 'bool':
         this.#write(String(value))
@@ -74,12 +124,6 @@ class Formatter {
         return
       case 'vector':
         this.#vector(type.element, value, depth, isNamed)
-        return
-      case 'struct':
-        this.#struct(type, structOf(value), depth, isNamed)
-        return
-      case 'function':
-        this.#closure(value, depth)
         return
       case 'reference':
         this.#context.abort(UNABLE_TO_FORMAT)
@@ -108,26 +152,38 @@ class Formatter {
     if (!(value instanceof VectorValue)) throw new TypeError('a value that is not a vector')
     const isSpread = !this.#style.isSingleLine && (element.kind === 'vector' || element.kind === 'struct')
     this.#write('[')
-    this.#list(value.items, isSpread, depth, (item) => this.value(element, item, depth + 1, isNamed))
-    this.#write(']')
+    this.#list(value.items, isSpread, depth, ']', (item) => this.#value(element, item, depth + 1, isNamed))
   }
 
-  #list<T>(items: readonly T[], isSpread: boolean, depth: number, writeItem: (item: T) => void): void {
-    if (items.length === 0) return
+  /** Writes items, and what closes them. */
+  #list<T>(items: readonly T[], isSpread: boolean, depth: number, close: string, writeItem: (item: T) => void): void {
+    if (items.length === 0) {
+      this.#write(close)
+      return
+    }
     const gap = (level: number) => (isSpread ? `\n${INDENT.repeat(level)}` : ' ')
-    items.forEach((item, index) => {
-      this.#write(`${index > 0 ? ',' : ''}${gap(depth + 1)}`)
-      writeItem(item)
-    })
-    this.#write(gap(depth))
+    const itemStep = (at: number): void => {
+      if (at === items.length) {
+        this.#write(`${gap(depth)}${close}`)
+        return
+      }
+      this.#write(`${at > 0 ? ',' : ''}${gap(depth + 1)}`)
+      this.#then(
+        () => writeItem(items[at]!),
+        () => itemStep(at + 1),
+      )
+    }
+    itemStep(0)
   }
 
   #struct(type: Type & { kind: 'struct' }, value: StructValue, depth: number, isNamed: boolean): void {
     if (isNamed && isFrameworkType(type, 'string', 'String')) {
+      this.#context.charge(PART_PRICE)
       this.#quoted(byteVectorOf(value.fields[0]))
       return
     }
     const layout = this.#context.layout(type)
+    this.#context.charge(PART_PRICE)
     if (isNamed && isFrameworkType(type, 'option', 'Option')) {
       this.#option(type.typeArguments[0]!, optionItem(value, layout.kind === 'enum'), depth)
       return
@@ -137,22 +193,20 @@ class Formatter {
       if (variant === undefined) throw new RangeError('an enum without such a variant')
       this.#write(`#${value.variant}{`)
       this.#fields(variant.fields, value, depth, false)
-      this.#write('}')
       return
     }
     if (layout.kind !== 'struct') throw new TypeError('a struct without fields')
     if (isNamed) this.#write(`${this.#style.showsTypes ? typeTagToText(this.#context.typeTag(type)) : type.name} `)
     this.#write('{')
     this.#fields(layout.fields, value, depth, isNamed)
-    this.#write('}')
   }
 
   #fields(fields: readonly TypeLayoutField[], value: StructValue, depth: number, isNamed: boolean): void {
     if (fields.length !== value.fields.length) throw new RangeError('a struct with other fields')
     const items = fields.map((field, index) => ({ field, item: value.fields[index]! }))
-    this.#list(items, !this.#style.isSingleLine, depth, ({ field, item }) => {
+    this.#list(items, !this.#style.isSingleLine, depth, '}', ({ field, item }) => {
       if (isNamed) this.#write(`${field.name}: `)
-      this.value(field.type, item, depth + 1, isNamed)
+      this.#then(() => this.#value(field.type, item, depth + 1, isNamed))
     })
   }
 
@@ -168,28 +222,37 @@ class Formatter {
       return
     }
     this.#write('Some(')
-    this.value(element, item, depth, true)
-    this.#write(')')
+    this.#then(
+      () => this.#value(element, item, depth, true),
+      () => this.#write(')'),
+    )
   }
 
   #closure(value: Value, depth: number): void {
     if (!(value instanceof ClosureValue)) throw new TypeError('a value that is not a closure')
     const { target, mask, captured } = value
     const capturedTypes = this.#context.capturedTypes(value)
+    this.#context.charge(PART_PRICE)
     const typeArguments = target.typeArguments.map((type) => typeTagToText(this.#context.typeTag(type)))
     const generics = typeArguments.length > 0 ? `<${typeArguments.join(', ')}>` : ''
     this.#write(`0x${target.address.replace(/^0+(?=.)/, '')}::${target.module}::${target.name}${generics}(`)
-    let next = 0
-    for (let parameter = 0; next < captured.length; parameter++) {
+    const parameterStep = (parameter: number, next: number): void => {
+      if (next === captured.length) {
+        this.#write(captured.length > 0 ? ', ..)' : ')')
+        return
+      }
       if (parameter > 0) this.#write(', ')
       if (((mask >> BigInt(parameter)) & 1n) === 0n) {
         this.#write('_')
-        continue
+        this.#then(() => parameterStep(parameter + 1, next))
+        return
       }
-      this.value(capturedTypes[next]!, captured[next]!, depth, false)
-      next++
+      this.#then(
+        () => this.#value(capturedTypes[next]!, captured[next]!, depth, false),
+        () => parameterStep(parameter + 1, next + 1),
+      )
     }
-    this.#write(captured.length > 0 ? ', ..)' : ')')
+    this.#then(() => parameterStep(0, 0))
   }
 }
 
@@ -202,38 +265,71 @@ function optionItem(option: StructValue, isEnum: boolean): Value | undefined {
   return items.items[0]
 }
 
-/** A value as text. @throws faults of the run */
-export function formatValue(context: NativeContext, type: Type, value: Value, style: FormatStyle): string {
-  const formatter = new Formatter(context, style)
-  formatter.value(type, value, 0, true)
-  return formatter.text
+/** A value as text in UTF-8. @throws faults of the run */
+export function formatValue(context: NativeContext, type: Type, value: Value, style: FormatStyle): Uint8Array {
+  return context.inSlices(() => new Formatter(context, type, value, style))
 }
 
 /**
  * Fills a format: each `{}` stands for an item of a list of `Cons`, which `NIL` ends; `{{` and `}}` are braces.
  * @throws faults of the run
  */
-export function formatList(context: NativeContext, format: Uint8Array, type: Type, list: Value): string {
+export function formatList(context: NativeContext, format: Uint8Array, type: Type, list: Value): Uint8Array {
   const template = decodeUtf8(format)
   if (template === undefined) context.abort(INVALID_FORMAT)
   context.chargeBytes(format.length)
-  let text = ''
-  let restType = type
-  let rest = list
-  for (const [part] of template.matchAll(/[^{}]+|\{\}|\{\{|\}\}|[{}]/g)) {
-    if (part === '{' || part === '}') context.abort(INVALID_FORMAT)
-    if (part !== '{}') {
-      text += part === '{{' ? '{' : part === '}}' ? '}' : part
-      continue
-    }
-    if (restType.kind !== 'struct' || !isFrameworkType(restType, 'string_utils', 'Cons'))
-      context.abort(ARGUMENTS_MISMATCH)
-    const [itemType, nextType] = restType.typeArguments
-    const [item, next] = structOf(rest).fields
-    text += formatValue(context, itemType!, item!, LIST_ITEM_STYLE)
-    restType = nextType!
-    rest = next!
+  return context.inSlices(() => new ListFormatter(context, template, type, list))
+}
+
+class ListFormatter implements SlicedWork<Uint8Array> {
+  readonly #context: NativeContext
+  readonly #template: string
+  readonly #writer = new ByteWriter()
+  readonly #parts = /[^{}]+|\{\}|\{\{|\}\}|[{}]/g
+  #item: Formatter | undefined
+  #restType: Type
+  #rest: Value
+
+  constructor(context: NativeContext, template: string, type: Type, list: Value) {
+    this.#context = context
+    this.#template = template
+    this.#restType = type
+    this.#rest = list
   }
-  if (!isFrameworkType(restType, 'string_utils', 'NIL')) context.abort(ARGUMENTS_MISMATCH)
-  return text
+
+  continue(): { readonly result: Uint8Array } | undefined {
+    if (this.#item) {
+      const end = this.#item.continue()
+      if (!end) return undefined
+      this.#item = undefined
+      this.#writer.bytes(end.result)
+    }
+    let text = ''
+    let left = SLICE_PARTS
+    while (this.#item === undefined && left > 0) {
+      const part = this.#parts.exec(this.#template)?.[0]
+      if (part === undefined) {
+        if (!isFrameworkType(this.#restType, 'string_utils', 'NIL')) this.#context.abort(ARGUMENTS_MISMATCH)
+        this.#writer.bytes(new TextEncoder().encode(text))
+        return { result: this.#writer.toBytes() }
+      }
+      if (part === '{' || part === '}') this.#context.abort(INVALID_FORMAT)
+      if (part === '{}') this.#item = this.#nextItem()
+      else text += part === '{{' ? '{' : part === '}}' ? '}' : part
+      left--
+    }
+    this.#writer.bytes(new TextEncoder().encode(text))
+    return undefined
+  }
+
+  #nextItem(): Formatter {
+    const type = this.#restType
+    if (type.kind !== 'struct' || !isFrameworkType(type, 'string_utils', 'Cons'))
+      this.#context.abort(ARGUMENTS_MISMATCH)
+    const [itemType, nextType] = (type as Type & { kind: 'struct' }).typeArguments
+    const [item, next] = structOf(this.#rest).fields
+    this.#restType = nextType!
+    this.#rest = next!
+    return new Formatter(this.#context, itemType!, item!, LIST_ITEM_STYLE)
+  }
 }

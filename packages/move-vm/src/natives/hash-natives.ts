@@ -1,18 +1,38 @@
 import { HASH_FUNCTIONS, type HashFunctionName } from '../crypto/hashes.js'
-import { sipHash } from '../crypto/sip-hash.js'
+import { SipHash } from '../crypto/sip-hash.js'
+import type { SlicedWork } from '../sliced-work.js'
 import { byteVectorOf, toInteger, toVector } from './arguments.js'
 import type { Native, NativeContext } from './native.js'
 
-/** Longest input that is hashed at once; hashing more takes about a turn of the event loop. */
-const LONG_INPUT_BYTES = 32_768
+/** Bytes that are hashed at once, in a millisecond or two. */
+const BYTES_AT_ONCE = 16_384
+const SIP_HASH_BYTES_AT_ONCE = 8_192
 const SIP_HASH_BYTES_PER_INSTRUCTION = 8
 
 /** Hashes bytes and charges the work. Long inputs are hashed elsewhere if the host does tasks elsewhere. */
 export function hashBytes(context: NativeContext, name: HashFunctionName, bytes: Uint8Array): Uint8Array {
   chargeHash(context, name, bytes.length)
-  if (bytes.length <= LONG_INPUT_BYTES) return HASH_FUNCTIONS[name].hash(bytes)
+  if (bytes.length <= BYTES_AT_ONCE) return HASH_FUNCTIONS[name].hash(bytes)
+  if (!context.computesElsewhere) return context.inSlices(() => hashInSlices(name, bytes))
   const [result] = context.compute({ name: 'hash', inputs: [new TextEncoder().encode(name), bytes] })
   return result!
+}
+
+function hashInSlices(name: HashFunctionName, bytes: Uint8Array): SlicedWork<Uint8Array> {
+  const hash = HASH_FUNCTIONS[name].create()
+  let at = 0
+  return {
+    continue() {
+      hash.update(bytes.subarray(at, at + BYTES_AT_ONCE))
+      at += BYTES_AT_ONCE
+      return at < bytes.length ? undefined : { result: hash.digest() }
+    },
+  }
+}
+
+function sipHashInSlices(bytes: Uint8Array): SlicedWork<bigint> {
+  const hash = new SipHash(bytes)
+  return { continue: () => (hash.advance(SIP_HASH_BYTES_AT_ONCE) ? { result: hash.end() } : undefined) }
 }
 
 /** Charges the hash of `length` bytes. @throws as `NativeContext.charge` */
@@ -38,6 +58,6 @@ export const HASH_NATIVES: Readonly<Record<string, Native>> = {
     const bytes = byteVectorOf(value)
     context.charge(10 + bytes.length / SIP_HASH_BYTES_PER_INSTRUCTION)
     context.chargeBytes(bytes.length)
-    return [toInteger(sipHash(bytes))]
+    return [toInteger(context.inSlices(() => sipHashInSlices(bytes)))]
   },
 }

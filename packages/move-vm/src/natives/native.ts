@@ -1,6 +1,7 @@
 import type { TypeTag } from '@ledger-state/type-tag'
 import type { ComputeTask } from '../compute-task.js'
 import type { OpenType } from '../load/open-type.js'
+import type { SlicedWork } from '../sliced-work.js'
 import type { Type } from '../types/type.js'
 import type { ClosureValue, Reference, Value } from '../values/value.js'
 
@@ -8,7 +9,7 @@ import type { ClosureValue, Reference, Value } from '../values/value.js'
  * A native function. It gets its arguments in order and returns its results in order (none: an empty array).
  *
  * A native may be run again from its beginning: whatever it reads of the state (`globals`, `layout` and what needs one: `serialize`,
- * `deserialize`) or computes elsewhere (`compute`) may stop the run. It therefore changes nothing (references, `extension`,
+ * `deserialize`), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may stop the run. It therefore changes nothing (references, `extension`,
  * `globals`) before the last such read.
  *
  * Arguments have the types of the declaration in the real framework. A hostile store may declare a native with other types:
@@ -85,11 +86,19 @@ export interface NativeContext {
   readonly globals: Globals
   /** The state of an extension in this run, made at the first use. */
   extension<T>(extension: NativeExtension<T>): T
+  /** Whether tasks are done in a worker. */
+  readonly computesElsewhere: boolean
   /**
    * Does a task, here or in a worker. The native may then run again from its beginning, and must ask for the same tasks
    * in the same order.
    */
   compute(task: ComputeTask): readonly Uint8Array[]
+
+  /**
+   * Does work in slices, between which the turn may end. The native may then run again from its beginning, and must ask
+   * for the same works in the same order.
+   */
+  inSlices<T>(begin: () => SlicedWork<T>): T
 
   /** The function that called the native. */
   readonly caller: FunctionName

@@ -1,4 +1,5 @@
 import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
+import type { SlicedWork } from '../sliced-work.js'
 import { booleanOf, bytesAt, indexOf, toMoveString, toVector, valueAt } from './arguments.js'
 import { formatList, formatValue } from './format-value.js'
 import type { Native } from './native.js'
@@ -9,37 +10,61 @@ const INVARIANT_VIOLATION = 2000
 /** Bytes of text that count as one instruction. */
 const BYTES_PER_INSTRUCTION = 16
 
+/** Bytes that a search compares at once. */
+const SEARCHED_AT_ONCE = 16_384
+
 /** Whether a byte continues a UTF-8 character. */
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80
 }
 
 /**
- * The failure function of Knuth, Morris and Pratt: for each prefix of the pattern, the length of its longest proper
+ * Searches the first index of a pattern in a text; the result is the length of the text if the pattern is not in it. The
+ * failure function of Knuth, Morris and Pratt has, for each prefix of the pattern, the length of its longest proper
  * prefix that is also its suffix. With it a search takes linear time, even for patterns that repeat themselves.
  */
-function borders(pattern: Uint8Array): Int32Array {
-  const lengths = new Int32Array(pattern.length)
-  let length = 0
-  for (let at = 1; at < pattern.length; at++) {
-    while (length > 0 && pattern[at] !== pattern[length]) length = lengths[length - 1]!
-    if (pattern[at] === pattern[length]) length++
-    lengths[at] = length
-  }
-  return lengths
-}
+class Search implements SlicedWork<number> {
+  readonly #text: Uint8Array
+  readonly #pattern: Uint8Array
+  readonly #borders: Int32Array
+  /** Number of borders that are known. */
+  #known = 1
+  #border = 0
+  #at = 0
+  #matched = 0
 
-/** The first index of a pattern in a text; the length of the text if the pattern is not in it. */
-function indexOfBytes(text: Uint8Array, pattern: Uint8Array): number {
-  if (pattern.length === 0) return 0
-  const lengths = borders(pattern)
-  let matched = 0
-  for (let at = 0; at < text.length; at++) {
-    while (matched > 0 && text[at] !== pattern[matched]) matched = lengths[matched - 1]!
-    if (text[at] === pattern[matched]) matched++
-    if (matched === pattern.length) return at + 1 - pattern.length
+  constructor(text: Uint8Array, pattern: Uint8Array) {
+    this.#text = text
+    this.#pattern = pattern
+    this.#borders = new Int32Array(pattern.length)
   }
-  return text.length
+
+  continue(): { readonly result: number } | undefined {
+    const text = this.#text
+    const pattern = this.#pattern
+    if (pattern.length === 0) return { result: 0 }
+    let left = this.#findBorders(SEARCHED_AT_ONCE)
+    for (; this.#at < text.length && left > 0; left--) {
+      const byte = text[this.#at++]
+      while (this.#matched > 0 && byte !== pattern[this.#matched]) this.#matched = this.#borders[this.#matched - 1]!
+      if (byte === pattern[this.#matched]) this.#matched++
+      if (this.#matched === pattern.length) return { result: this.#at - pattern.length }
+    }
+    return left > 0 ? { result: text.length } : undefined
+  }
+
+  /** Works out borders. Returns how much of the slice is left. */
+  #findBorders(slice: number): number {
+    const pattern = this.#pattern
+    let left = slice
+    for (; this.#known < pattern.length && left > 0; left--) {
+      const byte = pattern[this.#known]
+      while (this.#border > 0 && byte !== pattern[this.#border]) this.#border = this.#borders[this.#border - 1]!
+      if (byte === pattern[this.#border]) this.#border++
+      this.#borders[this.#known++] = this.#border
+    }
+    return left
+  }
 }
 
 export const STRING_NATIVES: Readonly<Record<string, Native>> = {
@@ -68,7 +93,7 @@ export const STRING_NATIVES: Readonly<Record<string, Native>> = {
     const text = bytesAt(reference)
     const sought = bytesAt(pattern)
     context.charge(5 + (text.length + sought.length) / 4)
-    return [indexOfBytes(text, sought)]
+    return [context.inSlices(() => new Search(text, sought))]
   },
   '0x1::string_utils::native_format': (context, [reference, typeTag, canonicalize, singleLine, integerTypes]) => {
     const style = {

@@ -1,8 +1,8 @@
 import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { readName, readTypeTag, typeTagSize, writeTypeTag } from '@ledger-state/type-tag'
-import { type DecodeContext, readValue } from '../codec/decode-value.js'
-import { type EncodeContext, writeValue } from '../codec/encode-value.js'
+import type { Meter } from '../budget/meter.js'
+import type { ClosureHead } from '../codec/decode-value.js'
 import { INTEGER_TYPES, type IntegerType } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
@@ -15,7 +15,7 @@ import {
 } from '../types/runtime-layout.js'
 import { TYPE_BYTES } from '../types/type.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
-import { ClosureValue, type Value } from '../values/value.js'
+import type { ClosureValue } from '../values/value.js'
 import type { TypeTable } from './type-table.js'
 
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
@@ -55,27 +55,19 @@ const KIND_OF_TAG: ReadonlyMap<number, number> = new Map([...TAG_OF_KIND].map(([
 /** Most nodes in the layouts of a stored closure, as many as a type may have. */
 const MAX_NODES = 512
 
-/** Writes a closure as it is stored. @throws VmFault */
-export function writeClosure(
-  writer: ByteWriter,
-  closure: ClosureValue,
-  types: TypeTable,
-  context: EncodeContext,
-  depth: number,
-): void {
-  const { target, mask, captured, layouts } = closure
+/** Writes everything of a closure that stands before its captured values. */
+export function writeClosureHead(writer: ByteWriter, { target, mask, captured }: ClosureValue, types: TypeTable): void {
   writer.uleb128(FIXED_PARTS + 2 * captured.length).u16(FORMAT_VERSION)
   writer.address(target.address).string(target.module).string(target.name).uleb128(target.typeArguments.length)
   for (const type of target.typeArguments) writeTypeTag(writer, types.tagOf(type))
   writer.u64(mask)
-  for (let at = 0; at < captured.length; at++) {
-    writeLayout(writer, layouts[at]!)
-    writeValue(writer, captured[at]!, layouts[at]!, context, depth + 1)
-  }
 }
 
-/** Reads a closure as it is stored. Its function is not looked up. @throws `invalid_bcs`, VmFault */
-export function readClosure(reader: ByteReader, types: TypeTable, context: DecodeContext, depth: number): ClosureValue {
+/**
+ * Reads everything of a closure that stands before its captured values. Its function is not looked up.
+ * @throws `invalid_bcs`, VmFault
+ */
+export function readClosureHead(reader: ByteReader, types: TypeTable, meter: Meter): ClosureHead {
   const start = reader.offset
   const count = reader.readLength()
   if (reader.readU16() !== FORMAT_VERSION) throw reader.fault('a function value of an unknown format', start)
@@ -85,24 +77,22 @@ export function readClosure(reader: ByteReader, types: TypeTable, context: Decod
   const typeArguments = []
   for (let left = reader.readLength(); left > 0; left--) {
     const tag = readTypeTag(reader)
-    context.meter.chargeBytes(TYPE_BYTES * typeTagSize(tag))
+    meter.chargeBytes(TYPE_BYTES * typeTagSize(tag))
     typeArguments.push(types.ofTag(tag))
   }
   const mask = reader.readU64()
   const capturedCount = bitCount(mask)
   if (count !== FIXED_PARTS + 2 * capturedCount)
     throw reader.fault('a function value with a wrong number of parts', start)
-  context.meter.chargeContainer(capturedCount)
-  const captured: Value[] = []
-  const layouts: RuntimeLayout[] = []
-  for (let at = 0; at < capturedCount; at++) {
-    const budget = { left: MAX_NODES }
-    const layout = readLayout(reader, budget, depth + 1)
-    context.meter.chargeBytes(LAYOUT_BYTES * (MAX_NODES - budget.left))
-    layouts.push(layout)
-    captured.push(readValue(reader, layout, context, depth + 1))
-  }
-  return new ClosureValue({ address, module, name, typeArguments }, mask, captured, layouts)
+  return { target: { address, module, name, typeArguments }, mask, capturedCount }
+}
+
+/** Reads the layout of a captured value. @throws `invalid_bcs`, VmFault */
+export function readCapturedLayout(reader: ByteReader, depth: number, meter: Meter): RuntimeLayout {
+  const budget = { left: MAX_NODES }
+  const layout = readLayout(reader, budget, depth)
+  meter.chargeBytes(LAYOUT_BYTES * (MAX_NODES - budget.left))
+  return layout
 }
 
 /** Number of bits that are set. */
@@ -112,7 +102,7 @@ function bitCount(mask: bigint): number {
   return count
 }
 
-function writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
+export function writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
   const writeAll = (layouts: readonly RuntimeLayout[]) => {
     writer.uleb128(layouts.length)
     for (const one of layouts) writeLayout(writer, one)

@@ -1,12 +1,14 @@
 import { hexToBytes } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { tableItemKey } from '@ledger-state/type-tag'
+import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
 import type { Serializer } from './serializer.js'
+import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
 import { type StoredType, storedKeyAt } from './stored-type.js'
 import type { World } from './world.js'
@@ -18,6 +20,7 @@ interface GlobalStateParts {
   readonly state: StateAccess
   readonly world: World
   readonly serializer: Serializer
+  readonly meter: Meter
 }
 
 /** Resources and table items as one run sees them: see `Globals`. */
@@ -32,7 +35,12 @@ export class GlobalState implements Globals {
   /** Items by handle and key. */
   readonly #items = new Map<string, Cell>()
 
-  constructor({ state, world, serializer }: GlobalStateParts) {
+  readonly #decoding: SlicedWorks
+  /** Name of the place whose value is being decoded. */
+  #decodedPlace: string | undefined
+
+  constructor({ state, world, serializer, meter }: GlobalStateParts) {
+    this.#decoding = new SlicedWorks(meter)
     this.#state = state
     this.#world = world
     this.#serializer = serializer
@@ -64,7 +72,7 @@ export class GlobalState implements Globals {
         ? this.#state.read(storedKeyAt(stored, address))
         : this.#readGroup(stored, address).get(stored.text)
     if (bytes === undefined) return undefined
-    const value = this.#serializer.toValue(type, bytes)
+    const value = this.#decode(`${address}${type.id}`, type, bytes)
     if (value !== undefined) return value
     const text = `Failed to deserialize resource ${stored.text} at ${address}!`
     throw new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
@@ -84,6 +92,19 @@ export class GlobalState implements Globals {
     }
     this.#groups.set(name, members)
     return members
+  }
+
+  /**
+   * Decodes a value of a place.
+   * @throws VmFault; TurnOver, after which the same place continues
+   */
+  #decode(place: string, type: Type, bytes: Uint8Array): Value | undefined {
+    if (this.#decodedPlace !== place) this.#decoding.clear()
+    this.#decodedPlace = place
+    this.#decoding.restart()
+    const value = this.#decoding.do(() => this.#serializer.beginToValue(type, bytes))
+    this.#decoding.clear()
+    return value
   }
 
   borrowResource(address: string, type: Type): Reference | undefined {
@@ -119,7 +140,7 @@ export class GlobalState implements Globals {
     if (known) return known
     this.#serializer.prepare(type)
     const bytes = this.readItemBytes(handle, key)
-    const value = bytes === undefined ? undefined : this.#serializer.toValue(type, bytes)
+    const value = bytes === undefined ? undefined : this.#decode(name, type, bytes)
     if (bytes !== undefined && value === undefined) {
       throw new VmFault(STATUS.VM_EXTENSION_ERROR, `cannot deserialize table value of table ${handle}`)
     }

@@ -448,9 +448,14 @@ export class Machine {
             const target = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as FunctionInstance
             if (target.run !== run) this.#world.useFunction(target, callee.module.loaded)
             this.#height = height
-            const next = target.definition.isNative
-              ? this.#callNative(target, target.parameterCount)
-              : this.#enter(callee.module, target, 'static')
+            let next: Frame | undefined
+            if (target.definition.isNative) {
+              const { bytes: before } = meter
+              next = this.#callNative(target, target.parameterCount)
+              const steps = stepsOf(meter.bytes - before)
+              fuel -= steps
+              counted -= steps
+            } else next = this.#enter(callee.module, target, 'static')
             height = this.#height
             if (meter.charged > 0) {
               fuel -= meter.charged
@@ -475,7 +480,11 @@ export class Machine {
             const type = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as FunctionType
             const target = this.#closures.target(closure as ClosureValue, type)
             this.#height = height
+            const { bytes: before } = meter
             const next = this.#callClosure(callee.module, target, closure as ClosureValue, b[at]!)
+            const steps = stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             height = this.#height
             if (meter.charged > 0) {
               fuel -= meter.charged
@@ -708,7 +717,11 @@ export class Machine {
             meter.mark()
             const type = (links[a[at]!] ?? this.#resolve(callee, a[at]!)) as Type
             this.#height = height
+            const { bytes: before } = meter
             this.#global(opcodes[at]!, callee, type)
+            const steps = stepsOf(meter.bytes - before)
+            fuel -= steps
+            counted -= steps
             height = this.#height
             if (meter.charged > 0) {
               fuel -= meter.charged

@@ -3,19 +3,21 @@ import type { TypeTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import type { Compute, ComputeTask } from '../compute-task.js'
 import { STATUS } from '../faults/status.js'
-import { type FaultPlace, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
+import { type FaultPlace, isRetried, MoveAbort, PendingTask, VmFault } from '../faults/vm-fault.js'
 import type { OpenType } from '../load/open-type.js'
 import type {
   FunctionName,
   FunctionSignature,
+  Native,
   NativeContext,
   NativeExtension,
   NativeJump,
   TypeLayout,
 } from '../natives/native.js'
+import type { SlicedWork } from '../sliced-work.js'
 import { TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
-import { compareValues } from '../values/compare-values.js'
+import { OrderTest } from '../values/compare-values.js'
 import { type ClosureValue, StructValue, type Value } from '../values/value.js'
 import type { ClosureCalls } from './closure-calls.js'
 import type { ChainSettings } from './environment.js'
@@ -24,6 +26,7 @@ import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import { areSameLists } from './same-types.js'
 import type { Serializer } from './serializer.js'
+import { SlicedWorks } from './sliced-works.js'
 import { moduleNameOf, type World } from './world.js'
 
 interface NativeCallParts {
@@ -58,8 +61,10 @@ export class NativeCall implements NativeContext {
   /** Results of the tasks that the running native has asked for. */
   #results: (readonly Uint8Array[])[] = []
   #nextResult = 0
+  readonly #works: SlicedWorks
 
   constructor(parts: NativeCallParts) {
+    this.#works = new SlicedWorks(parts.meter)
     this.#parts = parts
     this.globals = parts.globals
   }
@@ -68,13 +73,24 @@ export class NativeCall implements NativeContext {
   run(native: FunctionInstance, args: readonly Value[]): readonly Value[] | NativeJump {
     this.#native = native
     this.#nextResult = 0
+    this.#works.restart()
     if (!native.native) {
       throw new VmFault(STATUS.MISSING_DEPENDENCY, `Missing Native Function \`${native.definition.name}\``)
     }
-    const results = native.native(this, args)
+    const results = this.#call(native.native, args)
     this.#results = []
+    this.#works.clear()
     if (!('kind' in results)) for (const result of results) this.#chargeResult(result)
     return results
+  }
+
+  #call(native: Native, args: readonly Value[]): readonly Value[] | NativeJump {
+    try {
+      return native(this, args)
+    } catch (error) {
+      if (!isRetried(error)) this.#works.clear()
+      throw error
+    }
   }
 
   /** Charges the containers that natives make themselves; what they deserialise is charged as it is made. */
@@ -141,7 +157,7 @@ export class NativeCall implements NativeContext {
 
   serialize(type: Type, value: Value): Uint8Array | undefined {
     try {
-      return this.#parts.serializer.toBytes(type, value)
+      return this.inSlices(() => this.#parts.serializer.beginToBytes(type, value))
     } catch (error) {
       if (error instanceof VmFault && error.status === STATUS.VM_MAX_VALUE_DEPTH_REACHED) return undefined
       throw error
@@ -149,11 +165,11 @@ export class NativeCall implements NativeContext {
   }
 
   deserialize(type: Type, bytes: Uint8Array): Value | undefined {
-    return this.#parts.serializer.toValue(type, bytes)
+    return this.inSlices(() => this.#parts.serializer.beginToValue(type, bytes))
   }
 
   compare(a: Value, b: Value): number {
-    return compareValues(a, b, this.#parts.meter)
+    return this.inSlices(() => new OrderTest(a, b, this.#parts.meter))
   }
 
   capturedTypes(closure: ClosureValue): readonly Type[] {
@@ -175,6 +191,10 @@ export class NativeCall implements NativeContext {
     return this.#extensions.get(name) as T
   }
 
+  get computesElsewhere(): boolean {
+    return this.#parts.compute === undefined
+  }
+
   compute(task: ComputeTask): readonly Uint8Array[] {
     const known = this.#results[this.#nextResult]
     if (known === undefined && !this.#parts.compute) throw new PendingTask(task)
@@ -182,6 +202,10 @@ export class NativeCall implements NativeContext {
     if (known === undefined) this.#results.push(result)
     this.#nextResult++
     return result
+  }
+
+  inSlices<T>(begin: () => SlicedWork<T>): T {
+    return this.#works.do(begin)
   }
 
   get caller(): FunctionName {

@@ -1,31 +1,43 @@
-import { type ByteReader, ByteWriter } from '@ledger-state/core'
+import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { Meter } from '../budget/meter.js'
-import { type DecodeContext, decodeValue } from '../codec/decode-value.js'
-import { type EncodeContext, writeValue } from '../codec/encode-value.js'
+import { type ClosureReader, ValueDecoder } from '../codec/decode-value.js'
+import { type ClosureWriter, ValueEncoder } from '../codec/encode-value.js'
+import type { SlicedWork } from '../sliced-work.js'
+import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
 import type { ClosureValue, Value } from '../values/value.js'
-import { readClosure, writeClosure } from './closures.js'
+import { readCapturedLayout, readClosureHead, writeClosureHead, writeLayout } from './closures.js'
 import type { Layouts } from './layouts.js'
 import type { TypeTable } from './type-table.js'
 
 /** Converts values of a run to BCS and back. */
-export class Serializer implements DecodeContext, EncodeContext {
-  readonly meter: Meter
+export class Serializer implements ClosureReader, ClosureWriter {
+  readonly #meter: Meter
   readonly #types: TypeTable
   readonly #layouts: Layouts
-  readonly #writer = new ByteWriter()
+  #encoder: ValueEncoder | undefined
 
   constructor(meter: Meter, types: TypeTable, layouts: Layouts) {
-    this.meter = meter
+    this.#meter = meter
     this.#types = types
     this.#layouts = layouts
   }
 
-  readonly readClosure = (reader: ByteReader, depth: number): ClosureValue =>
-    readClosure(reader, this.#types, this, depth)
+  readHead(reader: ByteReader) {
+    return readClosureHead(reader, this.#types, this.#meter)
+  }
 
-  readonly writeClosure = (writer: ByteWriter, closure: ClosureValue, depth: number): void =>
-    writeClosure(writer, closure, this.#types, this, depth)
+  readLayout(reader: ByteReader, depth: number): RuntimeLayout {
+    return readCapturedLayout(reader, depth, this.#meter)
+  }
+
+  writeHead(writer: ByteWriter, closure: ClosureValue): void {
+    writeClosureHead(writer, closure, this.#types)
+  }
+
+  writeLayout(writer: ByteWriter, layout: RuntimeLayout): void {
+    writeLayout(writer, layout)
+  }
 
   /**
    * Works out the layout of a type, so that later conversions lack nothing.
@@ -36,23 +48,29 @@ export class Serializer implements DecodeContext, EncodeContext {
   }
 
   /**
-   * The BCS of a value.
-   * @throws VmFault for the layout, the depth or the budget; LackingKeys
+   * Begins to make the BCS of a value.
+   * @throws VmFault for the layout; LackingKeys
    */
-  toBytes(type: Type, value: Value): Uint8Array {
+  beginToBytes(type: Type, value: Value): SlicedWork<Uint8Array> {
     const layout = this.#layouts.layoutOf(type)
-    this.#writer.reset()
-    writeValue(this.#writer, value, layout, this, 1)
-    return this.#writer.toBytes()
+    // An encoder that has not come to its end belongs to work that goes on.
+    const encoder = this.#encoder ?? new ValueEncoder(this.#meter, this)
+    this.#encoder = undefined
+    encoder.begin(value, layout)
+    return {
+      continue: () => {
+        const end = encoder.continue()
+        if (end) this.#encoder = encoder
+        return end
+      },
+    }
   }
 
   /**
-   * The value of BCS bytes; undefined if they are not a value of the type.
-   * @throws VmFault for the layout or the budget; LackingKeys
+   * Begins to make the value of BCS bytes. The result is undefined if they are not a value of the type.
+   * @throws VmFault for the layout; LackingKeys
    */
-  toValue(type: Type, bytes: Uint8Array): Value | undefined {
-    const layout = this.#layouts.layoutOf(type)
-    this.meter.chargeBytes(bytes.length)
-    return decodeValue(bytes, layout, this)
+  beginToValue(type: Type, bytes: Uint8Array): SlicedWork<Value | undefined> {
+    return new ValueDecoder(bytes, this.#layouts.layoutOf(type), this.#meter, this)
   }
 }

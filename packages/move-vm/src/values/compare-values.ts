@@ -1,6 +1,7 @@
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
+import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import type { Type } from '../types/type.js'
 import { ByteVector } from './byte-vector.js'
 import { MAX_VALUE_DEPTH, valueTooDeep } from './copy-value.js'
@@ -10,8 +11,8 @@ import { ByteReference, ClosureValue, Reference, StructValue, type Value, Vector
 
 /** Bytes that are charged for each part. */
 const PART_BYTES = 8
-/** Most parts of one value that are compared at once. */
-const PARTS_AT_ONCE = 8_192
+/** Parts that a slice of an order test compares. */
+const PARTS_OF_SLICE = 2_048
 
 /** The parts of two values from an index on; all parts before it are equal. */
 interface PartPairs {
@@ -101,33 +102,75 @@ export class EqualityTest {
   }
 }
 
-/** The order of two values of one type as in `cmp::compare`: below 0, 0, or above 0. @throws VmFault */
-export function compareValues(a: Value, b: Value, meter: Meter, depth = 1): number {
-  if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
-  if (typeof a !== 'object' || typeof b !== 'object') return a === b ? 0 : a < b ? -1 : 1
-  if (isReference(a) && isReference(b)) return compareValues(readReference(a), readReference(b), meter, depth)
-  if (a instanceof ByteVector && b instanceof ByteVector) {
-    meter.chargeBytes(Math.min(a.length, b.length))
-    return compareBytes(a.view(), b.view())
-  }
-  if (a instanceof StructValue && b instanceof StructValue) {
-    return a.variant - b.variant || compareAll(a.fields, b.fields, meter, depth)
-  }
-  if (a instanceof VectorValue && b instanceof VectorValue) return compareAll(a.items, b.items, meter, depth)
-  if (a instanceof ClosureValue && b instanceof ClosureValue) {
-    return compareTargets(a, b) || compareAll(a.captured, b.captured, meter, depth)
-  }
-  throw malformedCode('a comparison of values of different types')
-}
+/** Compares two values of one type in the order of `cmp::compare`, large ones in slices: below 0, 0, or above 0. */
+export class OrderTest implements SlicedWork<number> {
+  readonly #meter: Meter
+  readonly #unfinished: UnfinishedParts<PartPairs>
+  #root: { readonly a: Value; readonly b: Value } | undefined
 
-function compareAll(a: readonly Value[], b: readonly Value[], meter: Meter, depth: number): number {
-  const shared = Math.min(a.length, b.length)
-  meter.chargeBytes(PART_BYTES * (1 + shared))
-  for (let at = 0; at < shared; at++) {
-    const order = compareValues(a[at]!, b[at]!, meter, depth + 1)
-    if (order !== 0) return order
+  constructor(a: Value, b: Value, meter: Meter) {
+    this.#meter = meter
+    this.#unfinished = new UnfinishedParts(meter, PART_BYTES * PARTS_OF_SLICE)
+    this.#root = { a, b }
   }
-  return a.length - b.length
+
+  continue(): { readonly result: number } | undefined {
+    this.#unfinished.beginSlice()
+    const order = this.#compareNext()
+    if (order !== 0) return { result: order }
+    this.#unfinished.endSlice()
+    return this.#unfinished.length > 0 ? undefined : { result: 0 }
+  }
+
+  /** The order as far as this slice compares: 0 if it finds no difference. */
+  #compareNext(): number {
+    const root = this.#root
+    this.#root = undefined
+    if (root) return this.#compare(root.a, root.b, 1)
+    for (let next = this.#unfinished.take(); next; next = this.#unfinished.take()) {
+      const order = this.#compareParts(next)
+      if (order !== 0) return order
+    }
+    return 0
+  }
+
+  #compare(a: Value, b: Value, depth: number): number {
+    if (depth > MAX_VALUE_DEPTH) throw valueTooDeep()
+    if (typeof a !== 'object' || typeof b !== 'object') return a === b ? 0 : a < b ? -1 : 1
+    if (isReference(a) && isReference(b)) return this.#compare(readReference(a), readReference(b), depth)
+    if (a instanceof ByteVector && b instanceof ByteVector) {
+      this.#meter.chargeBytes(Math.min(a.length, b.length))
+      return compareBytes(a.view(), b.view())
+    }
+    if (a instanceof StructValue && b instanceof StructValue) {
+      return a.variant - b.variant || this.#compareAll(a.fields, b.fields, depth)
+    }
+    if (a instanceof VectorValue && b instanceof VectorValue) return this.#compareAll(a.items, b.items, depth)
+    if (a instanceof ClosureValue && b instanceof ClosureValue) {
+      return compareTargets(a, b) || this.#compareAll(a.captured, b.captured, depth)
+    }
+    throw malformedCode('a comparison of values of different types')
+  }
+
+  #compareAll(a: readonly Value[], b: readonly Value[], depth: number): number {
+    this.#meter.chargeBytes(PART_BYTES * (1 + Math.min(a.length, b.length)))
+    return this.#compareParts({ a, b, from: 0, depth })
+  }
+
+  #compareParts({ a, b, from, depth }: PartPairs): number {
+    const shared = Math.min(a.length, b.length)
+    for (let at = from; ; at++) {
+      // The lengths count after all shared parts, some of which may be left to a later slice.
+      if (this.#unfinished.isSliceSpent || at - from >= PARTS_AT_ONCE) {
+        this.#unfinished.spendSlice()
+        this.#unfinished.defer({ a, b, from: at, depth })
+        return 0
+      }
+      if (at >= shared) return a.length - b.length
+      const order = this.#compare(a[at]!, b[at]!, depth + 1)
+      if (order !== 0) return order
+    }
+  }
 }
 
 /** Compares by module, name, and type arguments. */

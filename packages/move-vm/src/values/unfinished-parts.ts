@@ -11,13 +11,15 @@ export const SLICE_BYTES = 1 << 16
  */
 export class UnfinishedParts<Parts> {
   readonly #meter: Meter
+  readonly #sliceBytes: number
   readonly #parts: Parts[] = []
   /** Parts that were deferred in this slice, the innermost first. */
   readonly #deferred: Parts[] = []
   #sliceEnd = 0
 
-  constructor(meter: Meter) {
+  constructor(meter: Meter, sliceBytes = SLICE_BYTES) {
     this.#meter = meter
+    this.#sliceBytes = sliceBytes
   }
 
   get length(): number {
@@ -29,7 +31,7 @@ export class UnfinishedParts<Parts> {
   }
 
   beginSlice(): void {
-    this.#sliceEnd = this.#meter.bytes + SLICE_BYTES
+    this.#sliceEnd = this.#meter.bytes + this.#sliceBytes
   }
 
   spendSlice(): void {

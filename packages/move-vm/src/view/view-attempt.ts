@@ -25,6 +25,7 @@ import { Layouts, MAX_RUNTIME_LAYOUT_NODES } from '../run/layouts.js'
 import { Machine } from '../run/machine.js'
 import { NativeCall } from '../run/native-call.js'
 import { Serializer } from '../run/serializer.js'
+import { SlicedWorks } from '../run/sliced-works.js'
 import { StateAccess } from '../run/state-access.js'
 import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
 import type { ViewState } from '../state/view-state.js'
@@ -88,12 +89,14 @@ export class ViewAttempt {
   /** The arguments of the view, once they are made. Faults from then on are reported as those of running code. */
   #values: readonly Value[] | undefined
   #hasStarted = false
+  readonly #serialized: SlicedWorks
 
   constructor({ state, call, options, compute }: ViewParts, world: World) {
     this.#call = call
     this.#options = options
     this.#compute = compute
     this.#meter = new Meter({ ...DEFAULT_BUDGET, ...options.budget })
+    this.#serialized = new SlicedWorks(this.#meter)
     this.#state = new StateAccess(state, this.#meter, options.traceRead)
     this.#world = world
     this.#moduleName = moduleNameOf(bytesToHexDigits(call.address), call.module)
@@ -171,7 +174,7 @@ export class ViewAttempt {
     const maxNodes = gasFeatureVersion < 34 ? MAX_RUNTIME_LAYOUT_NODES.before : MAX_RUNTIME_LAYOUT_NODES.since34
     const layouts = new Layouts(world, maxNodes)
     const serializer = new Serializer(meter, world.types, layouts)
-    const globals = new GlobalState({ state: this.#state, world, serializer })
+    const globals = new GlobalState({ state: this.#state, world, serializer, meter })
     const closures = new ClosureCalls(world, layouts, environment)
     const natives: NativeCall = new NativeCall({
       world,
@@ -257,11 +260,15 @@ export class ViewAttempt {
 
   #serialize(values: readonly Value[]): readonly ViewResult[] {
     const { serializer } = this.#session!
+    this.#serialized.restart()
     return this.#target!.results.map((declared, index) => {
       const value = values[index]!
       const type = declared.kind === 'reference' ? declared.to : declared
       const plain = declared.kind === 'reference' ? readReference(value) : value
-      return { type: this.#world.types.tagOf(type), bytes: serializer.toBytes(type, plain) }
+      return {
+        type: this.#world.types.tagOf(type),
+        bytes: this.#serialized.do(() => serializer.beginToBytes(type, plain)),
+      }
     })
   }
 
