@@ -21,13 +21,19 @@ export interface Callee {
 export type AssemblyLine =
   | { readonly label: string }
   | readonly [OpcodeName]
-  | readonly [OpcodeName, number | bigint | string | Callee | SignatureToken | AssembledConstant]
+  | readonly [OpcodeName, number | bigint | string | Callee | SignatureToken | AssembledConstant | AssembledField]
   | readonly [OpcodeName, SignatureToken | Callee, number | bigint]
 
 /** A constant that an instruction loads: its BCS and its type. */
 export interface AssembledConstant {
   readonly constant: Uint8Array
   readonly type: SignatureToken
+}
+
+/** A field of a generic struct that the module defines, as `S.field`, with type arguments. */
+export interface AssembledField {
+  readonly field: string
+  readonly typeArguments: readonly SignatureToken[]
 }
 
 /** A function of an assembled module. */
@@ -338,7 +344,7 @@ class Assembler {
 
   #operand(
     name: OpcodeName,
-    operand: number | string | Callee | SignatureToken | AssembledConstant,
+    operand: number | string | Callee | SignatureToken | AssembledConstant | AssembledField,
     labels: ReadonlyMap<string, number>,
   ): number {
     if (typeof operand === 'number') return operand
@@ -348,6 +354,13 @@ class Assembler {
       this.#token(writer, operand.type)
       const bytes = writer.byteString(operand.constant).toBytes()
       return this.#table(TABLE.constants).add(bytes.join(), (entries) => entries.bytes(bytes))
+    }
+    if ('field' in operand) {
+      const signature = this.#signature(operand.typeArguments)
+      const handle = this.#structOperand(operand.field)
+      return this.#table(TABLE.fieldInstantiations).add(`${handle}<${signature}`, (writer) =>
+        writer.uleb128(handle).uleb128(signature),
+      )
     }
     if ('kind' in operand) {
       if (!name.endsWith('_generic')) return this.#signature([operand])

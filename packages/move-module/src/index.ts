@@ -1,5 +1,6 @@
 export {
   type AssembledConstant,
+  type AssembledField,
   type AssembledFunction,
   type AssembledStruct,
   type Assembly,

@@ -23,8 +23,21 @@ const SELF = { address: parseAddress('0x42'), name: 'm' }
 const framework = (name: string) => ({ address: parseAddress('0x1'), name })
 const own = (name: string): SignatureToken => ({ kind: 'struct', module: SELF, name, typeArguments: [] })
 const STRING: SignatureToken = { kind: 'struct', module: framework('string'), name: 'String', typeArguments: [] }
-const TABLE: SignatureToken = { kind: 'struct', module: framework('table'), name: 'Table', typeArguments: [] }
 const parameter = (index: number): SignatureToken => ({ kind: 'typeParameter', index })
+const inTable = (name: string, ...typeArguments: SignatureToken[]): SignatureToken => ({
+  kind: 'struct',
+  module: framework('table'),
+  name,
+  typeArguments,
+})
+const TABLE = inTable('Table', U64, BYTES)
+const BOX = inTable('Box', BYTES)
+const BORROW_BOX = {
+  name: 'borrow_box_mut',
+  parameters: [mutable(inTable('Table', parameter(0), parameter(1))), parameter(0)],
+  results: [mutable(inTable('Box', parameter(1)))],
+  typeParameters: [0, 0, 0],
+}
 
 const CONTENT = Uint8Array.of(5, 1, 2, 3, 4)
 const HOLDER = '0x77'
@@ -299,17 +312,8 @@ const SOURCES: Readonly<Record<string, Source>> = {
     borrow: [
       ['mut_borrow_loc', 0],
       ['ld_u64', 1],
-      [
-        'call_generic',
-        {
-          module: framework('table'),
-          name: 'borrow_box_mut',
-          parameters: [mutable(TABLE), parameter(0)],
-          results: [mutable(parameter(2))],
-          typeParameters: [0, 0, 0],
-          typeArguments: [U64, BYTES, BYTES],
-        },
-      ],
+      ['call_generic', { ...BORROW_BOX, module: framework('table'), typeArguments: [U64, BYTES, BOX] }],
+      ['call', { module: framework('table'), name: 'unbox', parameters: [mutable(BOX)], results: [mutable(BYTES)] }],
     ],
   },
 }
@@ -420,22 +424,25 @@ const MODULES: readonly Assembly[] = [
   {
     address: '0x1',
     name: 'table',
-    structs: [{ name: 'Table', fields: [['handle', ADDRESS]] }],
+    structs: [
+      { name: 'Table', typeParameters: [0, 0], fields: [['handle', ADDRESS]] },
+      { name: 'Box', typeParameters: [0], fields: [['value', parameter(0)]] },
+    ],
     functions: [
       {
         name: 'make',
         results: [TABLE],
         isView: false,
-        code: [['ld_const', { type: ADDRESS, constant: parseAddress(HANDLE) }], ['pack', 'Table'], ['ret']],
+        code: [['ld_const', { type: ADDRESS, constant: parseAddress(HANDLE) }], ['pack_generic', TABLE], ['ret']],
       },
       {
-        name: 'borrow_box_mut',
-        isNative: true,
+        name: 'unbox',
+        parameters: [mutable(BOX)],
+        results: [mutable(BYTES)],
         isView: false,
-        parameters: [mutable(TABLE), parameter(0)],
-        results: [mutable(parameter(2))],
-        typeParameters: [0, 0, 0],
+        code: [['move_loc', 0], ['mut_borrow_field_generic', { field: 'Box.value', typeArguments: [BYTES] }], ['ret']],
       },
+      { ...BORROW_BOX, isNative: true, isView: false },
     ],
   },
   native('vector', 'move_range', [VECTOR_REFERENCE, U64, U64, VECTOR_REFERENCE, U64], []),

@@ -187,7 +187,12 @@ const FRAMEWORK: readonly Assembly[] = [
     structs: [{ name: 'Option', typeParameters: [0], fields: [['vec', vector(T)]] }],
     functions: [],
   },
-  { name: 'result', address: '0x1', structs: [{ name: 'Result', fields: [['x', U64]] }], functions: [] },
+  {
+    name: 'result',
+    address: '0x1',
+    structs: [{ name: 'Result', typeParameters: [0, 0], fields: [['x', U64]] }],
+    functions: [],
+  },
   {
     name: 'string',
     address: '0x1',
@@ -255,7 +260,7 @@ function lookUpProgram(random: Random): HostileProgram {
     'reflect',
     'native_resolve',
     [{ kind: 'address' }, reference(STRING), reference(STRING)],
-    [structAt(ONE, 'result')('Result')],
+    [structAt(ONE, 'result')('Result', T, structAt(ONE, 'reflect')('ReflectionError'))],
     [0],
   )
   const body: Line[] = [

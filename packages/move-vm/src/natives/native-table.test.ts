@@ -1,8 +1,9 @@
 import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
-import { readModuleInterface } from '@ledger-state/move-module'
+import { type FunctionDefinition, readModuleInterface } from '@ledger-state/move-module'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
+import { isNativeSignature } from './native-declaration.js'
 import { NATIVES } from './native-table.js'
 import { UNBUILT_NATIVES } from './unbuilt-natives.js'
 
@@ -25,29 +26,29 @@ const INSTRUCTIONS = ['empty', 'length', 'borrow', 'borrow_mut', 'push_back', 'p
 )
 
 /** The native functions of the frameworks, at addresses below 0x10, in the modules of a source. */
-async function declaredNatives(path: string): Promise<Set<string>> {
-  const names = new Set<string>()
+async function declaredNatives(path: string): Promise<Map<string, FunctionDefinition[]>> {
+  const natives = new Map<string, FunctionDefinition[]>()
   const source = await openSource(sharedPath(path))
   try {
     for await (const { writes } of source.versions()) {
       for (const [key, value] of writes) {
         // An access path of code: the tag, the address with its length, and 0.
         if (!value || key[0] !== 0 || key[34] !== 0) continue
-        for (const name of nativesOf(value)) names.add(name)
+        for (const [name, one] of nativesOf(value)) natives.set(name, [...(natives.get(name) ?? []), one])
       }
     }
   } finally {
     await source.close()
   }
-  return names
+  return natives
 }
 
-function nativesOf(binary: Uint8Array): string[] {
+function nativesOf(binary: Uint8Array): [string, FunctionDefinition][] {
   try {
     const { address, name: module, functions } = readModuleInterface(binary)
     if (address.subarray(0, 31).some((byte) => byte !== 0)) return []
     const natives = functions.filter(({ isNative }) => isNative)
-    return natives.map(({ name }) => `${addressToShortHex(address)}::${module}::${name}`)
+    return natives.map((one) => [`${addressToShortHex(address)}::${module}::${one.name}`, one])
   } catch (error) {
     // One kit holds damaged modules, which are skipped.
     if (isLedgerStateError(error)) return []
@@ -59,7 +60,9 @@ describe('the natives', () => {
   it.skipIf(!hasSharedData).each(SOURCES)('include all that the modules of %s declare', async (path) => {
     const declared = await declaredNatives(path)
     expect(declared.size).toBeGreaterThan(20)
-    expect([...declared].filter((name) => !NATIVES.has(name) && !INSTRUCTIONS.includes(name))).toEqual([])
+    expect([...declared.keys()].filter((name) => !NATIVES.has(name) && !INSTRUCTIONS.includes(name))).toEqual([])
+    const others = [...declared].filter(([name, all]) => all.some((one) => !isNativeSignature(name, one)))
+    expect(others.map(([name]) => name)).toEqual([])
   })
 
   it('that are not built are those that docs/views.md names', () => {

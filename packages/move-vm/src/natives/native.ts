@@ -12,9 +12,9 @@ import type { ClosureValue, Reference, Value } from '../values/value.js'
  * `deserialize`), computes elsewhere (`compute`) or does in slices (`inSlices`, `compare`) may stop the run. It therefore changes nothing (references, `extension`,
  * `globals`) before the last such read.
  *
- * Arguments have the types of the declaration in the real framework. A hostile store may declare a native with other types:
- * natives need not check them, since a `TypeError` or `RangeError` of JavaScript ends the run with a fault, but they must not
- * loop or allocate without `charge`.
+ * A declaration with another signature is refused (`native-signatures.ts`), but a hostile store may define the structs of
+ * a signature with other fields. Natives need not check them, since a `TypeError` or `RangeError` of JavaScript ends the
+ * run with a fault, but they must not loop or allocate without `charge`.
  */
 export type Native = (context: NativeContext, args: readonly Value[]) => readonly Value[] | NativeJump
 

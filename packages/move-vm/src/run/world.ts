@@ -9,6 +9,7 @@ import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-
 import type { LoadedModuleCache, ModuleReading } from '../load/loaded-module-cache.js'
 import type { ModuleName, OpenType, StructName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
+import { isNativeSignature } from '../natives/native-declaration.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
 import { CompileCharge } from './compile-charge.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
@@ -266,9 +267,19 @@ export class World {
 
   #instantiate(module: ModuleInstance, loaded: LoadedFunction, typeArguments: readonly Type[]): FunctionInstance {
     this.#functions++
-    const { name, isNative } = loaded.definition
-    const native = isNative ? this.#natives.get(nativeKey(module.name, name)) : undefined
+    const native = loaded.definition.isNative ? this.#nativeOf(module.name, loaded) : undefined
     return new FunctionInstance(module, loaded, typeArguments, native)
+  }
+
+  /**
+   * The native that a function declares; undefined if there is none.
+   * @throws VmFault if it has another signature
+   */
+  #nativeOf(module: ModuleName, { definition }: LoadedFunction): Native | undefined {
+    const key = nativeKey(module, definition.name)
+    const native = this.#natives.get(key)
+    if (native && !isNativeSignature(key, definition)) throw malformedCode(`${key} is declared as what it is not`)
+    return native
   }
 
   /**
