@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 /** Length above which a text is cut, with a button for the rest. */
-export const SHORT_TEXT = 200
+const SHORT_TEXT = 200
 /** Most characters that a click adds. A text of the chain may have millions, which take seconds to lay out. */
 const STEP = 50_000
 

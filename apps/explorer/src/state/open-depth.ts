@@ -1,5 +1,5 @@
 /** Depth down to which members are open from the start. */
-export const OPEN_DEPTH = 3
+const OPEN_DEPTH = 3
 /** Members that are shown before the visitor asks for all. */
 export const FIRST_MEMBERS = 50
 /** Most members that are open from the start: three levels of 50 would be 125,000. */

@@ -5,7 +5,7 @@ import type { TypeTable } from './type-table.js'
 type Comparison = 'exact' | 'shape'
 
 /** Whether two types of code, of any modules, are the same. Type parameters are the same if their indexes are. */
-export function areSameTypes(a: OpenType, b: OpenType, names: TypeTable, comparison: Comparison): boolean {
+function areSameTypes(a: OpenType, b: OpenType, names: TypeTable, comparison: Comparison): boolean {
   if (a === b) return true
   if (a.kind !== b.kind || a.size !== b.size) return false
   switch (a.kind) {

@@ -19,7 +19,7 @@ import { checksum } from '../bytes/checksum.js'
 //   separators, of the filter, of the lists, of the footer · zeros · u32 CRC of the index, of the separators, of the filter,
 //   of the lists · zeros · SHA-256 of the segment up to here · u32 CRC: 128 bytes
 
-export const SEGMENT_FORMAT = 2
+const SEGMENT_FORMAT = 2
 export const HEADER_LENGTH = 128
 export const FOOTER_LENGTH = 128
 export const BLOCK_HEAD_LENGTH = 12
