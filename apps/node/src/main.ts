@@ -22,7 +22,7 @@ if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) {
 } else {
   const needed = `${leastMajor}.${leastMinor}`
   const found = `${process.execPath} is ${process.versions.node}`
-  process.stderr.write(`ledger-state: Node.js ${needed} or newer is needed; ${found}\n`)
+  process.stderr.write(`ledger-state: this program needs Node.js ${needed} or newer; ${found}\n`)
   process.exitCode = EXIT_USAGE
 }
 

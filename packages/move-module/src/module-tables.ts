@@ -205,7 +205,7 @@ export class ModuleTables {
     let expected = 0
     for (const { kind, offset, length } of headers) {
       if (offset !== expected || length === 0) throw reader.fault(`table ${kind} does not follow the one before it`)
-      if (tables.has(kind)) throw reader.fault(`table ${kind} stands twice`)
+      if (tables.has(kind)) throw reader.fault(`table ${kind} occurs twice`)
       const start = reader.skip(length)
       tables.set(kind, { start, end: start + length })
       expected = reader.offset - contents
@@ -321,7 +321,7 @@ function readIdentifier(reader: ByteReader, version: number): string {
 export function readBounded(reader: ByteReader, most: number, what: string): number {
   const start = reader.offset
   const value = reader.readUleb128()
-  if (value > most) throw reader.fault(`${value} ${what}, at most ${most} are allowed`, start)
+  if (value > most) throw reader.fault(`expected at most ${most} ${what}, found ${value}`, start)
   return value
 }
 

@@ -7,7 +7,7 @@ const folder = process.env.SHARED_DATA_DIR ?? fileURLToPath(new URL('../../../..
 export const hasSharedData = existsSync(folder)
 
 if (!hasSharedData)
-  console.warn(`tests that need ${folder} are skipped: it is absent (SHARED_DATA_DIR names another place)`)
+  console.warn(`tests that need ${folder} are skipped: it is absent (set SHARED_DATA_DIR to use another folder)`)
 
 /** Path of a file in the shared folder. */
 export function sharedPath(name: string): string {

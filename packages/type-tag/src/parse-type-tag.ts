@@ -60,7 +60,7 @@ class TypeTagParser {
 
   parseWhole(): TypeTag {
     if (this.#text.length > MAX_TYPE_TEXT_LENGTH) {
-      throw this.#error(`a text of ${this.#text.length} characters, at most ${MAX_TYPE_TEXT_LENGTH} are read`)
+      throw this.#error(`expected at most ${MAX_TYPE_TEXT_LENGTH} characters, found ${this.#text.length}`)
     }
     const tag = this.#parseType(0)
     this.#skipSpace()

@@ -24,7 +24,7 @@ export function ForPrograms({ requests }: { readonly requests: readonly ApiReque
       )}
       {command.length > 0 && (
         <>
-          <h2>command line, beside the store</h2>
+          <h2>command line, on the machine of the store</h2>
           {command.map((text) => (
             <CopyLine key={text} text={text} />
           ))}

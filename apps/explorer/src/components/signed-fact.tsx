@@ -8,7 +8,7 @@ export function SignedFact({ trust }: { readonly trust: Trust }) {
     <div>
       <dt>Signed</dt>
       {waypoint === null || version === null ? (
-        <dd>nothing vouches for the ledger</dd>
+        <dd>no verified signatures</dd>
       ) : (
         <dd title={`from the waypoint ${waypoint}`}>
           to version {groupDigits(version)}

@@ -59,7 +59,7 @@ export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
         }}
       />
       {!pages.isLoading && !pages.failure && pages.items.length === 0 && <p class="empty">It was never there.</p>}
-      {!pages.isComplete && <p class="hint">What was written before the window is not known.</p>}
+      {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
       <MoreButton pages={pages} />
     </section>
   )

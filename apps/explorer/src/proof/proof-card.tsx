@@ -138,7 +138,7 @@ function NotBelieved({ outcome }: { readonly outcome: ProofOutcome }) {
   const why =
     'refused' in outcome
       ? outcome.refused
-      : `the proven value is ${outcome.believed.json ?? 'none'}, and the node showed another one`
+      : `the proven value is ${outcome.believed.json ?? 'none'}, but the node showed a different one`
   return (
     <section class="notice notice-unproven" role="alert">
       <h2>Do not believe this value: its proof does not hold</h2>

@@ -121,7 +121,7 @@ function BalanceCurve({ address, asset, curve, decimals }: BalanceViewProps & { 
         onChoose={(point) => show({ point })}
         onZoom={(from, to) => show({ from, to })}
       />
-      {!pages.isComplete && <p class="hint">What was written before the window is not known.</p>}
+      {!pages.isComplete && <p class="hint">Writes before the window are unknown.</p>}
     </section>
   )
 }

@@ -14,7 +14,7 @@ const ROW_HEIGHT = 41
 const REASONS = {
   asked: 'asked for',
   owner: 'its owner is kept',
-  handle: 'its handle stands in a kept value',
+  handle: 'its handle is in a kept value',
   type: 'it has a resource of a kept type',
 } as const
 
@@ -74,7 +74,7 @@ function Member({ member }: { readonly member: SliceMember }) {
         </Link>
       )}{' '}
       <small>
-        {REASONS[reason]}; {isWhole ? 'known whole' : `known from version ${groupDigits(since)} on`}; {size}
+        {REASONS[reason]}; {isWhole ? 'known completely' : `known since version ${groupDigits(since)}`}; {size}
       </small>
     </>
   )

@@ -67,7 +67,7 @@ export function TableView({ handle, types, itemKey }: TableViewProps) {
         <>
           <ProvenListNote
             list={list}
-            what="The first items that come into sight are verified in this browser, others when you say so."
+            what="This browser verifies the first items that become visible; verify the others on request."
           />
           <LongList
             label="Items of the table"
@@ -128,7 +128,7 @@ function ItemProof({ handle, types, item, list }: Omit<ItemCardProps, 'amounts'>
   }
   // A key that is shown next to a proof of another one would look proven.
   if (item.raw_key === undefined || item.raw_value === undefined || 'key' in item || 'value' in item) {
-    return <EntryUnproven list={list} why="the types of its key and value are not known both." />
+    return <EntryUnproven list={list} why="the type of its key or value is unknown." />
   }
   const question = { kind: 'raw_table_item', handle, key: hexToBytes(item.raw_key) } as const
   const body = JSON.stringify({ key: item.raw_key })

@@ -26,9 +26,9 @@ const ATTEMPTS = 10
 const MEMORY_FAULTS: readonly NodeJS.Signals[] = ['SIGBUS', 'SIGSEGV']
 const REASONS: Partial<Record<NodeJS.Signals, string>> = {
   SIGKILL: 'as the kernel does when memory is short: give it more memory',
-  SIGBUS: 'as by a page that leads outside of the file',
-  SIGSEGV: 'as by a page that leads outside of the file',
-  SIGABRT: 'as Node.js does when its memory is used up, and LMDB when a page contradicts itself: see the lines above',
+  SIGBUS: 'which happens if a page points outside the file',
+  SIGSEGV: 'which happens if a page points outside the file',
+  SIGABRT: 'as Node.js does when its memory is exhausted and LMDB when a page contradicts itself: see the lines above',
 }
 
 const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
@@ -41,12 +41,12 @@ const versionOption = option(
 
 export const checkCommand: Command = {
   name: 'check',
-  summary: 'Proves that a store is sound, also while it is written and served; the file may grow meanwhile.',
+  summary: 'Proves that a store is sound, even while it is written and served; the file may grow during the check.',
   arguments: [],
   options: [...storeOptions, stateRootOption, versionOption, settings.network, settings.hashSalt],
-  details: `--state-root computes the root of the whole state and compares it with the one that the ledger has at the end of the
+  details: `--state-root computes the root of the whole state and compares it with the state root of the ledger at the end of the
 newest block: then the store is, to the last byte, the state of the chain. It reads one version while a writer commits, hashes on all
-cores, and writes 64 bytes a key next to the store where the keys do not fit into 1 GiB of memory.`,
+cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.`,
   examples: [
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',

@@ -60,9 +60,12 @@ describe('the command line', () => {
     [['info', '--nonsense'], /Unknown option '--nonsense'; see/],
     [['serve'], /--data-dir DIR is missing/],
     [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /--data-dir and --store name two stores/],
-    [['serve', '--store', 'mysql://user:secret@h/d'], /^--store: a URL of "mysql:" names no store; expected postgres:/],
+    [
+      ['serve', '--store', 'mysql://user:secret@h/d'],
+      /^--store: a URL with "mysql:" does not name a store; expected postgres:/,
+    ],
     [['serve', '--store', 'secret'], /^--store: the value is not a URL such as postgres:/],
-    [['serve', '--store', 'postgres://user:secret@h/'], /^--store: the URL names no database/],
+    [['serve', '--store', 'postgres://user:secret@h/'], /^--store: the URL does not name a database/],
     [['serve', '--store', 'postgres://h/d', '--replica-of', 'http://h'], /--replica-of is for stores in a folder/],
     [
       ['serve', '--store', 'postgres://h/d', '--serve-feed', '127.0.0.1:1', '--only-account', '0x1'],
@@ -70,8 +73,8 @@ describe('the command line', () => {
     ],
     [['info', '--store', 'postgres://h/d', '--forecast'], /--forecast counts the bytes of a folder/],
     [['serve', '--data-dir', 'x', '--no-such-option'], /no-such-option/],
-    [['serve', '--data-dir'], /--data-dir lacks its DIR/],
-    [['serve', '--data-dir', '--no-json'], /--data-dir lacks its DIR/],
+    [['serve', '--data-dir'], /--data-dir is missing its DIR/],
+    [['serve', '--data-dir', '--no-json'], /--data-dir is missing its DIR/],
     [['serve', '--data-dir', 'x', 'surplus'], /unexpected argument "surplus"/],
     [['serve', '--data-dir', 'x', '--listen', 'nowhere'], /not a HOST:PORT/],
     [['serve', '--data-dir', 'x', '--listen', '127.0.0.1:70000'], /not a HOST:PORT/],
@@ -86,14 +89,14 @@ describe('the command line', () => {
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not a VERSION:HASH/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
-    [['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'], /--chain-id: 256 is out of range, 0 to 255/],
+    [['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'], /--chain-id: expected a number from 0 to 255, got 256/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--version', '-1'], /--version: .*"-1"/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '2025-01'], /--at: .*RFC 3339 with Z or an offset/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '2025-02-29T00:00:00Z'], /--at: .*no such date/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '0', '--version', '0'], /--version and --at are both/],
     [['get', 'resource', '0x1', 'u64', '--data-dir', 'x'], /TYPE: /],
     [['history', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
-    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'], /--limit: 0 is out of range/],
+    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'], /--limit: expected a number from 1 to/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--order', 'up'], /--order: "up" is not one of asc, desc/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '2025-01'], /--from: .*is not a time/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
@@ -128,7 +131,7 @@ describe('the command line', () => {
     expect(bed.run('serve', '--data-dir')).toEqual({
       status: 2,
       stdout: '',
-      stderr: 'ledger-state: serve: --data-dir lacks its DIR\n',
+      stderr: 'ledger-state: serve: --data-dir is missing its DIR\n',
     })
   })
 

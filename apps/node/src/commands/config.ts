@@ -12,12 +12,13 @@ export const configCommand: Command = {
   summary: 'Prints the value of every setting, or the schema of a configuration file.',
   details: `Every setting is an option (--retain 1000), a variable of the environment
 (${environmentName(settings.retain)}=1000) and a member of a JSON file ({"retain": 1000}) that --config or LEDGER_STATE_CONFIG names;
-the first of these that is given wins. Unknown names and bad values are refused.`,
+the first one given wins. Unknown names and bad values are refused.`,
   arguments: [],
   options: [printOption, schemaOption, ...Object.values(settings)],
   examples: ['ledger-state config --print --config node.json', 'ledger-state config --schema > node.schema.json'],
   async run(input) {
-    if (input.get(printOption) === input.get(schemaOption)) throw usageError('config: --print or --schema is expected')
+    if (input.get(printOption) === input.get(schemaOption))
+      throw usageError('config: expected either --print or --schema')
     const shown = input.get(printOption) ? input.effective() : configurationSchema()
     process.stdout.write(`${JSON.stringify(shown, null, 2)}\n`)
   },

@@ -86,7 +86,7 @@ export const getResourceCommand: Command = {
 export const getModuleCommand: Command = {
   name: 'get module',
   summary: 'Prints the ABI of a module as JSON.',
-  details: 'It is null where the stored bytes are not a module that can be read. With --bcs the bytecode is printed.',
+  details: 'It prints null if the stored bytes are not a readable module. With --bcs it prints the bytecode.',
   arguments: [accountArgument, { name: 'NAME', description: 'name of the module' }],
   options: [bcsOption, ...stateOptions],
   examples: ['ledger-state get module 0xdecaf harbour --data-dir data/demo'],

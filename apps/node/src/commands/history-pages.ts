@@ -46,7 +46,7 @@ export const limitOption = option(
   'most changes to print (default all)',
   wholeNumber(1, Number.MAX_SAFE_INTEGER),
 )
-export const csvOption = switchOption('csv', 'print CSV in place of JSON lines')
+export const csvOption = switchOption('csv', 'print CSV instead of JSON lines')
 
 /**
  * Changes of a page. Each page reads the store anew, so that a slow reader of the output does not keep old pages of the
@@ -172,5 +172,5 @@ export async function writeToReader(pieces: AsyncIterable<string>): Promise<void
 }
 
 function notComplete(oldestVersion: bigint): string {
-  return `warning: the history is not complete: what was written before version ${oldestVersion} is not known\n`
+  return `warning: the history is not complete: writes before version ${oldestVersion} are unknown\n`
 }

@@ -179,7 +179,7 @@ describe('history balance', () => {
     const [{ status, stdout, stderr }, whole] = await Promise.all([history('--from', '1', '--csv'), history('--csv')])
     expect([status, stderr]).toEqual([
       0,
-      `warning: the history is not complete: what was written before version ${oldest} is not known\n`,
+      `warning: the history is not complete: writes before version ${oldest} are unknown\n`,
     ])
     expect(stdout).toBe(whole.stdout)
   })

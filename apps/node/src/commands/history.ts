@@ -34,13 +34,13 @@ import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from '.
 const rangeOptions = [csvOption, fromOption, toOption, orderOption, limitOption, ...storeOptions]
 const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
 
-const ABOUT_WINDOWS = `What was there when the window began stands under the version that wrote it, without a time. From a version on
-at which it cannot be read, the error says why in its place. Where the range begins before the window, a warning on standard error
+const ABOUT_WINDOWS = `A value from before the window has the version that wrote it, without a time. If a value cannot be read at a version,
+the line has the error instead. If the range begins before the window, a warning on standard error
 says that changes are missing.`
 
 export const balanceHistoryCommand: Command = {
   name: 'history balance',
-  summary: 'Prints the versions at which a balance changed, one a line.',
+  summary: 'Prints the versions at which a balance changed, one per line.',
   details: `Coin store and primary store count together. ${ABOUT_WINDOWS}`,
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: rangeOptions,
@@ -62,7 +62,7 @@ export const balanceHistoryCommand: Command = {
 
 export const resourceHistoryCommand: Command = {
   name: 'history resource',
-  summary: 'Prints the versions at which a resource changed, one a line; null where it was deleted.',
+  summary: 'Prints the versions at which a resource changed, one per line; null if it was deleted.',
   details: ABOUT_WINDOWS,
   arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
   options: rangeOptions,
@@ -79,7 +79,7 @@ export const resourceHistoryCommand: Command = {
 
 export const tableItemHistoryCommand: Command = {
   name: 'history table-item',
-  summary: 'Prints the versions at which a table item changed, one a line; null where it was deleted.',
+  summary: 'Prints the versions at which a table item changed, one per line; null if it was deleted.',
   details: ABOUT_WINDOWS,
   arguments: [handleArgument],
   options: [...tableItemOptions, ...rangeOptions],

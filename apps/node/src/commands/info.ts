@@ -34,8 +34,8 @@ export const infoCommand: Command = {
   summary: 'Says what a store holds.',
   arguments: [],
   options: [...storeOptions, jsonOption, forecastOption, sliceOption, membersOption],
-  details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store takes for each key and
-each write; docs/sizing.md says how. It works while a node runs, and better the longer the window of the store is.`,
+  details: `--forecast computes disk, memory and the time of an ingest from the bytes that this store needs for each key and
+each write; docs/sizing.md explains how. It works while a node runs, and is more accurate with a longer window.`,
   examples: [
     'ledger-state info --data-dir data/mainnet --json',
     'ledger-state info --data-dir data/mainnet --forecast',
@@ -148,7 +148,7 @@ function ledgerRows(
     ['chain id', String(ledger.chainId)],
     ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
     ['base', describeBase(base)],
-    ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'nothing vouches for the ledger'],
+    ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'no verified signatures'],
     ...contradictedRow(contradicted),
     ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
     ['epoch', String(latestBlock.epoch)],

@@ -41,7 +41,7 @@ describe('the ingest of a genesis', () => {
     expect([status, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^nothing vouches for .*genesis.blob: its chain 42 is not a known network.*\nsound: 1 versions \(0 to 0\).*waypoint 0:[0-9a-f]{64}/,
+        /^.*genesis.blob is not verified: its chain 42 is not a known network.*\nsound: 1 versions \(0 to 0\).*waypoint 0:[0-9a-f]{64}/,
       ),
     ])
     const waypoint = /waypoint (0:[0-9a-f]{64})/.exec(stderr)![1]!
@@ -112,7 +112,7 @@ describe.skipIf(!hasSharedData)('the ingest of a signed backup (skipped without 
     const audit = bed.run('ingest', chain, '--dry-run', '--hash-salt', 'DIEM::', '--waypoint', trusted)
     expect(audit).toMatchObject({
       status: 0,
-      stderr: expect.stringContaining('the epochs up to 64 follow from the waypoint'),
+      stderr: expect.stringContaining('the epochs up to 64 are verified from the waypoint'),
     })
   })
 

@@ -256,8 +256,8 @@ describe('ingest --keep-chunks', () => {
     await bucket.close()
     const served = ['--serve-feed', '127.0.0.1:0', '--serve-backup', bed.at('kept')]
     const { program } = await bed.serve('serve', '--data-dir', bed.at('store'), ...served)
-    const output = await program.outputMatching(/replicas are served on (http:[^\s"]+)/)
-    const url = /replicas are served on (http:[^\s"]+)/.exec(output)![1]!
+    const output = await program.outputMatching(/serving replicas on (http:[^\s"]+)/)
+    const url = /serving replicas on (http:[^\s"]+)/.exec(output)![1]!
     // The bucket that the network names no longer exists.
     const network = writeOwnNetwork(bed.at('mine.json'), { waypoints: [WAYPOINT], backups: ['s3://bucket/e1'] })
     const ofNode = [...window, '--network', network, '--from-node', url]

@@ -23,12 +23,12 @@ const dryRunOption = switchOption(
 export const ingestCommand: Command = {
   name: 'ingest',
   goesOn: true,
-  summary: 'Ingests ledger data into a store, proven.',
-  details: `Versions that the store holds are skipped: the same command resumes an ingest that was cut short. One that SIGINT or
+  summary: 'Verifies ledger data and ingests it into a store.',
+  details: `Versions that the store already holds are skipped, so the same command resumes an interrupted ingest. An ingest that SIGINT or
 SIGTERM stops ends at the end of a block, with exit status 130 or 143; with --follow, with 0.
-A genesis of mainnet, testnet or devnet is proven by its known waypoint; of another network only --waypoint vouches for it.
-From a waypoint follow the validators of each epoch, whose signatures are then checked in backups and state snapshots; the
-folders epoch_ending_* of the backup have to be there. Alone, they show how far validators signed what a store holds from a
+A genesis of mainnet, testnet or devnet is verified by its known waypoint; the genesis of another network only by --waypoint.
+From a waypoint the ingest verifies the validators of each epoch, then their signatures in backups and state snapshots; the
+backup must have its epoch_ending_* folders. These folders alone show how far validators signed the versions of a store from a
 node.`,
   arguments: [
     {

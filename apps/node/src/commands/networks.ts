@@ -7,8 +7,8 @@ const jsonOption = switchOption('json', 'print JSON, as files of --network are')
 
 export const networksCommand: Command = {
   name: 'networks',
-  summary: 'Lists the networks that --network knows by their names. Nothing is contacted.',
-  details: `Another network is described by a JSON file with the same members: {"name", "chainId", "hashSalt", "waypoints", "backups", "nodes"}.`,
+  summary: 'Lists the networks that --network knows by name. It contacts no server.',
+  details: `Describe another network in a JSON file with the same members: {"name", "chainId", "hashSalt", "waypoints", "backups", "nodes"}.`,
   arguments: [],
   options: [jsonOption],
   examples: ['ledger-state networks', 'ledger-state networks --json'],

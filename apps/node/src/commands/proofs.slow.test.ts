@@ -122,8 +122,8 @@ describe.skipIf(!hasSharedData)('a read of a signed backup (skipped without ../s
     const { address } = await bed.serve('serve', ...restored)
     await believesReads(`${address}/v1`, trusted)
     const source = await bed.serve('serve', ...store, '--serve-feed', '127.0.0.1:0')
-    const output = await source.program.outputMatching(/replicas are served on (http:[^"\s]+)/)
-    const feed = /replicas are served on (http:[^"\s]+)/.exec(output)![1]!
+    const output = await source.program.outputMatching(/serving replicas on (http:[^"\s]+)/)
+    const feed = /serving replicas on (http:[^"\s]+)/.exec(output)![1]!
     const replica = await bed.serve('serve', '--data-dir', bed.at('replica'), '--replica-of', feed)
     const trustOf = async () => (await (await fetch(`${replica.address}/v1/-/trust`)).json()) as Trust
     await eventually(

@@ -6,8 +6,8 @@ import { nameOfPlace } from '../stores/store-place.js'
 export const storeCreateCommand: Command = {
   name: 'store create',
   goesOn: true,
-  summary: 'Creates the tables of a store on PostgreSQL where there are none.',
-  details: `A writer does so by itself when it opens the store; with this command the owner of the database does it, and a writer with fewer rights
+  summary: 'Creates the tables of a store on PostgreSQL if there are none.',
+  details: `A writer also does this when it opens the store; with this command the owner of the database does it, and a writer with fewer rights
 can follow. A store with the tables of another program is refused.`,
   arguments: [],
   options: [settings.store],

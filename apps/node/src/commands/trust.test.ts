@@ -22,7 +22,7 @@ describe('trust check', () => {
     await writeContradictedStore(bed.folder)
     expect(bed.run('trust', 'check', '--data-dir', 'store')).toMatchObject({
       status: 0,
-      stdout: `sound: the ends of 4 epochs, 0 to 3, follow from the waypoint ${WAYPOINT}\n`,
+      stdout: `sound: 4 epoch changes, 0 to 3, are verified from the waypoint ${WAYPOINT}\n`,
     })
     const other = `0:${'ab'.repeat(32)}`
     expect(bed.run('trust', 'check', '--waypoint', other, '--data-dir', 'store')).toMatchObject({
@@ -37,7 +37,7 @@ describe('trust check', () => {
     expect(bed.ingest('all.ndjson', 'copy')).toMatchObject({ status: 0 })
     expect(bed.run('trust', 'check', '--data-dir', 'copy').stderr).toContain('copy does not record the waypoint')
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'copy').stdout).toMatch(
-      /^sound: the ends of 4/,
+      /^sound: 4 epoch changes/,
     )
   })
 
@@ -91,13 +91,13 @@ describe('trust reject-unsigned', () => {
     expect(bed.run('info', '--data-dir', 'store').stdout).toMatch(/contradicted +the validators of epoch 4 signed/)
     expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store')).toMatchObject({
       status: 0,
-      stdout: `versions ${SIGNED_VERSION + 1n} to ${FORK_VERSION} are cut off; the newest version is ${SIGNED_VERSION}\n`,
+      stdout: `versions ${SIGNED_VERSION + 1n} to ${FORK_VERSION} are removed; the newest version is ${SIGNED_VERSION}\n`,
     })
     expect(bed.ingest('backup', 'store')).toMatchObject({ status: 0 })
     expect(await bed.info('store')).toMatchObject({
       signed_version: String(LATEST_VERSION),
       contradicted_version: null,
     })
-    expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store').stdout).toMatch(/^all is signed; /)
+    expect(bed.run('trust', 'reject-unsigned', '--data-dir', 'store').stdout).toMatch(/^everything is signed; /)
   })
 })

@@ -15,14 +15,14 @@ import { formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
-const keptOption = defaultedOption('keep', 'N', 'trees that are kept, the newest ones', '1', wholeNumber(1, 100))
+const keptOption = defaultedOption('keep', 'N', 'number of trees to keep, the newest ones', '1', wholeNumber(1, 100))
 
 export const trustCheckCommand: Command = {
   name: 'trust check',
-  summary: 'Checks again that the epochs of a store follow from a waypoint, signature by signature.',
-  details: `A store keeps the ends of epochs that vouch for it. The first has the waypoint; each further one is signed by the validators
-that the one before announced. Without --waypoint, the waypoint is the one that was trusted when the store was made: give the
-one that the network publishes to trust nobody else.`,
+  summary: 'Verifies the epoch changes of a store again from a waypoint, signature by signature.',
+  details: `A store keeps the epoch changes that verify it. The first one has the waypoint; each further one is signed by the validators
+that the previous one announced. Without --waypoint, the command uses the waypoint trusted when the store was made: give the
+waypoint that the network publishes to trust nobody else.`,
   arguments: [],
   options: [...storeOptions, settings.network, settings.waypoints, settings.hashSalt],
   examples: [
@@ -42,8 +42,8 @@ one that the network publishes to trust nobody else.`,
       const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input))
       if (!checked.epochs) throw noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
-      const what = `the ends of ${formatCount(checked.count)} epochs, ${first} to ${last}`
-      process.stdout.write(`sound: ${what}, follow from the waypoint ${waypoints.join(' or ')}\n`)
+      const what = `${formatCount(checked.count)} epoch changes, ${first} to ${last}`
+      process.stdout.write(`sound: ${what}, are verified from the waypoint ${waypoints.join(' or ')}\n`)
     } finally {
       await engine.close()
     }
@@ -53,9 +53,9 @@ one that the network publishes to trust nobody else.`,
 export const trustKeepTreeCommand: Command = {
   name: 'trust keep-tree',
   goesOn: true,
-  summary: 'Makes the tree of the newest signed checkpoint, from which a node proves what it reads.',
-  details: `A store keeps how validators signed the state at the end of a block. The tree of that state, some 67 bytes a key on disk, lets a
-node answer \`?proof=true\` at that version. It is made at a pinned version, also while a node serves the store, and shows that the state is
+  summary: 'Builds the tree of the newest signed checkpoint; with it a node proves its answers.',
+  details: `A store keeps how validators signed the state at the end of a block. The tree of that state, about 67 bytes per key on disk, lets a
+node answer \`?proof=true\` at that version. The command builds it at a pinned version, even while a node serves the store, and shows that the state is
 the signed one, as \`check --state-root\` does. A node that runs finds it by itself.`,
   arguments: [],
   options: [...storeOptions, keptOption, settings.treeDir, settings.network, settings.hashSalt],
@@ -88,9 +88,9 @@ async function* bytesOfEndings(engine: StateEngineReader | AsyncStateReader): As
 export const trustRejectUnsignedCommand: Command = {
   name: 'trust reject-unsigned',
   goesOn: true,
-  summary: 'Cuts off all versions that no validators signed, for good.',
-  details: `For a store of which validators signed another ledger than it holds: its versions above the newest signed one came from a node
-that was wrong. Ingest what is signed afterwards, or follow another node. Stop a node that follows into the store before.`,
+  summary: 'Permanently removes all versions that no validators signed.',
+  details: `For a store with a ledger that differs from the signed ledger: its versions above the newest signed one came from a wrong
+node. First stop a node that follows into the store; afterwards ingest a signed source, or follow another node.`,
   arguments: [],
   options: [...storeOptions],
   examples: ['ledger-state trust reject-unsigned --data-dir data/mainnet'],
@@ -99,7 +99,8 @@ that was wrong. Ingest what is signed afterwards, or follow another node. Stop a
     const engine = await openWriter(place, { create: false })
     try {
       const { signedVersion, before } = await rejectUnsigned(engine)
-      const what = before > signedVersion ? `versions ${signedVersion + 1n} to ${before} are cut off` : 'all is signed'
+      const what =
+        before > signedVersion ? `versions ${signedVersion + 1n} to ${before} are removed` : 'everything is signed'
       process.stdout.write(`${what}; the newest version is ${signedVersion}\n`)
     } finally {
       await engine.close()

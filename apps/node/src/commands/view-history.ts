@@ -32,7 +32,7 @@ import {
 const everyOption = option(
   'every',
   'DURATION',
-  'points in time in place of changes, such as 30s, 15m, 1h, 1d or 1w',
+  'points in time instead of changes, such as 30s, 15m, 1h, 1d or 1w',
   parseInterval,
 )
 const ignoreClockOption = switchOption(

@@ -30,7 +30,7 @@ const historyOption = switchOption('history', 'print each version at which the a
 export const viewCommand: Command = {
   name: 'view',
   summary: 'Runs a view function, and prints its results as a JSON array.',
-  details: `It runs with the modules and the state of the version. An argument is JSON; a word that is none, such as an address, is a
+  details: `It runs with the modules and the state of the version. An argument is JSON; a word that is not JSON, such as an address, is a
 text. Numbers may have any size. With --history it prints every change of the answer, exactly, or with --every the answers at
 points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong to it.`,
   arguments: [

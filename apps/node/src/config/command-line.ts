@@ -94,7 +94,7 @@ function parseWords(command: Command, words: readonly string[]) {
   )
   const args = joinValues(all, words)
   const lacking = lackingValue(all, args)
-  if (lacking) throw usageError(`${command.name}: --${lacking.name} lacks its ${lacking.value}`)
+  if (lacking) throw usageError(`${command.name}: --${lacking.name} is missing its ${lacking.value}`)
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, allowNegative: true })
     // Joins the values of a list into one text.

@@ -68,9 +68,9 @@ describe('readConfiguration', () => {
     [{ __proto_: 1 }, '"__proto_" is not a setting'],
     ['{"__proto__": 1}', '"__proto__" is not a setting'],
     [{ retain: '1x' }, '"retain": '],
-    [{ retain: 1.5 }, '"retain": a string or a whole number is expected'],
-    [{ retain: null }, '"retain": a string or a whole number is expected'],
-    [{ json: 'no' }, '"json": true or false is expected'],
+    [{ retain: 1.5 }, '"retain": expected a string or a whole number'],
+    [{ retain: null }, '"retain": expected a string or a whole number'],
+    [{ json: 'no' }, '"json": expected true or false'],
     [{ 'log-level': 'loud' }, '"log-level": "loud" is not one of trace, debug'],
     [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not a URL of a node'],
     [[1], 'holds no JSON object'],
@@ -146,7 +146,7 @@ describe('headers for a node', () => {
     (text) => {
       const environment = { LEDGER_STATE_FOLLOW_HEADER: text }
       expect(() => readConfiguration(undefined, environment)).toThrow(
-        /^LEDGER_STATE_FOLLOW_HEADER: a header is expected, such as 'Authorization: Bearer …', or @FILE$/,
+        /^LEDGER_STATE_FOLLOW_HEADER: expected a header such as 'Authorization: Bearer …', or @FILE$/,
       )
     },
   )
@@ -180,7 +180,7 @@ describe('a command line', () => {
   })
 
   it.each([
-    [['--readers', '0'], '--readers: 0 is out of range, 1 to 256 is expected'],
+    [['--readers', '0'], '--readers: expected a number from 1 to 256, got 0'],
     [['--listen', 'x'], '--listen: "x" is not a HOST:PORT'],
     [['--header-word', 'a b'], '--header-word: "a b" is not a word'],
     [['--stop-timeout', '-1'], '--stop-timeout'],

@@ -62,14 +62,14 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
 function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, place: string): string {
   if (isList && Array.isArray(value)) {
     if (value.every((one) => typeof one === 'string' && !one.includes(','))) return value.join()
-    throw usageError(`${place}: a list of strings without commas is expected`)
+    throw usageError(`${place}: expected a list of strings without commas`)
   }
   if (valueName === undefined) {
     if (typeof value === 'boolean') return String(value)
-    throw usageError(`${place}: true or false is expected`)
+    throw usageError(`${place}: expected true or false`)
   }
   if (typeof value === 'string' || Number.isSafeInteger(value)) return String(value)
-  throw usageError(`${place}: a string or a whole number is expected`)
+  throw usageError(`${place}: expected a string or a whole number`)
 }
 
 /** The value of every setting except secrets, as the content of a configuration file. */

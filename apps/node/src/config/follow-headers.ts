@@ -37,7 +37,7 @@ export function parseFollowHeaders(text: string): Readonly<Record<string, string
   const headers: Record<string, string> = {}
   for (const line of lines) {
     const [, name, value] = HEADER.exec(line.trim()) ?? []
-    if (name === undefined) throw usageError("a header is expected, such as 'Authorization: Bearer …', or @FILE")
+    if (name === undefined) throw usageError("expected a header such as 'Authorization: Bearer …', or @FILE")
     const key = name.toLowerCase()
     if (OWN_HEADERS.has(key)) throw usageError(`the header ${key} is one that requests set themselves`)
     headers[key] = value!

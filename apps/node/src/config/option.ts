@@ -82,7 +82,7 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   return (text) => {
     const number = parseU64(text)
     if (number < BigInt(least) || number > BigInt(most)) {
-      throw usageError(`${number} is out of range, ${least} to ${most} is expected`)
+      throw usageError(`expected a number from ${least} to ${most}, got ${number}`)
     }
     return Number(number)
   }

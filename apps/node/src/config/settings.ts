@@ -56,7 +56,7 @@ function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
   return (text) => {
     if (/^[a-z]+:\/*[^/?#]*@/i.test(text)) {
       throw usageError(
-        'the URL contains a user name or password, which requests cannot carry; see follow-header and forward-header',
+        'the URL contains a user name or password, but requests cannot send them; use follow-header or forward-header',
       )
     }
     return toRemoteUrl(expectKind(text))
@@ -71,8 +71,10 @@ function parseStoreUrl(text: string): string {
   if (!URL.canParse(text)) throw usageError('the value is not a URL such as postgres://user@host/database')
   const { protocol, pathname } = new URL(text)
   if (protocol !== 'postgres:' && protocol !== 'postgresql:')
-    throw usageError(`a URL of ${JSON.stringify(protocol)} names no store; expected postgres://user@host/database`)
-  if (pathname.length < 2) throw usageError('the URL names no database; expected postgres://user@host/database')
+    throw usageError(
+      `a URL with ${JSON.stringify(protocol)} does not name a store; expected postgres://user@host/database`,
+    )
+  if (pathname.length < 2) throw usageError('the URL does not name a database; expected postgres://user@host/database')
   return text
 }
 
@@ -125,15 +127,14 @@ export const settings = {
   store: {
     name: 'store',
     value: 'URL',
-    description:
-      'store on PostgreSQL, in place of --data-dir: postgres://USER@HOST/DATABASE; is neither logged nor printed',
+    description: 'store on PostgreSQL instead of --data-dir: postgres://USER@HOST/DATABASE; never logged or printed',
     isSecret: true,
     parse: parseStoreUrl,
   } satisfies Option<string>,
   storeReplicas: {
     name: 'store-replicas',
     value: 'URLS',
-    description: 'streaming replicas of --store that reads go to, separated by spaces; are neither logged nor printed',
+    description: 'streaming replicas of --store for reads, separated by spaces; never logged or printed',
     isSecret: true,
     parse: (text) => text.trim().split(/\s+/).map(parseStoreUrl),
   } satisfies Option<readonly string[]>,
@@ -145,78 +146,82 @@ export const settings = {
   since: option(
     'since',
     'VERSION|TIME',
-    'of a backup, take the newest state at or before a version, a date (2026-10-01) or a time ago (30d), and what follows',
+    'ingest a backup from its newest state at or before a version, a date (2026-10-01) or a time ago (30d)',
     (text) => parseWindowBound(text),
   ),
   fromNode: option(
     'from-node',
     'URL',
-    'take the backup that another node serves by --serve-backup, in place of those of the network: its --serve-feed address',
+    'use the backup that another node serves with --serve-backup instead of the network backups: its --serve-feed address',
     remoteUrl(/^https?:\/\/[^?#]+$/, 'URL of a node, such as http://node-a:8090'),
   ),
-  checkDisk: switchOption('check-disk', 'with --since, refuse to begin where the forecast exceeds the free disk', true),
-  create: switchOption('create', 'make an empty store where there is none'),
+  checkDisk: switchOption(
+    'check-disk',
+    'with --since, refuse to begin if the forecast exceeds the free disk space',
+    true,
+  ),
+  create: switchOption('create', 'create an empty store if there is none'),
   listen: defaultedOption(
     'listen',
     'HOST:PORT',
-    'address to serve on; port 0 takes a free one',
+    'address to serve on; port 0 picks a free port',
     '127.0.0.1:8080',
     parseListenAddress,
   ),
   adminListen: defaultedOption(
     'admin-listen',
     'HOST:PORT',
-    'address of metrics and probes, or "off"; not for the public',
+    'address of metrics and probes, or "off"; do not expose it to the public',
     '127.0.0.1:9180',
     (text) => (text === 'off' ? undefined : parseListenAddress(text)),
   ),
   readers: defaultedOption(
     'readers',
     'N',
-    'processes that answer requests: the cores less one',
+    'processes that answer requests; by default one less than the number of cores',
     String(defaultReaders()),
     wholeNumber(LEAST_READERS, MOST_READERS),
   ),
   headerWord: defaultedOption(
     'header-word',
     'WORD',
-    'word in the chain-state headers x-WORD-…, in place of svc',
+    'word in the chain-state headers x-WORD-…',
     'svc',
     parseHeaderWord,
   ),
   compatibleHeaders: switchOption(
     'compatible-headers',
-    'send the chain-state headers and the cursor as x-aptos-…, too, which published clients read',
+    'also send the chain-state headers and the cursor as x-aptos-…, which published clients read',
     true,
   ),
   retain: atOnce(
-    option('retain', 'N', 'keep a window of N versions, rounded up to whole blocks; prune what is older', parseWindow),
+    option('retain', 'N', 'keep a window of N versions, rounded up to whole blocks; prune older versions', parseWindow),
   ),
   leastGasEstimate: defaultedOption(
     'least-gas-estimate',
     'PRICE',
-    'least price of a gas unit that estimate_gas_price answers with, where the ledger allows a lower one',
+    'lowest gas unit price that estimate_gas_price answers, even if the ledger allows a lower price',
     '0',
     wholeNumber(0, Number.MAX_SAFE_INTEGER),
   ),
   archivalEndpoint: option(
     'archival-endpoint',
     'URL',
-    'service, ending in /v1, that answers for versions pruned here; errors name it to clients',
+    'URL of a service, ending in /v1, that answers for versions pruned here; errors name it',
     remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
   ),
   forward: listOption(
     'forward',
     '[KIND=]URL',
-    'fullnode, ending in /v1, that answers what this node does not: gas prices, submission, simulation, transactions, events, blocks with transactions; KIND names one of gas, submit, simulate, transactions, events, blocks, state',
+    'URL of a fullnode, ending in /v1, for requests that this node does not answer: gas prices, submission, simulation, transactions, events, blocks with transactions; KIND names one of gas, submit, simulate, transactions, events, blocks, state',
     forwardRule(remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1')),
   ),
-  forwardPruned: switchOption('forward-pruned', 'forward reads of state at versions that are pruned here, too'),
+  forwardPruned: switchOption('forward-pruned', 'also forward reads of state at versions that are pruned here'),
   forwardHeader: {
     name: 'forward-header',
     value: 'HEADER',
     description:
-      'header of each request to the nodes of --forward, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+      'header of each request to the nodes of --forward: NAME: VALUE, or @FILE with one per line; never logged or printed',
     isSecret: true,
     parse: parseFollowHeaders,
   } satisfies Option<Readonly<Record<string, string>>>,
@@ -224,7 +229,7 @@ export const settings = {
     option(
       'follow',
       'URL',
-      'ingest the next versions of a node (…/v1), or of the feed of another one, in a separate process',
+      'ingest the next versions from a node (…/v1), or from the feed of another Ledger State node, in a separate process',
       remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
     ),
   ),
@@ -239,31 +244,31 @@ export const settings = {
   serveFeed: option(
     'serve-feed',
     'HOST:PORT',
-    'address that serves the whole store to replicas; not for the public',
+    'address that serves the whole store to replicas; do not expose it to the public',
     parseListenAddress,
   ),
   backupInterval: defaultedOption(
     'backup-interval',
     'SECONDS',
-    'how often a node that was started with --network and --since looks into the backup for new signatures',
+    'how often a node that was started with --network and --since checks the backup for new signatures',
     '3600',
     seconds(1),
   ),
   serveBackup: textOption(
     'serve-backup',
     'DIR',
-    'serve the backup in a folder, such as that of --keep-chunks, below /backup of the address of --serve-feed',
+    'serve the backup in a folder, such as the --keep-chunks folder, below /backup of the --serve-feed address',
   ),
   keepChunks: textOption(
     'keep-chunks',
     'DIR',
-    'keep what is fetched of a backup as a backup in a folder, from which other nodes can be filled',
+    'keep the fetched part of a backup as a backup in a folder; other nodes can ingest it',
   ),
   followHeader: {
     name: 'follow-header',
     value: 'HEADER',
     description:
-      'header of each request to a node or a bucket, NAME: VALUE, or @FILE with one a line; is neither logged nor printed',
+      'header of each request to a node or a bucket: NAME: VALUE, or @FILE with one per line; never logged or printed',
     isSecret: true,
     appliesAtOnce: true,
     parse: parseFollowHeaders,
@@ -272,7 +277,7 @@ export const settings = {
     option(
       'max-lag',
       'SECONDS',
-      'answer /-/ready with 503 while the newest block is older than this (default: whatever its age)',
+      'answer /-/ready with 503 while the newest block is older than this (default: no limit)',
       (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
     ),
   ),
@@ -280,32 +285,32 @@ export const settings = {
     option(
       'network',
       'NAME|FILE',
-      'network that the source is of: its chain id, hash salt and waypoints (ledger-state networks; default by the chain id)',
+      'network of the source: its chain id, hash salt and waypoints (see ledger-state networks; by default found by chain id)',
       findNetwork,
     ),
   ),
   hashSalt: atOnce(
-    textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may have another)'),
+    textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may use another)'),
   ),
   verify: atOnce(
-    switchOption('verify', 'compute hashes and proofs; without, a source is believed and read faster', true),
+    switchOption('verify', 'verify hashes and proofs; without this a source is trusted and read faster', true),
   ),
   waypoints: listOption(
     'waypoint',
     'V:HASH',
-    'point of the ledger that is trusted: its validators must have signed what the source holds (known for mainnet, testnet and devnet)',
+    'trusted waypoint of the ledger: its validators must have signed the source (known for mainnet, testnet and devnet)',
     matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
   ),
-  unsigned: switchOption('unsigned', 'take a source without the signatures of validators: nothing vouches for it'),
+  unsigned: switchOption('unsigned', 'ingest a source without verifying the signatures of validators'),
   only: textOption(
     'only',
     'FILE',
-    'keep a slice of the ledger alone: a file with an address, "table" and a handle, or a type on each line (docs/slices.md)',
+    'keep only a slice of the ledger: a file with an address, "table" and a handle, or a type on each line (docs/slices.md)',
   ),
   onlyAccount: listOption(
     'only-account',
     'ADDRESS',
-    'keep this account in a slice, with what belongs to it',
+    'keep this account in a slice, with everything that belongs to it',
     addressText,
   ),
   onlyTable: listOption('only-table', 'HANDLE', 'keep the items of this table in a slice', addressText),
@@ -318,7 +323,7 @@ export const settings = {
   } satisfies Option<readonly string[]>,
   checkStateRoot: switchOption(
     'check-state-root',
-    'after a state snapshot, compare the root of the stored state with the one that the ledger has',
+    'after a state snapshot, compare the root of the stored state with the state root of the ledger',
     true,
   ),
   keepTransactions: switchOption(
@@ -328,30 +333,30 @@ export const settings = {
   checkpointTrees: defaultedOption(
     'checkpoint-trees',
     'N|auto',
-    'signed checkpoints whose tree is kept, for proofs; auto: the newest, where it takes less than a tenth of the disk',
+    'number of signed checkpoints to keep a tree of, for proofs; auto: the newest one, if its tree needs less than a tenth of the disk',
     'auto',
     (text) => (text === 'auto' ? text : wholeNumber(0, 100)(text)),
   ),
-  treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default that of the store'),
+  treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default the folder of the store'),
   assumeEmptyBase: switchOption(
     'assume-empty-base',
-    'let an empty store begin at a version above 0: all that was written before counts as absent',
+    'let an empty store begin at a version above 0 and treat everything written before as absent',
   ),
-  chainId: option('chain-id', 'N', 'id of the chain, for a source that does not carry it', wholeNumber(0, 255)),
+  chainId: option('chain-id', 'N', 'chain id, for a source that does not contain it', wholeNumber(0, 255)),
   json: switchOption('json', 'answer in JSON', true),
   bcs: switchOption('bcs', 'answer in BCS', true),
   explorer: switchOption('explorer', 'serve a web page at / that shows the ledger', true),
   bodyLimit: defaultedOption(
     'body-limit',
     'BYTES',
-    'largest request body, also unpacked',
+    'largest request body, before and after decompression',
     String(DEFAULT_LIMITS.bodyLimitBytes),
     wholeNumber(1_024, 2 ** 30),
   ),
   maxConnections: defaultedOption(
     'max-connections',
     'N',
-    'connections at one time, in each reader; fewer where its descriptors are limited',
+    'connections at one time, in each reader; fewer if file descriptors are limited',
     String(DEFAULT_LIMITS.maxConnections),
     wholeNumber(1, 1_000_000),
   ),
@@ -365,28 +370,28 @@ export const settings = {
   maxUploads: defaultedOption(
     'max-uploads',
     'N',
-    'bodies that come in at one time, in each reader; above it the oldest is answered 503',
+    'bodies that arrive at one time, in each reader; above the limit the oldest is answered 503',
     String(DEFAULT_LIMITS.maxUploads),
     wholeNumber(1, 1_000_000),
   ),
   maxUploadBytes: defaultedOption(
     'max-upload-bytes',
     'BYTES',
-    'bytes of bodies held at one time, in each reader, at least two of the largest; above it the largest is answered 503',
+    'bytes of bodies held at one time, in each reader, at least twice the largest body; above the limit the largest is answered 503',
     String(DEFAULT_LIMITS.maxUploadBytes),
     wholeNumber(1_024, 2 ** 40),
   ),
   maxAnswerBytes: defaultedOption(
     'max-answer-bytes',
     'BYTES',
-    'bytes of answers that are built or not read yet, in each reader; above it, one of which nothing is read is dropped',
+    'bytes of answers being built or not read yet, in each reader; above the limit an answer that the client does not read is dropped',
     String(DEFAULT_LIMITS.maxAnswerBytes),
     wholeNumber(1_024, 2 ** 40),
   ),
   maxForwards: defaultedOption(
     'max-forwards',
     'N',
-    'requests that are with the nodes of --forward at one time, in each reader; others wait',
+    'requests in progress at the nodes of --forward at one time, in each reader; further requests wait',
     String(DEFAULT_LIMITS.maxForwards),
     wholeNumber(1, 100_000),
   ),
@@ -418,18 +423,18 @@ export const settings = {
     secondsText(DEFAULT_LIMITS.forwardTimeoutMs),
     seconds(1),
   ),
-  requireSigned: switchOption('require-signed', 'serve nothing beyond the newest version that validators signed'),
+  requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
   views: switchOption('views', 'run view functions', true),
   viewFilter: option(
     'view-filter',
     'FILTER',
-    'allow:NAME[,NAME…] runs only the view functions named, block:… all others; a name is an address, a module or a function',
+    'allow:NAME[,NAME…] runs only the named view functions, block:… all except these; a name is an address, a module or a function',
     parseViewFilter,
   ),
   viewBudget: option(
     'view-budget',
     'NAME=NUMBER[,…]',
-    'what the views of one request may use: instructions, bytes, reads, readBytes, modules, moduleBytes',
+    'budget of the views of one request: instructions, bytes, reads, readBytes, modules, moduleBytes',
     parseViewBudget,
   ),
   requestTimeout: defaultedOption(
@@ -449,7 +454,7 @@ export const settings = {
   drainDelay: defaultedOption(
     'drain-delay',
     'SECONDS',
-    'how long a node that is stopped still serves while its readiness is 503',
+    'how long a stopping node still serves while /-/ready answers 503',
     '0',
     seconds(0),
   ),

@@ -104,7 +104,7 @@ describe('the proof of a value', () => {
       await shows({ signed, contradicted: undefined }, signers)
       const contradiction = `validators signed another ledger up to version ${CHECKPOINT + 5n}: the rest is not served`
       await shows({ signed, contradicted: { version: CHECKPOINT + 5n, epoch: BigInt(EPOCH) } }, signers, contradiction)
-      await shows({ signed: undefined, contradicted: undefined }, 'nothing vouches for the ledger')
+      await shows({ signed: undefined, contradicted: undefined }, 'no verified signatures')
     })
   })
 
@@ -143,7 +143,7 @@ describe('the proof of a value', () => {
       await page.goto(address + at('/module/0xcafe/game'))
       const alert = page.getByRole('alert').filter({ hasText: REFUSED })
       await alert.waitFor()
-      expect(await alert.textContent()).toContain('the node showed another one')
+      expect(await alert.textContent()).toContain('the node showed a different one')
     })
   })
 
@@ -174,7 +174,7 @@ describe('the proof of a value', () => {
         await page.goto(address + at(SCORE))
         const alert = page.getByRole('alert').filter({ hasText: REFUSED })
         await alert.waitFor()
-        expect(await alert.textContent()).toContain(isProven ? 'the answer says' : 'the node showed another one')
+        expect(await alert.textContent()).toContain(isProven ? 'the answer says' : 'the node showed a different one')
         expect(await page.getByText(HOLDS).count()).toBe(0)
         expect(await accessibilityFindings(page)).toEqual([])
         expect(await excessWidth(page)).toBe(0)
@@ -253,7 +253,7 @@ describe('the proof of a value', () => {
       await page.goto(address + at('/account/0xfeed/resources'))
       const alert = page.getByRole('alert').filter({ hasText: REFUSED })
       await alert.waitFor()
-      expect(await alert.textContent()).toContain('the node showed another one')
+      expect(await alert.textContent()).toContain('the node showed a different one')
       await page.getByText(HOLDS).nth(1).waitFor()
       expect(await alert.count()).toBe(1)
     })

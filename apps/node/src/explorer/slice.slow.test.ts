@@ -26,8 +26,8 @@ describe('the home of a store that keeps a slice', () => {
     await page.getByText('Outside: other accounts, objects and tables').waitFor()
     await page.getByText(/Left out so far: [1-9][\d\s]* writes \([1-9][\d\s]* bytes\) of transactions\./).waitFor()
     const members = page.getByRole('region', { name: 'Members of the slice' })
-    await members.getByText('asked for; known whole').first().waitFor()
-    expect(await members.getByText('its handle stands in a kept value').count()).toBeGreaterThan(0)
+    await members.getByText('asked for; known completely').first().waitFor()
+    expect(await members.getByText('its handle is in a kept value').count()).toBeGreaterThan(0)
     expect(await accessibilityFindings(page)).toEqual([])
     await page.getByLabel('only those that joined after version').check()
     await page

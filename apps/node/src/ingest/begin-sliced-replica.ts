@@ -87,12 +87,12 @@ async function holdsVersions(place: StorePlace): Promise<boolean> {
 }
 
 async function fetchWhole(url: string, folder: string, { signal }: Stop): Promise<void> {
-  notice(`a slice of the node at ${url}: a snapshot of all of it is kept in ${folder} meanwhile, and then removed`)
+  notice(`a slice of the node at ${url}: its whole snapshot is kept in ${folder} temporarily`)
   await fetchWithProgress(url, folder, {
     signal,
     async onBegin({ bytes, missing, isSlice }) {
       const free = await freeBytesAt(folder)
-      notice(`the snapshot has ${formatBytes(bytes)}; ${formatBytes(free)} are free`)
+      notice(`the snapshot has ${formatBytes(bytes)}; the disk has ${formatBytes(free)} free`)
       if (isSlice || missing > free) rmSync(folder, { recursive: true })
       if (isSlice) throw replicaOfSlice(url)
       if (missing > free) throw noRoomForSnapshot(folder, missing, free)

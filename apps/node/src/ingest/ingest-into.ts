@@ -244,11 +244,13 @@ export async function proveSource(
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, `${what}; the rest was not read`)
   if (vouching && latestVersion === undefined) {
-    notice(`sound: the validators of the epochs up to ${vouching.epoch} follow from the waypoint ${vouching.waypoint}`)
+    notice(
+      `sound: the validators of the epochs up to ${vouching.epoch} are verified from the waypoint ${vouching.waypoint}`,
+    )
     return
   }
   const signed = vouching ? `; signed ${describeVouching(vouching)}` : ''
-  notice(`${isProven ? 'sound' : 'read, with nothing proven'}: ${what}${signed}`)
+  notice(`${isProven ? 'sound' : 'read without proofs'}: ${what}${signed}`)
 }
 
 /** Describes what was read. `covered` is a text about the versions that follows their number. */

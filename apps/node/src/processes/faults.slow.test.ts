@@ -125,7 +125,7 @@ describe('a wrong bit in a WAL file', () => {
     expect(metrics).toMatch(/^ledger_state_ready 0$/m)
     expect(metrics).toMatch(/^ledger_state_process_state\{process="writer",state="given-up"\} 1$/m)
     kill(await node.pidOnceUp('reader-0'))
-    await node.outputMatching(/"code":"store_corrupt".*reader-0 is started again/)
+    await node.outputMatching(/"code":"store_corrupt".*reader-0 restarts/)
     await answersRightly(client)
     await client.stop()
     expect(client.tally.wrong).toEqual([])

@@ -35,7 +35,7 @@ async function runFeedServer(settings: FeedServerSettings & { readonly name: str
   const server = createServer(feed.listener)
   ignoreUpgrades(server)
   await listenOn(server, listen, 'serve-feed')
-  log.info(`replicas are served on ${addressUrl(server)}`)
+  log.info(`serving replicas on ${addressUrl(server)}`)
   const registry = new Registry()
   registerProcessMetrics(registry, name, log)
   const stopReports = startReports(registry, () => {

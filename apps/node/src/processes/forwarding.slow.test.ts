@@ -73,7 +73,7 @@ describe('a node that forwards', () => {
     const { dataDir } = await followChain(() => 0)
     const url = `http://127.0.0.1:${await freePort()}/v1`
     const node = await launch(dataDir, '--forward', url, '--forward-pruned').listening()
-    await node.outputMatching(/cannot be reached: .*ECONNREFUSED.*; requests are forwarded there when it answers/)
+    await node.outputMatching(/cannot be reached: .*ECONNREFUSED.*; requests are forwarded there once it answers/)
     const statuses = ['/v1', '/v1/transactions', '/v1/estimate_gas_price'].map(
       async (path) => (await fetch(`${node.address}${path}`)).status,
     )

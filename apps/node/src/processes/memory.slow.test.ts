@@ -87,7 +87,7 @@ describe('a reader', () => {
       async () => (await restartsOf(node)) >= 1,
       () => `the reader to be killed: ${node.output.slice(-1_000)}`,
     )
-    expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 is started again/)
+    expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 restarts/)
     isLoading = false
     await loading
     await answersRightly(client)
@@ -119,7 +119,7 @@ describe('a reader', () => {
       async () => (await restartsOf(node)) >= 1,
       () => `the reader to end: ${node.output.slice(-1_000)}`,
     )
-    expect(node.output).toMatch(/reader-0 (was ended by SIG|ended with status )\w+; reader-0 is started again/)
+    expect(node.output).toMatch(/reader-0 (was ended by SIG|ended with status )\w+; reader-0 restarts/)
     isLoading = false
     await loading
     await answersRightly(client)

@@ -83,7 +83,7 @@ describe('the configuration', () => {
     await oldest('501')
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 'all', follow: bed.source.url }))
     node.child.kill('SIGHUP')
-    await node.outputMatching(/SIGHUP: nothing is changed: .*node.json: \\"retain\\"/)
+    await node.outputMatching(/SIGHUP: no setting was changed: .*node.json: \\"retain\\"/)
     writeFileSync(bed.at('node.json'), JSON.stringify({ retain: 200, follow: bed.source.url, verify: false }))
     node.child.kill('SIGHUP')
     await oldest('1801')

@@ -86,7 +86,7 @@ describe('processes', () => {
     const metrics = await node.metrics()
     expect(metrics).toMatch(/process_restarts_total\{process="reader-0"\} 1/)
     expect(metrics).toMatch(/process_restarts_total\{process="writer"\} 1/)
-    expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 is started again/)
+    expect(node.output).toMatch(/reader-0 was ended by SIGKILL; reader-0 restarts/)
   })
 
   it('include one reader fewer than there are cores, by default', () => {
@@ -183,7 +183,7 @@ describe('a node that starts and stops', () => {
     )
     expect((await fetch(`${node.address}/v1`, { headers: { connection: 'close' } })).status).toBe(200)
     expect(await ended).toBe(0)
-    expect(node.output).toMatch(/not ready from now on; stopping in 10 s.*"stopping"/s)
+    expect(node.output).toMatch(/readiness is now 503; stopping in 10 s.*"stopping"/s)
   })
 
   it('can be stopped before its readers are up', async () => {

@@ -20,8 +20,8 @@ afterEach(async () => {
 /** Starts a node that follows the source and serves replicas, on the address of an earlier one if that is given. */
 async function startSource(feed = '127.0.0.1:0'): Promise<{ node: NodeProcess; feed: string }> {
   const node = await bed.start({ options: bed.following('--readers', '1', '--serve-feed', feed) })
-  const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)
-  return { node, feed: /replicas are served on (http:[^"\s]+)/.exec(output)![1]! }
+  const output = await node.outputMatching(/serving replicas on (http:[^"\s]+)/)
+  return { node, feed: /serving replicas on (http:[^"\s]+)/.exec(output)![1]! }
 }
 
 const startReplica = async (feed: string, name: string) =>

@@ -52,8 +52,8 @@ describe('a replica of a whole node that keeps a slice', () => {
 
   async function startSource(): Promise<{ node: NodeProcess; feed: string }> {
     const node = await bed.start({ options: bed.following('--readers', '1', '--serve-feed', '127.0.0.1:0') })
-    const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)
-    return { node, feed: /replicas are served on (http:[^"\s]+)/.exec(output)![1]! }
+    const output = await node.outputMatching(/serving replicas on (http:[^"\s]+)/)
+    return { node, feed: /serving replicas on (http:[^"\s]+)/.exec(output)![1]! }
   }
 
   async function expectSliceOf(node: NodeProcess, replica: NodeProcess): Promise<void> {
@@ -133,8 +133,8 @@ describe('a replica of a whole node that keeps a slice', () => {
     const follows = bed.following('--serve-feed', '127.0.0.1:0', ...ONLY)
     const node = await bed.start({ options: follows })
     await reaches(node, 100)
-    const output = await node.outputMatching(/replicas are served on (http:[^"\s]+)/)
-    const feed = /replicas are served on (http:[^"\s]+)/.exec(output)![1]!
+    const output = await node.outputMatching(/serving replicas on (http:[^"\s]+)/)
+    const feed = /serving replicas on (http:[^"\s]+)/.exec(output)![1]!
     const replica = bed.launch({ dataDir: bed.at('slice'), options: ['--replica-of', feed, ...ONLY] })
     await replica.outputMatching(/itself keeps a slice: a replica without --only keeps the same slice/)
     expect(existsSync(bed.at(`slice/${STORE_FILE}`))).toBe(false)

@@ -98,7 +98,7 @@ describe('an address that answers 404 to everything', () => {
     await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve))
     const url = `http://127.0.0.1:${port}/v1`
     const node = await bed.start({ options: ['--follow', url, '--no-verify'] })
-    await node.outputMatching(/"code":"source_failed","msg":"[^"]* is not the API of a node.*writer is started again/)
+    await node.outputMatching(/"code":"source_failed","msg":"[^"]* is not the API of a node.*writer restarts/)
     await new Promise((resolve) => {
       other.closeAllConnections()
       other.close(resolve)
@@ -351,7 +351,7 @@ describe('a bad reload', () => {
     const pids = async () => (await node.readiness()).processes.map(({ pid }) => pid)
     await node.pidOnceUp('writer')
     const before = await pids()
-    const refused = () => node.output.match(/SIGHUP: nothing is changed/g)?.length ?? 0
+    const refused = () => node.output.match(/SIGHUP: no setting was changed/g)?.length ?? 0
     const bad: unknown[] = ['', '{', '[]', 'null', { ...good, unknown: 1 }, { ...good, json: false, bcs: false }]
     bad.push({ ...good, 'replica-of': good.follow }, `${JSON.stringify(good).slice(0, -1)}`)
     for (const [member, texts] of Object.entries(REFUSED_TEXTS)) {

@@ -210,7 +210,7 @@ export class SupervisedProcess {
     const pauseMs = this.#backoff.next()
     this.state = 'waiting'
     this.#plan.onEnd?.()
-    log.warn(fields, `${why}; ${name} is started again in ${(pauseMs / 1_000).toFixed(1)} s`)
+    log.warn(fields, `${why}; ${name} restarts in ${(pauseMs / 1_000).toFixed(1)} s`)
     this.#restart = setTimeout(() => {
       this.restarts++
       this.#start()

@@ -96,7 +96,7 @@ export async function runNode(settings: NodeSettings, signal: AbortSignal, event
     try {
       node.change(events.reread())
     } catch (error) {
-      log.error(`SIGHUP: nothing is changed: ${isLedgerStateError(error) ? error.message : error}`)
+      log.error(`SIGHUP: no setting was changed: ${isLedgerStateError(error) ? error.message : error}`)
     }
   }
   process.on('SIGHUP', reread)
@@ -205,7 +205,7 @@ class Node {
     // Only a node that forwards loads this service here.
     const { expectUpstreamsOfChain } = await import('@ledger-state/http')
     const onUpstreamChange = ({ url, why }: UpstreamChange): void =>
-      this.#log.warn(`--forward ${url}: ${why}; requests are forwarded there when it answers`)
+      this.#log.warn(`--forward ${url}: ${why}; requests are forwarded there once it answers`)
     await expectUpstreamsOfChain({ ...forward, onUpstreamChange }, chainId)
   }
 
@@ -282,7 +282,7 @@ class Node {
     this.#stopping = true
     const { drainDelayMs } = this.#settings
     if (drainDelayMs > 0) {
-      this.#log.info(`not ready from now on; stopping in ${drainDelayMs / 1_000} s`)
+      this.#log.info(`readiness is now 503; stopping in ${drainDelayMs / 1_000} s`)
       await sleep(drainDelayMs)
     }
     this.#log.info('stopping')

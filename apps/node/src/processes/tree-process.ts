@@ -48,7 +48,7 @@ async function makeTree(
   } catch (error) {
     if (signal.aborted) return
     const message = isLedgerStateError(error) ? error.message : error instanceof Error ? error.stack : String(error)
-    log.error(`the tree of the newest signed checkpoint is not made: ${message}`)
+    log.error(`the tree of the newest signed checkpoint was not built: ${message}`)
     process.exitCode = 1
   } finally {
     await engine.close()

@@ -161,7 +161,7 @@ async function ingestBackup(
   } catch (error) {
     if (how.signal?.aborted) return
     if (isFirst || !isLedgerStateError(error, 'source_failed')) throw error
-    log.warn(`the backup of the network cannot be read, and is tried again later: ${error.message}`)
+    log.warn(`the backup of the network cannot be read; trying again later: ${error.message}`)
   }
 }
 

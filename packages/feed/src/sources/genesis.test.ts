@@ -37,9 +37,7 @@ describe('the genesis of an unknown network', () => {
     const path = genesisFile(chain.genesisBlob)
     const { chainId, description } = await open(path)
     expect(chainId).toBe(SYNTHETIC_CHAIN_ID)
-    expect(notices).toEqual([
-      expect.stringMatching(`^nothing vouches for ${path}: its chain 42 is not a known network`),
-    ])
+    expect(notices).toEqual([expect.stringMatching(`^${path} is not verified: its chain 42 is not a known network`)])
     expect(waypointIn(notices[0]!)).toBe(waypointIn(description))
   })
 

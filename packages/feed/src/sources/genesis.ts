@@ -69,5 +69,5 @@ function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisPr
 }
 
 function unvouchedNotice(path: string, chainId: number, waypoint: string): string {
-  return `nothing vouches for ${path}: its chain ${chainId} is not a known network; compare its waypoint ${waypoint} with the published one`
+  return `${path} is not verified: its chain ${chainId} is not a known network; compare its waypoint ${waypoint} with the published waypoint`
 }

@@ -148,7 +148,7 @@ export class LiveFeed implements LedgerSource {
   #toVersion(row: FeedRow): VersionWrites {
     const record = parseFeedVersion(row)
     if (record.version !== this.#next)
-      throw invalidFeed(`version ${record.version} is found, ${this.#next} is expected`)
+      throw invalidFeed(`expected version ${this.#next}, found version ${record.version}`)
     this.#next++
     this.#backoff.reset()
     this.#streak.end()

@@ -77,7 +77,7 @@ class TreeFile implements StateTree {
     this.#path = path
     this.#file = file
     const header = this.#read(0, HEADER_LENGTH)
-    if (!TREE_MAGIC.every((byte, at) => header[at] === byte)) throw badStateTree(path, 'its first bytes are others')
+    if (!TREE_MAGIC.every((byte, at) => header[at] === byte)) throw badStateTree(path, 'its first bytes are wrong')
     if (header.readBigUInt64LE(8) !== version) throw badStateTree(path, 'it is of another version')
     this.keys = header.readUInt32LE(16)
     const depth = header.readUInt32LE(20)

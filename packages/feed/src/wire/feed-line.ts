@@ -39,7 +39,7 @@ export function parseFeedLine(text: string): FeedRow {
   } catch (error) {
     throw invalidFeed(`the line is not JSON text (is the file cut short?): ${messageOf(error)}: …${text.slice(-60)}`)
   }
-  if (!isMembers(value)) throw invalidFeed(`a JSON object is expected, found ${clip(text)}`)
+  if (!isMembers(value)) throw invalidFeed(`expected a JSON object, found ${clip(text)}`)
   return value
 }
 

@@ -67,7 +67,7 @@ const SCHEMAS = {
   StateProof: {
     type: 'object',
     description:
-      'Proves a value, or that there is none, from the signatures of validators: docs/ledger-formats.md, "Proofs of state values". In BCS the answer is an option of the bytes of the value, followed by the proof.',
+      'Proves a value, or its absence, from the signatures of validators: docs/ledger-formats.md, "Proofs of state values". In BCS the answer is an option of the bytes of the value, followed by the proof.',
     required: [
       'state_key',
       'state_value',
@@ -128,7 +128,7 @@ const SCHEMAS = {
     type: 'object',
     required: ['path'],
     properties: {
-      path: { type: 'string', description: 'Path and query of the operation, from /v1 on.' },
+      path: { type: 'string', description: 'Path and query of the operation, starting with /v1.' },
       body: { type: 'object', description: 'The body of a POST; without one the operation is a GET.' },
     },
   },
@@ -327,7 +327,7 @@ export function createOpenApiDocument(
   const headers = Object.fromEntries(
     names.map((name) => [
       name,
-      { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer speaks of.' },
+      { required: true, schema: { type: 'string' }, description: 'State of the ledger that the answer is about.' },
     ]),
   )
   const cursorHeader = Object.fromEntries(
@@ -342,7 +342,8 @@ export function createOpenApiDocument(
   const completeHeader = {
     [completeName]: {
       schema: { type: 'boolean' },
-      description: 'Whether all changes of the range are known: false where it reaches below what the store holds.',
+      description:
+        'Whether all changes of the range are known: false if the range begins before the oldest version of the store.',
     },
   }
   const factHeaders = Object.fromEntries(
@@ -354,7 +355,7 @@ export function createOpenApiDocument(
   const readVersionHeader = {
     [readVersionName]: {
       schema: { type: 'string' },
-      description: 'The version that was read, where the request names it by a time.',
+      description: 'The version that was read, if the request names a time.',
     },
   }
   const minVersionParameter = {
@@ -363,7 +364,7 @@ export function createOpenApiDocument(
     required: false,
     schema: { $ref: '#/components/schemas/U64' },
     description:
-      'The newest version that the client was shown: the request is held until it is served, for 5 s at most.',
+      'The newest version that the client has seen: the request waits until that version is served, for 5 s at most.',
   }
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {

@@ -16,14 +16,14 @@ export const TRANSACTION_SCHEMA: JsonSchema = { $ref: '#/components/schemas/Kept
 /** The schema `KeptTransaction` of the document. */
 export const KEPT_TRANSACTION_SCHEMA: JsonSchema = {
   type: 'object',
-  description: 'The transaction that made the version, where the store keeps transactions.',
+  description: 'The transaction that made the version, if the store keeps transactions.',
   required: ['hash', 'type', 'success', 'sender', 'function'],
   properties: {
     hash: { type: 'string', format: 'hex' },
     type: { type: 'string', description: 'As the API of nodes names it, such as `user_transaction`.' },
-    success: { type: 'boolean', description: 'Whether it ran to its end; one that failed still pays for its gas.' },
+    success: { type: 'boolean', description: 'Whether it succeeded; a failed transaction still pays for its gas.' },
     sender: { type: ['string', 'null'], description: 'Address of the user who sent it; null where the chain made it.' },
-    function: { type: ['string', 'null'], description: 'The entry function that it called; null where it names none.' },
+    function: { type: ['string', 'null'], description: 'The entry function that it called; null if there is none.' },
   },
 }
 

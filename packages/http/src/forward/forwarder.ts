@@ -191,7 +191,7 @@ export class Forwarder {
       if (gone.aborted) throw clientLeft()
       upstream.doubt()
       const isLate = course.late.aborted
-      const why = isLate ? 'it has not answered in time' : 'it cannot be reached, or ended its answer early'
+      const why = isLate ? 'it did not answer in time' : 'it cannot be reached, or its answer ended early'
       const outcome = forwardable.kind === 'submit' ? '; whether it took the transaction is not known' : ''
       throw upstreamFailed(`${why}${outcome}`, error)
     }
@@ -272,7 +272,7 @@ function typeOfAnswer({ headers }: Response): string {
  * @throws `upstream_failed`
  */
 function expectStateAnswer({ ok, status }: Response, contentType: string, state: UpstreamState): void {
-  if (ok && !state.isComplete) throw upstreamFailed('its answer lacks headers that describe the state')
+  if (ok && !state.isComplete) throw upstreamFailed('its answer is missing headers that describe the state')
   if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
     throw upstreamFailed(`it answers with status ${status}`)
   }

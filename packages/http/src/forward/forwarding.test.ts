@@ -316,7 +316,7 @@ describe('an upstream that', () => {
   it('never answers, or trickles, is left after its time, and its place is free', async () => {
     const { upstream, url, forwarded } = await openBed({ forwardTimeoutMs: 150, maxForwards: 1 })
     upstream.answer = () => {}
-    expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual(answers('not answered in time'))
+    expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual(answers('did not answer in time'))
     upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', ...upstream.chainHeaders() })
       const timer = setInterval(() => response.write('x'), 5)
@@ -344,7 +344,7 @@ describe('an upstream that', () => {
       }
     }
     send(10, 100)
-    expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual(answers('ended its answer early'))
+    expect(await errorOf(await fetch(`${url}/v1/transactions`))).toEqual(answers('its answer ended early'))
     send(1_000_000, 2_000_000)
     await expect(fetch(`${url}/v1/transactions`).then((response) => response.text())).rejects.toThrow()
   })
@@ -718,7 +718,7 @@ describe('a read at a version that was pruned here', () => {
       void response.writeHead(200, { 'content-type': 'application/x-bcs', 'x-aptos-chain-id': '4' }).end('x')
     expect(
       await errorOf(await fetch(`${url}${ITEM}`, { ...item, headers: { ...item.headers, accept: '*/*' } })),
-    ).toEqual([503, expect.stringContaining('lacks headers')])
+    ).toEqual([503, expect.stringContaining('missing headers')])
     const without = await openBed({}, { kinds: ['transactions'] })
     await without.prune(2n)
     expect(

@@ -14,7 +14,7 @@ export const getAccountBalance: Operation = {
   tag: 'Accounts',
   summary: 'Get account balance',
   description:
-    'Reads what an account holds of a coin or fungible asset: the coin store, where a coin is asked for, and the primary fungible store. What does not exist counts 0.',
+    'Reads what an account holds of a coin or fungible asset: the coin store (if the asset is a coin) and the primary fungible store. A store that does not exist counts as 0.',
   parameters: [
     {
       name: 'address',

@@ -42,7 +42,7 @@ export const getAccountChanges: Operation = {
   tag: 'Histories',
   summary: 'Get changes of an account',
   description:
-    'Lists the resources and modules of an account, and of its primary stores for the asset of the chain and for its coins, that are not the same at two versions, as they were and as they are; null where they are not there. What cannot be read at its version has the error of that read in `before_error` or `after_error` in its place. A page may be empty and have a cursor: most of an account stays as it is.',
+    'Lists the resources and modules of an account, and of its primary stores for the asset of the chain and for its coins, that differ between two versions, with their values before and after; null where they are absent. If a value cannot be read, `before_error` or `after_error` has the error instead. A page may be empty and have a cursor: most of an account stays as it is.',
   parameters: [
     ADDRESS_PARAMETER,
     FROM_PARAMETER,
@@ -73,7 +73,7 @@ export const getAccountChanges: Operation = {
           last_write: {
             type: 'object',
             description:
-              'Where the store keeps transactions: the newest write of what holds it, which is the group of a resource that is in one. Absent where it was deleted.',
+              'If the store keeps transactions: the newest write of the resource, module or resource group. Absent if it was deleted.',
             required: ['version'],
             properties: { version: { $ref: '#/components/schemas/U64' }, transaction: TRANSACTION_SCHEMA },
           },

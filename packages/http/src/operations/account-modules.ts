@@ -9,7 +9,7 @@ export const getAccountModules = createAccountListing<AccountModule>({
   path: '/v1/accounts/{address}/modules',
   summary: 'Get account modules',
   description:
-    'Lists the modules of an account, with bytecode and ABI, in pages. An account that holds nothing has none. In BCS: a map of names such as `0x1::coin` to bytecode.',
+    'Lists the modules of an account, with bytecode and ABI, in pages. The list of an empty account is empty. In BCS: a map of names such as `0x1::coin` to bytecode.',
   schema: 'Module',
   list: (state, address, options) => state.listModules(address, options),
   toJson: moduleToJson,

@@ -10,7 +10,7 @@ export const getAccountResources = createAccountListing<Resource>({
   path: '/v1/accounts/{address}/resources',
   summary: 'Get account resources',
   description:
-    'Lists the resources of an account, members of resource groups among them, in pages. An account that holds nothing has none. A group counts once towards `limit`. In BCS: a map of struct tags to stored bytes.',
+    'Lists the resources of an account in pages, including members of resource groups. The list of an empty account is empty. A group counts once towards `limit`. In BCS: a map of struct tags to stored bytes.',
   schema: 'Resource',
   list: (state, address, options) => state.listResources(address, options),
   toJson: resourceToJson,

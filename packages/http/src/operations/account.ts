@@ -17,7 +17,7 @@ export const getAccount: Operation = {
   tag: 'Accounts',
   summary: 'Get account',
   description:
-    'Reads the sequence number and the authentication key of an account. Where the chain lets accounts be without a stored resource, every address is one.',
+    'Reads the sequence number and the authentication key of an account. If the chain allows accounts without a stored resource, every address is an account.',
   parameters: [ADDRESS_PARAMETER, ...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   success: {
     json: { anyOf: [{ $ref: '#/components/schemas/Account' }, PROVEN_SCHEMA] },

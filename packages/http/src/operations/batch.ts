@@ -11,7 +11,7 @@ export function createBatch(archivalEndpoint: string | undefined, find: FindOper
       tag: 'Batches',
       summary: 'Do many operations',
       about:
-        'An element is any operation but a batch: its path with its query, and its body where it is a POST. It reads the state of the batch, unless it names one. A result has what the operation answers in JSON as `value`, stored bytes as `bytes`, and the headers of pages and histories as `cursor` and `complete`.',
+        'An element is any operation except a batch: its path with its query, and its body if it is a POST. It reads the state of the batch, unless it names another. A result has the JSON answer of the operation as `value`, stored bytes as `bytes`, and the headers of pages and histories as `cursor` and `complete`.',
       element: 'OperationElement',
       result: {
         value: {},

@@ -16,14 +16,14 @@ export const getEpochEndings: Operation = {
   path: '/v1/-/epoch_endings',
   negotiates: true,
   tag: 'General',
-  summary: 'Get ends of epochs',
+  summary: 'Get epoch changes',
   description:
-    'Ledger infos with signatures that end epochs, in order: about 1 MiB of them. They begin with that of the waypoint; whoever verified them asks again with the waypoint of the last one, until an answer has no other than that. In BCS the answer is a vector of byte strings.',
+    'Signed ledger infos that end epochs, in order, about 1 MiB at a time, starting with the epoch change of the waypoint. To continue, ask again with the waypoint of the last one, until the answer has only that one. In BCS the answer is a vector of byte strings.',
   parameters: [
     {
       name: 'from',
       in: 'query',
-      description: 'A waypoint `version:hash` of the end of an epoch; by default the oldest end that is kept.',
+      description: 'A waypoint `version:hash` of an epoch change; by default the oldest one in the store.',
       schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
     },
   ],
@@ -40,7 +40,7 @@ export const getEpochEndings: Operation = {
   errors: [400, 403, 500, 503],
   async handle(request) {
     const format = chooseFormat(request.accept, 'json')
-    request.expectOutput(format, 'Get ends of epochs')
+    request.expectOutput(format, 'Get epoch changes')
     const { ledger } = request.pin(undefined)
     // Memory for the bytes, and for the form in which they are sent.
     request.hold((format === 'json' ? 3 : 2) * MAX_ENDING_BYTES)

@@ -24,7 +24,7 @@ export function createGasPriceOperation(leastEstimate: bigint): Operation {
     tag: 'General',
     summary: 'Estimate gas price',
     description:
-      'The least price of a gas unit that the gas schedule of the ledger allows, or the one that the operator set where that is higher; 0 where neither is there. All three estimates are the same: this service does not see how full blocks are.',
+      'The lowest gas unit price that the gas schedule of the ledger allows, or the price set by the operator if that is higher; 0 if there is neither. All three estimates are the same: this service does not see how full blocks are.',
     parameters: [],
     success: { json: { $ref: '#/components/schemas/GasEstimation' }, bcs: { $ref: '#/components/schemas/Bytes' } },
     errors: [403, 500, 503],

@@ -17,7 +17,7 @@ export function createHealthOperation(headerWord: string): Operation {
     answersUnderLoad: true,
     tag: 'General',
     summary: 'Check health',
-    description: 'Answers 200 as long as there is a ledger and, with `duration_secs`, it is no older than that.',
+    description: 'Answers 200 if there is a ledger and, with `duration_secs`, it is not older than that.',
     parameters: [
       {
         name: 'duration_secs',

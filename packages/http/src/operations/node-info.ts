@@ -8,7 +8,7 @@ export const getNodeInfo: Operation = {
   negotiates: false,
   tag: 'General',
   summary: 'Show node information',
-  description: 'What serves, and what it holds: the chain and the versions that can be read.',
+  description: 'The program that answers, its chain and the versions that can be read.',
   parameters: [],
   success: {
     json: {
@@ -22,7 +22,7 @@ export const getNodeInfo: Operation = {
         transactions_since: {
           oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
           description:
-            'The version from which on each version that wrote state came with its transaction; null where transactions are not kept.',
+            'The first version since which every version that wrote state has its transaction; null if transactions are not kept.',
         },
       },
     },

@@ -17,7 +17,7 @@ export const getRawStateValue: Operation = {
   tag: 'Experimental',
   summary: WHAT,
   description:
-    'Reads any value of the state by its state key in BCS, as debuggers and simulators of the reference read all of their state. The answer is the state value in BCS, with its metadata where the chain keeps any; there is no JSON form, unless a proof is asked for: then `value` is hex.',
+    'Reads any state value by its BCS state key, as debuggers and simulators of the reference do. The answer is the state value in BCS, with its metadata if the chain has any; there is no JSON form, except with a proof: then `value` is hex.',
   parameters: [...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawStateValueRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },

@@ -8,7 +8,7 @@ export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Arr
   id: 'get_raw_table_item_history',
   path: '/v1/tables/{table_handle}/raw_item/history',
   summary: 'Get history of a raw table item',
-  description: 'As the history of a table item, by the serialized key; values are the stored bytes in hex.',
+  description: 'Like the history of a table item, but by its serialized key; values are the stored bytes in hex.',
   subject: [TABLE_HANDLE_PARAMETER],
   requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
   member: 'value',

@@ -17,7 +17,7 @@ export const getRawTableItem: Operation = {
   tag: 'Tables',
   summary: 'Get raw table item',
   description:
-    'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form, unless a proof is asked for: then `value` is hex.',
+    'Reads an item of a table by its serialized key. The answer is the stored bytes; there is no JSON form, except with a proof: then `value` is hex.',
   parameters: [TABLE_HANDLE_PARAMETER, ...STATE_PARAMETERS, ...PROOF_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/RawTableItemRequest' },
   success: { bcs: { $ref: '#/components/schemas/Bytes' } },

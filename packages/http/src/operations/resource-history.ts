@@ -7,8 +7,7 @@ export const getResourceHistory: Operation = createHistoryOperation({
   id: 'get_account_resource_history',
   path: '/v1/accounts/{address}/resource/{resource_type}/history',
   summary: 'Get history of an account resource',
-  description:
-    'Lists the versions at which a resource changed, with what it was from there on, null where it was deleted.',
+  description: 'Lists the versions at which a resource changed, with its new value, or null if it was deleted.',
   subject: [
     ADDRESS_PARAMETER,
     {

@@ -21,12 +21,12 @@ export const getSlice: Operation = {
   tag: 'General',
   summary: 'Show what a slice keeps',
   description:
-    'What part of its ledger the store keeps: what was asked for, and in pages who belongs to it, accounts and objects before tables, each in the order of their bytes. `asked` is null where the store keeps everything. A page looks at some 1,000 members: with `joined_since` it may be empty and have a cursor.',
+    'The part of the ledger that the store keeps: the requested slice, and its members in pages, accounts and objects before tables, each in byte order. `asked` is null if the store keeps everything. A page looks at about 1,000 members: with `joined_since` it may be empty and have a cursor.',
   parameters: [
     {
       name: 'joined_since',
       in: 'query',
-      description: 'Lists those alone whose writes are kept since this version, or a later one.',
+      description: 'Lists only members with writes kept since this version or a later one.',
       schema: { $ref: '#/components/schemas/U64' },
     },
     ...STATE_PARAMETERS,
@@ -56,10 +56,10 @@ export const getSlice: Operation = {
             { type: 'null' },
           ],
         },
-        outside: { type: ['string', 'null'], description: 'What the slice leaves out, in words.' },
+        outside: { type: ['string', 'null'], description: 'Describes in words what the slice leaves out.' },
         left_out: {
           description:
-            'What the slice left out since its store was begun, until the last commit of the store that ended at or before the version. Bytes are those of keys and values. Null where the store keeps everything, or has not counted from its beginning on.',
+            'Counts of everything that the slice has left out since the store began, up to the last commit at or before the version. Bytes count keys and values. Null if the store keeps everything, or has not counted since it began.',
           oneOf: [
             {
               type: 'object',
@@ -87,19 +87,19 @@ export const getSlice: Operation = {
                 type: 'string',
                 enum: ['asked', 'owner', 'handle', 'type'],
                 description:
-                  'It was asked for, its owner is kept, its handle stands in a kept value, or it has a resource of a kept type.',
+                  'Why it is a member: it was requested, its owner is kept, its handle is in a kept value, or it has a resource of a kept type.',
               },
               since_version: { $ref: '#/components/schemas/U64' },
               known_whole: {
                 type: 'boolean',
                 description:
-                  'Whether what it held when it joined is kept; of others each key is known from its first kept write on.',
+                  'Whether everything that it held when it joined is kept; otherwise each key is known only since its first kept write.',
               },
               value_type: {
                 type: ['string', 'null'],
-                description: 'Of a table: the type of its values, where it is known.',
+                description: 'For a table: the type of its values, if known.',
               },
-              keys: { ...COUNT_OR_NULL, description: 'State keys that it has; null where they are more than 32.' },
+              keys: { ...COUNT_OR_NULL, description: 'Number of its state keys; null if there are more than 32.' },
               bytes: { ...COUNT_OR_NULL, description: 'Bytes of these keys and their values.' },
             },
           },

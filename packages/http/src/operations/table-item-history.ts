@@ -13,8 +13,7 @@ export const getTableItemHistory: Operation = createHistoryOperation({
   id: 'get_table_item_history',
   path: '/v1/tables/{table_handle}/item/history',
   summary: 'Get history of a table item',
-  description:
-    'Lists the versions at which an item changed, with what it was from there on, null where it was deleted.',
+  description: 'Lists the versions at which an item changed, with its new value, or null if it was deleted.',
   subject: [TABLE_HANDLE_PARAMETER],
   requestBody: { $ref: '#/components/schemas/TableItemRequest' },
   member: 'value',

@@ -28,7 +28,7 @@ export const getTableItems: Operation = {
   tag: 'Tables',
   summary: 'Get table items',
   description:
-    'Lists the items of a table, in the order of the bytes of their keys, in pages. Types are those that the request names or, with `holder`, those found in that account: in the resource that holds the handle, or in an item of a table that leads there. Where a type is not known, there are `raw_key` and `raw_value` in hex.',
+    'Lists the items of a table, in the order of the bytes of their keys, in pages. The request gives the types, or `holder` names an account in which they are found: in the resource that holds the handle, or in an item of a table that leads there. If a type is unknown, the item has `raw_key` and `raw_value` in hex.',
   parameters: [
     TABLE_HANDLE_PARAMETER,
     {
@@ -47,7 +47,7 @@ export const getTableItems: Operation = {
       name: 'holder',
       in: 'query',
       description:
-        'An account that holds the table, or a table that leads to it: the types that are not given are found in it.',
+        'An account that holds the table, or a table that leads to it; types that the request does not give are found there.',
       schema: { $ref: '#/components/schemas/Address' },
     },
     ...STATE_PARAMETERS,
@@ -64,7 +64,7 @@ export const getTableItems: Operation = {
         found_in: { type: ['string', 'null'], description: 'The resource of `holder` in which the types were found.' },
         found_in_item: {
           type: 'object',
-          description: 'The table item that holds the handle, where the resource does not hold it itself.',
+          description: 'The table item that holds the handle, if the resource does not hold it directly.',
           properties: { table_handle: { $ref: '#/components/schemas/Address' }, raw_key: { type: 'string' } },
         },
         items: {

@@ -43,9 +43,9 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
     path: '/v1/-/trust',
     negotiates: false,
     tag: 'General',
-    summary: 'Show what vouches for the ledger',
+    summary: 'Show the trusted state of the ledger',
     description:
-      'Up to which version validators that follow from a waypoint signed the ledger. All of it is null where nothing vouches for the ledger; versions above `signed_version` are as good as their source. Where validators signed another ledger up to `contradicted_version`, versions above `signed_version` are not served.',
+      'The verified range of the ledger: the newest version that is signed by validators verified from a waypoint. Everything is null if no signatures were verified; versions above `signed_version` are only as trustworthy as their source. If validators signed a different ledger up to `contradicted_version`, versions above `signed_version` are not served.',
     parameters: [],
     success: {
       json: {
@@ -65,7 +65,7 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
         ],
         properties: {
           ledger_version: { $ref: '#/components/schemas/U64' },
-          network: { type: ['string', 'null'], description: 'Name of the network that the operator of the node gave.' },
+          network: { type: ['string', 'null'], description: 'Name of the network, given by the operator of the node.' },
           waypoint: { type: ['string', 'null'], description: '`version:hash`, as the network publishes it.' },
           signed_version: U64_OR_NULL,
           signed_epoch: U64_OR_NULL,
@@ -76,15 +76,15 @@ export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, netwo
           proof_versions: {
             type: 'array',
             items: { $ref: '#/components/schemas/U64' },
-            description: 'The signed checkpoints, the newest first: versions of which `proof=true` gives proofs.',
+            description: 'The signed checkpoints, newest first: the versions at which `proof=true` gives proofs.',
           },
-          hash_salt: { type: ['string', 'null'], description: 'The word before the name of each hash of a proof.' },
+          hash_salt: { type: ['string', 'null'], description: 'The prefix of the names of the hashes in a proof.' },
         },
       },
     },
     errors: [403, 500, 503],
     handle(request) {
-      request.expectOutput('json', 'Show what vouches for the ledger')
+      request.expectOutput('json', 'Show the trusted state of the ledger')
       const { ledger } = request.pin(undefined)
       const { signed, contradicted } = readTrust()
       const text = (number: bigint | undefined) => (number === undefined ? null : String(number))

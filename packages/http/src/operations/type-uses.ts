@@ -25,7 +25,7 @@ export const getTypeUses: Operation = {
   tag: 'Types',
   summary: 'Get uses of a type',
   description:
-    'Searches resources and modules of all accounts for uses of a struct or enum, whatever its type arguments: resources of it or with it among their type arguments, and modules that name it in fields, parameters or results. There is no index: a page looks at some 1,000 state keys in the order of their bytes, which is by address; it may be empty and have a cursor.',
+    'Searches resources and modules of all accounts for uses of a struct or enum with any type arguments: resources of this type or with it as a type argument, and modules that name it in fields, parameters or results. There is no index: a page reads about 1,000 state keys in byte order (by address); it may be empty and still have a cursor.',
   parameters: [
     {
       name: 'struct_type',
@@ -50,11 +50,11 @@ export const getTypeUses: Operation = {
             required: ['address'],
             properties: {
               address: { $ref: '#/components/schemas/Address' },
-              resource: { type: 'string', description: 'Of a resource: its struct tag.' },
-              module: { type: 'string', description: 'Of a module: its name.' },
+              resource: { type: 'string', description: 'For a resource: its struct tag.' },
+              module: { type: 'string', description: 'For a module: its name.' },
               declarations: {
                 type: 'array',
-                description: 'Of a module: its types and functions that name the type.',
+                description: 'For a module: its types and functions that name the type.',
                 items: { type: 'string' },
               },
             },

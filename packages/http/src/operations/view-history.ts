@@ -48,20 +48,21 @@ const SAMPLE_PARAMETERS: readonly Parameter[] = [
     name: 'every',
     in: 'query',
     description:
-      'Points in time instead of changes: what the view answered at every multiple of a duration since 1970, such as 30s, 15m, 1h, 1d or 1w.',
+      'Points in time instead of changes: the answers of the view at every multiple of a duration since 1970, such as 30s, 15m, 1h, 1d or 1w.',
     schema: { type: 'string', examples: ['1d'] },
   },
   {
     name: 'samples',
     in: 'query',
-    description: 'Instead of changes, what the view answered at this number of versions, evenly spaced over the range.',
+    description:
+      'Instead of changes, the answers of the view at this number of versions, evenly spaced over the range.',
     schema: { type: 'integer', minimum: 2, maximum: MOST_SAMPLES },
   },
   {
     name: 'ignore',
     in: 'query',
     description:
-      'With `clock`, blocks that write nothing but the time make no step, although the view reads the time: not all changes are shown then.',
+      'With `clock`, blocks that write only the time are skipped, even if the view reads the time; then not all changes are shown.',
     schema: { type: 'string', enum: ['clock'] },
   },
 ]
@@ -75,7 +76,7 @@ export const getViewHistory: Operation = {
   tag: 'Histories',
   summary: 'Get history of a view function',
   description:
-    'Lists the versions at which the answer of a view function changed, with what it answered from there on. The list is exact: asking `/v1/view` at any version gives the answer of the newest entry at or below it. What fails has its `error` in the place of the `values`. Newest first, or `order=asc`; in pages, which may end early.',
+    'Lists the versions at which the answer of a view function changed, with the new answer. The list is exact: `/v1/view` at any version gives the answer of the newest entry at or below it. A run that fails has an `error` instead of `values`. Newest first, or `order=asc`; in pages, which may end early.',
   parameters: [...HISTORY_PARAMETERS, ...SAMPLE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   success: {
@@ -88,7 +89,7 @@ export const getViewHistory: Operation = {
           version: { $ref: '#/components/schemas/U64' },
           timestamp: {
             type: ['string', 'null'],
-            description: 'Microseconds since 1970; null where the version is below the window.',
+            description: 'Microseconds since 1970; null if the version is below the window.',
           },
           values: { type: 'array', items: {} },
           error: { $ref: '#/components/schemas/Error' },

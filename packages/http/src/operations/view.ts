@@ -16,7 +16,7 @@ export const callView: Operation = {
   tag: 'View',
   summary: 'Execute view function',
   description:
-    'Runs a view function at a version, with the modules and the state of that version. In BCS: the number of results, and each of them. What is wrong with the call or happens while it runs is 400, with the status code of the virtual machine in `vm_error_code`.',
+    'Runs a view function at a version, with the modules and the state of that version. In BCS: the number of results, then each result. A wrong call or a failure while it runs is 400, with the status code of the virtual machine in `vm_error_code`.',
   parameters: STATE_PARAMETERS,
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   bcsRequestType: VIEW_FUNCTION_BCS,

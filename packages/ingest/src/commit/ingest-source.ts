@@ -210,7 +210,7 @@ class Ingest {
     if (version === 0n) return true
     if (!this.#options.assumeEmptyBase) throw versionsWithoutBase(this.#source.position, version)
     if (!block) return false
-    this.#notice(`begins at version ${version} on an assumed empty base: what was written before is not known`)
+    this.#notice(`the store begins at version ${version} on an assumed empty base: earlier writes are unknown`)
     return true
   }
 
@@ -295,7 +295,7 @@ class Ingest {
     if (vouching && !before?.isUnproven) return { version, ...vouching }
     if (vouching && !this.#isUnprovenNoticed) {
       this.#isUnprovenNoticed = true
-      this.#notice('no signature vouches for this store: it holds versions from a source that proves nothing')
+      this.#notice('the signatures of this store are not verified: it holds versions from a source without proofs')
     }
     if (!before?.signed || before.signed.version !== held?.latestVersion) return before?.signed
     const { signed, source, writesHash, wholeHash } = before

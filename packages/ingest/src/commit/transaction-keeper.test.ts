@@ -95,7 +95,9 @@ describe('transactions', () => {
     expect(sinceOf(engine)).toBe(BigInt(since))
     expect(keptFrom(engine, since)).toEqual(expectedFrom(since))
     expect(keptFrom(engine, 0).slice(0, since)).toEqual(Array.from({ length: since }, () => undefined))
-    expect(notices).toContain(`transactions are known from version ${since} on; those of the versions before are not`)
+    expect(notices).toContain(
+      `transactions are known since version ${since}; transactions of earlier versions are unknown`,
+    )
   })
 
   it('end if the source does not carry them, and are not taken for known then', async () => {
@@ -108,9 +110,9 @@ describe('transactions', () => {
     await ingestSource(engine, listedSource(blocks), options)
     expect(sinceOf(engine)).toBeUndefined()
     expect(engine.at(1n).get(TRANSACTIONS_KEY)).toEqual(new Uint8Array(0))
-    expect(notices).toEqual(['transactions are not known from version 2 on: the source does not carry them'])
+    expect(notices).toEqual(['transactions are unknown since version 2: the source does not contain them'])
     await ingestSource(createMemoryEngine(), listedSource(blocks), options)
-    expect(notices.slice(1)).toEqual(['no transactions are kept: the source does not carry them'])
+    expect(notices.slice(1)).toEqual(['the store keeps no transactions: the source does not contain them'])
   })
 
   it('come with a feed of a store that keeps them, asked for or not', async () => {

@@ -52,19 +52,22 @@ export class TransactionKeeper {
     if (this.#isKept) return [write]
     this.#isKept = true
     if (!this.#options.isEmpty) {
-      this.#options.onNotice(`transactions are known from version ${version} on; those of the versions before are not`)
+      this.#options.onNotice(
+        `transactions are known since version ${version}; transactions of earlier versions are unknown`,
+      )
     }
     return [[TRANSACTIONS_KEY, KEPT], write]
   }
 
   #end(version: bigint): readonly Write[] {
     this.#isKept = false
-    this.#options.onNotice(`transactions are not known from version ${version} on: the source does not carry them`)
+    this.#options.onNotice(`transactions are unknown since version ${version}: the source does not contain them`)
     return [[TRANSACTIONS_KEY, null]]
   }
 
   #noticeAbsence(): readonly Write[] {
-    if (!this.#isAbsenceNoticed) this.#options.onNotice('no transactions are kept: the source does not carry them')
+    if (!this.#isAbsenceNoticed)
+      this.#options.onNotice('the store keeps no transactions: the source does not contain them')
     this.#isAbsenceNoticed = true
     return NOTHING
   }

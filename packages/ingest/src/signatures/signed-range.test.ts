@@ -170,7 +170,7 @@ describe('a store', () => {
     await ingest(engine, backup, { waypoints: [waypoint] })
     expect(engine.ledger!.latestVersion).toBe(signed.latestVersion)
     expect(markOf(engine)).toMatchObject({ isUnproven: true, signed: undefined })
-    expect(notices).toEqual([expect.stringContaining('no signature vouches for this store')])
+    expect(notices).toEqual([expect.stringContaining('the signatures of this store are not verified')])
   })
 
   it('is not signed further by points above versions that were not proven', async () => {

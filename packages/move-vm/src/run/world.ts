@@ -149,7 +149,8 @@ export class World {
     }
     const key = moduleKey(hexToBytes(name.address), name.name)
     const loaded = this.#load(name, key, from)
-    if (loaded.name.key !== name.key) throw malformedCode(`${loaded.name.key} stands under the name ${name.key}`)
+    if (loaded.name.key !== name.key)
+      throw malformedCode(`module ${loaded.name.key} is stored under the name ${name.key}`)
     const instance = new ModuleInstance(loaded, key)
     this.#begin(instance)
     this.#modules.set(name.key, instance)

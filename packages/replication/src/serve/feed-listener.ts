@@ -159,7 +159,7 @@ class FeedServer {
 
   async #sendFeed(request: IncomingMessage, response: ServerResponse, fromText: string): Promise<void> {
     const from = /^\d{1,20}$/.test(fromText) ? BigInt(fromText) : undefined
-    if (from === undefined || !isU64(from)) return sendError(response, 400, 'from=VERSION is expected, a u64')
+    if (from === undefined || !isU64(from)) return sendError(response, 400, 'expected from=VERSION, a u64')
     const { oldestVersion, latestVersion } = this.#engine.ledger!
     if (from <= oldestVersion) return sendError(response, 410, `the feed begins after version ${oldestVersion}`)
     if (from > latestVersion + 1n) return sendError(response, 404, `the newest version is ${latestVersion}`)

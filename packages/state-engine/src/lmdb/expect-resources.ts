@@ -53,7 +53,7 @@ function expectAddressSpace(file: string, mapBytes: number): void {
   if (left >= mapBytes + SPARE_BYTES || isMapped(file)) return
   const wanted = `${mapBytes} bytes of address space`
   throw storeFailed(
-    `${file} cannot be opened: ${wanted} are needed, ${left} are left (ulimit -v); choose mapBytes`,
+    `${file} cannot be opened: it needs ${wanted} of address space, but ${left} are left (ulimit -v); choose a smaller mapBytes`,
     undefined,
   )
 }

@@ -50,7 +50,7 @@ it('the opening refuses a store that lacks one of its databases', async () => {
     expect(() => open({ path: folder.path })).toThrow(
       expect.objectContaining({
         code: 'store_format',
-        message: expect.stringContaining('it lacks the database block-lists'),
+        message: expect.stringContaining('it has no database block-lists'),
       }),
     )
   }

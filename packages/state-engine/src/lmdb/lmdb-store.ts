@@ -225,7 +225,7 @@ function openTables(
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    throw notAStore(file, `it lacks the database ${name}`)
+    throw notAStore(file, `it has no database ${name}`)
   }
   // The first byte of a record says whether it is compressed, so any process reads both kinds. There is no dictionary:
   // that of lmdb-js is for English and JSON, and loading it takes longer than compressing a record.

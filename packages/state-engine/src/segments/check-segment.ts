@@ -65,7 +65,8 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe): Generator<void> 
         throw file.damaged(place, 'the keys of a block do not ascend')
       }
       probe.take(key)
-      if (!reader.mayHave(probe)) throw file.damaged(file.summary.parts.filter.start, 'the filter lacks a key')
+      if (!reader.mayHave(probe))
+        throw file.damaged(file.summary.parts.filter.start, 'the filter does not contain a key')
       before = key
       keys++
       version = -1

@@ -53,7 +53,7 @@ export interface BatchParts extends Pick<Operation, 'id' | 'path' | 'tag' | 'sum
 /** Creates an operation that reads many elements at one state. */
 export function createBatchOperation(parts: BatchParts, archivalEndpoint: string | undefined): Operation {
   const { about, element, result, read, ...named } = parts
-  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results stand in the order of the requests, each with its own status.`
+  const limits = `Up to ${MAX_BATCH_READS} reads of one ledger state in one request; results are in the order of the requests, each with its own status.`
   return {
     ...named,
     method: 'POST',

@@ -16,7 +16,7 @@ export const WITH_TRANSACTIONS_PARAMETER: Parameter = {
 }
 
 export const BLOCK_DESCRIPTION =
-  'The hash is null where the state does not tell it, and then there is no BCS form. Transactions are not kept.'
+  'The hash is null if the state does not contain it; then there is no BCS form. Transactions are not kept.'
 
 /** Properties that both operations on blocks share. */
 export const BLOCK_OPERATION = {

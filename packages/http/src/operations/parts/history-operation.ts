@@ -10,7 +10,7 @@ import { BODY_ERRORS, type Operation, type OperationRequest, type Parameter, STA
 import { JsonArrayBody } from './page-bodies.js'
 
 const PAGES =
-  'What cannot be read at its version has the `error` of that read in its place. Newest first, or `order=asc`; in pages. What was written before the window stands under the version that wrote it, without a time.'
+  'A value that cannot be read has an `error` instead. Newest first, or `order=asc`; in pages. A value written before the window has the version that wrote it, without a time.'
 
 type OpenHistory<T> = (state: LedgerState, options: ChangeHistoryOptions) => History<Change<T>>
 

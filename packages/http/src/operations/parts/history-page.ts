@@ -22,7 +22,7 @@ export const MAX_PAGE = 1_000
 export const FROM_PARAMETER: Parameter = {
   name: 'from',
   in: 'query',
-  description: 'The first version, or a time (RFC 3339, or a date); by default the oldest that is known.',
+  description: 'The first version, or a time (RFC 3339, or a date); by default the oldest known version.',
   schema: { type: 'string' },
 }
 
@@ -52,7 +52,7 @@ export const HISTORY_PARAMETERS: readonly Parameter[] = [
   {
     name: 'order',
     in: 'query',
-    description: '`desc`, the newest change first, when omitted; or `asc`.',
+    description: '`desc` (newest change first, the default) or `asc`.',
     schema: { type: 'string', enum: ['asc', 'desc'] },
   },
   START_PARAMETER,

@@ -111,10 +111,11 @@ export interface Answer {
 /** Facts about a history of a view, by the ends of the names of their headers. */
 export const FACTS = {
   exact:
-    'Whether each change of the range is shown: false of points, and where the clock is ignored and the view read it.',
+    'Whether every change of the range is shown: false for points, and if the clock is ignored and the view read it.',
   'depends-on-clock': 'Whether the view read the clock of the chain, which every block writes.',
   unchanged: 'How often something that the view read was written and its answer stayed the same.',
-  'step-keys': 'The state keys whose writes made the view run again, with how often each did, the most frequent first.',
+  'step-keys':
+    'The state keys that made the view run again when they were written, with a count for each, most frequent first.',
 } as const
 
 export type FactName = keyof typeof FACTS
@@ -173,7 +174,7 @@ const LEDGER_TIMESTAMP_PARAMETER: Parameter = {
   name: 'ledger_timestamp',
   in: 'query',
   description:
-    'In place of `ledger_version`: the state of the newest block at or before a time, in microseconds since 1970 or as RFC 3339 with Z or an offset.',
+    'Instead of `ledger_version`: the state of the newest block at or before a time, in microseconds since 1970 or as RFC 3339 with Z or an offset.',
   schema: { type: 'string', examples: ['1769817600000000', '2026-01-31T00:00:00Z'] },
 }
 

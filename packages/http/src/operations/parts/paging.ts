@@ -24,7 +24,7 @@ export function limitParameter(byDefault: number, most: number): Parameter {
 export const START_PARAMETER: Parameter = {
   name: 'start',
   in: 'query',
-  description: 'Where the page begins: the cursor of the page before. The first page when omitted.',
+  description: 'Where the page begins: the cursor of the previous page. By default the first page.',
   schema: { type: 'string' },
 }
 

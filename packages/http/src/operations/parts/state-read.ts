@@ -32,14 +32,14 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     name: 'proof',
     in: 'query',
     description:
-      'With `true` the answer is `{value, proof}`: the value, or null where there is none, and what proves it from the signatures of validators. Only at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`: give one of them as `ledger_version`.',
+      'With `true` the answer is `{value, proof}`: the value, or null if there is none, and its proof from the signatures of validators. Proofs exist only at signed checkpoints, which `GET /v1/-/trust` lists as `proof_versions`: give one of them as `ledger_version`.',
     schema: { type: 'boolean' },
   },
   {
     name: 'proof_from',
     in: 'query',
     description:
-      'A waypoint `version:hash` of the end of an epoch that the client trusts: the proof then has the ends of epochs from there on, about 1 MiB at most. `GET /v1/-/epoch_endings` has those that follow where that is not enough.',
+      'A waypoint `version:hash` of an epoch change that the client trusts: the proof then has the epoch changes since that waypoint, about 1 MiB at most. `GET /v1/-/epoch_endings` has the rest.',
     schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
   },
 ]
