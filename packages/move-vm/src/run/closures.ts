@@ -165,5 +165,5 @@ function readLayout(reader: ByteReader, budget: { left: number }, depth: number)
 }
 
 /** Heap bytes of a layout. */
-const LAYOUT_BYTES = 160
+const LAYOUT_BYTES = 192
 const U8 = INTEGER_TYPES.indexOf('u8')
