@@ -1,8 +1,9 @@
-import { parseAddress } from '@ledger-state/core'
-import type { AssembledFunction, Assembly, SignatureToken } from '@ledger-state/move-module'
+import { ByteWriter, parseAddress } from '@ledger-state/core'
+import type { AssembledFunction, Assembly, AssemblyLine, SignatureToken } from '@ledger-state/move-module'
 import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
+import { compareDeclaration } from './native-declaration.js'
 import { NATIVE_SIGNATURES } from './native-signatures.js'
 import { NATIVES } from './native-table.js'
 import { UNBUILT_NATIVES } from './unbuilt-natives.js'
@@ -62,4 +63,126 @@ describe('a native that a hostile store declares', () => {
     expectRefused(name, { typeParameters: own, parameters: Array.from({ length: 7 }, () => U64), results: [U64] })
     expectRefused(name, { typeParameters: own, parameters: [], results: Array.from({ length: 3 }, () => U64) })
   })
+
+  const STRING = struct('string', 'String')
+  const BYTES: SignatureToken = { kind: 'vector', element: { kind: 'u8' } }
+  const RESOLVE = {
+    module: { address: parseAddress('0x1'), name: 'reflect' },
+    name: 'native_resolve',
+    parameters: [{ kind: 'address' }, reference(STRING), reference(STRING)],
+    results: [struct('result', 'Result')],
+    typeParameters: [0],
+  } satisfies Partial<AssembledFunction> & { readonly module: unknown }
+
+  /** A view that resolves `0x42::m::f` by a native whose module declares a struct of its own as the result. */
+  function viewOfResult(...use: readonly AssemblyLine[]): TestState {
+    const text = (value: string): readonly AssemblyLine[] => [
+      ['ld_const', { type: BYTES, constant: new ByteWriter().string(value).toBytes() }],
+      [
+        'call',
+        {
+          module: { address: parseAddress('0x1'), name: 'string' },
+          name: 'of',
+          parameters: [BYTES],
+          results: [STRING],
+        },
+      ],
+    ]
+    const view: AssembledFunction = {
+      name: 'f',
+      results: [U64],
+      locals: [STRING, STRING, struct('result', 'Result')],
+      code: [
+        ...text('m'),
+        ['st_loc', 0],
+        ...text('f'),
+        ['st_loc', 1],
+        ['ld_const', { type: { kind: 'address' }, constant: parseAddress('0x42') }],
+        ['imm_borrow_loc', 0],
+        ['imm_borrow_loc', 1],
+        [
+          'call_generic',
+          { ...RESOLVE, typeArguments: [{ kind: 'function', parameters: [], results: [U64], abilities: 7 }] },
+        ],
+        ...use,
+      ],
+    }
+    const fields = { name: 'Result', fields: [['x', U64]] as const }
+    return new TestState([
+      { name: 'm', functions: [view] },
+      {
+        name: 'reflect',
+        address: '0x1',
+        functions: [{ ...RESOLVE, isNative: true, visibility: 'public', isView: false }],
+      },
+      {
+        name: 'result',
+        address: '0x1',
+        structs: [fields],
+        functions: [
+          {
+            name: 'x',
+            parameters: [struct('result', 'Result')],
+            results: [U64],
+            code: [['move_loc', 0], ['unpack', 'Result'], ['ret']],
+            isView: false,
+          },
+        ],
+      },
+      {
+        name: 'string',
+        address: '0x1',
+        structs: [{ name: 'String', fields: [['bytes', BYTES]] }],
+        functions: [
+          {
+            name: 'of',
+            parameters: [BYTES],
+            results: [STRING],
+            code: [['move_loc', 0], ['pack', 'String'], ['ret']],
+            isView: false,
+          },
+        ],
+      },
+    ])
+  }
+
+  it('runs if only a struct has another name, and its result can be moved and dropped', () => {
+    const state = viewOfResult(['st_loc', 2], ['move_loc', 2], ['pop'], ['ld_u64', 1], ['ret'])
+    expect(callView(createVm(), state, 'm::f').fault).toBeUndefined()
+  })
+
+  it('has a result of another struct, whose fields cannot be read', () => {
+    const x = {
+      module: { address: parseAddress('0x1'), name: 'result' },
+      name: 'x',
+      parameters: [struct('result', 'Result')],
+      results: [U64],
+    }
+    const outcome = callView(createVm(), viewOfResult(['call', x], ['ret']), 'm::f')
+    expect(outcome.fault?.message).toContain('a struct that a native returns and its module does not declare')
+  })
+
+  it('is refused if two vectors may have elements of two types', () => {
+    const vector = (index: number): SignatureToken => ({
+      kind: 'reference',
+      mutable: true,
+      to: { kind: 'vector', element: { kind: 'typeParameter', index } },
+    })
+    const declare = (from: number, to: number) =>
+      compareDeclaration('0x1::vector::move_range', {
+        typeParameters: [0],
+        parameters: [vector(from), U64, U64, vector(to), U64],
+        results: [],
+      })
+    expect(declare(0, 0)).toEqual({ foreignResults: [] })
+    expect(declare(0, 1)).toBe('refused')
+  })
 })
+
+function struct(module: string, name: string): SignatureToken {
+  return { kind: 'struct', module: { address: parseAddress('0x1'), name: module }, name, typeArguments: [] }
+}
+
+function reference(to: SignatureToken): SignatureToken {
+  return { kind: 'reference', mutable: false, to }
+}

@@ -9,7 +9,8 @@ import type { LoadedFunction, LoadedModule, LoadedStruct } from '../load/loaded-
 import type { LoadedModuleCache, ModuleReading } from '../load/loaded-module-cache.js'
 import type { ModuleName, OpenType, StructName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
-import { isNativeSignature } from '../natives/native-declaration.js'
+import { compareDeclaration } from '../natives/native-declaration.js'
+import { withOpaqueResults } from '../natives/opaque-results.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
 import { CompileCharge } from './compile-charge.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
@@ -279,8 +280,10 @@ export class World {
   #nativeOf(module: ModuleName, { definition }: LoadedFunction): Native | undefined {
     const key = nativeKey(module, definition.name)
     const native = this.#natives.get(key)
-    if (native && !isNativeSignature(key, definition)) throw malformedCode(`${key} is declared as what it is not`)
-    return native
+    if (!native) return undefined
+    const declaration = compareDeclaration(key, definition)
+    if (declaration === 'refused') throw malformedCode(`${key} is declared as what it is not`)
+    return declaration.foreignResults.length > 0 ? withOpaqueResults(native, declaration.foreignResults) : native
   }
 
   /**
