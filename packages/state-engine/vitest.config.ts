@@ -10,11 +10,13 @@ const config = mergeConfig(vitestConfig, {
   test: { execArgv: [...SOURCE_OPTIONS], isolate: false, ...(isSlowRun && { maxWorkers: 2 }) },
 })
 
-/** Tests of what every layout promises. They also run on stores with segment files. */
+/**
+ * Tests of what every layout promises. They also run on stores with segment files, except `one-state`: its director may stop the
+ * writer within a transaction of the catalog, while LMDB's own copy in a snapshot waits for that transaction.
+ */
 const OF_EVERY_LAYOUT = [
   'src/contract',
   'src/crash',
-  'src/one-state',
   'src/power-loss',
   'src/two-writers',
   'src/read/model-histories',

@@ -105,7 +105,7 @@ describe('readTransactionRecord', () => {
     const record = unknownPayload(Uint8Array.from({ length: 1 << 20 }, (_, at) => at % 2))
     const thrown = expect.objectContaining({
       code: 'verification_failed',
-      message: expect.stringContaining('byte 0 (it was not decoded: variant 9 of a payload): it is damaged'),
+      message: expect.stringContaining('byte 0 (it was not decoded: variant 9 of a payload): the file is damaged'),
     })
     expect(() => readTransactionRecord(new ByteReader(record), hasher, false)).toThrow(thrown)
   })

@@ -60,7 +60,7 @@ describe('expectHash', () => {
       expect.fail('two hashes are one')
     } catch (error) {
       expect(isLedgerStateError(error, 'verification_failed')).toBe(true)
-      expect(String(error)).toContain(`the root is ${'02'.repeat(32)}, but ${'01'.repeat(32)}`)
+      expect(String(error)).toContain(`the root is ${'02'.repeat(32)}, but the data hashes to ${'01'.repeat(32)}`)
     }
   })
 })
