@@ -70,7 +70,7 @@ describe('ingest of a feed', () => {
         /line 2: expected version 7, the next one of the store; found version 9/,
       )
       expect(refused(feed(FEED_HEADER, ...feedRows(0, 9), feedRow(10)))).toContain(
-        'line 11: expected version 9 after version 8; found version 10',
+        'line 11: version 10 follows version 8, expected 9',
       )
       expect(refused(feed(FEED_HEADER.replace('4}', '5}'), ...feedRows(9, 12)))).toContain(
         'line 1: the source has chain 5, but the store holds chain 4',

@@ -158,7 +158,7 @@ describe('ingest --since', () => {
       '--since',
       ['1d'],
       1,
-      /the newest epoch in s3:\/\/bucket\/e1 ended at 2023.* the clock of this machine, .* is wrong, or/,
+      /the newest epoch in s3:\/\/bucket\/e1 ended at 2023.* the clock of this machine .*: the clock is wrong, or/,
     ],
     ['--since', ['2999-01-01'], 1, /2999-01-01T00:00:00.000Z is in the future: the clock of this machine says 20/],
     ['--since', ['0', '--from', '0'], 2, /--from and --since both set where to begin/],
@@ -178,7 +178,7 @@ describe('ingest --since', () => {
     const gone = stretches.find((name) => name.startsWith(`transaction_${first + 4 * CHUNK}-`))!
     rmSync(bed.at(join('bucket/e1/metadata', gone)))
     const gap = await ingesting('store', '--since', String(BASE)).outcome()
-    const missing = `lacks versions ${first + 4 * CHUNK} to ${first + 8 * CHUNK - 1}`
+    const missing = `is missing versions ${first + 4 * CHUNK} to ${first + 8 * CHUNK - 1}`
     expect([gap.status, gap.stderr]).toEqual([1, expect.stringMatching(new RegExp(`^ledger-state: .*${missing}\n$`))])
     const later = await ingesting('other', '--since', String(first + 8 * CHUNK)).outcome()
     expect([later.status, later.stderr]).toEqual([1, expect.stringMatching(missing)])

@@ -46,7 +46,7 @@ const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
   [
     '2024-12-31',
     ['the state at version 993, of 2025-01-01T00:08:20Z, the nearest that is kept'],
-    /the oldest block has the timestamp/,
+    /the oldest block is of/,
   ],
   ['0xdecaf::harbour', ['module 0xdecaf::harbour'], /^$/],
   ['0xdecaf::nothing', [], /no module 0xdecaf::nothing/],

@@ -230,7 +230,7 @@ describe('a source of another ledger', () => {
     await reaches(node, 300)
     bed.source.chainId = 78
     await node.outputMatching(/"code":"chain_id_mismatch","msg":"writer gives up: /)
-    await hasGivenUp(node, /^the writer has given up: .*of chain 78/)
+    await hasGivenUp(node, /^the writer has given up: .*has chain 78/)
     const other = await startSteadyNode()
     try {
       other.latest = 400

@@ -122,7 +122,9 @@ describe('a state tree', () => {
     const work = writeStateTree([manyEntries(29)], { folder, checkpoint, threads: 0 })
     await expect(work).rejects.toMatchObject({
       code: 'verification_failed',
-      message: expect.stringMatching(/^the state root of version 9 is [0-9a-f]{64}, but the data hashes to [0-9a-f]{64}/),
+      message: expect.stringMatching(
+        /^the state root of version 9 is [0-9a-f]{64}, but the data hashes to [0-9a-f]{64}/,
+      ),
     })
     expect(readdirSync(folder)).toEqual([])
   })
