@@ -69,7 +69,14 @@ function filesToCompile(project: string, folder: string, examples: readonly stri
 }
 
 /** Entry points that need Node.js, or an optional peer. */
-const NOT_EVERYWHERE: readonly string[] = ['./contract', './mysten', './epoch-change', './writes-hash', './take']
+const NOT_EVERYWHERE: readonly string[] = [
+  './files',
+  './contract',
+  './mysten',
+  './epoch-change',
+  './writes-hash',
+  './take',
+]
 
 /** Names by which a package can be imported on any runtime. */
 function entryPoints(project: string, folder: string): string[] {

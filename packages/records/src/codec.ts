@@ -1,5 +1,6 @@
 /** Form of a value in a store. */
 export interface Codec<Value> {
+  /** Writes a value. */
   encode(value: Value): Uint8Array
   /** Reads bytes that `encode` wrote. @throws `invalid_bcs` if they are something else, unless the family says otherwise */
   decode(bytes: Uint8Array): Value

@@ -2,6 +2,7 @@ import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { beginsWith, textBytes } from './magic.js'
 import { readVouching, type Vouching, writeVouching } from './vouching.js'
 
+/** Bytes of the hash of all writes. */
 export const WRITES_HASH_LENGTH = 32
 
 /** State of an ingest that it keeps with each commit. */

@@ -232,6 +232,7 @@ export function memberIdOf(key: Uint8Array): Uint8Array {
 /** Prefix of the keys of types of table values that a slice knows. */
 export const SLICE_TYPE_PREFIX = KEY_FAMILIES.sliceType.prefix
 
+/** Key of a type that a slice keeps, by its number. */
 export function sliceTypeKey(number: number): Uint8Array {
   const key = withSuffixLength(SLICE_TYPE_PREFIX, U32_LENGTH)
   new DataView(key.buffer).setUint32(SLICE_TYPE_PREFIX.length, number)

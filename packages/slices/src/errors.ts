@@ -107,6 +107,7 @@ export function sliceCutShort(): KeepingError {
   return new LedgerStateError('slice_mismatch', message)
 }
 
+/** Error for taking a slice from a source that keeps a slice itself. */
 export function sourceKeepsSlice(place: string): KeepingError {
   const message = `${place}: the source itself keeps a slice; a store that follows it keeps the same slice and cannot have another`
   return new LedgerStateError('slice_mismatch', message)

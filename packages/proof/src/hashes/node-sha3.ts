@@ -28,6 +28,7 @@ export interface RunningSha3 {
   digest(): Uint8Array
 }
 
+/** Begins a SHA3-256 hash of bytes that come in parts. */
 export function beginSha3(): RunningSha3 {
   const running = createHash(ALGORITHM)
   return { update: (bytes) => void running.update(bytes), digest: () => running.copy().digest() }

@@ -20,6 +20,7 @@ export interface RunningSha3 {
   digest(): Uint8Array
 }
 
+/** Begins a SHA3-256 hash of bytes that come in parts. */
 export function beginSha3(): RunningSha3 {
   const running = sha3.create()
   return { update: (bytes) => void running.update(bytes), digest: () => running.clone().digest() }

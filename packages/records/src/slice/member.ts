@@ -27,6 +27,7 @@ export interface MemberRecord {
   readonly valueType: number | undefined
 }
 
+/** Writes the record of a member. */
 export function encodeMember({ reason, isWhole, since, valueType }: MemberRecord): Uint8Array {
   const writer = new ByteWriter().u8(MEMBER_REASONS.indexOf(reason)).bool(isWhole).u64(since)
   if (valueType !== undefined) writer.u32(valueType)

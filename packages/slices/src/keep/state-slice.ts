@@ -13,6 +13,7 @@ const MOST_PASSES = 24
 export interface PassOptions<Source extends StateSource = StateSource> {
   /** Opens the source again. */
   readonly reopen: () => Promise<Source>
+  /** Called with a message for the operator. */
   readonly onNotice: (message: string) => void
   readonly signal: AbortSignal | undefined
   /** Called after each part. */

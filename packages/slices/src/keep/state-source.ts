@@ -16,6 +16,12 @@ export interface SliceableSource {
 /** A source that begins with a state, which is read several times. */
 export interface StateSource extends SliceableSource {
   readonly description: string
-  readonly base?: { parts(after: Uint8Array | undefined): AsyncIterable<PartOfState> } | undefined
+  readonly base?:
+    | {
+        /** Reads the state in the order of its keys, after a key or from its beginning. */
+        parts(after: Uint8Array | undefined): AsyncIterable<PartOfState>
+      }
+    | undefined
+  /** Releases the source. */
   close(): Promise<void>
 }

@@ -40,6 +40,7 @@ export class SlicedImport<Source extends StateSource> {
     return isComplete
   }
 
+  /** The entries of a part of the state that the slice keeps. */
   keep(part: PartOfState, place: string): readonly KeyedEntry[] {
     return this.#state.keep(part, place)
   }
@@ -71,6 +72,7 @@ export class SlicedImport<Source extends StateSource> {
     return { key, value: value!, version: this.#version }
   }
 
+  /** Releases the copy of all modules. */
   close(): void {
     this.#state.close()
   }

@@ -19,8 +19,11 @@ const TABLE_BYTES = 2 ** 25
 /** Number of files of a level that become one of the next. */
 const FAN = 8
 
+/** How a `SegmentStore` reads its files. */
 export interface SegmentStoreOptions {
+  /** Whether files are read through LMDB's map. */
   readonly isMapped: boolean
+  /** Bytes of the cache of blocks. */
   readonly cacheBytes: number
 }
 
@@ -54,6 +57,7 @@ export class SegmentStore {
     return this.#readers.reduce((sum, { file }) => sum + statSync(file.path).size, 0)
   }
 
+  /** Adds versions to those in memory, and writes a file when there are many. */
   add(versions: readonly VersionWrites[]): void {
     this.#table ??= new Segment(0, this.#hash)
     const content = { number: 1, chainId: 1n, versions, mark: undefined, blockBefore: versions[0]!.block }
@@ -92,6 +96,7 @@ export class SegmentStore {
     return undefined
   }
 
+  /** Closes the files. */
   close(): void {
     this.finish()
     for (const reader of this.#readers) reader.close()
