@@ -5,12 +5,7 @@ import { openSeekRocks } from './seek-rocks.ts'
 import { openSqlite } from './sqlite.ts'
 import type { Store } from './store.ts'
 
-export type PeerName =
-  | 'seek-lmdb'
-  | 'seek-rocks'
-  | 'seek-level'
-  | 'sqlite'
-  | 'postgres'
+export type PeerName = 'seek-lmdb' | 'seek-rocks' | 'seek-level' | 'sqlite' | 'postgres'
 
 interface Peer {
   /** Name of the peer's store. */
