@@ -1,18 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import {
-  closeSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, linkSync, openSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { storeFull } from '../errors.js'
+import { freeBytes } from './free-bytes.js'
 
 // If LMDB cannot open a file, lmdb 3.5.6 uses memory that it has freed (`EnvWrap::openEnv`), and a signal ends the process.
 // So what LMDB needs is checked first.
@@ -99,14 +90,5 @@ function createLockFile(file: string, path: string): void {
     // Another opener was faster, or LMDB reads a folder that this process cannot write to, or has no hard links.
   } finally {
     rmSync(draft, { force: true })
-  }
-}
-
-function freeBytes(path: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize
-  } catch {
-    return Number.POSITIVE_INFINITY
   }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { accessSync, constants, existsSync, rmSync, type Stats, statfsSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { moveDurablyNow } from '@ledger-state/core/files'
@@ -24,6 +24,7 @@ import { DataFileSync } from './data-file-sync.js'
 import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
 import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
+import { freeBytes } from './free-bytes.js'
 import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
 import { STORE_ID_KEY } from './store-claim.js'
@@ -315,13 +316,4 @@ export function toStoreError(path: string, cause: unknown): unknown {
   if (damage !== cause) return damage
   const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''
   return storeFailed(`${why}${hint}`, cause)
-}
-
-function freeBytes(path: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize
-  } catch {
-    return Number.POSITIVE_INFINITY
-  }
 }
