@@ -1,5 +1,6 @@
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
+import { testScale } from '@ledger-state/testing/test-scale'
 import { vitestConfig } from '@ledger-state/testing/vitest-config'
 import { defineConfig, mergeConfig } from 'vitest/config'
 
@@ -30,7 +31,7 @@ const WITHOUT_MAP = ['src/contract', 'src/read/model-histories']
 /** Has these tests run with some variables of the environment. */
 function projectWith(name: string, tests: readonly string[], variables: Readonly<Record<string, string>>) {
   const { test } = config
-  const include = tests.map((path) => `${path}.test.ts`)
+  const include = tests.flatMap((path) => [`${path}.test.ts`, ...(isSlowRun ? [`${path}.slow.test.ts`] : [])])
   return { ...config, test: { ...test, name, include, env: { ...test.env, ...variables } } }
 }
 
@@ -41,8 +42,8 @@ export default defineConfig({
     passWithNoTests: config.test.passWithNoTests,
     projects: [
       { ...config, test: { ...config.test, name: 'lmdb' } },
-      // Only fast tests: of the slow ones, contract cases that count what a prune drops and long histories fail on segment files.
-      ...(isSlowRun
+      // They double the time of a slow run, so a sample leaves them out.
+      ...(isSlowRun && testScale() < 1
         ? []
         : [
             projectWith('segments', OF_EVERY_LAYOUT, SEGMENTS),

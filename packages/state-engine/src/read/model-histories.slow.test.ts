@@ -27,6 +27,6 @@ it.skipIf(!hasSharedData)(
   async () => {
     const values = realValues()
     expect(values.length).toBeGreaterThan(50)
-    await runBesideModel({ count: HISTORIES / 10, seed: SEED, values })
+    await runBesideModel({ count: scaledRounds(150), seed: SEED, values })
   },
 )

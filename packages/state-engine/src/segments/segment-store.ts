@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
+import { storedValueEnd } from '@ledger-state/engine/authoring'
 import { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
 import { payloadLength, putCommit } from '../wal/put-payload.js'
@@ -91,7 +92,8 @@ export class SegmentStore {
       if (firstVersion > version) continue
       const found = reader.find(probe, Number(version - firstVersion), match)
       if (found === ABSENT) continue
-      return found === PRESENT ? match.bytes.subarray(match.start, match.end) : undefined
+      if (found !== PRESENT) return undefined
+      return match.bytes.subarray(match.start, storedValueEnd(match.bytes, match.start, match.end))
     }
     return undefined
   }
