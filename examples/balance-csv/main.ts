@@ -1,13 +1,13 @@
 import { parseAddress } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
-import { createLedger } from '@ledger-state/ledger'
+import { balanceHistory, createLedger } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { demonstrationStore, OWNER } from './demonstration.ts'
 
 /** Prints each version at which a balance changed, the oldest first. */
 function printBalanceHistory(state: StateReader, owner: string, asset: string): void {
   const ledger = createLedger(state)
-  const changes = ledger.at().balanceHistory(parseAddress(owner), ledger.parseAsset(asset), { order: 'asc' })
+  const changes = balanceHistory(ledger.at(), parseAddress(owner), ledger.parseAsset(asset), { order: 'asc' })
   console.log('version,time,balance')
   for (const { version, timestampUsec, value, error } of changes) {
     // A balance from before the window has the version that wrote it, whose time the store no longer keeps.

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { parseAddress } from '@ledger-state/core'
 import type { StateReader } from '@ledger-state/engine'
-import { createLedger } from '@ledger-state/ledger'
+import { createLedger, viewHistory } from '@ledger-state/ledger'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import { drawChart, type Point } from './chart.ts'
 import { demonstrationStore, OWNER } from './demonstration.ts'
@@ -10,12 +10,11 @@ import { demonstrationStore, OWNER } from './demonstration.ts'
 function writePosition(state: StateReader, functionName: string, args: readonly string[]): void {
   const [address, module, name] = functionName.split('::')
   if (!address || !module || !name) throw new Error(`${functionName} is not a function such as 0x1::coin::balance`)
-  const history = createLedger(state)
-    .at()
-    .viewHistory(
-      { address: parseAddress(address), module, function: name, typeArguments: [], arguments: { json: args } },
-      { order: 'asc' },
-    )
+  const history = viewHistory(
+    createLedger(state).at(),
+    { address: parseAddress(address), module, function: name, typeArguments: [], arguments: { json: args } },
+    { order: 'asc' },
+  )
   const points: Point[] = []
   console.log('version,time,worth')
   for (const { version, timestampUsec, value, error } of history) {

@@ -17,8 +17,19 @@ import {
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { engineOf } from '../testing/engine-of.ts'
-import { createLedger } from './create-ledger.js'
-import type { Ledger, Listing, ListOptions } from './index.js'
+import {
+  blockByHeight,
+  blockByVersion,
+  type Ledger,
+  type Listing,
+  type ListOptions,
+  listAccountModules,
+  listResources,
+  readAccount,
+  readAccountModule,
+  readResource,
+} from './index.js'
+import { createLedger } from './state/create-ledger.js'
 
 /** Reads all items of a listing in pages of `limit` keys. */
 function readInPages<T>(limit: number, list: (options: ListOptions) => Listing<T>): { items: T[]; pages: number } {
@@ -86,10 +97,10 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
         const view = engine.at(version)
         const state = ledger.at(version)
         const keys = keysOf(view, address)
-        const names = Array.from(state.listModules(address), ({ name }) => name)
+        const names = Array.from(listAccountModules(state, address), ({ name }) => name)
         expect(names).toEqual(keys.flatMap((key) => (key.kind === 'module' ? [key.name] : [])))
 
-        const listed = Array.from(state.listResources(address), ({ tag }) => typeTagToText(tag))
+        const listed = Array.from(listResources(state, address), ({ tag }) => typeTagToText(tag))
         expect(new Set(listed).size).toBe(listed.length)
         const plain = keys.flatMap((key) => (key.kind === 'resource' ? [typeTagToText(key.tag)] : []))
         expect(listed.filter((text) => plain.includes(text))).toEqual(plain)
@@ -108,13 +119,13 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
         const modules = keys.filter(({ kind }) => kind === 'module').length
         const pagesOf = (count: number) => Math.max(1, Math.ceil(count / limit))
 
-        const resourcePages = readInPages(limit, (options) => state.listResources(address, options))
+        const resourcePages = readInPages(limit, (options) => listResources(state, address, options))
         const shape = ({ tag, bytes }: (typeof resourcePages.items)[number]) => [typeTagToText(tag), bytesToHex(bytes)]
-        expect(resourcePages.items.map(shape)).toEqual(Array.from(state.listResources(address), shape))
+        expect(resourcePages.items.map(shape)).toEqual(Array.from(listResources(state, address), shape))
         expect(resourcePages.pages).toBe(pagesOf(keys.length - modules))
 
-        const modulePages = readInPages(limit, (options) => state.listModules(address, options))
-        expect(modulePages.items).toEqual([...state.listModules(address)])
+        const modulePages = readInPages(limit, (options) => listAccountModules(state, address, options))
+        expect(modulePages.items).toEqual([...listAccountModules(state, address)])
         expect(modulePages.pages).toBe(pagesOf(modules))
       }),
       RUNS,
@@ -125,13 +136,14 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
     fc.assert(
       fc.property(place(), ({ address, version }) => {
         const state = ledger.at(version)
-        for (const listed of state.listResources(address)) {
-          const single = state.readResource(address, listed.tag)
+        for (const listed of listResources(state, address)) {
+          const single = readResource(state, address, listed.tag)
           expect(bytesToHex(single.bytes)).toBe(bytesToHex(listed.bytes))
           expect(outcome(() => single.toJson())).toEqual(outcome(() => listed.toJson()))
           expect(outcome(() => new TextDecoder().decode(single.toJsonUtf8()))).toEqual(outcome(() => listed.toJson()))
         }
-        for (const module of state.listModules(address)) expect(state.readModule(address, module.name)).toEqual(module)
+        for (const module of listAccountModules(state, address))
+          expect(readAccountModule(state, address, module.name)).toEqual(module)
       }),
       RUNS,
     )
@@ -142,8 +154,8 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
     fc.assert(
       fc.property(place(), ({ address, version }) => {
         const state = ledger.at(version)
-        const resource = outcome(() => state.readResource(address, ACCOUNT))
-        const account = outcome(() => state.readAccount(address))
+        const resource = outcome(() => readResource(state, address, ACCOUNT))
+        const account = outcome(() => readAccount(state, address))
         if (typeof account === 'string') {
           expect([account, resource]).toEqual(['account_not_found', 'resource_not_found'])
           return
@@ -168,18 +180,18 @@ describe.skipIf(!hasSharedData).each(Object.entries(SOURCES))('account reads of 
     const state = ledger.at()
     let next = oldestVersion
     for (let height = oldestBlock.height; height <= latestBlock.height; height++) {
-      const block = state.blockByHeight(height)
+      const block = blockByHeight(state, height)
       expect([block.height, block.firstVersion]).toEqual([height, next])
-      expect(state.blockByVersion(block.firstVersion)).toEqual(block)
-      expect(state.blockByVersion(block.lastVersion)).toEqual(block)
+      expect(blockByVersion(state, block.firstVersion)).toEqual(block)
+      expect(blockByVersion(state, block.lastVersion)).toEqual(block)
       next = block.lastVersion + 1n
     }
     expect(next).toBe(latestVersion + 1n)
-    expect(outcome(() => state.blockByHeight(latestBlock.height + 1n))).toBe('block_not_found')
-    expect(outcome(() => state.blockByVersion(latestVersion + 1n))).toBe('version_not_found')
+    expect(outcome(() => blockByHeight(state, latestBlock.height + 1n))).toBe('block_not_found')
+    expect(outcome(() => blockByVersion(state, latestVersion + 1n))).toBe('version_not_found')
     if (oldestVersion === 0n) return
-    expect(outcome(() => state.blockByHeight(oldestBlock.height - 1n))).toBe('block_pruned')
-    expect(outcome(() => state.blockByVersion(oldestVersion - 1n))).toBe('version_pruned')
+    expect(outcome(() => blockByHeight(state, oldestBlock.height - 1n))).toBe('block_pruned')
+    expect(outcome(() => blockByVersion(state, oldestVersion - 1n))).toBe('version_pruned')
   })
 })
 
@@ -216,16 +228,16 @@ describe('a page of a listing', () => {
       return reads
     }
     // Modules come first among the paths of each length; there are three lengths.
-    const first = cost(() => state.listResources(HOME, { limit: 10 }))
+    const first = cost(() => listResources(state, HOME, { limit: 10 }))
     expect(first).toBeLessThanOrEqual(10 + 1 + 3)
     const last = marker(400)[0]
-    expect(cost(() => state.listResources(HOME, { start: last, limit: 10 }))).toBeLessThanOrEqual(10 + 1)
-    expect(cost(() => state.listModules(HOME, { limit: 10 }))).toBeLessThanOrEqual(10 + 1 + 3)
+    expect(cost(() => listResources(state, HOME, { start: last, limit: 10 }))).toBeLessThanOrEqual(10 + 1)
+    expect(cost(() => listAccountModules(state, HOME, { limit: 10 }))).toBeLessThanOrEqual(10 + 1 + 3)
   })
 
   it('is empty for a cursor of another account, and begins after a key that is gone', async () => {
     const state = createLedger(await engineOf([marker(1), marker(3)])).at()
-    const names = (start: Uint8Array) => Array.from(state.listResources(HOME, { start }), ({ tag }) => tag.name)
+    const names = (start: Uint8Array) => Array.from(listResources(state, HOME, { start }), ({ tag }) => tag.name)
     expect(names(marker(2)[0])).toEqual(['Marker3'])
     expect(names(resourceKey(parseAddress('0x1'), parseStructTag('0x1::m::Marker1')))).toEqual([])
     expect(names(resourceKey(parseAddress('0xffff'), parseStructTag('0x1::m::Marker1')))).toEqual([])
@@ -234,7 +246,7 @@ describe('a page of a listing', () => {
   it('is pruned if the pruner passes the version between two items, never torn', async () => {
     const writes = [marker(1), marker(2)]
     const engine = await engineOf(writes, writes, writes)
-    const page = createLedger(engine).at(0n).listResources(HOME)
+    const page = listResources(createLedger(engine).at(0n), HOME)
     const items = page[Symbol.iterator]()
     expect(items.next().done).toBe(false)
     await engine.prune(1n)
@@ -252,11 +264,11 @@ describe('a module of an account', () => {
       [moduleKey(HOME, 'junk'), Uint8Array.of(0xa1, 0x1c, 0xeb, 0x0b)],
     ]
     const state = createLedger(await engineOf(writes)).at()
-    expect(Array.from(state.listModules(HOME), (one) => [one.name, one.readAbi()?.name])).toEqual([
+    expect(Array.from(listAccountModules(state, HOME), (one) => [one.name, one.readAbi()?.name])).toEqual([
       ['good', 'good'],
       ['junk', undefined],
       ['cut_short', undefined],
     ])
-    expect(outcome(() => state.readModule(HOME, 'none'))).toBe('account_module_not_found')
+    expect(outcome(() => readAccountModule(state, HOME, 'none'))).toBe('account_module_not_found')
   })
 })

@@ -1,7 +1,19 @@
 // Compares everything that can be asked of a slice of a ledger with the whole ledger.
 import assert from 'node:assert/strict'
 import { bytesToHex, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import { type Ledger, type LedgerState, parseAsset } from '../src/index.ts'
+import {
+  balanceHistory,
+  type Ledger,
+  type LedgerState,
+  listAccountChanges,
+  listResources,
+  listTableItems,
+  parseAsset,
+  rawTableItemHistory,
+  readAccount,
+  readBalance,
+  readStateValue,
+} from '../src/index.ts'
 import { ACCOUNTS, ASSETS, INNER_TABLES, LEAF_TABLES, OBJECTS, OUTER_TABLES, universe } from './random-slices.ts'
 
 export const UNKNOWN = 'unknown'
@@ -24,19 +36,19 @@ const tables = [...OUTER_TABLES, ...INNER_TABLES, ...LEAF_TABLES]
 /** All reads of a ledger at one version, by name. */
 export function* readsAt(state: LedgerState): Generator<[string, () => unknown]> {
   for (const key of KEYS) {
-    yield [`value of ${bytesToHex(key)}`, () => bytesToHex(state.readStateValue(key).value)]
+    yield [`value of ${bytesToHex(key)}`, () => bytesToHex(readStateValue(state, key).value)]
   }
   for (const address of addresses) {
     const name = bytesToHex(address)
-    yield [`resources of ${name}`, () => [...state.listResources(address)].map(({ bytes }) => bytesToHex(bytes))]
-    yield [`account ${name}`, () => bytesToHex(state.readAccount(address).bytes)]
+    yield [`resources of ${name}`, () => [...listResources(state, address)].map(({ bytes }) => bytesToHex(bytes))]
+    yield [`account ${name}`, () => bytesToHex(readAccount(state, address).bytes)]
     for (const asset of ASSETS) {
       const [of, metadata] = [parseAsset(bytesToHex(asset)), bytesToHex(asset)]
-      yield [`balance of ${name} in ${metadata}`, () => state.readBalance(address, of)]
+      yield [`balance of ${name} in ${metadata}`, () => readBalance(state, address, of)]
       for (const order of ['asc', 'desc'] as const) {
         yield [
           `balances of ${name} in ${metadata}, ${order}`,
-          () => [...state.balanceHistory(address, of, { order })].map(({ version, value }) => [version, value]),
+          () => [...balanceHistory(state, address, of, { order })].map(({ version, value }) => [version, value]),
         ]
       }
     }
@@ -44,7 +56,7 @@ export function* readsAt(state: LedgerState): Generator<[string, () => unknown]>
       yield [
         `changes of ${name} since ${from}`,
         () =>
-          [...state.accountChanges(address, from)].map((change) =>
+          [...listAccountChanges(state, address, from)].map((change) =>
             change.kind === 'resource' ? [change.before?.toJson(), change.after?.toJson()] : change.name,
           ),
       ]
@@ -52,14 +64,14 @@ export function* readsAt(state: LedgerState): Generator<[string, () => unknown]>
   }
   for (const handle of tables) {
     const name = bytesToHex(handle)
-    yield [`items of ${name}`, () => [...state.listTableItems(handle)].map(({ bytes }) => bytesToHex(bytes))]
+    yield [`items of ${name}`, () => [...listTableItems(state, handle)].map(({ bytes }) => bytesToHex(bytes))]
     for (const order of ['asc', 'desc'] as const) {
       for (const from of [undefined, state.version / 2n]) {
         const key = Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0)
         yield [
           `item 1 of ${name} since ${from}, ${order}`,
           () =>
-            [...state.rawTableItemHistory(handle, key, { from, order })].map(({ version, value }) => [
+            [...rawTableItemHistory(state, handle, key, { from, order })].map(({ version, value }) => [
               version,
               value && bytesToHex(value),
             ]),

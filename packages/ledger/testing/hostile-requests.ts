@@ -4,7 +4,7 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { ABILITY, type FieldDefinition, type SignatureToken, writeModule } from '@ledger-state/move-module'
 import { createRandom, type Random } from '@ledger-state/testing/random'
 import { moduleKey, tableItemKey } from '@ledger-state/type-tag'
-import { createLedger, type Ledger } from '../src/index.ts'
+import { createLedger, type Ledger, readTableItem } from '../src/index.ts'
 
 // Asks a ledger what hostile clients ask, in a process whose heap a test limits. Arguments: what to ask, how often, the
 // seed.
@@ -51,13 +51,10 @@ function readItems(ledger: Ledger, body: JsonValue): void {
     const key = parseJson('1')
     // The stored byte does not fit the type, nor does the number as a key. Both codecs are compiled to find that out.
     refused('value_type_mismatch', () =>
-      ledger
-        .at()
-        .readTableItem({ handle: HANDLE, keyType: typeOf('key_type'), valueType, key })
-        .toJson(),
+      readTableItem(ledger.at(), { handle: HANDLE, keyType: typeOf('key_type'), valueType, key }).toJson(),
     )
     refused('invalid_value', () =>
-      ledger.at().readTableItem({ handle: HANDLE, keyType: typeOf('wrong_key_type'), valueType, key }),
+      readTableItem(ledger.at(), { handle: HANDLE, keyType: typeOf('wrong_key_type'), valueType, key }),
     )
   }
 }

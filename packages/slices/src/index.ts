@@ -16,7 +16,7 @@ export {
   type SliceStatus,
   sliceDigestOf,
 } from './read/slice-status.js'
-export { readerOfOwned, SlicedReader, SlicedView, viewOfOwned } from './read/sliced-reader.js'
+export { SlicedReader, type SlicedView } from './read/sliced-reader.js'
 export { isFrameworkAt } from './spec/always-kept.js'
 export type { IdList } from './spec/packed-ids.js'
 export {

@@ -1,5 +1,5 @@
 import { ByteWriter, hexToBytes, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
-import { createLedger, type LedgerState, type ViewRequest } from '@ledger-state/ledger'
+import { callView, createLedger, type LedgerState, type ViewRequest, viewHistory } from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { parseStructTag, parseTypeTag, resourceKey } from '@ledger-state/type-tag'
 import type { BenchRun } from '../run/bench-run.ts'
@@ -76,7 +76,7 @@ async function measureHistory(run: BenchRun, state: ReadonlyMap<string, Uint8Arr
 
 function readHistory(state: LedgerState, steps: number): void {
   let count = 0
-  for (const { error } of state.viewHistory(BALANCE, { budget: BUDGET })) {
+  for (const { error } of viewHistory(state, BALANCE, { budget: BUDGET })) {
     if (error) throw error
     count++
   }
@@ -86,7 +86,7 @@ function readHistory(state: LedgerState, steps: number): void {
 function askEach(engine: Parameters<typeof createLedger>[0], last: number): void {
   const ledger = createLedger(engine)
   const count = Math.min(MOST_ASKED, last + 1)
-  for (let at = 0; at < count; at++) ledger.at(BigInt(at)).callView(BALANCE, { budget: BUDGET })
+  for (let at = 0; at < count; at++) callView(ledger.at(BigInt(at)), BALANCE, { budget: BUDGET })
 }
 
 function timeOf(work: () => void): number {

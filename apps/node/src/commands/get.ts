@@ -1,5 +1,15 @@
 import { ByteWriter, bytesToHex, hexToBytes, parseAddress, parseU64 } from '@ledger-state/core'
-import { type LedgerState, parseAsset, parseTimestamp } from '@ledger-state/ledger'
+import {
+  type LedgerState,
+  parseAsset,
+  parseTimestamp,
+  readAccount,
+  readAccountModule,
+  readBalance,
+  readRawTableItem,
+  readResource,
+  readTableItem,
+} from '@ledger-state/ledger'
 import { parseStructTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
 import { option, parseAs, switchOption } from '../config/option.js'
@@ -29,7 +39,7 @@ export const getTableItemCommand: Command = {
   async run(input) {
     const request = tableItemRequest(input)
     await read(input, (state) => {
-      const item = state.readTableItem(request)
+      const item = readTableItem(state, request)
       return input.get(bcsOption) ? bytesToHex(item.bytes) : item.toJson()
     })
   },
@@ -44,7 +54,7 @@ export const getRawItemCommand: Command = {
   async run(input) {
     const handle = parseAs('HANDLE', input.argument('HANDLE'), parseAddress)
     const key = parseAs('KEY', input.argument('KEY'), hexToBytes)
-    await read(input, (state) => bytesToHex(state.readRawTableItem(handle, key)))
+    await read(input, (state) => bytesToHex(readRawTableItem(state, handle, key)))
   },
 }
 
@@ -61,7 +71,7 @@ export const getBalanceCommand: Command = {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     await read(input, (state) => {
-      const balance = state.readBalance(owner, asset)
+      const balance = readBalance(state, owner, asset)
       return input.get(bcsOption) ? bytesToHex(new ByteWriter().u64(balance).toBytes()) : String(balance)
     })
   },
@@ -77,7 +87,7 @@ export const getResourceCommand: Command = {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
     await read(input, (state) => {
-      const resource = state.readResource(address, type)
+      const resource = readResource(state, address, type)
       return input.get(bcsOption) ? bytesToHex(resource.bytes) : resource.toJson()
     })
   },
@@ -94,7 +104,7 @@ export const getModuleCommand: Command = {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const name = input.argument('NAME')
     await read(input, (state) => {
-      const module = state.readModule(address, name)
+      const module = readAccountModule(state, address, name)
       return input.get(bcsOption) ? bytesToHex(module.bytes) : JSON.stringify(module.readAbi() ?? null)
     })
   },
@@ -109,7 +119,7 @@ export const getAccountCommand: Command = {
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     await read(input, (state) => {
-      const account = state.readAccount(address)
+      const account = readAccount(state, address)
       if (input.get(bcsOption)) return bytesToHex(account.bytes)
       const { sequenceNumber, authenticationKey } = account.readFields()
       return JSON.stringify({

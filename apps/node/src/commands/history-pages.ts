@@ -8,6 +8,7 @@ import {
   firstVersionOf,
   formatTimestamp,
   type History,
+  hasTransactions,
   type LedgerState,
   lastVersionOf,
   type Moment,
@@ -92,9 +93,10 @@ export async function readAskedRange(
   const { complete, ...asked } = await store.read((ledger) => {
     const state = ledger.at(toMoment && lastVersionOf(ledger, toMoment))
     const from = fromMoment && firstVersionOf(ledger, fromMoment)
-    const { version: to, hasTransactions } = state
+    const { version: to } = state
     const { oldestVersion } = state.ledger
-    return { from, to, oldestVersion, hasTransactions, complete: isComplete(state, from) }
+    const complete = isComplete(state, from)
+    return { from, to, oldestVersion, hasTransactions: hasTransactions(state), complete }
   })
   if (!complete) process.stderr.write(notComplete(asked.oldestVersion))
   return asked

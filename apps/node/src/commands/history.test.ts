@@ -3,7 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { parseJson } from '@ledger-state/bcs'
 import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { ingestSource } from '@ledger-state/ingest'
-import { createLedger, type LedgerState, parseAsset } from '@ledger-state/ledger'
+import {
+  createLedger,
+  type LedgerState,
+  parseAsset,
+  readBalance,
+  readResource,
+  readTableItem,
+} from '@ledger-state/ledger'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { parseStructTag, parseTypeTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
@@ -45,12 +52,12 @@ beforeAll(async () => {
   oldest = oldestVersion
   balances = new Map()
   for (let version = oldestVersion; version <= latestVersion; version++) {
-    balances.set(version, ledger.at(version).readBalance(parseAddress(owner), parseAsset(BEAN)))
+    balances.set(version, readBalance(ledger.at(version), parseAddress(owner), parseAsset(BEAN)))
   }
   const read = (json: (state: LedgerState) => string) =>
     new Map(Array.from(balances.keys(), (version) => [version, json(ledger.at(version))]))
-  accounts = read((state) => state.readResource(parseAddress(owner), parseStructTag(ACCOUNT_TYPE)).toJson())
-  prices = read((state) => state.readTableItem(PRICE).toJson())
+  accounts = read((state) => readResource(state, parseAddress(owner), parseStructTag(ACCOUNT_TYPE)).toJson())
+  prices = read((state) => readTableItem(state, PRICE).toJson())
   await engine.close()
 })
 afterAll(async () => {

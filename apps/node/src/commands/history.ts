@@ -1,12 +1,16 @@
 import { parseAddress } from '@ledger-state/core'
 import { csvCell, transactionMember } from '@ledger-state/http'
 import {
+  balanceHistory,
   type Change,
   type ChangeHistoryOptions,
   type History,
   isUnreadable,
   type LedgerState,
   parseAsset,
+  resourceHistory,
+  tableItemHistory,
+  transactionAt,
 } from '@ledger-state/ledger'
 import { parseStructTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
@@ -53,7 +57,7 @@ export const balanceHistoryCommand: Command = {
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
     await printHistory(input, {
       member: 'balance',
-      open: (state, options) => state.balanceHistory(owner, asset, options),
+      open: (state, options) => balanceHistory(state, owner, asset, options),
       toJson: (balance) => `"${balance}"`,
       toCsv: (json) => csvCell(json.slice(1, -1)),
     })
@@ -72,7 +76,7 @@ export const resourceHistoryCommand: Command = {
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
     await printHistory(input, {
       ...ofValues,
-      open: (state, options) => state.resourceHistory(address, type, options),
+      open: (state, options) => resourceHistory(state, address, type, options),
     })
   },
 }
@@ -87,7 +91,7 @@ export const tableItemHistoryCommand: Command = {
   examples: [`ledger-state history table-item ${DEMO_ITEM} --limit 3 --data-dir data/demo`],
   async run(input) {
     const request = tableItemRequest(input)
-    await printHistory(input, { ...ofValues, open: (state, options) => state.tableItemHistory(request, options) })
+    await printHistory(input, { ...ofValues, open: (state, options) => tableItemHistory(state, request, options) })
   },
 }
 
@@ -120,7 +124,7 @@ async function printHistory<T>(input: CommandInput, subject: HistorySubject<T>):
       subject.open(state, { from: asked.from, order, ...options })
     const present = (change: Change<T>, state: LedgerState) => ({
       ...valueToJson(change, subject.toJson),
-      transaction: state.transactionAt(change.version),
+      transaction: transactionAt(state, change.version),
     })
     const pages = readPages(store, asked, open, present, input.get(limitOption))
     await writeToReader(input.get(csvOption) ? csvPieces(pages, subject, asked) : jsonPieces(pages, subject))

@@ -3,9 +3,11 @@ import {
   type Change,
   type LedgerState,
   parseInterval,
+  transactionAt,
   type ViewAnswer,
   type ViewHistoryOptions,
   type ViewRequest,
+  viewHistory,
 } from '@ledger-state/ledger'
 import type { CommandInput } from '../config/command.js'
 import { option, switchOption } from '../config/option.js'
@@ -69,15 +71,15 @@ export async function printViewHistory(store: LedgerReader, request: ViewRequest
   const range = await readAskedRange(
     store,
     askedMoments(input),
-    (state, from) => state.viewHistory(request, { from }).complete,
+    (state, from) => viewHistory(state, request, { from }).complete,
   )
   // Points in time have no transaction.
   const asked = { ...range, hasTransactions: range.hasTransactions && !options.sample }
   const open = (state: LedgerState, page: ViewHistoryOptions) =>
-    state.viewHistory(request, { from: asked.from, ...options, ...page })
+    viewHistory(state, request, { from: asked.from, ...options, ...page })
   const present = (change: Change<ViewAnswer>, state: LedgerState) => ({
     ...change,
-    transaction: asked.hasTransactions ? state.transactionAt(change.version) : undefined,
+    transaction: asked.hasTransactions ? transactionAt(state, change.version) : undefined,
   })
   const changes = withProgress(readPages(store, asked, open, present, input.get(limitOption)), asked, options)
   await writeToReader(input.get(csvOption) ? csvPieces(changes, asked) : jsonPieces(changes))

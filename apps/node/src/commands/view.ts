@@ -1,7 +1,7 @@
 import { type JsonValue, parseJson } from '@ledger-state/bcs'
 import { bytesToHex, isLedgerStateError, parseU64 } from '@ledger-state/core'
 import { parseViewFunction } from '@ledger-state/http'
-import { parseTimestamp, type StoredValue } from '@ledger-state/ledger'
+import { callView, parseTimestamp, type StoredValue } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { Command } from '../config/command.js'
 import { type Option, option, parseAs, switchOption } from '../config/option.js'
@@ -78,7 +78,7 @@ points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong 
       }
       const text = await store.read((ledger) => {
         const state = ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec))
-        return print(state.callView(request))
+        return print(callView(state, request))
       })
       process.stdout.write(`${text}\n`)
     } finally {

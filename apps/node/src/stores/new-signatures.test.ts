@@ -6,7 +6,7 @@ import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { createRequestListener } from '@ledger-state/http'
 import { ingestSource } from '@ledger-state/ingest'
-import { createLedger } from '@ledger-state/ledger'
+import { callView, createLedger, viewHistory } from '@ledger-state/ledger'
 import { call, commitViewLedger, HELD, HOLDERS, u64 } from '@ledger-state/ledger/testing/view-ledger'
 import { ACCUMULATOR_ROOT_KEY, decodeCommitMark } from '@ledger-state/records'
 import { resourceKey } from '@ledger-state/type-tag'
@@ -89,8 +89,8 @@ describe('a new signature for versions that a store holds', () => {
     const resource = `/accounts/0xa1/resource/0x42::main::R`
     const ask = await serve()
     const read = async () => {
-      ledger.at().callView(call('value', '0xa1'))
-      ledger.at().callView(call('point'))
+      callView(ledger.at(), call('value', '0xa1'))
+      callView(ledger.at(), call('point'))
       return await (await ask(resource)).text()
     }
     const first = await read()
@@ -120,7 +120,7 @@ describe('a new signature for versions that a store holds', () => {
     ['oldest first', { order: 'asc' }],
     ['of points', { sample: { points: 5 } }],
   ] as const)('leaves running histories of views, %s', async (_, options) => {
-    const history = () => createLedger(engine).at().viewHistory(call('value', '0xa1'), options)
+    const history = () => viewHistory(createLedger(engine).at(), call('value', '0xa1'), options)
     const expected = [...history()].map(({ version }) => version)
     const seen: bigint[] = []
     const signed = [5n, 8n, 11n]

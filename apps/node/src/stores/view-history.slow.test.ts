@@ -9,6 +9,7 @@ import {
   type ViewAnswer,
   type ViewHistoryOptions,
   type ViewRequest,
+  viewHistory,
 } from '@ledger-state/ledger'
 import {
   call,
@@ -54,7 +55,7 @@ function seen({ version, timestampUsec, value, error }: Change<ViewAnswer>): unk
 }
 
 function readHere(state: StateReader, request: ViewRequest, options: ViewHistoryOptions): unknown[] {
-  return [...createLedger(state).at().viewHistory(request, options)].map(seen)
+  return [...viewHistory(createLedger(state).at(), request, options)].map(seen)
 }
 
 async function readThere(ledger: AsyncLedger, request: ViewRequest, options: ViewHistoryOptions): Promise<unknown[]> {
@@ -62,7 +63,7 @@ async function readThere(ledger: AsyncLedger, request: ViewRequest, options: Vie
   for (let start: bigint | undefined; ; ) {
     const from = start
     const page = await ledger.read((loaded) => {
-      const history = loaded.at().viewHistory(request, { ...options, limit: 7, start: from })
+      const history = viewHistory(loaded.at(), request, { ...options, limit: 7, start: from })
       return { changes: [...history].map(seen), cursor: history.cursor }
     })
     found.push(...page.changes)

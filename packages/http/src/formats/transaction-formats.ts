@@ -1,14 +1,14 @@
 import { addressToShortHex, bytesToHex } from '@ledger-state/core'
-import type { LedgerState } from '@ledger-state/ledger'
+import { hasTransactions, type LedgerState, transactionAt } from '@ledger-state/ledger'
 import type { KeptTransaction } from '@ledger-state/records'
 import { csvCell } from './csv-cell.js'
 import type { JsonSchema } from './json-schema.js'
 
 /** Finds the transaction that made a version; undefined if the store does not keep transactions. */
-export type TransactionOf = LedgerState['transactionAt'] | undefined
+export type TransactionOf = ((version: bigint) => KeptTransaction | undefined) | undefined
 
 export function transactionsOf(state: LedgerState): TransactionOf {
-  return state.hasTransactions ? (version) => state.transactionAt(version) : undefined
+  return hasTransactions(state) ? (version) => transactionAt(state, version) : undefined
 }
 
 export const TRANSACTION_SCHEMA: JsonSchema = { $ref: '#/components/schemas/KeptTransaction' }

@@ -1,4 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
+import { readBalance } from '@ledger-state/ledger'
 import { routeNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { matchesEtag, valueEtag } from '../protocol/etag.js'
@@ -44,7 +45,7 @@ export const getAccountBalance: Operation = {
     request.expectOutput(format, 'Get account balance')
     const state = request.pin(asked)
     const contentType = CONTENT_TYPE[format]
-    const balance = state.readBalance(owner, asset)
+    const balance = readBalance(state, owner, asset)
     const body = format === 'json' ? String(balance) : new ByteWriter().u64(balance).toBytes()
     // The balance at the latest version changes, so it has no tag.
     if (asked === undefined || !('version' in asked)) return { ledger: state.ledger, contentType, body }

@@ -1,5 +1,11 @@
 import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
-import { type AccountChange, isUnreadable, lastVersionOf, type Resource } from '@ledger-state/ledger'
+import {
+  type AccountChange,
+  isUnreadable,
+  lastVersionOf,
+  listAccountChanges,
+  type Resource,
+} from '@ledger-state/ledger'
 import { tooManyAssets } from '../errors.js'
 import { errorToJson } from '../formats/history-formats.js'
 import {
@@ -99,7 +105,7 @@ export const getAccountChanges: Operation = {
     const body = new JsonArrayBody(request.openBody(), (change: AccountChange) => changeToJson(change, transactionOf))
     const cursor = await readListing(
       request,
-      (options) => state.accountChanges(address, first, { ...options, start, limit, assets }),
+      (options) => listAccountChanges(state, address, first, { ...options, start, limit, assets }),
       body,
     )
     return {

@@ -1,3 +1,4 @@
+import { readAccountModule } from '@ledger-state/ledger'
 import { moduleToJson } from '../formats/module-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -33,7 +34,7 @@ export const getAccountModule: Operation = {
     const asked = parseAskedState(request.query)
     request.expectOutput(format, 'Get account module')
     const state = request.pin(asked)
-    const module = state.readModule(address, name)
+    const module = readAccountModule(state, address, name)
     const body = format === 'json' ? Buffer.from(moduleToJson(module)) : module.bytes
     return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
   },

@@ -1,5 +1,5 @@
 import { addressToShortHex, ByteWriter } from '@ledger-state/core'
-import type { AccountModule } from '@ledger-state/ledger'
+import { type AccountModule, listAccountModules } from '@ledger-state/ledger'
 import { moduleToJson } from '../formats/module-formats.js'
 import { createAccountListing } from './parts/account-listing.js'
 import type { BcsMapEntry } from './parts/page-bodies.js'
@@ -11,7 +11,7 @@ export const getAccountModules = createAccountListing<AccountModule>({
   description:
     'Lists the modules of an account, with bytecode and ABI, in pages. The list of an empty account is empty. In BCS: a map of names such as `0x1::coin` to bytecode.',
   schema: 'Module',
-  list: (state, address, options) => state.listModules(address, options),
+  list: (state, address, options) => listAccountModules(state, address, options),
   toJson: moduleToJson,
   toEntry: moduleToEntry,
 })

@@ -1,3 +1,4 @@
+import { readResource, resourceStateKey } from '@ledger-state/ledger'
 import { resourceToJson } from '../formats/resource-formats.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
@@ -41,9 +42,9 @@ export const getAccountResource: Operation = {
     return answerRead(request, proof, {
       format,
       asked,
-      keyOf: (state) => state.resourceStateKey(address, type),
+      keyOf: (state) => resourceStateKey(state, address, type),
       read(state) {
-        const resource = state.readResource(address, type)
+        const resource = readResource(state, address, type)
         return { bytes: resource.bytes, toJson: () => Buffer.from(resourceToJson(resource)) }
       },
     })

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@ledger-state/core'
-import type { Account } from '@ledger-state/ledger'
+import { type Account, readAccount } from '@ledger-state/ledger'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './parts/account-parts.js'
@@ -36,7 +36,7 @@ export const getAccount: Operation = {
       asked,
       keyOf: () => resourceKey(address, ACCOUNT),
       read(state) {
-        const account = state.readAccount(address)
+        const account = readAccount(state, address)
         return { bytes: account.bytes, toJson: () => accountToJson(account) }
       },
     })

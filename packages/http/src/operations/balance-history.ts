@@ -1,3 +1,4 @@
+import { balanceHistory } from '@ledger-state/ledger'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
@@ -23,7 +24,7 @@ export const getBalanceHistory: Operation = createHistoryOperation<bigint>({
   parse(request) {
     const owner = parseAccountAddress(request)
     const asset = parseAssetParameter(request, request.params.asset_type!)
-    return () => (state, options) => state.balanceHistory(owner, asset, options)
+    return () => (state, options) => balanceHistory(state, owner, asset, options)
   },
   measure: (balance) => balance,
   toJson: (balance) => `"${balance}"`,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@ledger-state/bcs'
-import type { LedgerState } from '@ledger-state/ledger'
+import { type LedgerState, readBalance } from '@ledger-state/ledger'
 import { createBatchOperation } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
 import { parseAddressMember, parseAssetMember } from './parts/request-parts.js'
@@ -22,5 +22,5 @@ export function createBalancesBatch(archivalEndpoint: string | undefined): Opera
 
 function readBalanceElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const owner = parseAddressMember(element, 'address', 'BalanceElement')
-  return `"value":${state.readBalance(owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
+  return `"value":${readBalance(state, owner, parseAssetMember(request, element, 'asset_type', 'BalanceElement'))}`
 }

@@ -1,3 +1,4 @@
+import { blockByHeight } from '@ledger-state/ledger'
 import { BLOCK_DESCRIPTION, BLOCK_OPERATION, readBlock, WITH_TRANSACTIONS_PARAMETER } from './parts/block-read.js'
 import type { Operation } from './parts/operation.js'
 
@@ -17,5 +18,5 @@ export const getBlockByHeight: Operation = {
     WITH_TRANSACTIONS_PARAMETER,
   ],
   handle: (request) =>
-    readBlock(request, 'block_height', 'Get block by height', (state, height) => state.blockByHeight(height)),
+    readBlock(request, 'block_height', 'Get block by height', (state, height) => blockByHeight(state, height)),
 }

@@ -1,3 +1,4 @@
+import { blockByVersion } from '@ledger-state/ledger'
 import { BLOCK_DESCRIPTION, BLOCK_OPERATION, readBlock, WITH_TRANSACTIONS_PARAMETER } from './parts/block-read.js'
 import type { Operation } from './parts/operation.js'
 
@@ -17,5 +18,5 @@ export const getBlockByVersion: Operation = {
     WITH_TRANSACTIONS_PARAMETER,
   ],
   handle: (request) =>
-    readBlock(request, 'version', 'Get block by version', (state, version) => state.blockByVersion(version)),
+    readBlock(request, 'version', 'Get block by version', (state, version) => blockByVersion(state, version)),
 }

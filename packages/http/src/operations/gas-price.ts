@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, isLedgerStateError, parseAddress } from '@ledger-state/core'
-import type { LedgerState } from '@ledger-state/ledger'
+import { type LedgerState, readResource } from '@ledger-state/ledger'
 import { parseStructTag, type StructTag } from '@ledger-state/type-tag'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -60,7 +60,7 @@ function leastGasPrice(state: LedgerState): bigint {
 
 function scheduleOf(state: LedgerState, tag: StructTag): Uint8Array | undefined {
   try {
-    return state.readResource(FRAMEWORK, tag).bytes
+    return readResource(state, FRAMEWORK, tag).bytes
   } catch (error) {
     if (isLedgerStateError(error, 'resource_not_found')) return undefined
     throw error

@@ -1,3 +1,4 @@
+import { transactionsSince } from '@ledger-state/ledger'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation } from './parts/operation.js'
 
@@ -30,13 +31,15 @@ export const getNodeInfo: Operation = {
   errors: [403, 500, 503],
   handle(request) {
     request.expectOutput('json', 'Show node information')
-    const { ledger, transactionsSince } = request.pin(undefined)
+    const state = request.pin(undefined)
+    const { ledger } = state
+    const since = transactionsSince(state)
     const body = JSON.stringify({
       software: 'ledger-state',
       chain_id: Number(ledger.chainId),
       oldest_ledger_version: String(ledger.oldestVersion),
       ledger_version: String(ledger.latestVersion),
-      transactions_since: transactionsSince === undefined ? null : String(transactionsSince),
+      transactions_since: since === undefined ? null : String(since),
     })
     return { ledger, contentType: CONTENT_TYPE.json, body }
   },

@@ -1,4 +1,5 @@
 import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
+import { readStateValue } from '@ledger-state/ledger'
 import { decodeStateKey, encodeStateValue, readStateKey } from '@ledger-state/type-tag'
 import { stateKeyInvalid } from '../errors.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
@@ -33,7 +34,7 @@ export const getRawStateValue: Operation = {
       format,
       asked,
       keyOf: () => key,
-      read: (state) => hexValue(encodeStateValue(state.readStateValue(key))),
+      read: (state) => hexValue(encodeStateValue(readStateValue(state, key))),
     })
   },
 }

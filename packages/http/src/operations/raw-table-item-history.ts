@@ -1,4 +1,5 @@
 import { bytesToHex } from '@ledger-state/core'
+import { rawTableItemHistory } from '@ledger-state/ledger'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
 import { expectJsonContentType, parseAddressParameter, parseRawTableItemBody } from './parts/request-parts.js'
@@ -17,7 +18,7 @@ export const getRawTableItemHistory: Operation = createHistoryOperation<Uint8Arr
     const handle = parseAddressParameter('table_handle', request.params.table_handle!)
     expectJsonContentType(request.contentType)
     const { key } = parseRawTableItemBody(request.body)
-    return () => (state, options) => state.rawTableItemHistory(handle, key, options)
+    return () => (state, options) => rawTableItemHistory(state, handle, key, options)
   },
   toJson: (value) => (value ? `"${bytesToHex(value)}"` : 'null'),
 })

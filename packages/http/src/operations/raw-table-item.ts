@@ -1,3 +1,4 @@
+import { readRawTableItem } from '@ledger-state/ledger'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './parts/operation.js'
 import {
@@ -32,7 +33,7 @@ export const getRawTableItem: Operation = {
       format: chooseRawFormat(request, proof, 'Get raw table item'),
       asked,
       keyOf: () => tableItemKey(handle, key),
-      read: (state) => hexValue(state.readRawTableItem(handle, key)),
+      read: (state) => hexValue(readRawTableItem(state, handle, key)),
     })
   },
 }

@@ -1,3 +1,4 @@
+import { resourceHistory } from '@ledger-state/ledger'
 import { storedValueToJson } from '../formats/stored-value-formats.js'
 import { ADDRESS_PARAMETER, parseAccountAddress, parseResourceType } from './parts/account-parts.js'
 import { createHistoryOperation } from './parts/history-operation.js'
@@ -22,7 +23,7 @@ export const getResourceHistory: Operation = createHistoryOperation({
   parse(request) {
     const address = parseAccountAddress(request)
     const type = parseResourceType(request)
-    return () => (state, options) => state.resourceHistory(address, type, options)
+    return () => (state, options) => resourceHistory(state, address, type, options)
   },
   toJson: storedValueToJson,
 })

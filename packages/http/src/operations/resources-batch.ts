@@ -1,5 +1,5 @@
 import type { JsonObject } from '@ledger-state/bcs'
-import type { LedgerState } from '@ledger-state/ledger'
+import { type LedgerState, readResource } from '@ledger-state/ledger'
 import { isStructTag } from '@ledger-state/type-tag'
 import { structTagExpected } from '../errors.js'
 import { resourceToJson } from '../formats/resource-formats.js'
@@ -28,5 +28,5 @@ function readResourceElement(request: OperationRequest, state: LedgerState, elem
   const text = stringMember(element, 'resource_type', 'ResourceElement')
   const type = parseTypeMember(request, 'resource_type', text)
   if (!isStructTag(type)) throw structTagExpected('request payload: member `resource_type`', text)
-  return `"value":${resourceToJson(state.readResource(address, type))}`
+  return `"value":${resourceToJson(readResource(state, address, type))}`
 }

@@ -1,5 +1,13 @@
 import { addressToShortHex, bytesToHexDigits, hexToBytes, parseU64 } from '@ledger-state/core'
-import { type ListedMember, type MemberListing, OUTSIDE_OF_SLICE, typePatternToText } from '@ledger-state/slices'
+import {
+  type ListedMember,
+  listMembers,
+  type MemberListing,
+  OUTSIDE_OF_SLICE,
+  readLeftOut,
+  readSlice,
+  typePatternToText,
+} from '@ledger-state/slices'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { leftOutFacts } from '../formats/slice-formats.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -117,13 +125,15 @@ export const getSlice: Operation = {
     request.expectOutput('json', 'Show what a slice keeps')
     const state = request.pin(asked)
     const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const { slice, leftOut, ledger } = state
+    const { view, storedView, ledger } = state
+    const slice = readSlice(view)
+    const leftOut = readLeftOut(view)
     const body = new JsonArrayBody(request.openBody(), memberToJson)
     let page: MemberListing | undefined
     const cursor = await readListing(
       request,
       (options) => {
-        page = state.listMembers({ ...options, since, start, limit })
+        page = listMembers(storedView, { ...options, since, start, limit })
         return page
       },
       body,

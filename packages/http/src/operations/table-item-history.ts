@@ -1,3 +1,4 @@
+import { tableItemHistory } from '@ledger-state/ledger'
 import { storedValueToJson } from '../formats/stored-value-formats.js'
 import { createHistoryOperation } from './parts/history-operation.js'
 import type { Operation } from './parts/operation.js'
@@ -25,7 +26,7 @@ export const getTableItemHistory: Operation = createHistoryOperation({
     return () => {
       const keyType = parseTypeMember(request, 'key_type', body.keyType)
       const valueType = parseTypeMember(request, 'value_type', body.valueType)
-      return (state, options) => state.tableItemHistory({ handle, keyType, valueType, key: body.key }, options)
+      return (state, options) => tableItemHistory(state, { handle, keyType, valueType, key: body.key }, options)
     }
   },
   toJson: storedValueToJson,

@@ -1,3 +1,4 @@
+import { readTableItem, tableItemStateKey } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './parts/operation.js'
 import {
@@ -38,9 +39,9 @@ export const getTableItem: Operation = {
     return answerRead(request, proof, {
       format,
       asked,
-      keyOf: (state) => state.tableItemStateKey({ handle, keyType, key: body.key }),
+      keyOf: (state) => tableItemStateKey(state, { handle, keyType, key: body.key }),
       read(state) {
-        const item = state.readTableItem({ handle, keyType, valueType, key: body.key })
+        const item = readTableItem(state, { handle, keyType, valueType, key: body.key })
         return { bytes: item.bytes, toJson: () => item.toJsonUtf8() }
       },
     })

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@ledger-state/bcs'
 import { bytesToHex } from '@ledger-state/core'
-import type { LedgerState } from '@ledger-state/ledger'
+import { type LedgerState, readRawTableItem, readTableItem } from '@ledger-state/ledger'
 import { createBatchOperation } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
 import { parseAddressMember, parseHexMember, parseTypeMember, stringMember } from './parts/request-parts.js'
@@ -25,10 +25,10 @@ export function createTableItemsBatch(archivalEndpoint: string | undefined): Ope
 function readTableItemElement(request: OperationRequest, state: LedgerState, element: JsonObject): string {
   const handle = parseAddressMember(element, 'table_handle', 'TableItemElement')
   if (element.get('raw_key') !== undefined) {
-    return `"bytes":"${bytesToHex(state.readRawTableItem(handle, parseHexMember(element, 'raw_key', 'TableItemElement')))}"`
+    return `"bytes":"${bytesToHex(readRawTableItem(state, handle, parseHexMember(element, 'raw_key', 'TableItemElement')))}"`
   }
   const typeOf = (name: string) => parseTypeMember(request, name, stringMember(element, name, 'TableItemElement'))
   const keyType = typeOf('key_type')
   const valueType = typeOf('value_type')
-  return `"value":${state.readTableItem({ handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
+  return `"value":${readTableItem(state, { handle, keyType, valueType, key: element.get('key') ?? null }).toJson()}`
 }

@@ -1,5 +1,13 @@
 import { addressToShortHex, bytesToHex, bytesToHexDigits, parseAddress } from '@ledger-state/core'
-import type { FoundTableTypes, LedgerState, ListedTableItem, StoredValue, TableTypes } from '@ledger-state/ledger'
+import {
+  type FoundTableTypes,
+  findTableTypes,
+  type LedgerState,
+  type ListedTableItem,
+  listTableItems,
+  type StoredValue,
+  type TableTypes,
+} from '@ledger-state/ledger'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
@@ -107,7 +115,7 @@ export const getTableItems: Operation = {
     const body = new JsonArrayBody(out, itemToJson)
     const cursor = await readListing(
       request,
-      (options) => state.listTableItems(handle, types, { ...options, start, limit }),
+      (options) => listTableItems(state, handle, types, { ...options, start, limit }),
       body,
     )
     body.toBytes()
@@ -134,7 +142,7 @@ async function completeTypes(
 ): Promise<KnownTypes> {
   if (!holder || (keyType && valueType)) return { keyType, valueType }
   const turn = new TurnBudget(request)
-  const search = state.findTableTypes(handle, holder)
+  const search = findTableTypes(state, handle, holder)
   let step = search.next()
   for (; !step.done; step = search.next()) if (turn.isSpent) await turn.nextTurn()
   return { ...step.value, ...(keyType && { keyType }), ...(valueType && { valueType }) }

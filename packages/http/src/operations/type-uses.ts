@@ -1,5 +1,5 @@
 import { addressToShortHex, bytesToHexDigits } from '@ledger-state/core'
-import type { TypeUse, TypeUses } from '@ledger-state/ledger'
+import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
 import { structTagExpected, typeArgumentsGiven } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
@@ -78,7 +78,7 @@ export const getTypeUses: Operation = {
     const cursor = await readListing(
       request,
       (options) => {
-        page = state.listTypeUses(type, { ...options, start, limit })
+        page = listTypeUses(state, type, { ...options, start, limit })
         return page
       },
       body,

@@ -9,6 +9,7 @@ import {
   type ViewHistory,
   type ViewReport,
   type ViewSample,
+  viewHistory,
 } from '@ledger-state/ledger'
 import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
 import { changeToJson } from '../formats/history-formats.js'
@@ -130,7 +131,7 @@ export const getViewHistory: Operation = {
           changeToJson(change, 'values', answerToJson, transactionOf),
         )
     const runs = new PageRuns(request.views)
-    const history = state.viewHistory(call, {
+    const history = viewHistory(state, call, {
       from,
       order: range.order,
       limit: pageLimit(range.limit, DEFAULT_PAGE, MAX_PAGE),

@@ -1,5 +1,5 @@
 import { ByteWriter } from '@ledger-state/core'
-import type { LedgerState, StartedView, StoredValue } from '@ledger-state/ledger'
+import { type LedgerState, type StartedView, type StoredValue, startView } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat, VIEW_FUNCTION_BCS } from '../protocol/media-types.js'
 import { type Answer, BODY_ERRORS, type Operation, type OperationRequest, STATE_PARAMETERS } from './parts/operation.js'
@@ -33,7 +33,7 @@ export const callView: Operation = {
     request.expectOutput(format, 'View function')
     const state = request.pin(asked)
     const call = readCall()
-    const begin = () => state.startView(call, { budget: allowance.left, computesElsewhere: true })
+    const begin = () => startView(state, call, { budget: allowance.left, computesElsewhere: true })
     const view = begin()
     rules.expectAllowed(call.address, call.module, call.function)
     for (;;) {

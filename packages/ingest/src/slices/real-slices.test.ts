@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer'
 import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { openSource } from '@ledger-state/feed'
-import { createLedger } from '@ledger-state/ledger'
+import { createLedger, readStateValue } from '@ledger-state/ledger'
 import { isOwnKey } from '@ledger-state/records'
 import { parseSliceSpec, type SliceSpec } from '@ledger-state/slices'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
@@ -65,7 +65,7 @@ function compare(whole: StateWriter, slice: StateWriter) {
   const counts = { known: 0, unknown: 0 }
   const at = (ledger: typeof all, version: bigint, key: Uint8Array): string => {
     try {
-      return bytesToHex(ledger.at(version).readStateValue(key).value)
+      return bytesToHex(readStateValue(ledger.at(version), key).value)
     } catch (error) {
       if (isLedgerStateError(error)) return error.code
       throw error

@@ -25,7 +25,7 @@ import {
   wholeOf,
 } from '@ledger-state/ledger/testing/random-slices'
 import { decodeCommitMark } from '@ledger-state/records'
-import { parseSliceSpec, type SliceSpec, sliceDigest } from '@ledger-state/slices'
+import { parseSliceSpec, readLeftOut, readSlice, type SliceSpec, sliceDigest } from '@ledger-state/slices'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import fc from 'fast-check'
@@ -73,7 +73,7 @@ function stateSource(
   }
 }
 
-const leftOutOf = (engine: StateWriter) => createLedger(engine).at().leftOut
+const leftOutOf = (engine: StateWriter) => readLeftOut(createLedger(engine).at().view)
 
 function shuffledBy(seed: number): Order {
   const place = ({ key }: KeyedEntry) => key.reduce((hash, byte) => (Math.imul(hash, 31) + byte) | 0, seed)
@@ -127,7 +127,7 @@ describe('an ingest that keeps a slice', () => {
         const first = records.slice(0, cut + 1)
         for (const part of [first, records]) await ingestSource(slice, listedSource(part), { only: { spec } })
         await ingestSource(other, listedSource(records), { only: { spec } })
-        expect(createLedger(slice).at(first.at(-1)!.version).leftOut).toEqual(
+        expect(readLeftOut(createLedger(slice).at(first.at(-1)!.version).view)).toEqual(
           expectedLeftOut(undefined, versions.slice(0, first.length), spec),
         )
         expect(decodeCommitMark(slice.mark).writesHash).toEqual(decodeCommitMark(other.mark).writesHash)
@@ -156,7 +156,7 @@ describe('an ingest that keeps a slice', () => {
     expect(failure.message).toContain('0x')
     expect(slice.ledger).toBeUndefined()
     await ingestSource(slice, await open())
-    expect(createLedger(slice).at().slice).toBeUndefined()
+    expect(readSlice(createLedger(slice).at().view)).toBeUndefined()
   })
 
   it('is refused in a store that keeps everything, or another slice', async () => {
@@ -234,7 +234,7 @@ describe('an ingest that keeps a slice', () => {
     const notices: string[] = []
     await ingestSource(slice, await open(), { ...only('0xb1'), onNotice: (message) => notices.push(message) })
     expect(notices[0]).toBe('the import that was cut short kept another part of the state: it begins anew')
-    expect(createLedger(slice).at().slice).toMatchObject({ digest: sliceDigest(only('0xb1').only.spec) })
+    expect(readSlice(createLedger(slice).at().view)).toMatchObject({ digest: sliceDigest(only('0xb1').only.spec) })
   })
 
   it('of a state needs a source that can be opened again', async () => {

@@ -5,21 +5,24 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
-import { createLedger } from '../create-ledger.js'
 import {
   type AccountChange,
   type AccountChangesOptions,
   isUnreadable,
   type LedgerState,
+  listAccountChanges,
+  listAccountModules,
+  listResources,
   pairedMetadataAddress,
   primaryStoreAddress,
 } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 /** Everything that an account holds, by what it is. */
 function contents(state: LedgerState, address: Uint8Array): Map<string, string> {
   const found = new Map<string, string>()
-  for (const { name, bytes } of state.listModules(address)) found.set(`module ${name}`, bytesToHex(bytes))
-  for (const resource of state.listResources(address)) found.set(resource.typeText(), bytesToHex(resource.bytes))
+  for (const { name, bytes } of listAccountModules(state, address)) found.set(`module ${name}`, bytesToHex(bytes))
+  for (const resource of listResources(state, address)) found.set(resource.typeText(), bytesToHex(resource.bytes))
   return found
 }
 
@@ -68,7 +71,7 @@ describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture'
             const sides = [before.get(name), after.get(name)]
             if (sides[0] !== sides[1]) expected.set(name, sides)
           }
-          const all = Array.from(state.accountChanges(address, from), describeChange)
+          const all = Array.from(listAccountChanges(state, address, from), describeChange)
           expect(new Map(all)).toEqual(expected)
           expect(all).toHaveLength(expected.size)
 
@@ -76,7 +79,7 @@ describe.skipIf(!hasSharedData)('the changes of accounts of the account fixture'
             const paged: typeof all = []
             let start: Uint8Array | undefined
             do {
-              const page = state.accountChanges(address, from, { start, ...end })
+              const page = listAccountChanges(state, address, from, { start, ...end })
               paged.push(...Array.from(page, describeChange))
               start = page.cursor
             } while (start !== undefined)
@@ -95,10 +98,10 @@ it('a comparison of two versions ends a page after a bounded number of keys that
   }
   const writes = Array.from({ length: 1_500 }, (_, at) => marker(at, 0))
   const state = createLedger(await engineOf(writes, [marker(1_499, 1)])).at()
-  const first = state.accountChanges(HOME, 0n)
+  const first = listAccountChanges(state, HOME, 0n)
   expect([...first]).toEqual([])
   expect(bytesToHex(first.cursor!)).toBe(bytesToHex(marker(1_000, 0)[0]))
-  const second = state.accountChanges(HOME, 0n, { start: first.cursor })
+  const second = listAccountChanges(state, HOME, 0n, { start: first.cursor })
   expect([...second]).toMatchObject([{ kind: 'resource', tag: { name: 'Marker11499' } }])
   expect(second.cursor).toBeUndefined()
 })
@@ -113,7 +116,7 @@ it('a comparison of two versions has the members of a group that cannot be read 
   const engine = await engineOf([[key, whole]], [[key, cut]], [[key, Uint8Array.of(4)]], [[key, null]])
   const ledger = createLedger(engine)
   const seen = (from: bigint, to: bigint) =>
-    Array.from(ledger.at(to).accountChanges(owner, from), (change) => {
+    Array.from(listAccountChanges(ledger.at(to), owner, from), (change) => {
       const sides = [change.before, change.after].map((side) => {
         if (!side || !('toJson' in side)) return undefined
         return seenError(() => side.toJson())
@@ -160,7 +163,7 @@ describe('the primary stores of an account', () => {
     )
     const state = createLedger(engine).at()
     const seen = (options: AccountChangesOptions) => {
-      const page = state.accountChanges(OWNER, 0n, options)
+      const page = listAccountChanges(state, OWNER, 0n, options)
       const stores = [...page].map((change) => (change.kind === 'resource' ? change.store : undefined))
       return { stores: stores.map((store) => store && bytesToHex(store.address)), cursor: page.cursor }
     }
@@ -177,7 +180,7 @@ describe('the primary stores of an account', () => {
 
   it('are found for a coin whose store is gone since', async () => {
     const engine = await engineOf([coinStore], [[coinStore[0], null], groupWith(PAIRED, 7n)])
-    const kinds = Array.from(createLedger(engine).at().accountChanges(OWNER, 0n), (change) => {
+    const kinds = Array.from(listAccountChanges(createLedger(engine).at(), OWNER, 0n), (change) => {
       return [describeChange(change)[0], change.before !== undefined, change.after !== undefined]
     })
     expect(kinds).toEqual([

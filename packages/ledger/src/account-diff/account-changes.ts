@@ -9,7 +9,6 @@ import {
 import { compareBytes } from '@ledger-state/core/bytes'
 import { type StateView, scanFrom } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
-import { viewOfOwned } from '@ledger-state/slices'
 import {
   accountKeyPrefix,
   decodeStateKey,
@@ -20,12 +19,13 @@ import {
   type StructTag,
   typeTagToText,
 } from '@ledger-state/type-tag'
-import { pairedMetadataAddress, primaryStoreAddress } from '../balances/derived-address.js'
+import { pairedMetadataAddress, primaryStoreAddress } from '../assets/derived-address.js'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
 import { createResource, createUnreadableResource, type Resource } from '../resources/resource.js'
+import { type LedgerState, pinState, viewOfOwned } from '../state/ledger-state.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 
 /** A difference of an account between two versions: its old and its new value, undefined if there is none. */
@@ -73,18 +73,22 @@ const NATIVE_METADATA = parseAddress('0xa')
 const COIN_STORE_PATH = pathOf(resourceKey(NATIVE_METADATA, parseStructTag('0x1::coin::CoinStore'))).subarray(0, -1)
 
 /**
- * Lists the differences of an account between two versions, in the order of its state keys' bytes. Members of groups
+ * Lists the changes of an account since version `from`, in the order of its state keys' bytes. Members of groups
  * are compared one by one. The primary stores of the chain's own asset and of `assets` come first; the primary store of
  * a coin follows its coin store. Other fungible assets leave no trace in the account. `limit` counts state keys that
  * changed; a page ends sooner if much is unchanged.
+ * @throws `version_not_found` and `version_pruned` for `from`; (the iteration) `stored_data_invalid` if a group cannot be
+ *   read
  */
 export function listAccountChanges(
-  before: StateView,
-  after: StateView,
-  types: TypeResolver,
+  state: LedgerState,
   address: Uint8Array,
-  { start, limit, isFull, assets = [] }: AccountChangesOptions,
+  from: bigint,
+  { start, limit, isFull, assets = [] }: AccountChangesOptions = {},
 ): Listing<AccountChange> {
+  const { types } = state.source
+  const earlier = pinState(state.source, from)
+  const [before, after] = [earlier.view, state.view]
   const prefix = accountKeyPrefix(address)
   const first = new Map([NATIVE_METADATA, ...assets].map((asset) => [bytesToHex(asset), asset]))
   let cursor: Uint8Array | undefined
@@ -94,7 +98,7 @@ export function listAccountChanges(
     function* changesOfStore(asset: Uint8Array): Generator<AccountChange> {
       const store = { address: primaryStoreAddress(address, asset), asset }
       const key = resourceGroupKey(store.address, OBJECT_GROUP)
-      const pair = keyAtTwoVersions(viewOfOwned(before, address), viewOfOwned(after, address), key)
+      const pair = keyAtTwoVersions(viewOfOwned(earlier, address), viewOfOwned(state, address), key)
       if (!pair || isSame(pair)) return
       changed++
       yield* describeChange(before, after, types, pair, store)

@@ -1,7 +1,7 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { accountNotFound, storedAccountInvalid } from '../errors.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { DEFAULT_ACCOUNT_RESOURCE, isFeatureOn } from './feature-flags.js'
 
 /** The fields of an account that clients ask for. */
@@ -31,7 +31,7 @@ const ACCOUNT = parseStructTag('0x1::account::Account')
  * Reads an account. If the chain allows accounts without a stored resource, every address is an account.
  * @throws `account_not_found`
  */
-export function readAccount(view: StateView, address: Uint8Array): Account {
+export function readAccount({ view }: LedgerState, address: Uint8Array): Account {
   const stored = view.get(resourceKey(address, ACCOUNT))
   if (stored) return { bytes: stored, readFields: () => readAccountFields(stored) }
   if (!isFeatureOn(view, DEFAULT_ACCOUNT_RESOURCE)) throw accountNotFound(address, view.version)

@@ -7,7 +7,8 @@ import { createRandom } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import type { Ledger } from '../ledger.js'
+import { listTableItems, readBalance, readTableItem } from '../index.js'
+import type { Ledger } from '../state/ledger.js'
 import { type AsyncLedgerOptions, createAsyncLedger } from './async-ledger.js'
 
 const HOME = parseAddress('0xcafe')
@@ -54,12 +55,12 @@ function asyncOver(engine: StateWriter, options: AsyncLedgerOptions = {}) {
   }
 }
 
-const readBalance = (ledger: Ledger): bigint => ledger.at().readBalance(OWNER, ledger.parseAsset('0xa::a::A'))
+const readOwner = (ledger: Ledger): bigint => readBalance(ledger.at(), OWNER, ledger.parseAsset('0xa::a::A'))
 
 function readItem(ledger: Ledger, key = 1): string {
   const [keyType, valueType] = [ledger.parseType('u8'), ledger.parseType('0xcafe::m0::S')]
   const request = { handle: HANDLE, keyType, valueType, key: new JsonNumber(String(key)) }
-  return ledger.at().readTableItem(request).toJson()
+  return readTableItem(ledger.at(), request).toJson()
 }
 
 const itemOf = (value: number): string => `${'{"inner":'.repeat(DEPTH)}${value}${'}'.repeat(DEPTH)}`
@@ -72,7 +73,7 @@ describe('a read over an async engine', () => {
     expect(await ask(readItem)).toEqual([itemOf(7), expect.any(Number)])
     expect(await ask(readItem)).toEqual([itemOf(7), 1])
     expect(await ask((ledger) => readItem(ledger, 2))).toEqual([itemOf(7), 1])
-    expect(await ask(readBalance)).toEqual([5n, 1])
+    expect(await ask(readOwner)).toEqual([5n, 1])
   })
 
   it('takes one round more if the ledger has moved on, and then one again', async () => {
@@ -120,7 +121,7 @@ describe('a read over an async engine', () => {
       valueType: ledger.parseType('0xcafe::m0::S'),
     })
     const list = (ledger: Ledger): (string | undefined)[] =>
-      Array.from(ledger.at().listTableItems(HANDLE, types(ledger), { limit: 90 }), ({ value }) => value?.toJson())
+      Array.from(listTableItems(ledger.at(), HANDLE, types(ledger), { limit: 90 }), ({ value }) => value?.toJson())
     expect(await ask(list)).toEqual([new Array(90).fill(itemOf(7)), 1])
   })
 
@@ -133,10 +134,10 @@ describe('a read over an async engine', () => {
 
   it('is refused above the bytes and the rounds that one read may take', async () => {
     const large = asyncOver(await begin(), { maxLoadedBytes: 1_000 })
-    await expect(large.ask((ledger) => [...ledger.at().listTableItems(HANDLE)])).rejects.toMatchObject({
+    await expect(large.ask((ledger) => [...listTableItems(ledger.at(), HANDLE)])).rejects.toMatchObject({
       code: 'read_too_large',
     })
-    expect(await large.ask(readBalance)).toEqual([5n, 1])
+    expect(await large.ask(readOwner)).toEqual([5n, 1])
     const deep = asyncOver(await begin(), { maxRounds: 3 })
     await expect(deep.ask(readItem)).rejects.toMatchObject({ code: 'read_too_large' })
     // What a refused read loaded is kept, so the next read gets further.
@@ -162,10 +163,7 @@ describe('a read over an async engine', () => {
     expect(await ask(readItem)).toEqual(['{"upgraded":7}', expect.any(Number)])
     const old = (ledger: Ledger): string => {
       const [keyType, valueType] = [ledger.parseType('u8'), ledger.parseType('0xcafe::m0::S')]
-      return ledger
-        .at(0n)
-        .readTableItem({ handle: HANDLE, keyType, valueType, key: new JsonNumber('1') })
-        .toJson()
+      return readTableItem(ledger.at(0n), { handle: HANDLE, keyType, valueType, key: new JsonNumber('1') }).toJson()
     }
     expect(await ask(old)).toEqual([itemOf(7), expect.any(Number)])
   })

@@ -1,16 +1,10 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
-import {
-  type AsyncState,
-  type AsyncStateSnapshot,
-  isSameLedger,
-  type LedgerSummary,
-  type StateReader,
-} from '@ledger-state/engine'
+import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerSummary } from '@ledger-state/engine'
 import { SLICE_KEY } from '@ledger-state/records'
-import { cacheUses, createCaches, createLedgerOver, readerOfSlice } from '../create-ledger.js'
 import { tooManyRounds } from '../errors.js'
-import type { Ledger } from '../ledger.js'
-import { ModuleCache } from '../modules/module-cache.js'
+import { cacheUses, createCaches, createLedgerOver, sourceOf } from '../state/create-ledger.js'
+import type { Ledger } from '../state/ledger.js'
+import type { StateSource } from '../state/ledger-state.js'
 import { AsyncTypeResolver } from './async-type-resolver.js'
 import { KnownModules } from './known-modules.js'
 import { LoadBudget } from './load-budget.js'
@@ -49,8 +43,7 @@ export interface AsyncLedger {
 /** Creates the reads of `createLedger` over an engine whose reads are promises. */
 export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions = {}): AsyncLedger {
   const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
-  const moduleCache = new ModuleCache()
-  const caches = createCaches(moduleCache, new AsyncTypeResolver(moduleCache))
+  const caches = createCaches()
   const modules = new KnownModules(moduleCacheBytes)
   let latest: AsyncStateSnapshot | undefined
   /**
@@ -99,12 +92,14 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
       let isNewest = !latest || !isSameLedger(latest.ledger, state.ledger)
       let current = isNewest ? await asked : latest!
       const loaded = new LoadedState(current, modules, new LoadBudget(maxLoadedBytes))
-      let reader: StateReader = loaded
+      const types = new AsyncTypeResolver(caches.types, caches.modules, loaded)
+      const sourceOfRead = (): StateSource => ({ ...sourceOf(loaded, slice?.record, caches), types, loading: loaded })
+      let source = sourceOfRead()
       for (let rounds = 0; rounds <= maxRounds; rounds++) {
         loaded.isUsed = false
-        if (slice) reader = readerOfSlice(loaded, slice.record)
+        if (slice) source = sourceOfRead()
         // A new ledger for each run, because a ledger keeps the state that it pinned last.
-        const result = attempt(() => run(createLedgerOver(loaded, () => reader, caches)))
+        const result = attempt(() => run(createLedgerOver(loaded, () => source, caches)))
         const outcome = result instanceof Promise ? await result : result
         const { isLacking, isUsed } = loaded
         // Asked once, in the same round as what the first run lacked.

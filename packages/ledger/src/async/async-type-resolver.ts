@@ -3,10 +3,10 @@ import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { MoveModule, SignatureToken, StructDefinition } from '@ledger-state/move-module'
 import type { TypeTag } from '@ledger-state/type-tag'
-import type { ModuleCache } from '../modules/module-cache.js'
-import { TypeResolver } from '../types/type-resolver.js'
+import type { ModuleCache } from '../caches/module-cache.js'
+import type { TypeResolver } from '../types/type-resolver.js'
+import type { LoadedState } from './loaded-state.js'
 import type { LoadedVersion } from './loaded-version.js'
-import { loadedVersionOf } from './loaded-version-of.js'
 
 /** Most structs whose modules one run looks for ahead. */
 const MOST_STRUCTS = 1_024
@@ -18,19 +18,23 @@ type StructToken = Extract<SignatureToken, { kind: 'struct' }>
  * then looks for all other modules that the type is known to need, so that one round loads a whole level of them. It
  * returns a codec that prints nothing, so that the run continues and finds out what else is lacking.
  */
-export class AsyncTypeResolver extends TypeResolver {
+export class AsyncTypeResolver implements TypeResolver {
+  readonly #types: TypeResolver
   readonly #modules: ModuleCache
+  readonly #loaded: LoadedState
 
-  constructor(modules: ModuleCache) {
-    super(modules)
+  /** @param types resolves the types whose modules are loaded */
+  constructor(types: TypeResolver, modules: ModuleCache, loaded: LoadedState) {
+    this.#types = types
     this.#modules = modules
+    this.#loaded = loaded
   }
 
-  override resolve(tag: TypeTag, view: StateView): Codec {
+  resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
     try {
-      return super.resolve(tag, view)
+      return this.#types.resolve(tag, view, noteDependency)
     } catch (error) {
-      const loaded = loadedVersionOf(view)
+      const loaded = this.#loaded.loadedAt(view.version)
       if (!loaded?.isLacking) throw error
       this.#searchModules(tag, loaded)
       return unknownCodec(error)

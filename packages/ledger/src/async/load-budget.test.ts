@@ -4,7 +4,8 @@ import { overriding } from '@ledger-state/testing/overriding'
 import { tableItemKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import type { Ledger } from '../ledger.js'
+import { readRawTableItem } from '../index.js'
+import type { Ledger } from '../state/ledger.js'
 import { createAsyncLedger } from './async-ledger.js'
 import { LoadBudget } from './load-budget.js'
 
@@ -40,7 +41,7 @@ async function largeItems() {
 function lengthsOf(ledger: Ledger, keys: readonly Uint8Array[]): (number | undefined)[] {
   return keys.map((key) => {
     try {
-      return ledger.at().readRawTableItem(HANDLE, key).length
+      return readRawTableItem(ledger.at(), HANDLE, key).length
     } catch {
       return undefined
     }

@@ -11,20 +11,27 @@ import {
   type StoreBase,
   type WriteSearch,
 } from '@ledger-state/engine'
+import type { ViewState } from '@ledger-state/move-vm'
+import type { Loading } from '../state/loading.js'
 import type { KnownModules } from './known-modules.js'
 import type { LoadBudget } from './load-budget.js'
 import { LoadedBlocks } from './loaded-blocks.js'
 import { LoadedHistory } from './loaded-history.js'
 import { LoadedVersion } from './loaded-version.js'
+import { loadedViewState } from './loaded-view-state.js'
 import { LoadedWrites } from './loaded-writes.js'
 import { Prunes } from './prunes.js'
+
+/** Most runs of a view in one page of its history. Each takes a round or more, and a read may take 256. */
+const MOST_VIEW_RUNS = 48
 
 /**
  * The part of an async state that one read has loaded, with synchronous answers. What is not loaded is answered as if
  * it were absent, and is noted. So the answer of a run that lacked something must not be used: `load` loads in one
  * round all that it lacked, and the read runs again.
  */
-export class LoadedState implements SearchingReader {
+export class LoadedState implements SearchingReader, Loading {
+  readonly mostViewRuns = MOST_VIEW_RUNS
   readonly #modules: KnownModules
   readonly #budget: LoadBudget
   readonly #prunes = new Prunes()
@@ -95,6 +102,25 @@ export class LoadedState implements SearchingReader {
     }
     const loaded = new LoadedVersion(view, this.#modules, this.#budget, this.#prunes)
     this.#versions.set(view.version, loaded)
+    return loaded
+  }
+
+  /** The loaded part of the state at a version; undefined if no read has asked for it. */
+  loadedAt(version: bigint): LoadedVersion | undefined {
+    return this.#versions.get(version)
+  }
+
+  viewState(view: StateView): ViewState {
+    return loadedViewState(this, this.#expectLoaded(view.version), view)
+  }
+
+  keep<T>(version: bigint, name: string, begin: () => T): T {
+    return this.#expectLoaded(version).keep(name, begin)
+  }
+
+  #expectLoaded(version: bigint): LoadedVersion {
+    const loaded = this.loadedAt(version)
+    if (!loaded) throw new Error(`no view of version ${version} was made`)
     return loaded
   }
 

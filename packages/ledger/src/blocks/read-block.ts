@@ -1,6 +1,7 @@
 import type { BlockInfo } from '@ledger-state/core'
-import { type Block, type LedgerSummary, type StateReader, versionNotFound, versionPruned } from '@ledger-state/engine'
+import { type Block, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { blockNotFound, blockPruned } from '../errors.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { readBlockHash } from './block-hash.js'
 
 /** A block with its first and last version, and its hash if the state has it. */
@@ -15,29 +16,31 @@ export interface LedgerBlock extends BlockInfo {
 // The store may commit and prune after `ledger` was pinned. Answers are those of the pinned ledger.
 
 /**
- * The block with a height.
+ * The block of `state.ledger` with a height, whatever version is read.
  * @throws `block_not_found`, `block_pruned`
  */
-export function blockByHeight(reader: StateReader, ledger: LedgerSummary, height: bigint): LedgerBlock {
+export function blockByHeight(state: LedgerState, height: bigint): LedgerBlock {
+  const { ledger, source } = state
   if (height > ledger.latestBlock.height) throw blockNotFound(height)
-  const block = height < ledger.oldestBlock.height ? undefined : reader.blockByHeight(height)
+  const block = height < ledger.oldestBlock.height ? undefined : source.reader.blockByHeight(height)
   if (!block) throw blockPruned(height)
-  return describeBlock(reader, ledger, block)
+  return describeBlock(state, block)
 }
 
 /**
- * The block of a version.
+ * The block of `state.ledger` with a version.
  * @throws `version_not_found`, `version_pruned`
  */
-export function blockByVersion(reader: StateReader, ledger: LedgerSummary, version: bigint): LedgerBlock {
-  const { latestVersion, oldestVersion } = ledger
+export function blockByVersion(state: LedgerState, version: bigint): LedgerBlock {
+  const { latestVersion, oldestVersion } = state.ledger
   if (version > latestVersion) throw versionNotFound(version)
   if (version < oldestVersion) throw versionPruned(version, oldestVersion)
-  return describeBlock(reader, ledger, reader.blockAt(version))
+  return describeBlock(state, state.source.reader.blockAt(version))
 }
 
-function describeBlock(reader: StateReader, { latestVersion }: LedgerSummary, found: Block): LedgerBlock {
+function describeBlock({ ledger, source }: LedgerState, found: Block): LedgerBlock {
+  const { latestVersion } = ledger
   const { firstVersion, block } = found
   const lastVersion = found.lastVersion < latestVersion ? found.lastVersion : latestVersion
-  return { ...block, firstVersion, lastVersion, hash: readBlockHash(reader.at(firstVersion), block.height) }
+  return { ...block, firstVersion, lastVersion, hash: readBlockHash(source.reader.at(firstVersion), block.height) }
 }

@@ -4,8 +4,8 @@ import { ABILITY, type FieldDefinition, writeModule } from '@ledger-state/move-m
 import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
 import { KnownModules } from '../async/known-modules.js'
-import { ModuleCache } from '../modules/module-cache.js'
-import { TypeResolver } from '../types/type-resolver.js'
+import { CachedTypeResolver } from '../types/type-resolver.js'
+import { ModuleCache } from './module-cache.js'
 
 const HOME = parseAddress('0xcafe')
 const KEY = moduleKey(HOME, 'm')
@@ -22,7 +22,7 @@ function publishing(version: bigint, names: readonly string[]): VersionWrites {
 it('a ledger resolves a type by the module of its branch, after a truncation and a commit under the same number', async () => {
   const engine = createMemoryEngine()
   await engine.commit([publishing(0n, ['zero']), publishing(1n, ['old'])], CHAIN)
-  const types = new TypeResolver(new ModuleCache())
+  const types = new CachedTypeResolver(new ModuleCache())
   const layout = () => JSON.stringify(types.resolve(parseTypeTag('0xcafe::m::S'), engine.at()).layout)
   expect(layout()).toContain('old')
   await engine.truncateTo(0n)

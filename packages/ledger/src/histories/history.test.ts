@@ -17,9 +17,18 @@ import {
 } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseAsset } from '../balances/asset.js'
-import { primaryStoreAddress } from '../balances/derived-address.js'
-import { createLedger } from '../create-ledger.js'
+import { parseAsset } from '../assets/asset.js'
+import { primaryStoreAddress } from '../assets/derived-address.js'
+import {
+  balanceHistory,
+  listResources,
+  rawTableItemHistory,
+  readBalance,
+  readResource,
+  resourceHistory,
+  tableItemHistory,
+} from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 import { isUnreadable } from '../types/unreadable.js'
 import type { Change, ChangeHistoryOptions, History } from './history.js'
 
@@ -142,8 +151,8 @@ describe('the history of a balance', () => {
         const engine = await engineOf(first, versions)
         await engine.prune(retained)
         const ledger = createLedger(engine)
-        const balanceAt = (version: bigint) => ledger.at(version).readBalance(OWNER, COIN)
-        expectSameAsReads(ledger.at().balanceHistory(OWNER, COIN), balanceAt, 0n, ledger.info!)
+        const balanceAt = (version: bigint) => readBalance(ledger.at(version), OWNER, COIN)
+        expectSameAsReads(balanceHistory(ledger.at(), OWNER, COIN), balanceAt, 0n, ledger.info!)
       }),
       RUNS,
     )
@@ -157,7 +166,7 @@ describe('the history of a balance', () => {
         const engine = await engineOf(first, versions)
         await engine.prune(retained)
         const state = createLedger(engine).at()
-        const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+        const list = (options: ChangeHistoryOptions) => balanceHistory(state, OWNER, COIN, options)
         const all = [...list({})]
         const expected = all.filter((change) => change.version >= (from ?? 0n) && change.version <= (to ?? 100n))
         expect([...list({ from, to })]).toEqual(expected)
@@ -173,7 +182,7 @@ describe('the history of a balance', () => {
   it('has the times of blocks, ends at the version of the state, and reports whether its beginning is known', async () => {
     const versions = [1n, 2n, 3n, 4n, 5n, 6n].map((balance): Write[] => [[COIN_KEY, coinStore(balance)]])
     const ledger = createLedger(await engineOf(0n, versions))
-    const changesAt = (version: bigint) => ledger.at(version).balanceHistory(OWNER, COIN)
+    const changesAt = (version: bigint) => balanceHistory(ledger.at(version), OWNER, COIN)
     expect(
       [...changesAt(3n)].map(({ version, timestampUsec, value: balance }) => [version, timestampUsec, balance]),
     ).toEqual([
@@ -184,13 +193,13 @@ describe('the history of a balance', () => {
     ])
     expect(changesAt(3n).complete).toBe(true)
     const later = await engineOf(5n, versions)
-    expect(createLedger(later).at().balanceHistory(OWNER, COIN).complete).toBe(false)
+    expect(balanceHistory(createLedger(later).at(), OWNER, COIN).complete).toBe(false)
     const pruned = await engineOf(0n, versions)
     await pruned.prune(1n)
     const state = createLedger(pruned).at()
-    expect(state.balanceHistory(OWNER, COIN).complete).toBe(true)
-    expect(state.balanceHistory(OWNER, COIN, { from: 2n }).complete).toBe(false)
-    expect([...state.balanceHistory(OWNER, COIN)].map(({ version }) => version)).toEqual([5n, 4n, 3n])
+    expect(balanceHistory(state, OWNER, COIN).complete).toBe(true)
+    expect(balanceHistory(state, OWNER, COIN, { from: 2n }).complete).toBe(false)
+    expect([...balanceHistory(state, OWNER, COIN)].map(({ version }) => version)).toEqual([5n, 4n, 3n])
   })
 
   it('is refused if the pruner passed it, before or during a page or between two pages, never with a gap', async () => {
@@ -200,16 +209,16 @@ describe('the history of a balance', () => {
       const engine = await engineOf(0n, versions)
       const ledger = createLedger(engine)
       const state = ledger.at()
-      const items = state.balanceHistory(OWNER, COIN, { order })[Symbol.iterator]()
-      const recent = state.balanceHistory(OWNER, COIN, { order, from: 7n })
+      const items = balanceHistory(state, OWNER, COIN, { order })[Symbol.iterator]()
+      const recent = balanceHistory(state, OWNER, COIN, { order, from: 7n })
       items.next()
-      const page = state.balanceHistory(OWNER, COIN, { order, limit: order === 'desc' ? 6 : 3 })
+      const page = balanceHistory(state, OWNER, COIN, { order, limit: order === 'desc' ? 6 : 3 })
       expect([...page]).toHaveLength(order === 'desc' ? 6 : 3)
       await engine.prune(3n)
       expect(() => {
         while (!items.next().done);
       }).toThrow(pruned)
-      expect(() => [...ledger.at().balanceHistory(OWNER, COIN, { order, start: page.cursor })]).toThrow(pruned)
+      expect(() => [...balanceHistory(ledger.at(), OWNER, COIN, { order, start: page.cursor })]).toThrow(pruned)
       // Versions that the pruner has not reached are still listed.
       expect([...recent]).toHaveLength(2)
     }
@@ -220,14 +229,14 @@ describe('the history of a balance', () => {
     const engine = await engineOf(0n, versions)
     const state = createLedger(engine).at()
     await engine.prune(3n)
-    const history = state.balanceHistory(OWNER, COIN)
+    const history = balanceHistory(state, OWNER, COIN)
     expect(() => [...history]).toThrow(expect.objectContaining({ code: 'version_pruned' }))
   })
 
   it('ends a page after a bounded number of writes that change nothing', async () => {
     const writes = Array.from({ length: 2_500 }, (_, at): Write[] => [[STORE_KEY, primaryStore(1n, at % 2)]])
     const state = createLedger(await engineOf(0n, writes)).at()
-    const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+    const list = (options: ChangeHistoryOptions) => balanceHistory(state, OWNER, COIN, options)
     const page = list({ limit: 10 })
     expect([...page]).toEqual([])
     expect(page.cursor).toBe(499n)
@@ -251,7 +260,7 @@ describe('the history of a balance', () => {
     for (const order of ['desc', 'asc'] as const) {
       for (const start of [undefined, 500n]) {
         taken = 0
-        expect([...state.balanceHistory(OWNER, COIN, { order, start, limit: 10 })]).toHaveLength(10)
+        expect([...balanceHistory(state, OWNER, COIN, { order, start, limit: 10 })]).toHaveLength(10)
         expect(taken).toBeLessThanOrEqual(13)
       }
     }
@@ -268,8 +277,8 @@ it('a history continues after a change that cannot be read, in either order and 
   const cut = 'invalid_bcs: the stored CoinStore at 0xcafe cannot be decoded: unexpected end of input at byte 1'
   // Versions 3 and 4 have the same value.
   const expected = [3n, cut, 2n, cut, 1n]
-  expect([...state.balanceHistory(OWNER, COIN)].map(seenOf)).toEqual(expected)
-  const list = (options: ChangeHistoryOptions) => state.balanceHistory(OWNER, COIN, options)
+  expect([...balanceHistory(state, OWNER, COIN)].map(seenOf)).toEqual(expected)
+  const list = (options: ChangeHistoryOptions) => balanceHistory(state, OWNER, COIN, options)
   expect(readInPages(list, { limit: 1 }).map(seenOf)).toEqual(expected)
   expect(readInPages(list, { limit: 2, order: 'asc' }).map(seenOf)).toEqual(expected.toReversed())
 })
@@ -294,8 +303,8 @@ it('a history of a member continues after a group that cannot be read', async ()
   )
   const ledger = createLedger(engine)
   const tag = parseStructTag('0x1::fungible_asset::FungibleStore')
-  const readAt = (version: bigint) => seen(() => ledger.at(version).readResource(store, tag).toJson())
-  const history = [...ledger.at().resourceHistory(store, tag)]
+  const readAt = (version: bigint) => seen(() => readResource(ledger.at(version), store, tag).toJson())
+  const history = [...resourceHistory(ledger.at(), store, tag)]
   expect(history.map((change) => (change.error ? seenOf(change) : change.value?.toJson()))).toEqual(
     [2n, 1n, 0n].map(readAt),
   )
@@ -322,13 +331,13 @@ describe('the history of a table item', () => {
         const ledger = createLedger(engine)
         const u8 = ledger.parseType('u8')
         const request = { handle: HANDLE, keyType: u8, valueType: u8, key: new JsonNumber('1') }
-        const typed = ledger.at().tableItemHistory(request)
-        const raw = [...ledger.at().rawTableItemHistory(HANDLE, Uint8Array.of(1))]
+        const typed = tableItemHistory(ledger.at(), request)
+        const raw = [...rawTableItemHistory(ledger.at(), HANDLE, Uint8Array.of(1))]
         expect([...typed].map((change) => ({ ...change, value: change.value?.toJson() }))).toEqual(
           raw.map((change) => ({ ...change, value: change.value && String(change.value[0]) })),
         )
         const bytesAt = (version: bigint) => engine.at(version).get(key)
-        expectSameAsReads(ledger.at().rawTableItemHistory(HANDLE, Uint8Array.of(1)), bytesAt, undefined, ledger.info!)
+        expectSameAsReads(rawTableItemHistory(ledger.at(), HANDLE, Uint8Array.of(1)), bytesAt, undefined, ledger.info!)
       }),
       RUNS,
     )
@@ -348,7 +357,7 @@ describe.skipIf(!hasSharedData)('the history of a resource of the account fixtur
       for (const { key } of engine.at(version).scan(new Uint8Array(0))) {
         const decoded = decodeStateKey(key)
         if (!('address' in decoded)) continue
-        for (const resource of ledger.at(version).listResources(decoded.address)) {
+        for (const resource of listResources(ledger.at(version), decoded.address)) {
           const text = resource.typeText()
           seen.set(`${bytesToHex(decoded.address)} ${text}`, { address: decoded.address, text })
         }
@@ -367,16 +376,16 @@ describe.skipIf(!hasSharedData)('the history of a resource of the account fixtur
     for (const { address, text } of seen.values()) {
       if (text.includes('|')) continue
       const tag = parseStructTag(text)
-      const history = [...ledger.at().resourceHistory(address, tag)]
+      const history = [...resourceHistory(ledger.at(), address, tag)]
       for (const change of history) {
         const version = change.version < oldestVersion ? oldestVersion : change.version
-        expect(jsonOf(() => change.value)).toBe(jsonOf(() => ledger.at(version).readResource(address, tag)))
+        expect(jsonOf(() => change.value)).toBe(jsonOf(() => readResource(ledger.at(version), address, tag)))
       }
       for (let version = oldestVersion; version <= latestVersion; version += isSlowRun ? 7n : 49n) {
         const newest = history.find((change) => change.version <= version)
         const bytes = newest?.value?.bytes
         const read = jsonOf(() => {
-          const resource = ledger.at(version).readResource(address, tag)
+          const resource = readResource(ledger.at(version), address, tag)
           expect(bytes && bytesToHex(bytes)).toBe(bytesToHex(resource.bytes))
           return resource
         })

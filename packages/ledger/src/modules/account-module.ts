@@ -1,10 +1,10 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
 import { type ModuleAbi, moduleAbi, readModuleInterface } from '@ledger-state/move-module'
 import { decodeStateKey, moduleKey } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
 import { accountModuleNotFound } from '../errors.js'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import type { LedgerState } from '../state/ledger-state.js'
 
 /** A module of an account. */
 export interface AccountModule {
@@ -46,7 +46,7 @@ export function createAccountModule(address: Uint8Array, name: string, bytes: Ui
  * Reads a module of an account.
  * @throws `account_module_not_found`
  */
-export function readAccountModule(view: StateView, address: Uint8Array, name: string): AccountModule {
+export function readAccountModule({ view }: LedgerState, address: Uint8Array, name: string): AccountModule {
   const bytes = view.get(moduleKey(address, name))
   if (!bytes) throw accountModuleNotFound(address, name, view.version)
   return createAccountModule(address, name, bytes)
@@ -54,7 +54,7 @@ export function readAccountModule(view: StateView, address: Uint8Array, name: st
 
 /** The modules of an account in the order of their state keys' bytes: shorter names come first. */
 export function listAccountModules(
-  view: StateView,
+  { view }: LedgerState,
   address: Uint8Array,
   { start, ...ends }: ListOptions = {},
 ): Listing<AccountModule> {

@@ -1,12 +1,11 @@
 import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
-import type { StateView } from '@ledger-state/engine'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
 import { listedResourceUnreadable } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
-import type { TypeResolver } from '../types/type-resolver.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { createResource, type Resource } from './resource.js'
 
 /**
@@ -14,14 +13,14 @@ import { createResource, type Resource } from './resource.js'
  * @throws (the iteration) `stored_data_invalid` if a group cannot be read; `version_pruned`
  */
 export function listResources(
-  view: StateView,
-  types: TypeResolver,
+  state: LedgerState,
   address: Uint8Array,
   { start, ...ends }: ListOptions = {},
 ): Listing<Resource> {
+  const { view, source } = state
   return createListing(scanAccount(view, address, 'resources', start), ends, function* (entry) {
     for (const { name, bytes } of readMembers(entry)) {
-      yield createResource(view, types, name, bytes, listedResourceUnreadable)
+      yield createResource(view, source.types, name, bytes, listedResourceUnreadable)
     }
   })
 }

@@ -3,8 +3,7 @@ import type { StateView } from '@ledger-state/engine'
 import { findGroupMember } from '@ledger-state/move-module'
 import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
 import { resourceNotFound, storedResourceUnreadable } from '../errors.js'
-import type { ModuleCache } from '../modules/module-cache.js'
-import type { TypeResolver } from '../types/type-resolver.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { createResource, type Resource } from './resource.js'
 
 /**
@@ -12,24 +11,25 @@ import { createResource, type Resource } from './resource.js'
  * stored by itself or in a group.
  * @throws `resource_not_found`; `stored_data_invalid` if the group cannot be read
  */
-export function readResource(
-  view: StateView,
-  types: TypeResolver,
-  modules: ModuleCache,
-  address: Uint8Array,
-  tag: StructTag,
-): Resource {
-  const group = resourceGroupOf(view, modules, tag)
+export function readResource(state: LedgerState, address: Uint8Array, tag: StructTag): Resource {
+  const { view, source } = state
+  const group = resourceGroupOf(state, tag)
   const bytes = group ? readMember(view, address, group, tag) : view.get(resourceKey(address, tag))
   if (!bytes) throw resourceNotFound(address, typeTagToText(tag), view.version)
-  return createResource(view, types, tag, bytes, storedResourceUnreadable)
+  return createResource(view, source.types, tag, bytes, storedResourceUnreadable)
+}
+
+/** The state key in database form of a resource, or of its group if its module says that it is in one. */
+export function resourceStateKey(state: LedgerState, address: Uint8Array, tag: StructTag): Uint8Array {
+  const group = resourceGroupOf(state, tag)
+  return group ? resourceGroupKey(address, group) : resourceKey(address, tag)
 }
 
 /**
  * The group that a resource is stored in; undefined if it is stored by itself, as resources of unreadable modules are.
  */
-export function resourceGroupOf(view: StateView, modules: ModuleCache, tag: StructTag): StructTag | undefined {
-  const module = modules.find(view, { address: tag.address, name: tag.module })
+export function resourceGroupOf({ view, source }: LedgerState, tag: StructTag): StructTag | undefined {
+  const module = source.modules.find(view, { address: tag.address, name: tag.module })
   try {
     return module?.read().structs.find(({ name }) => name === tag.name)?.resourceGroup
   } catch (error) {

@@ -20,9 +20,17 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
 import { resultOf } from '../../testing/result-of.ts'
-import { createLedger } from '../create-ledger.js'
-import type { FoundTableTypes, LedgerState, Resource } from '../index.js'
-import { ModuleCache } from '../modules/module-cache.js'
+import { ModuleCache } from '../caches/module-cache.js'
+import {
+  type FoundTableTypes,
+  findTableTypes,
+  type LedgerState,
+  listResources,
+  listTableItems,
+  type Resource,
+  readResource,
+} from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 /** JSON of a resource; undefined if the stored bytes do not fit their type. */
 function jsonOf(resource: Resource): string | undefined {
@@ -63,7 +71,7 @@ describe
   it('are looked for in every place of every resource: what can be printed is walked through to its last byte', () => {
     const modules = new ModuleCache()
     for (const owner of owners()) {
-      for (const resource of state.listResources(owner)) {
+      for (const resource of listResources(state, owner)) {
         const json = jsonOf(resource)
         if (json === undefined || json.includes('__fun_name__')) continue
         const reader = new ByteReader(resource.bytes)
@@ -87,13 +95,13 @@ describe
     for (const text of handles) {
       const handle = parseAddress(text)
       for (const holder of holders) {
-        const types = resultOf(state.findTableTypes(handle, holder))
+        const types = resultOf(findTableTypes(state, handle, holder))
         if (!types) continue
         found++
         if (!types.foundInItem) {
-          expect(state.readResource(holder, types.foundIn).toJson()).toContain(`"0x${text.replace(/^0x0*/, '')}"`)
+          expect(readResource(state, holder, types.foundIn).toJson()).toContain(`"0x${text.replace(/^0x0*/, '')}"`)
         }
-        for (const { key, value } of state.listTableItems(handle, types)) {
+        for (const { key, value } of listTableItems(state, handle, types)) {
           expect([typeTagToText(types.keyType), key!.toJson()]).not.toContain('')
           expect(() => value!.toJson()).not.toThrow()
         }
@@ -177,7 +185,7 @@ describe('the types of a table in an item of another table', () => {
       item(OUTER, Uint8Array.of(4), boxes(parseAddress('0x999'), MIDDLE)),
       item(MIDDLE, new Uint8Array(8), INNER),
     )
-    const find = (handle: Uint8Array) => texts(resultOf(state.findTableTypes(handle, HOME)))
+    const find = (handle: Uint8Array) => texts(resultOf(findTableTypes(state, handle, HOME)))
     expect(find(OUTER)).toEqual({ types: ['u8', '0xcafe::m::Choice', '0xcafe::m::Root'], item: undefined })
     expect(find(MIDDLE)).toEqual({ types: ['u64', '0xcafe::m::Leaf', '0xcafe::m::Root'], item: [hex(OUTER), '0x04'] })
     expect(find(INNER)).toEqual({
@@ -193,7 +201,7 @@ describe('the types of a table in an item of another table', () => {
       item(OUTER, Uint8Array.of(2), Uint8Array.of(7, 7)),
       item(MIDDLE, new Uint8Array(8), OUTER),
     )
-    expect(resultOf(state.findTableTypes(INNER, HOME))).toBeUndefined()
+    expect(resultOf(findTableTypes(state, INNER, HOME))).toBeUndefined()
   })
 
   it('are not looked for in more than 5,000 places, with a pause after each', async () => {
@@ -203,11 +211,11 @@ describe('the types of a table in an item of another table', () => {
       item(handles.at(-1)!, new Uint8Array(8), INNER),
       item(handles[10]!, new Uint8Array(8), MIDDLE),
     )
-    const search = state.findTableTypes(INNER, HOME)
+    const search = findTableTypes(state, INNER, HOME)
     let pauses = 0
     while (!search.next().done) pauses++
     expect(pauses).toBe(5_000)
-    expect(resultOf(state.findTableTypes(MIDDLE, HOME))).toBeDefined()
+    expect(resultOf(findTableTypes(state, MIDDLE, HOME))).toBeDefined()
   })
 })
 

@@ -1,11 +1,9 @@
 import { ADDRESS_LENGTH, ByteReader, bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes, copyBytes, indexOfBytes } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
 import { isTable, ValueWalker } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
-import type { ModuleCache } from '../modules/module-cache.js'
 import { listResources } from '../resources/list-resources.js'
-import type { TypeResolver } from '../types/type-resolver.js'
+import type { LedgerState } from '../state/ledger-state.js'
 
 /** The types of a table, and the place of its handle. */
 export interface FoundTableTypes {
@@ -39,19 +37,12 @@ interface Table {
  * MiB.
  * @throws `stored_data_invalid` if a group cannot be read
  */
-export function findTableTypes(
-  view: StateView,
-  types: TypeResolver,
-  modules: ModuleCache,
-  handle: Uint8Array,
-  holder: Uint8Array,
-): TableTypesSearch {
-  return new Search(view, types, modules, handle).run(holder)
+export function findTableTypes(state: LedgerState, handle: Uint8Array, holder: Uint8Array): TableTypesSearch {
+  return new Search(state, handle).run(holder)
 }
 
 class Search {
-  readonly #view: StateView
-  readonly #types: TypeResolver
+  readonly #state: LedgerState
   readonly #handle: Uint8Array
   readonly #walker: ValueWalker
   /** Tables in the order in which they were found, searched or not. */
@@ -61,26 +52,26 @@ class Search {
   #keys = 0
   #bytes = 0
 
-  constructor(view: StateView, types: TypeResolver, modules: ModuleCache, handle: Uint8Array) {
-    this.#view = view
-    this.#types = types
+  constructor(state: LedgerState, handle: Uint8Array) {
+    const { view, source } = state
+    this.#state = state
     this.#handle = handle
     this.#walker = new ValueWalker(
-      (id) => modules.find(view, id)?.read(),
+      (id) => source.modules.find(view, id)?.read(),
       (struct, reader) => this.#visit(struct, reader),
     )
   }
 
   *run(holder: Uint8Array): TableTypesSearch {
     // Most resources do not hold the bytes of the handle; finding that out costs little.
-    for (const { tag, bytes } of listResources(this.#view, this.#types, holder)) {
+    for (const { tag, bytes } of listResources(this.#state, holder)) {
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
       if (this.#holdsHandle(bytes)) this.#walk(tag, bytes)
       if (this.#found) return resultOf(this.#found, undefined)
       yield
     }
-    for (const { tag, bytes } of listResources(this.#view, this.#types, holder)) {
+    for (const { tag, bytes } of listResources(this.#state, holder)) {
       if (this.#isSpent(bytes)) return undefined
       this.#resource = tag
       this.#walk(tag, bytes)
@@ -98,7 +89,7 @@ class Search {
     yield
     const prefix = tableKeyPrefix(handle)
     this.#resource = resource
-    for (const { key, value } of this.#view.scan(prefix)) {
+    for (const { key, value } of this.#state.view.scan(prefix)) {
       if (this.#isSpent(value)) return undefined
       this.#walk(valueType, value)
       if (this.#found) {

@@ -3,7 +3,8 @@ import { parseTypeTag, tableItemKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import { createLedger } from '../create-ledger.js'
+import { listTableItems } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 const HANDLE = parseAddress('0x7ab1e')
 const OTHER_HANDLE = parseAddress('0x7ab1f')
@@ -25,7 +26,7 @@ it('listTableItems lists the items of one table in the order of their keys, in p
       const found: unknown[] = []
       let start: Uint8Array | undefined
       do {
-        const page = state.listTableItems(HANDLE, {}, { start, limit })
+        const page = listTableItems(state, HANDLE, {}, { start, limit })
         for (const { keyBytes, bytes } of page) found.push([bytesToHex(keyBytes), bytes[0]])
         start = page.cursor
       } while (start !== undefined)
@@ -38,11 +39,11 @@ it('listTableItems decodes keys and values whose types it is given', async () =>
   const state = await stateOf([[tableItemKey(HANDLE, Uint8Array.of(1, 0)), Uint8Array.of(7)]])
   const read = (types: { keyType?: string; valueType?: string }) => {
     const tags = Object.fromEntries(Object.entries(types).map(([name, text]) => [name, parseTypeTag(text)]))
-    return Array.from(state.listTableItems(HANDLE, tags), ({ key, value }) => [key?.toJson(), value?.toJson()])
+    return Array.from(listTableItems(state, HANDLE, tags), ({ key, value }) => [key?.toJson(), value?.toJson()])
   }
   expect(read({})).toEqual([[undefined, undefined]])
   expect(read({ keyType: 'u16' })).toEqual([['1', undefined]])
   expect(read({ keyType: 'u16', valueType: 'u8' })).toEqual([['1', '7']])
   expect(() => read({ keyType: 'u64' })).toThrow(expect.objectContaining({ code: 'value_type_mismatch' }))
-  expect([...state.listTableItems(OTHER_HANDLE)]).toEqual([])
+  expect([...listTableItems(state, OTHER_HANDLE)]).toEqual([])
 })

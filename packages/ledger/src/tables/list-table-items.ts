@@ -1,8 +1,8 @@
-import { type StateView, scanFrom } from '@ledger-state/engine'
+import { scanFrom } from '@ledger-state/engine'
 import { type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import type { StoredValue } from '../types/stored-value.js'
-import type { TypeResolver } from '../types/type-resolver.js'
 import { createTableValue } from './table-item.js'
 
 /** The types of a table, as far as they are known. */
@@ -20,16 +20,19 @@ export interface ListedTableItem {
   readonly value: StoredValue | undefined
 }
 
-/** The items of a table in the order of the bytes of their keys. A table that does not exist has no items. */
+/**
+ * The items of a table in the order of the bytes of their keys. A table that does not exist has no items. The JSON of a
+ * key or value throws `value_type_mismatch` if its type cannot be resolved or the bytes do not fit it.
+ */
 export function listTableItems(
-  view: StateView,
-  types: TypeResolver,
+  { view, source }: LedgerState,
   handle: Uint8Array,
-  { keyType, valueType }: TableTypes,
-  { start, ...ends }: ListOptions,
+  { keyType, valueType }: TableTypes = {},
+  { start, ...ends }: ListOptions = {},
 ): Listing<ListedTableItem> {
   const prefix = tableKeyPrefix(handle)
-  const typed = (type: TypeTag | undefined, bytes: Uint8Array) => type && createTableValue(view, types, type, bytes)
+  const typed = (type: TypeTag | undefined, bytes: Uint8Array) =>
+    type && createTableValue(view, source.types, type, bytes)
   // One more than the page shows, for the cursor.
   const limit = ends.limit === undefined ? undefined : ends.limit + 1
   return createListing(scanFrom(view, prefix, { start, limit }), ends, function* (entry) {

@@ -6,8 +6,9 @@ import { overriding } from '@ledger-state/testing/overriding'
 import { moduleKey, parseTypeTag, tableItemKey } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import { parseAsset } from '../balances/asset.js'
-import { createLedger } from '../create-ledger.js'
+import { parseAsset } from '../assets/asset.js'
+import { readBalance, readRawTableItem, readTableItem } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 const HOME = parseAddress('0xcafe')
 const HANDLE = parseAddress('0x7ab1e')
@@ -47,7 +48,7 @@ describe('readTableItem', () => {
       [],
     )
     const ledger = createLedger(engine)
-    const printed = (version: bigint) => ledger.at(version).readTableItem(item('0xcafe::m::S')).toJson()
+    const printed = (version: bigint) => readTableItem(ledger.at(version), item('0xcafe::m::S')).toJson()
     const before = '{"a":2,"b":1}'
     const after = '{"b":1,"c":2}'
     for (let round = 0; round < 2; round++) {
@@ -58,10 +59,10 @@ describe('readTableItem', () => {
   it('sees a module that an upgrade changes after the type was cached', async () => {
     const engine = await engineOf([[moduleKey(HOME, 'm'), moduleWith('a')], itemWrite('0x01')])
     const ledger = createLedger(engine)
-    expect(ledger.at().readTableItem(item('0xcafe::m::S')).toJson()).toBe('{"a":1}')
+    expect(readTableItem(ledger.at(), item('0xcafe::m::S')).toJson()).toBe('{"a":1}')
     const block = { height: 1n, epoch: 0n, timestampUsec: 0n }
     await engine.commit([{ version: 1n, block, writes: [[moduleKey(HOME, 'm'), moduleWith('z')]] }], { chainId: 4 })
-    expect(ledger.at().readTableItem(item('0xcafe::m::S')).toJson()).toBe('{"z":1}')
+    expect(readTableItem(ledger.at(), item('0xcafe::m::S')).toJson()).toBe('{"z":1}')
   })
 
   it('costs one look-up once its types are resolved', async () => {
@@ -80,23 +81,23 @@ describe('readTableItem', () => {
       },
     })
     const ledger = createLedger(counted)
-    ledger.at().readTableItem(item('0xcafe::m::S')).toJson()
+    readTableItem(ledger.at(), item('0xcafe::m::S')).toJson()
     lookUps = 0
-    ledger.at().readTableItem(item('0xcafe::m::S')).toJson()
+    readTableItem(ledger.at(), item('0xcafe::m::S')).toJson()
     expect(lookUps).toBe(1)
   })
 
   it('says what was not found, with the key as it was given', async () => {
     const ledger = createLedger(await engineOf([]))
-    expect(() => ledger.at().readTableItem(item('u8', '"42"'))).toThrow(
+    expect(() => readTableItem(ledger.at(), item('u8', '"42"'))).toThrow(
       'Table Item not found by Table handle(0x7ab1e), Table key("42") and Ledger version(0)',
     )
-    expect(() => ledger.at().readRawTableItem(HANDLE, new Uint8Array(0))).toThrow('Table key(0x)')
+    expect(() => readRawTableItem(ledger.at(), HANDLE, new Uint8Array(0))).toThrow('Table key(0x)')
   })
 
   it('blames the key, or the value type, for what does not fit', async () => {
     const ledger = createLedger(await engineOf([itemWrite('0x0102')]))
-    const read = (request: ReturnType<typeof item>) => () => ledger.at().readTableItem(request).toJson()
+    const read = (request: ReturnType<typeof item>) => () => readTableItem(ledger.at(), request).toJson()
     expect(read(item('u8', '"x"'))).toThrow(
       expect.objectContaining({ code: 'invalid_value', message: expect.stringContaining('key of type u64') }),
     )
@@ -111,8 +112,8 @@ describe('readTableItem', () => {
     const engine = await engineOf([itemWrite('0x01')], [itemWrite('0x02')], [itemWrite('0x03')])
     const state = createLedger(engine).at(0n)
     await engine.prune(1n)
-    expect(() => state.readTableItem(item('u8'))).toThrow(expect.objectContaining({ code: 'version_pruned' }))
-    expect(() => state.readBalance(HOME, parseAsset('0xa'))).toThrow(
+    expect(() => readTableItem(state, item('u8'))).toThrow(expect.objectContaining({ code: 'version_pruned' }))
+    expect(() => readBalance(state, HOME, parseAsset('0xa'))).toThrow(
       expect.objectContaining({ code: 'version_pruned' }),
     )
   })

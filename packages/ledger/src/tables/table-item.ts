@@ -10,6 +10,7 @@ import {
   valueTypeMismatch,
   valueTypeUnresolved,
 } from '../errors.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
@@ -24,14 +25,27 @@ export interface TableItemRequest {
 }
 
 /**
- * Reads a table item.
+ * Reads a table item. Resolves the types of the key and, for JSON, of the value, each within the budget of `layoutOf`.
+ * The JSON of the item throws `value_type_mismatch` if the value type cannot be resolved or the bytes do not fit it.
  * @throws `invalid_value` if the key does not fit its type or the type cannot be resolved; `table_item_not_found`
  */
-export function readTableItem(view: StateView, types: TypeResolver, request: TableItemRequest): StoredValue {
-  const { handle, keyType, valueType, key } = request
-  const bytes = view.get(tableItemKey(handle, encodeTableKey(view, types, keyType, key)))
+export function readTableItem(state: LedgerState, request: TableItemRequest): StoredValue {
+  const { view, source } = state
+  const { handle, valueType, key } = request
+  const bytes = view.get(tableItemStateKey(state, request))
   if (!bytes) throw tableItemNotFound(handle, quoteKey(jsonValueToText(key)), view.version)
-  return createTableValue(view, types, valueType, bytes)
+  return createTableValue(view, source.types, valueType, bytes)
+}
+
+/**
+ * The state key of a table item, in database form.
+ * @throws `invalid_value` if the key does not fit its type or the type cannot be resolved
+ */
+export function tableItemStateKey(
+  { view, source }: LedgerState,
+  { handle, keyType, key }: Pick<TableItemRequest, 'handle' | 'keyType' | 'key'>,
+): Uint8Array {
+  return tableItemKey(handle, encodeTableKey(view, source.types, keyType, key))
 }
 
 /** A key or value whose type the caller names. Its JSON throws `value_type_mismatch` if it does not fit the type. */
@@ -47,7 +61,7 @@ function blameValueType(fault: 'type' | 'value', tag: TypeTag, why: LedgerStateE
  * The BCS of a key.
  * @throws `invalid_value` if the key does not fit its type or the type cannot be resolved
  */
-export function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
+function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, key: JsonValue): Uint8Array {
   try {
     return types.resolve(keyType, view).jsonToBytes(key)
   } catch (error) {
@@ -60,7 +74,7 @@ export function encodeTableKey(view: StateView, types: TypeResolver, keyType: Ty
  * Reads a table item by the BCS of its key.
  * @throws `table_item_not_found`
  */
-export function readRawTableItem(view: StateView, handle: Uint8Array, key: Uint8Array): Uint8Array {
+export function readRawTableItem({ view }: LedgerState, handle: Uint8Array, key: Uint8Array): Uint8Array {
   const bytes = view.get(tableItemKey(handle, key))
   if (bytes) return bytes
   throw tableItemNotFound(handle, quoteKeyBytes(key), view.version)

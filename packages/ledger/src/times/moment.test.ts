@@ -1,7 +1,7 @@
 import { createMemoryEngine } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createLedger } from '../create-ledger.js'
+import { createLedger } from '../state/create-ledger.js'
 import { firstVersionOf, lastVersionOf, parseMoment } from './moment.js'
 
 it('a moment is a version in decimal, or a time as RFC 3339', () => {

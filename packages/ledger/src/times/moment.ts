@@ -1,5 +1,5 @@
 import { isLedgerStateError, parseU64 } from '@ledger-state/core'
-import type { Ledger } from '../ledger.js'
+import type { Ledger } from '../state/ledger.js'
 import { parseTimestamp } from './parse-timestamp.js'
 
 /** A version, or a time in microseconds since 1970. */

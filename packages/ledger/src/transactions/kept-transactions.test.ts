@@ -3,8 +3,9 @@ import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-sta
 import { type KeptTransaction, TRANSACTIONS_KEY, transactionKey, transactionToBytes } from '@ledger-state/records'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createAsyncLedger } from '../async/async-ledger.js'
-import { createLedger } from '../create-ledger.js'
-import type { LedgerState } from '../ledger.js'
+import { hasTransactions, transactionAt, transactionsSince } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
+import type { LedgerState } from '../state/ledger-state.js'
 
 const CHAIN = { chainId: 4 }
 const KEPT = new Uint8Array(0)
@@ -50,25 +51,25 @@ describe.each(['a ledger', 'an async ledger'])('the transactions of %s', (kind) 
 
   it('are those of the versions that came with them', async () => {
     const versions = Array.from({ length: 220 }, (_, version) => BigInt(version))
-    const found = await read((state) => versions.map((version) => state.transactionAt(version)))
+    const found = await read((state) => versions.map((version) => transactionAt(state, version)))
     expect(found).toEqual(versions.map((at) => (at >= 100n && at < 200n ? transactionOf(at) : undefined)))
   })
 
   it('are known since the first of them, as long as none lacks', async () => {
-    expect(await read((state) => [state.hasTransactions, state.transactionsSince], 99n)).toEqual([false, undefined])
-    expect(await read((state) => [state.hasTransactions, state.transactionsSince], 100n)).toEqual([true, 100n])
-    expect(await read((state) => [state.hasTransactions, state.transactionsSince], 199n)).toEqual([true, 100n])
-    expect(await read((state) => [state.hasTransactions, state.transactionsSince], 219n)).toEqual([true, undefined])
+    expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 99n)).toEqual([false, undefined])
+    expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 100n)).toEqual([true, 100n])
+    expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 199n)).toEqual([true, 100n])
+    expect(await read((state) => [hasTransactions(state), transactionsSince(state)], 219n)).toEqual([true, undefined])
   })
 
   it('leave with the window', async () => {
     await engine.prune(70n)
-    expect(await read((state) => [149n, 150n].map((version) => state.transactionAt(version)))).toEqual([
+    expect(await read((state) => [149n, 150n].map((version) => transactionAt(state, version)))).toEqual([
       undefined,
       transactionOf(150n),
     ])
     await engine.prune(10n)
-    expect(await read((state) => state.hasTransactions)).toBe(false)
+    expect(await read((state) => hasTransactions(state))).toBe(false)
   })
 })
 
@@ -76,11 +77,11 @@ it('a version that was cut off has no transaction for whoever pinned it before',
   const state = createLedger(engine).at(150n)
   await engine.truncateTo(140n)
   for (let version = 141n; version < 160n; version++) await engine.commit([versionOf(version)], CHAIN)
-  expect(state.transactionAt(140n)).toEqual(transactionOf(140n))
-  expect(() => state.transactionAt(141n)).toThrow(expect.objectContaining({ code: 'version_truncated' }))
+  expect(transactionAt(state, 140n)).toEqual(transactionOf(140n))
+  expect(() => transactionAt(state, 141n)).toThrow(expect.objectContaining({ code: 'version_truncated' }))
 })
 
 it('what is not a transaction is not taken for one', async () => {
   await engine.commit([versionOf(220n, [transactionKey(220n), Uint8Array.of(1, 2)], [TRANSACTIONS_KEY, KEPT])], CHAIN)
-  expect(createLedger(engine).at().transactionAt(220n)).toBeUndefined()
+  expect(transactionAt(createLedger(engine).at(), 220n)).toBeUndefined()
 })

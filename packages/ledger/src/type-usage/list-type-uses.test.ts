@@ -16,8 +16,15 @@ import { describe, expect, it } from 'vitest'
 import { loadAccountFixture } from '../../testing/account-fixture.ts'
 import { engineOf } from '../../testing/engine-of.ts'
 import { createAsyncLedger } from '../async/async-ledger.js'
-import { createLedger } from '../create-ledger.js'
-import type { LedgerState, ListOptions, TypeUse } from '../index.js'
+import {
+  type LedgerState,
+  type ListOptions,
+  listAccountModules,
+  listResources,
+  listTypeUses,
+  type TypeUse,
+} from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 const COIN = parseStructTag('0xcafe::coin::Coin')
 const HOME = parseAddress('0xcafe')
@@ -36,7 +43,7 @@ function allUses(state: LedgerState, text: string, ends: Pick<ListOptions, 'limi
   let pages = 0
   let start: Uint8Array | undefined
   do {
-    const page = state.listTypeUses(parseStructTag(text), { start, ...ends })
+    const page = listTypeUses(state, parseStructTag(text), { start, ...ends })
     uses.push(...Array.from(page, describeUse))
     scanned += page.scanned
     pages++
@@ -127,15 +134,13 @@ describe('uses of a type', () => {
     ]
     const many = Array.from({ length: 2_500 }, (_, at) => marker(at, Uint8Array.of(1)))
     const state = createLedger(await engineOf([...many, [resourceKey(OTHER, COIN), Uint8Array.of(1)]])).at()
-    const first = state.listTypeUses(COIN)
+    const first = listTypeUses(state, COIN)
     expect([[...first], first.scanned]).toEqual([[], 1_000])
     expect(bytesToHex(first.cursor!)).toBe(bytesToHex(marker(1_000, Uint8Array.of(1))[0]))
     expect(allUses(state, '0xcafe::coin::Coin')).toMatchObject({ uses: ['0xdecaf 0xcafe::coin::Coin'], pages: 3 })
 
     const large = Array.from({ length: 20 }, (_, at) => marker(at, new Uint8Array(1 << 20)))
-    const page = createLedger(await engineOf(large))
-      .at()
-      .listTypeUses(COIN)
+    const page = listTypeUses(createLedger(await engineOf(large)).at(), COIN)
     expect([[...page], page.scanned]).toEqual([[], 8])
 
     // Values that must be parsed count more.
@@ -146,9 +151,7 @@ describe('uses of a type', () => {
       .bytes(new Uint8Array(1 << 18))
       .toBytes()
     const parsed = Array.from({ length: 20 }, (_, at) => marker(at, tagged))
-    const short = createLedger(await engineOf(parsed))
-      .at()
-      .listTypeUses(COIN)
+    const short = listTypeUses(createLedger(await engineOf(parsed)).at(), COIN)
     expect([[...short], short.scanned]).toEqual([[], 2])
   })
 })
@@ -160,9 +163,9 @@ describe.skipIf(!hasSharedData)('uses of types in the account fixture', () => {
     const types: string[] = []
     const texts: (readonly [string, string])[] = []
     for (const address of addresses.map((one) => parseAddress(one))) {
-      for (const { tag } of state.listResources(address))
+      for (const { tag } of listResources(state, address))
         texts.push([describeUse({ kind: 'resource', address, tag }), typeTagToText(tag)])
-      for (const module of state.listModules(address)) {
+      for (const module of listAccountModules(state, address)) {
         const structs = module.readAbi()?.structs ?? []
         types.push(...structs.map(({ name }) => `${addressToShortHex(address)}::${module.name}::${name}`))
       }

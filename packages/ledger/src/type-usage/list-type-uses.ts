@@ -4,6 +4,7 @@ import { type StateView, scanFrom } from '@ledger-state/engine'
 import { readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
 import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag } from '@ledger-state/type-tag'
 import type { Listing, ListOptions } from '../listings/listing.js'
+import type { LedgerState } from '../state/ledger-state.js'
 import { declarationsWith } from './declarations-with.js'
 import { type StructName, tagNames } from './tag-names.js'
 
@@ -41,7 +42,11 @@ const ACCOUNTS = accountKeyPrefix(new Uint8Array(0))
  * tables. There is no index: a page looks at a bounded part of the state, so it may be empty and yet have a cursor.
  * `limit` counts state keys with uses.
  */
-export function listTypeUses(view: StateView, type: StructName, { start, limit, isFull }: ListOptions): TypeUses {
+export function listTypeUses(
+  { view }: LedgerState,
+  type: StructName,
+  { start, limit, isFull }: ListOptions = {},
+): TypeUses {
   const search = new UseSearch(type)
   let cursor: Uint8Array | undefined
   let scanned = 0

@@ -4,8 +4,8 @@ import { ABILITY, type FieldDefinition, type MoveModule, writeModule } from '@le
 import { moduleKey, parseTypeTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import { ModuleCache } from '../modules/module-cache.js'
-import { TypeResolver } from './type-resolver.js'
+import { ModuleCache } from '../caches/module-cache.js'
+import { CachedTypeResolver } from './type-resolver.js'
 
 const HOME = parseAddress('0xcafe')
 
@@ -33,12 +33,12 @@ function fieldsOf(count: number, type: FieldDefinition['type']): FieldDefinition
   return Array.from({ length: count }, (_, at) => ({ name: `f${at}`, type }))
 }
 
-describe('TypeResolver', () => {
+describe('CachedTypeResolver', () => {
   it('holds at most 16 MiB, and so do its modules, however many are asked for', async () => {
     const fields = fieldsOf(200, { kind: 'u8' })
     const view = await viewOf(Array.from({ length: 50 }, (_, at) => moduleOf(`m${at}`, { S: fields })))
     const modules = new ModuleCache()
-    const types = new TypeResolver(modules)
+    const types = new CachedTypeResolver(modules)
     for (let at = 0; at < 400; at++) {
       types.resolve(parseTypeTag(`${'vector<'.repeat(at % 8)}0xcafe::m${at % 50}::S${'>'.repeat(at % 8)}`), view)
       expect(types.size).toBeLessThanOrEqual(16 << 20)
@@ -57,7 +57,7 @@ describe('TypeResolver', () => {
     const parts = Object.fromEntries(names.map((name) => [name, fieldsOf(200, { kind: 'u8' })]))
     const module = moduleOf('m', { ...parts, Whole: names.map(partOf) })
     const view = await viewOf([module])
-    const types = new TypeResolver(new ModuleCache())
+    const types = new CachedTypeResolver(new ModuleCache())
     const resolve = (text: string) => types.resolve(parseTypeTag(text), view)
     expect(resolve('0xcafe::m::Part')).toBe(resolve('0xcafe::m::Part'))
     expect(resolve('0xcafe::m::Whole')).not.toBe(resolve('0xcafe::m::Whole'))
@@ -75,7 +75,7 @@ describe('TypeResolver', () => {
     const view = await viewOf([module])
     const tree = (depth: number, leaf: string): string =>
       depth === 0 ? leaf : `0xcafe::m::Pair<${tree(depth - 1, leaf)},${tree(depth - 1, leaf)}>`
-    const types = new TypeResolver(new ModuleCache())
+    const types = new CachedTypeResolver(new ModuleCache())
     const [large, other] = [parseTypeTag(tree(6, 'u8')), parseTypeTag(tree(6, 'u16'))]
     const codec = types.resolve(large, view)
     expect(types.resolve(large, view)).toBe(codec)
@@ -87,7 +87,7 @@ describe('TypeResolver', () => {
   })
 
   it('leaves nothing of a type that cannot be resolved', async () => {
-    const types = new TypeResolver(new ModuleCache())
+    const types = new CachedTypeResolver(new ModuleCache())
     const view = await viewOf([])
     expect(() => types.resolve(parseTypeTag('0xcafe::m::S'), view)).toThrow(
       expect.objectContaining({ code: 'module_not_found' }),

@@ -5,8 +5,7 @@ import { type ModuleId, type MoveModule, resolveLayout } from '@ledger-state/mov
 import { type TypeTag, typeTagSize, typeTagToText } from '@ledger-state/type-tag'
 import { type CacheUse, cacheUse } from '../caches/cache-use.js'
 import { codecHeapSize } from '../caches/codec-heap-size.js'
-import type { FoundModule, ModuleCache } from '../modules/module-cache.js'
-import { TracedView } from '../traces/traced-view.js'
+import type { FoundModule, ModuleCache } from '../caches/module-cache.js'
 
 /** Capacity in bytes of heap. */
 const CAPACITY = 16 << 20
@@ -33,12 +32,24 @@ interface ResolvedType {
   seenUntil: bigint
 }
 
+/** Resolves types to their codecs with the modules of the ledger as of the version that is read. */
+export interface TypeResolver {
+  /**
+   * Resolves a type.
+   * @param noteDependency called with the state key of each module that the type depends on if the codec was cached:
+   *   the view is not asked for these modules
+   * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`,
+   * `invalid_module`
+   */
+  resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec
+}
+
 /**
  * Resolves types to their codecs with the modules of the ledger as of the version that is read. A resolved type is kept
  * together with the versions that wrote its modules, and is valid at every version at which these are the newest.
  * Within the span of versions that was seen, using it takes no look-up; outside of it, one for each module.
  */
-export class TypeResolver {
+export class CachedTypeResolver implements TypeResolver {
   /** Texts of tags. They are weak, because a tag may live longer than the cache keeps what belongs to it. */
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
@@ -59,12 +70,7 @@ export class TypeResolver {
     return cacheUse(this.#types)
   }
 
-  /**
-   * Resolves a type.
-   * @throws `module_not_found`, `struct_not_found`, `type_argument_count`, `unsupported_type`, `type_too_large`,
-   * `invalid_module`
-   */
-  resolve(tag: TypeTag, view: StateView): Codec {
+  resolve(tag: TypeTag, view: StateView, noteDependency?: (key: Uint8Array) => void): Codec {
     const { version } = view
     const text = this.#texts.get(tag) ?? this.#textToKeep(tag)
     const states = text === undefined ? this.#statesOfLarge(tag) : (this.#types.get(text) ?? NO_STATES)
@@ -72,7 +78,7 @@ export class TypeResolver {
     for (const state of states) {
       if (state.branch !== branch) continue
       if (state.from <= version && (version <= state.seenUntil || standsAt(state, view))) {
-        if (view instanceof TracedView) for (const { key } of state.dependencies) view.trace.add(key)
+        if (noteDependency) for (const { key } of state.dependencies) noteDependency(key)
         return state.codec
       }
     }

@@ -3,6 +3,7 @@ import { addressToLongHex, addressToShortHex, isLedgerStateError } from '@ledger
 import type { StateView } from '@ledger-state/engine'
 import type { FunctionDefinition, SignatureToken } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import type { ModuleInterfaces } from '../caches/module-interfaces.js'
 import {
   viewArgumentCount,
   viewArgumentInvalid,
@@ -15,7 +16,6 @@ import {
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { jsonValuesToDebugText } from './debug-text.js'
-import type { ModuleInterfaces } from './module-interfaces.js'
 import type { ViewRequest } from './view-request.js'
 
 /**

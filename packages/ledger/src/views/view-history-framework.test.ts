@@ -9,8 +9,8 @@ import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { parseStructTag, parseTypeTag, resourceGroupKey, tableItemKey, writeStructTag } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createLedger } from '../create-ledger.js'
-import { primaryStoreAddress } from '../index.js'
+import { callView, primaryStoreAddress, readResource, viewHistory } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 import type { ViewRequest } from './view-request.js'
 
 const COIN = '0x1::aptos_coin::AptosCoin'
@@ -58,9 +58,7 @@ describe.skipIf(!hasSharedData)('histories of views of the framework (skipped wi
     const source = await openSource(sharedPath('data/genesis/devnet.genesis.blob'))
     for await (const { writes } of source.versions()) genesis = writes
     await source.close()
-    const map = createLedger(await ledgerOf([]))
-      .at()
-      .readResource(parseAddress('0x1'), parseStructTag(CONVERSIONS))
+    const map = readResource(createLedger(await ledgerOf([])).at(), parseAddress('0x1'), parseStructTag(CONVERSIONS))
     const { coin_to_fungible_asset_map: table } = JSON.parse(map.toJson()) as Record<string, { handle: string }>
     const typeInfo = new ByteWriter().bytes(parseAddress('0x1')).string('aptos_coin').string('AptosCoin').toBytes()
     pairedKey = tableItemKey(parseAddress(table!.handle), typeInfo)
@@ -102,16 +100,11 @@ describe.skipIf(!hasSharedData)('histories of views of the framework (skipped wi
         const ledger = createLedger(engine)
         const asked: { version: bigint; answer: string }[] = []
         for (let version = 0n; version <= ledger.info!.latestVersion; version++) {
-          const answer = answerOf(() =>
-            ledger
-              .at(version)
-              .callView(request)
-              .map((result) => result.toJson()),
-          )
+          const answer = answerOf(() => callView(ledger.at(version), request).map((result) => result.toJson()))
           if (asked.at(-1)?.answer !== answer) asked.push({ version, answer })
         }
         if (asked.length > 1) changing.add(request.function)
-        const history = ledger.at().viewHistory(request, { order: 'asc' })
+        const history = viewHistory(ledger.at(), request, { order: 'asc' })
         const told = Array.from(history, ({ version, value, error }) => ({
           version,
           answer: error ? error.message : JSON.stringify(value.json),

@@ -25,8 +25,9 @@ import {
   viewLedger,
 } from '../../testing/view-ledger.ts'
 import { createAsyncLedger } from '../async/async-ledger.js'
-import { createLedger } from '../create-ledger.js'
 import type { Change } from '../histories/history.js'
+import { callView, startView, tracedVersions, viewHistory } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { ViewAnswer, ViewHistory, ViewHistoryOptions } from './view-history.js'
 import type { ViewRequest } from './view-request.js'
@@ -69,12 +70,7 @@ type Ledger = ReturnType<typeof createLedger>
 /** Answer to a caller that asks at a version. */
 function askedAt(ledger: Ledger, version: bigint, request: ViewRequest): string {
   try {
-    return JSON.stringify(
-      ledger
-        .at(version)
-        .callView(request)
-        .map((result) => result.toJson()),
-    )
+    return JSON.stringify(callView(ledger.at(version), request).map((result) => result.toJson()))
   } catch (error) {
     if (isLedgerStateError(error)) return `${error.code} ${error.message}`
     throw error
@@ -134,7 +130,7 @@ describe('the history of a view', () => {
         await engine.prune(retained)
         const ledger = createLedger(engine)
         const { oldestVersion, latestVersion } = ledger.info!
-        const history = ledger.at().viewHistory(request)
+        const history = viewHistory(ledger.at(), request)
         const changes = seenOf(history)
         let before: string | undefined
         for (let version = oldestVersion; version <= latestVersion; version++) {
@@ -185,7 +181,7 @@ describe('the history of a view', () => {
           const answer = askedAt(createLedger(engine), version, request)
           if (expected.at(-1)?.answer !== answer) expected.push({ version, answer })
         }
-        const list = (options: ViewHistoryOptions) => ledger.at().viewHistory(request, options)
+        const list = (options: ViewHistoryOptions) => viewHistory(ledger.at(), request, options)
         expect(inPages(list, { order: 'asc', limit: 3 })).toEqual(expected)
         expect(inPages(list, { limit: 3 })).toEqual(expected.toReversed())
       }),
@@ -198,9 +194,9 @@ describe('the history of a view', () => {
     const engine = await viewLedger(0n, [[[held, u64(1)]], [[gone, u64(2)]], [[held, u64(3)]], [[gone, null]]])
     const state = createLedger(engine).at()
     const trace = new ReadTrace()
-    const view = state.startView(call('either', '0xa1', '0xa2'), { trace })
+    const view = startView(state, call('either', '0xa1', '0xa2'), { trace })
     expect(() => view.advance()).toThrow()
-    const versions = state.tracedVersions(trace)
+    const versions = tracedVersions(state, trace)
     const text = (key: Uint8Array) => bytesToHex(key).slice(2)
     expect([versions.get(text(held)), versions.get(text(gone)), versions.has(text(gone))]).toEqual([
       3n,
@@ -217,12 +213,12 @@ describe('the history of a view', () => {
     const ledger = createLedger(engine)
     const request = call('value', '0xa1')
     const latest = ledger.info!.latestVersion
-    const expected = seenOf(ledger.at().viewHistory(request, { order: 'asc' }))
+    const expected = seenOf(viewHistory(ledger.at(), request, { order: 'asc' }))
     for (const order of ['asc', 'desc'] as const) {
       const found: Seen[] = []
       for (let start: bigint | undefined; ; ) {
         // Each page pins the version at which the first was read, as the cursor of the interface does.
-        const page = createLedger(engine).at(latest).viewHistory(request, { order, start, limit: 4 })
+        const page = viewHistory(createLedger(engine).at(latest), request, { order, start, limit: 4 })
         found.push(...seenOf(page))
         start = page.cursor
         if (start === undefined) break
@@ -248,7 +244,7 @@ describe('the history of a view', () => {
           const engine = await viewLedger(first, versions)
           await engine.prune(retained)
           const state = createLedger(engine).at()
-          const list = (options: ViewHistoryOptions) => state.viewHistory(request, options)
+          const list = (options: ViewHistoryOptions) => viewHistory(state, request, options)
           const expected = seenOf(list({})).filter((one) => one.version >= (from ?? 0n) && one.version <= (to ?? 100n))
           // The value at the end of the range may be the first value of the window.
           if (to !== undefined && to < state.ledger.oldestVersion) return
@@ -269,7 +265,7 @@ describe('the history of a view', () => {
       fc.asyncProperty(ledgers, requests, async ({ first, versions, retained }, request) => {
         const engine = await viewLedger(first, versions)
         await engine.prune(retained)
-        const expected = seenOf(createLedger(engine).at().viewHistory(request))
+        const expected = seenOf(viewHistory(createLedger(engine).at(), request))
         for (const order of ['desc', 'asc'] as const) {
           const found: Seen[] = []
           for (let start: bigint | undefined; ; ) {
@@ -277,7 +273,7 @@ describe('the history of a view', () => {
             const ledger = createAsyncLedger(state)
             const options = { order, start, limit: 3 }
             const page = await ledger.read((loaded) => {
-              const history = loaded.at().viewHistory(request, options)
+              const history = viewHistory(loaded.at(), request, options)
               return { changes: seenOf(history), cursor: history.cursor }
             })
             found.push(...page.changes)
@@ -319,7 +315,7 @@ describe('the history of a view', () => {
           for (const engine of [slice, whole]) await engine.prune(retain)
           for (const order of ['desc', 'asc'] as const) {
             const list = (ledger: Ledger) =>
-              knownOf(ledger.at().viewHistory(call('holds', bytesToHex(object)), { order, from }))
+              knownOf(viewHistory(ledger.at(), call('holds', bytesToHex(object)), { order, from }))
             const state = delayState(engineToAsync(slice), { random: createRandom(1), pageSize: 2 })
             const known = list(createLedger(slice))
             expect(await createAsyncLedger(state).read(list)).toEqual(known)
@@ -337,7 +333,7 @@ describe('the history of a view', () => {
     const values = Array.from({ length: 100 }, (_, at): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(at)]])
     const state = delayState(engineToAsync(await viewLedger(0n, values)), { random: createRandom(1) })
     const page = await createAsyncLedger(state).read((loaded) => {
-      const history = loaded.at().viewHistory(call('value', '0xa1'), { order: 'asc' })
+      const history = viewHistory(loaded.at(), call('value', '0xa1'), { order: 'asc' })
       return { count: seenOf(history).length, cursor: history.cursor }
     })
     // The first version has no value.
@@ -347,7 +343,7 @@ describe('the history of a view', () => {
 
   it('runs once, whatever the window, if nothing that it reads changes', async () => {
     const engine = await viewLedger(0n, Array<Write[]>(2_000).fill([]))
-    const history = createLedger(engine).at().viewHistory(call('value', '0xa1'), {})
+    const history = viewHistory(createLedger(engine).at(), call('value', '0xa1'), {})
     expect(seenOf(history)).toHaveLength(1)
     expect([history.unchanged, history.dependsOnClock, history.complete]).toEqual([0, false, true])
   })
@@ -355,11 +351,11 @@ describe('the history of a view', () => {
   it('names the keys that made its steps, and that the view depends on the clock, which may be ignored', async () => {
     const engine = await viewLedger(0n, Array<Write[]>(30).fill([]))
     const ledger = createLedger(engine)
-    const whole = ledger.at().viewHistory(call('parity_of_time'))
+    const whole = viewHistory(ledger.at(), call('parity_of_time'))
     expect(seenOf(whole).length).toBeGreaterThan(5)
     expect([whole.dependsOnClock, whole.exact]).toEqual([true, true])
     expect([...whole.steps.keys()]).toEqual([Buffer.from(CLOCK_KEY).toString('hex')])
-    const sampled = ledger.at().viewHistory(call('parity_of_time'), { ignoresClock: true })
+    const sampled = viewHistory(ledger.at(), call('parity_of_time'), { ignoresClock: true })
     expect(seenOf(sampled)).toHaveLength(1)
     expect([sampled.dependsOnClock, sampled.exact]).toEqual([true, false])
   })
@@ -375,7 +371,7 @@ describe('the history of a view', () => {
         await engine.prune(retained)
         const ledger = createLedger(engine)
         const state = ledger.at()
-        const list = (options: ViewHistoryOptions) => state.viewHistory(request, { sample: one, ...options })
+        const list = (options: ViewHistoryOptions) => viewHistory(state, request, { sample: one, ...options })
         const points = [...list({ order: 'asc' })]
         for (const point of points) {
           expect(shown(point)).toBe(askedAt(ledger, point.version, request))
@@ -399,7 +395,7 @@ describe('the history of a view', () => {
     let runs = 0
     const engine = await viewLedger(0n, Array<Write[]>(200).fill([]))
     const options = { sample: { points: 50 }, onRun: () => runs++ }
-    expect([...createLedger(engine).at().viewHistory(call('value', '0xa1'), options)]).toHaveLength(50)
+    expect([...viewHistory(createLedger(engine).at(), call('value', '0xa1'), options)]).toHaveLength(50)
     expect(runs).toBe(1)
   })
 
@@ -408,8 +404,8 @@ describe('the history of a view', () => {
     const engine = await viewLedger(0n, values)
     const state = createLedger(engine).at()
     for (const options of [{ to: 5n }, { to: 5n, order: 'asc' }] as const) {
-      const expected = seenOf(state.viewHistory(call('value', '0xa1'), options))
-      const running = state.viewHistory(call('value', '0xa1'), options)[Symbol.iterator]()
+      const expected = seenOf(viewHistory(state, call('value', '0xa1'), options))
+      const running = viewHistory(state, call('value', '0xa1'), options)[Symbol.iterator]()
       running.next()
       await engine.truncateTo(engine.ledger!.latestVersion - 1n)
       expect(seenOf({ [Symbol.iterator]: () => running })).toEqual(expected.slice(1))
@@ -420,17 +416,17 @@ describe('the history of a view', () => {
     const values = [1, 2, 3, 4, 5, 6, 7, 8].map((value): Write[] => [[resourceKey(HOLDERS[0]!, HELD), u64(value)]])
     const engine = await viewLedger(0n, values)
     const state = createLedger(engine).at()
-    const page = state.viewHistory(call('value', '0xa1'), { limit: 6 })
+    const page = viewHistory(state, call('value', '0xa1'), { limit: 6 })
     expect(seenOf(page)).toHaveLength(6)
-    const running = state.viewHistory(call('value', '0xa1'))[Symbol.iterator]()
+    const running = viewHistory(state, call('value', '0xa1'))[Symbol.iterator]()
     running.next()
     await engine.prune(3n)
-    const rest = state.viewHistory(call('value', '0xa1'), { start: page.cursor })
+    const rest = viewHistory(state, call('value', '0xa1'), { start: page.cursor })
     expect(() => seenOf(rest)).toThrow(expect.objectContaining({ code: 'version_pruned' }))
     expect(() => [running.next(), running.next(), running.next(), running.next()]).toThrow(
       expect.objectContaining({ code: 'version_pruned' }),
     )
-    const before = createLedger(engine).at().viewHistory(call('value', '0xa1'))[Symbol.iterator]()
+    const before = viewHistory(createLedger(engine).at(), call('value', '0xa1'))[Symbol.iterator]()
     before.next()
     // Version 7 was read already: the step between it and version 8 was shown.
     await engine.truncateTo(6n)
@@ -463,7 +459,7 @@ describe('the history of a view', () => {
       readonly options: ViewHistoryOptions
     }
 
-    const list = (ledger: Ledger, { request, options }: Asked) => ledger.at().viewHistory(request, options)
+    const list = (ledger: Ledger, { request, options }: Asked) => viewHistory(ledger.at(), request, options)
 
     function readPage(ledger: Ledger, asked: Asked) {
       const history = list(ledger, asked)
@@ -585,10 +581,10 @@ describe('the history of a view', () => {
           const request = call('either', '0xa1', '0xa2')
           const { latestVersion } = engine.ledger!
           const last = asked.to !== undefined && asked.to < latestVersion ? asked.to : latestVersion
-          const expected = seenOf(ledger.at().viewHistory(request, asked))
+          const expected = seenOf(viewHistory(ledger.at(), request, asked))
           const kept = latestVersion - BigInt(cut) > 0n ? latestVersion - BigInt(cut) : 0n
           const found: Seen[] = []
-          const running = ledger.at().viewHistory(request, asked)[Symbol.iterator]()
+          const running = viewHistory(ledger.at(), request, asked)[Symbol.iterator]()
           try {
             for (let next = running.next(); !next.done; next = running.next()) {
               found.push(...seenOf([next.value]))
@@ -609,7 +605,7 @@ describe('the history of a view', () => {
   it('lets others have a turn while a view runs', async () => {
     const engine = await viewLedger(0n, [])
     const request = { ...call('value'), arguments: { json: [new JsonNumber('1')] } }
-    const turns = [...createLedger(engine).at().viewHistory(request).turns()]
+    const turns = [...viewHistory(createLedger(engine).at(), request).turns()]
     expect(turns.filter((turn) => turn !== undefined)).toHaveLength(1)
   })
 })

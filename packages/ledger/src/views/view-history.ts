@@ -1,23 +1,18 @@
 import { isLedgerStateError, type LedgerStateError, parseAddress } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import {
-  expectNotTruncated,
-  type LedgerSummary,
-  type StateReader,
-  type StateView,
-  versionPruned,
-} from '@ledger-state/engine'
+import { expectNotTruncated, type LedgerSummary, type StateReader, versionPruned } from '@ledger-state/engine'
 import type { ComputeTask } from '@ledger-state/move-vm'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
-import { loadedStateOf, loadedVersionOf } from '../async/loaded-version-of.js'
 import { createBlockTimes } from '../blocks/block-times.js'
 import type { Change, ChangeHistoryOptions, History } from '../histories/history.js'
+import { type LedgerState, pinState } from '../state/ledger-state.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { StoredValue } from '../types/stored-value.js'
 import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
 import { samplePoints, type ViewSample } from './sample-points.js'
+import { type StartViewOptions, startView } from './start-view.js'
 import type { StartedView, ViewReport } from './started-view.js'
-import type { StartViewOptions } from './view-runner.js'
+import type { ViewRequest } from './view-request.js'
 
 /** Answer of a view at a version. */
 export interface ViewAnswer {
@@ -69,17 +64,6 @@ export interface ViewHistory extends History<Change<ViewAnswer>> {
   readonly steps: ReadonlyMap<string, number>
 }
 
-/** Parts from which a history of a view is made. */
-export interface ViewHistoryParts {
-  readonly reader: StateReader
-  /** The newest version of the history, and the ledger that was pinned with it. */
-  readonly version: bigint
-  readonly ledger: LedgerSummary
-  start(view: StateView, trace: ReadTrace): StartedView
-  /** Reads what the caller shows in addition to an answer, so that an async state loads it in the same round. */
-  readBeside(version: bigint): void
-}
-
 /** Key of the chain's clock, which each block writes, as text. */
 const CLOCK_TEXT = bytesToHexDigits(
   resourceKey(parseAddress('0x1'), parseStructTag('0x1::timestamp::CurrentTimeMicroseconds')),
@@ -89,8 +73,10 @@ type ViewOutcome =
   | { readonly value: ViewAnswer; readonly error?: undefined }
   | { readonly value?: undefined; readonly error: LedgerStateError }
 
-/** Most runs of a page over an async state. Each takes a round or more, and a read may take 256. */
-const MOST_ASYNC_RUNS = 48
+/** The iteration has read values on which its next step depends. It ends here if they are not loaded. */
+const HAS_READ = Symbol('has read')
+
+type Step = Change<ViewAnswer> | undefined | typeof HAS_READ
 
 /** A run, its answer, and the keys whose next write may change the answer. */
 interface Ran {
@@ -100,15 +86,19 @@ interface Ran {
 }
 
 /**
- * Lists the changes of a view's answer. The answer stays the same until one of the keys that a run read is written, so
- * the next run is at that write.
+ * The versions at which the answer of a view function changed, up to the version of the state. Each run has the whole
+ * budget, so an entry is the result of `callView` at each version until the next entry. The answer stays the same until
+ * one of the keys that a run read is written, so the next run is at that write.
  */
-export function createViewHistory(parts: ViewHistoryParts, options: ViewHistoryOptions): ViewHistory {
-  return new ChangesOfView(parts, options)
+export function viewHistory(state: LedgerState, request: ViewRequest, options: ViewHistoryOptions = {}): ViewHistory {
+  return new ChangesOfView(state, request, options)
 }
 
 class ChangesOfView implements ViewHistory {
-  readonly #parts: ViewHistoryParts
+  readonly #state: LedgerState
+  readonly #reader: StateReader
+  readonly #ledger: LedgerSummary
+  readonly #request: ViewRequest
   readonly #options: ViewHistoryOptions
   readonly #first: bigint
   readonly #last: bigint
@@ -122,10 +112,14 @@ class ChangesOfView implements ViewHistory {
   #runs = 0
   #shown = 0
 
-  constructor(parts: ViewHistoryParts, options: ViewHistoryOptions) {
-    const { reader, version, ledger } = parts
+  constructor(state: LedgerState, request: ViewRequest, options: ViewHistoryOptions) {
+    const { version, ledger } = state
+    const { reader } = state.source
     const { from = 0n, to = version } = options
-    this.#parts = parts
+    this.#state = state
+    this.#reader = reader
+    this.#ledger = ledger
+    this.#request = request
     this.#options = options
     this.#first = from
     this.#last = to < version ? to : version
@@ -154,56 +148,62 @@ class ChangesOfView implements ViewHistory {
     for (const change of this.turns()) if (change) yield change
   }
 
-  turns(): Iterable<Change<ViewAnswer> | undefined> {
+  *turns(): Generator<Change<ViewAnswer> | undefined> {
+    const { loading } = this.#state.source
+    for (const step of this.#steps()) {
+      if (step !== HAS_READ) yield step
+      else if (loading?.isLacking) return
+    }
+  }
+
+  #steps(): Generator<Step> {
     if (this.#options.sample) return this.#sampled(this.#options.sample)
     return this.#options.order === 'asc' ? this.#oldestFirst() : this.#newestFirst()
   }
 
-  *#oldestFirst(): Generator<Change<ViewAnswer> | undefined> {
-    const { oldestVersion } = this.#parts.ledger
+  *#oldestFirst(): Generator<Step> {
+    const { oldestVersion } = this.#ledger
     const { start } = this.#options
-    const writes = createWritesAbove(this.#parts.reader, this.#last)
+    const writes = createWritesAbove(this.#reader, this.#last)
     const begin = start ?? this.#first
     if (this.#last < oldestVersion || this.#last < begin) return
-    let ran: Ran | undefined
-    if (start === undefined && begin <= oldestVersion) {
-      ran = yield* this.#run(oldestVersion)
-      if (!ran) return
-      yield* this.#showOpening(ran)
-    } else ran = yield* this.#run(begin - 1n)
-    for (let before: Ran | undefined = ran; before; before = ran) {
+    const opens = start === undefined && begin <= oldestVersion
+    let before = yield* this.#run(opens ? oldestVersion : begin - 1n)
+    if (opens) yield* this.#showOpening(before)
+    for (;;) {
       const next = writes.nearest(before.keys, before.version)
       // Without a write, the answer holds up to the last version.
       this.#expectKept(before.version, next ?? this.#last)
-      if (this.#isLacking || next === undefined) return
+      yield HAS_READ
+      if (next === undefined) return
       if (this.#isFull) {
         this.cursor = next
         return
       }
       this.#countSteps(writes, next)
-      if (this.#isMissing(before, next, writes)) return
-      ran = yield* this.#run(next)
-      if (!ran) return
+      yield* this.#readAhead(before, next, writes)
+      const ran: Ran = yield* this.#run(next)
       if (isSameOutcome(before.answer, ran.answer)) this.unchanged++
       else if (this.#shown === this.#options.limit) {
         this.cursor = next
         return
       } else yield this.#show(next, ran.answer)
+      before = ran
     }
   }
 
-  *#newestFirst(): Generator<Change<ViewAnswer> | undefined> {
-    const { oldestVersion } = this.#parts.ledger
+  *#newestFirst(): Generator<Step> {
+    const { oldestVersion } = this.#ledger
     const { start } = this.#options
-    const writes = createWritesUntil(this.#parts.reader)
+    const writes = createWritesUntil(this.#reader)
     const begin = start !== undefined && start < this.#last ? start : this.#last
     if (start !== undefined && start < oldestVersion) throw versionPruned(start, oldestVersion)
     if (begin < oldestVersion || begin < this.#first) return
-    let ran: Ran | undefined = yield* this.#run(begin)
-    while (ran) {
+    let ran = yield* this.#run(begin)
+    for (;;) {
       const written = writes.nearest(ran.keys, ran.version)
       this.#expectKept(ran.version)
-      if (this.#isLacking) return
+      yield HAS_READ
       if (written === undefined || written <= oldestVersion) {
         if (this.#shown === this.#options.limit) this.cursor = oldestVersion
         else yield* this.#showOpening(ran)
@@ -218,9 +218,8 @@ class ChangesOfView implements ViewHistory {
         return
       }
       this.#countSteps(writes, written)
-      if (this.#isMissing(ran, written - 1n, writes, written)) return
-      const older: Ran | undefined = yield* this.#run(written - 1n)
-      if (!older) return
+      yield* this.#readAhead(ran, written - 1n, writes, written)
+      const older: Ran = yield* this.#run(written - 1n)
       if (isSameOutcome(older.answer, ran.answer)) this.unchanged++
       else if (this.#shown === this.#options.limit) {
         this.cursor = written
@@ -230,30 +229,29 @@ class ChangesOfView implements ViewHistory {
     }
   }
 
-  *#sampled(sample: ViewSample): Generator<Change<ViewAnswer> | undefined> {
-    const { reader, ledger } = this.#parts
+  *#sampled(sample: ViewSample): Generator<Step> {
+    const [reader, ledger] = [this.#reader, this.#ledger]
     const { order, limit = Number.POSITIVE_INFINITY, start } = this.#options
     const isUpward = order === 'asc'
     const writes = isUpward ? createWritesAbove(reader, this.#last) : createWritesUntil(reader)
     const first = this.#first > ledger.oldestVersion ? this.#first : ledger.oldestVersion
     if (this.#last < first) return
     const points = samplePoints(reader, { first, last: this.#last, sample, isUpward, start, most: limit + 1 })
-    if (this.#isLacking) return
+    yield HAS_READ
     let ran: Ran | undefined
     // Times lead to versions by way of blocks of the whole range.
     expectNotTruncated(this.#last, ledger, reader.ledger)
     for (const { version, timestampUsec, cursor } of points) {
       const isKnown = ran !== undefined && this.#stands(ran, version, writes)
-      if (this.#isLacking) return
+      yield HAS_READ
       if (this.#shown === limit || (!isKnown && this.#isFull)) {
         this.cursor = cursor
         return
       }
-      if (!isKnown) {
-        if (ran && this.#isMissing(ran, version, writes)) return
+      if (ran === undefined || !isKnown) {
+        if (ran) yield* this.#readAhead(ran, version, writes)
         ran = yield* this.#run(version)
       }
-      if (!ran) return
       yield { ...this.#show(version, ran.answer), timestampUsec: timestampUsec ?? this.#timeOf(version) }
     }
   }
@@ -265,22 +263,22 @@ class ChangesOfView implements ViewHistory {
     return nearest === undefined || (version > ran.version ? nearest > version : nearest <= version)
   }
 
-  /** Runs the view at a version. The result is undefined if the run lacks values. */
-  *#run(version: bigint): Generator<undefined, Ran | undefined> {
-    const { reader, ledger } = this.#parts
+  /** Runs the view at a version. */
+  *#run(version: bigint): Generator<undefined | typeof HAS_READ, Ran> {
     this.#expectKept(version)
-    const view = reader.at(version)
-    expectNotTruncated(version, ledger, view.ledger)
+    const state = pinState(this.#state.source, version)
+    expectNotTruncated(version, this.#ledger, state.ledger)
     const trace = new ReadTrace()
-    const answer = yield* this.#answer(view, trace)
-    if (this.#isLacking) return undefined
+    const answer = yield* this.#answer(state, trace)
+    yield HAS_READ
     this.#runs++
     return { version, answer, keys: this.#stepKeys(trace) }
   }
 
-  *#answer(view: StateView, trace: ReadTrace): Generator<undefined, ViewOutcome> {
+  *#answer(state: LedgerState, trace: ReadTrace): Generator<undefined, ViewOutcome> {
+    const { budget, computesElsewhere } = this.#options
     try {
-      const started = this.#parts.start(view, trace)
+      const started = startView(state, this.#request, { budget, computesElsewhere, trace })
       this.#running = started
       for (;;) {
         const results = this.#advance(started)
@@ -313,13 +311,13 @@ class ChangesOfView implements ViewHistory {
   }
 
   /**
-   * Whether an async state has yet to load the values that the next run will most likely read, and the writes that
-   * follow it; one round loads both.
+   * Reads the values that the next run will most likely read, the writes that follow it, and the transaction that a
+   * caller shows. A state on other machines loads all of them in one round. Others skip this.
    * @param shown the version that is shown if the answer differs
    */
-  #isMissing({ keys }: Ran, next: bigint, writes: KeyWrites, shown = next): boolean {
-    const view = loadedVersionOf(this.#parts.reader.at(next))
-    if (!view) return false
+  *#readAhead({ keys }: Ran, next: bigint, writes: KeyWrites, shown = next): Generator<typeof HAS_READ> {
+    if (!this.#state.source.loading) return
+    const view = this.#reader.at(next)
     for (const key of keys.values()) view.getEntry(key)
     try {
       writes.nearest(keys, next)
@@ -328,8 +326,8 @@ class ChangesOfView implements ViewHistory {
       if (!isLedgerStateError(error, 'version_pruned')) throw error
     }
     this.#timeOf(next)
-    this.#parts.readBeside(shown)
-    return this.#isLacking
+    this.#state.transactions.at(shown)
+    yield HAS_READ
   }
 
   #countSteps(writes: KeyWrites, version: bigint): void {
@@ -339,15 +337,10 @@ class ChangesOfView implements ViewHistory {
     }
   }
 
-  /** Whether the reads so far lacked something. Then they run again, and nothing of this iteration is used. */
-  get #isLacking(): boolean {
-    return loadedStateOf(this.#parts.reader)?.isLacking === true
-  }
-
   get #isFull(): boolean {
     if (this.#runs < 2) return false
-    const isAsync = loadedStateOf(this.#parts.reader) !== undefined
-    return (isAsync && this.#runs >= MOST_ASYNC_RUNS) || this.#options.isFull?.() === true
+    const { loading } = this.#state.source
+    return (loading !== undefined && this.#runs >= loading.mostViewRuns) || this.#options.isFull?.() === true
   }
 
   #show(version: bigint, answer: ViewOutcome): Change<ViewAnswer> {
@@ -357,15 +350,16 @@ class ChangesOfView implements ViewHistory {
   }
 
   /** Shows the first answer of the window, under the newest version that wrote any of the keys that it read. */
-  *#showOpening({ keys, answer }: Ran): Generator<Change<ViewAnswer>> {
-    const view = this.#parts.reader.at(this.#parts.ledger.oldestVersion)
+  *#showOpening({ keys, answer }: Ran): Generator<Change<ViewAnswer> | typeof HAS_READ> {
+    const view = this.#reader.at(this.#ledger.oldestVersion)
     let written: bigint | undefined
     for (const key of keys.values()) {
       const version = view.getEntry(key)?.version
       if (version !== undefined && (written === undefined || version > written)) written = version
     }
     const version = written ?? view.version
-    if (version >= this.#first && !this.#isLacking) yield this.#show(version, answer)
+    yield HAS_READ
+    if (version >= this.#first) yield this.#show(version, answer)
   }
 
   /**
@@ -374,7 +368,7 @@ class ChangesOfView implements ViewHistory {
    * @param newest the newest version on which the answer depends
    */
   #expectKept(version: bigint, newest = version): void {
-    const { reader, ledger } = this.#parts
+    const [reader, ledger] = [this.#reader, this.#ledger]
     const { oldestVersion } = reader.ledger!
     if (oldestVersion > ledger.oldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
     expectNotTruncated(newest, ledger, reader.ledger)

@@ -12,7 +12,6 @@ import {
 } from '@ledger-state/records'
 import { accountKeyPrefix, type TypeTag, tableKeyPrefix } from '@ledger-state/type-tag'
 import { decodeSliceRecord, type SliceMember, type SliceRecord } from '../spec/slice-record.js'
-import { SlicedView } from './sliced-reader.js'
 
 /** A member of a slice, with its size in a state. */
 export interface ListedMember extends SliceMember {
@@ -58,16 +57,19 @@ export function readSlice(view: StateView): SliceRecord | undefined {
 /**
  * The members of a slice, accounts before tables, each in the order of their bytes. A page may be empty and yet have a
  * cursor.
+ * @param stored view of the store itself, without the rules of the slice
  */
-export function listMembers(view: StateView, { since = 0n, start, limit, isFull }: ListMembersOptions): MemberListing {
-  const whole = view instanceof SlicedView ? view.inner : view
+export function listMembers(
+  stored: StateView,
+  { since = 0n, start, limit, isFull }: ListMembersOptions = {},
+): MemberListing {
   let cursor: Uint8Array | undefined
   let scanned = 0
   function* members(): Generator<ListedMember> {
     let found = 0
     // One more than the page looks at, for the cursor.
     const atOnce = 1 + (since > 0n || limit === undefined ? MOST_SCANNED : Math.min(limit, MOST_SCANNED))
-    for (const entry of scanMembers(whole, start, atOnce)) {
+    for (const entry of scanMembers(stored, start, atOnce)) {
       if (scanned === MOST_SCANNED || found === limit || (found > 0 && isFull?.())) {
         cursor = entry.key
         return
@@ -84,8 +86,8 @@ export function listMembers(view: StateView, { since = 0n, start, limit, isFull 
         isWhole: record.isWhole,
         kind,
         id,
-        valueType: record.valueType === undefined ? undefined : typeOf(whole, record.valueType),
-        size: sizeOf(whole, kind === 'table' ? tableKeyPrefix(id) : accountKeyPrefix(id)),
+        valueType: record.valueType === undefined ? undefined : typeOf(stored, record.valueType),
+        size: sizeOf(stored, kind === 'table' ? tableKeyPrefix(id) : accountKeyPrefix(id)),
       }
     }
   }

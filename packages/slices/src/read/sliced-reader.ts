@@ -59,8 +59,24 @@ export class SlicedReader implements SearchingReader {
     this.#owner = owner
   }
 
-  /** A reader for what an account owns, whose errors name that account. */
-  ofOwner(owner: Uint8Array): SlicedReader {
+  /**
+   * A reader for objects of which an account is the first owner, such as its primary stores. If the slice has kept the
+   * account from the beginning, it has all such objects, and the reader reads the store directly. Otherwise its errors
+   * name the owner.
+   */
+  readerOfOwned(owner: Uint8Array): StateReader {
+    return this.#isWholeAccount(owner) ? this.inner : this.#ofOwner(owner)
+  }
+
+  /**
+   * Same as `readerOfOwned`, at the version of a view.
+   * @param stored view of the store, as `SlicedView.inner`
+   */
+  viewOfOwned(stored: StateView, owner: Uint8Array): StateView {
+    return this.#isWholeAccount(owner) ? stored : new SlicedView(stored, this.#ofOwner(owner))
+  }
+
+  #ofOwner(owner: Uint8Array): SlicedReader {
     return new SlicedReader(this.inner, this.#slice, owner)
   }
 
@@ -72,7 +88,7 @@ export class SlicedReader implements SearchingReader {
     return this.inner.base
   }
 
-  at(version?: bigint): StateView {
+  at(version?: bigint): SlicedView {
     const view = this.inner.at(version)
     // All holders of one view get the same answer.
     if (this.#last?.inner !== view) this.#last = new SlicedView(view, this)
@@ -185,7 +201,7 @@ export class SlicedReader implements SearchingReader {
    * Whether an account has been in the slice from the beginning. Then the slice has every object of which it was the
    * first owner: an object that the slice lacks at a version did not exist.
    */
-  isWholeAccount(address: Uint8Array): boolean {
+  #isWholeAccount(address: Uint8Array): boolean {
     return this.#memberRecord('account', address)?.isWhole === true
   }
 
@@ -265,12 +281,12 @@ export class SlicedReader implements SearchingReader {
 export class SlicedView implements StateView {
   readonly version: bigint
   readonly inner: StateView
-  readonly reader: SlicedReader
+  readonly #reader: SlicedReader
 
   constructor(inner: StateView, reader: SlicedReader) {
     this.version = inner.version
     this.inner = inner
-    this.reader = reader
+    this.#reader = reader
   }
 
   get ledger(): LedgerSummary {
@@ -290,27 +306,11 @@ export class SlicedView implements StateView {
   }
 
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry> {
-    this.reader.expectListed(prefix, this.version)
+    this.#reader.expectListed(prefix, this.version)
     return this.inner.scan(prefix, options)
   }
 
   #absent(key: Uint8Array): undefined {
-    this.reader.expectAbsent(key, this.version)
+    this.#reader.expectAbsent(key, this.version)
   }
-}
-
-/**
- * A view for reading objects of which an account is the first owner, such as its primary stores. If a slice has kept
- * the account from the beginning, it has all such objects, and the view reads the store directly. Otherwise the errors
- * of the view name the owner.
- */
-export function viewOfOwned(view: StateView, owner: Uint8Array): StateView {
-  if (!(view instanceof SlicedView)) return view
-  return view.reader.isWholeAccount(owner) ? view.inner : new SlicedView(view.inner, view.reader.ofOwner(owner))
-}
-
-/** A reader for objects of which an account is the first owner, as `viewOfOwned` is a view. */
-export function readerOfOwned(reader: StateReader, owner: Uint8Array): StateReader {
-  if (!(reader instanceof SlicedReader)) return reader
-  return reader.isWholeAccount(owner) ? reader.inner : reader.ofOwner(owner)
 }

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-state/core'
-import type { LedgerState, Moment } from '@ledger-state/ledger'
+import { type LedgerState, type Moment, readStateValue } from '@ledger-state/ledger'
 import {
   checkStateProof,
   LedgerHasher,
@@ -9,6 +9,7 @@ import {
   versionOfWaypoint,
   writeStateProof,
 } from '@ledger-state/proof'
+import { readSlice } from '@ledger-state/slices'
 import { encodeStateValue } from '@ledger-state/type-tag'
 import {
   endingNotKept,
@@ -141,7 +142,7 @@ function answerWithProof(
   const { proofs } = request
   const state = request.pin(asked)
   const tree = proofs && treeAt(proofs, state.version)
-  if (!proofs || !tree) throw state.slice ? noProofsOfSlice() : noProofsKept()
+  if (!proofs || !tree) throw readSlice(state.view) ? noProofsOfSlice() : noProofsKept()
   const value = ifThere(() => read(state))
   const proof = proveKey(proofs, tree, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
@@ -171,7 +172,7 @@ function nearest(versions: readonly bigint[], version: bigint): bigint {
 
 /** Proves a key. A proof that does not hold, by a fault of the store or of the tree, is never sent. */
 function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, state: LedgerState): StateProof {
-  const stored = ifThere(() => state.readStateValue(stateKey))
+  const stored = ifThere(() => readStateValue(state, stateKey))
   const proof = {
     stateKey,
     stateValue: stored && encodeStateValue(stored),

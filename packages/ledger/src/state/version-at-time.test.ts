@@ -1,7 +1,7 @@
 import { createMemoryEngine } from '@ledger-state/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createLedger } from '../create-ledger.js'
+import { createLedger } from './create-ledger.js'
 
 /** A ledger of blocks of two versions each, with the given times. */
 async function ledgerOf(times: readonly bigint[]) {

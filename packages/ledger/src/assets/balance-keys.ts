@@ -1,11 +1,8 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { copyBytes } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
-import { viewOfOwned } from '@ledger-state/slices'
 import { parseStructTag, resourceGroupKey, resourceKey, STATE_KEY_ADDRESS_AT } from '@ledger-state/type-tag'
 import type { Asset } from './asset.js'
 import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from './derived-address.js'
-import { coinStoreValue, primaryStoreBalance, sumOfBalances } from './stored-balance.js'
 
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
@@ -24,35 +21,22 @@ export interface BalanceKeys {
   readonly primaryStore: Uint8Array
 }
 
-/** Reads balances. Remembers keys of assets and addresses of primary stores that it derived. */
-export class BalanceReader {
+/** Derives the state keys of balances. Keeps the keys of assets, and the addresses of primary stores. */
+export class BalanceKeysCache {
   readonly #assetKeys = new WeakMap<Asset, AssetKeys>()
   readonly #storeAddresses = new PrimaryStoreAddresses()
   /** State key of a primary store; each read fills in the account. */
   readonly #storeKey = resourceGroupKey(new Uint8Array(ADDRESS_LENGTH), OBJECT_GROUP)
   #assetCount = 0
 
-  /**
-   * The balance of an account: for a coin the sum of coin store and primary store, for a fungible asset that of the
-   * primary store. A store that is missing counts 0; accounts, assets and modules need not exist.
-   * @throws `invalid_bcs` if a stored resource does not decode; `balance_overflow` above 2^64 - 1; `version_pruned`
-   */
-  read(view: StateView, owner: Uint8Array, asset: Asset): bigint {
-    const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
-    const group = viewOfOwned(view, owner).peek(primaryStore)
-    const fungible = group === undefined ? 0n : primaryStoreBalance(primaryStore, group)
-    if (coinStore === undefined) return fungible
-    const coins = view.peek(coinStore)
-    return coins === undefined ? fungible : sumOfBalances(owner, coinStoreValue(owner, coins), fungible)
-  }
-
+  /** The keys of an owner's balance. */
   keysOf(owner: Uint8Array, asset: Asset): BalanceKeys {
-    const { coinStore, primaryStore } = this.#fillKeys(owner, asset)
+    const { coinStore, primaryStore } = this.fillKeys(owner, asset)
     return { coinStore: coinStore && copyBytes(coinStore), primaryStore: copyBytes(primaryStore) }
   }
 
-  /** Fills in the keys of an owner. The next call overwrites them. */
-  #fillKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
+  /** Same as `keysOf`, without a copy: the next call overwrites the keys. */
+  fillKeys(owner: Uint8Array, asset: Asset): BalanceKeys {
     const keys = this.#keysOfAsset(asset)
     this.#storeAddresses.write(owner, keys, this.#storeKey, STATE_KEY_ADDRESS_AT)
     keys.coinStore?.set(owner, STATE_KEY_ADDRESS_AT)

@@ -5,9 +5,10 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceGroupKey, resourceKey, writeStructTag } from '@ledger-state/type-tag'
 import { describe, expect, it } from 'vitest'
 import { engineOf } from '../../testing/engine-of.ts'
-import { createLedger } from '../create-ledger.js'
-import { parseAsset } from './asset.js'
-import { primaryStoreAddress } from './derived-address.js'
+import { parseAsset } from '../assets/asset.js'
+import { primaryStoreAddress } from '../assets/derived-address.js'
+import { readBalance } from '../index.js'
+import { createLedger } from '../state/create-ledger.js'
 
 const HOME = parseAddress('0xcafe')
 describe('readBalance', () => {
@@ -21,12 +22,12 @@ describe('readBalance', () => {
 
   it('is 0 for what is missing, and throws only if a stored resource does not decode', async () => {
     const at = async (...writes: Write[]) => createLedger(await engineOf(writes)).at()
-    expect((await at()).readBalance(HOME, APT)).toBe(0n)
-    expect((await at(coinStore('6400000000000000'))).readBalance(HOME, APT)).toBe(100n)
-    expect((await at(coinStore('6400000000000000'))).readBalance(HOME, parseAsset('0xa'))).toBe(0n)
-    expect((await at([storeKey, Uint8Array.of(255)])).readBalance(HOME, APT)).toBe(0n)
+    expect(readBalance(await at(), HOME, APT)).toBe(0n)
+    expect(readBalance(await at(coinStore('6400000000000000')), HOME, APT)).toBe(100n)
+    expect(readBalance(await at(coinStore('6400000000000000')), HOME, parseAsset('0xa'))).toBe(0n)
+    expect(readBalance(await at([storeKey, Uint8Array.of(255)]), HOME, APT)).toBe(0n)
     const broken = await at([coinKey, Uint8Array.of(1)])
-    expect(() => broken.readBalance(HOME, APT)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
+    expect(() => readBalance(broken, HOME, APT)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
   })
 
   it('refuses a sum above u64', async () => {
@@ -34,8 +35,8 @@ describe('readBalance', () => {
     writeStructTag(group, parseStructTag('0x1::fungible_asset::FungibleStore'))
     group.byteString(new ByteWriter().bytes(parseAddress('0xa')).u64(1n).bool(false).toBytes())
     const state = createLedger(await engineOf([coinStore('ffffffffffffffff'), [storeKey, group.toBytes()]])).at()
-    expect(state.readBalance(HOME, parseAsset('0xa'))).toBe(1n)
-    expect(() => state.readBalance(HOME, APT)).toThrow(expect.objectContaining({ code: 'balance_overflow' }))
+    expect(readBalance(state, HOME, parseAsset('0xa'))).toBe(1n)
+    expect(() => readBalance(state, HOME, APT)).toThrow(expect.objectContaining({ code: 'balance_overflow' }))
   })
 })
 
@@ -54,7 +55,7 @@ describe.skipIf(!hasSharedData)('the genesis of mainnet', () => {
         const expected = resourceKey(account, parseStructTag('0x1::coin::CoinStore<0x1::aptos_coin::AptosCoin>'))
         if (Buffer.compare(key, expected) !== 0) continue
         holders++
-        sum += ledger.readBalance(account, coin)
+        sum += readBalance(ledger, account, coin)
       }
     }
     expect([holders, sum]).toEqual([424, 18_062_791_321_240_000n])

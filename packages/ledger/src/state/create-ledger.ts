@@ -2,32 +2,34 @@ import type { StateReader } from '@ledger-state/engine'
 import { SLICE_KEY } from '@ledger-state/records'
 import { decodeSliceRecord, SlicedReader } from '@ledger-state/slices'
 import { parseTypeTag, type TypeTag, typeTagHeapSize } from '@ledger-state/type-tag'
-import { type Asset, assetHeapSize, parseAsset } from './balances/asset.js'
-import { BalanceReader } from './balances/balance-reader.js'
-import { ParsedTexts } from './caches/parsed-texts.js'
+import { type Asset, assetHeapSize, parseAsset } from '../assets/asset.js'
+import { BalanceKeysCache } from '../assets/balance-keys.js'
+import { ModuleCache } from '../caches/module-cache.js'
+import { ParsedTexts } from '../caches/parsed-texts.js'
+import { ViewCaches } from '../caches/view-caches.js'
+import { CachedTypeResolver } from '../types/type-resolver.js'
 import type { Ledger } from './ledger.js'
-import { ModuleCache } from './modules/module-cache.js'
-import { PinnedState, type SharedReaders } from './pinned-state.js'
-import { versionAtTime } from './times/version-at-time.js'
-import { TypeResolver } from './types/type-resolver.js'
-import { ViewRunner } from './views/view-runner.js'
+import { type LedgerState, pinState, type StateSource } from './ledger-state.js'
+import { versionAtTime } from './version-at-time.js'
 
 /** Capacities of the caches of parsed texts, each in bytes of heap. */
 const PARSED_TYPES_CAPACITY = 2 << 20
 const PARSED_ASSETS_CAPACITY = 2 << 20
 
 /** Caches that a ledger keeps between reads. */
-export interface LedgerCaches extends SharedReaders {
+export interface LedgerCaches extends Pick<StateSource, 'modules' | 'balanceKeys' | 'views'> {
+  readonly types: CachedTypeResolver
   readonly parsedTypes: ParsedTexts<TypeTag>
   readonly parsedAssets: ParsedTexts<Asset>
 }
 
-export function createCaches(modules = new ModuleCache(), types = new TypeResolver(modules)): LedgerCaches {
+export function createCaches(): LedgerCaches {
+  const modules = new ModuleCache()
   return {
     modules,
-    types,
-    balances: new BalanceReader(),
-    views: new ViewRunner(),
+    types: new CachedTypeResolver(modules),
+    balanceKeys: new BalanceKeysCache(),
+    views: new ViewCaches(),
     parsedTypes: new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize),
     parsedAssets: new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize),
   }
@@ -60,31 +62,37 @@ export function cacheUses({ types, modules, views, parsedTypes, parsedAssets }: 
  * ```
  */
 export function createLedger(state: StateReader): Ledger {
-  let known: StateReader | undefined
-  const reader = (): StateReader => {
+  const caches = createCaches()
+  let known: StateSource | undefined
+  const source = (): StateSource => {
     if (known) return known
     // A store keeps a slice from its first version on, or never.
-    if (state.ledger) known = readerOfSlice(state, state.at().get(SLICE_KEY))
-    return known ?? state
+    if (state.ledger) known = sourceOf(state, state.at().get(SLICE_KEY), caches)
+    return known ?? sourceOf(state, undefined, caches)
   }
-  return createLedgerOver(state, reader, createCaches())
+  return createLedgerOver(state, source, caches)
 }
 
 /**
- * A reader that obeys the slice of a store.
+ * The source of states of a store.
  * @param record the store's record of its slice; undefined for a store that keeps everything
  */
-export function readerOfSlice(state: StateReader, record: Uint8Array | undefined): StateReader {
-  return record ? new SlicedReader(state, decodeSliceRecord(record)) : state
+export function sourceOf(
+  state: StateReader,
+  record: Uint8Array | undefined,
+  { modules, types, balanceKeys, views }: LedgerCaches,
+): StateSource {
+  const sliced = record && new SlicedReader(state, decodeSliceRecord(record))
+  return { reader: sliced ?? state, sliced, modules, types, balanceKeys, views, loading: undefined }
 }
 
 /**
  * Creates a ledger.
- * @param reader returns the reader of the state: the state itself until the store is known to keep a slice
+ * @param source returns the source of states: without a slice until the store is known to keep one
  */
-export function createLedgerOver(state: StateReader, reader: () => StateReader, caches: LedgerCaches): Ledger {
+export function createLedgerOver(state: StateReader, source: () => StateSource, caches: LedgerCaches): Ledger {
   const { parsedTypes, parsedAssets } = caches
-  let last: PinnedState | undefined
+  let last: LedgerState | undefined
   return {
     kind: 'sync',
     get info() {
@@ -93,11 +101,9 @@ export function createLedgerOver(state: StateReader, reader: () => StateReader, 
     parseType: (text) => parsedTypes.parse(text),
     parseAsset: (text) => parsedAssets.parse(text),
     at(version) {
-      const from = reader()
-      const view = from.at(version)
-      // A store may return the same view of its newest version to all callers.
-      if (last?.view !== view) last = new PinnedState(from, view, caches)
-      return last
+      const pinned = pinState(source(), version, last)
+      last = pinned
+      return pinned
     },
     get caches() {
       return cacheUses(caches)

@@ -2,7 +2,7 @@ import { addressToShortHex, SizedCache } from '@ledger-state/core'
 import { branchOf, type StateView } from '@ledger-state/engine'
 import { type ModuleId, type MoveModule, moduleHeapSize, readModule } from '@ledger-state/move-module'
 import { moduleKey } from '@ledger-state/type-tag'
-import { type CacheUse, cacheUse } from '../caches/cache-use.js'
+import { type CacheUse, cacheUse } from './cache-use.js'
 
 /** Capacity in bytes of heap. */
 const CAPACITY = 16 << 20

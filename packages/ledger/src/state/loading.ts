@@ -1,0 +1,17 @@
+import type { StateView } from '@ledger-state/engine'
+import type { ViewState } from '@ledger-state/move-vm'
+
+/**
+ * The loaded part of a state on other machines. A read over it runs again until it lacks nothing; the result of an
+ * earlier run is not used.
+ */
+export interface Loading {
+  /** Whether this run of the read has read something that is not loaded. It may end at once. */
+  readonly isLacking: boolean
+  /** The state of a view in the form that the VM reads, which tells absent values from values that are not loaded. */
+  viewState(view: StateView): ViewState
+  /** Returns the work that an earlier run of the read began under a name at a version; the first run begins it. */
+  keep<T>(version: bigint, name: string, begin: () => T): T
+  /** Most runs of a view in one page of its history. */
+  readonly mostViewRuns: number
+}
