@@ -246,6 +246,15 @@ export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
   return storedDataInvalid('Failed to build move resource response from data in DB', why)
 }
 
+/** Error for a transaction that has no JSON. @param why the reason, or the error with which its reading ended */
+export function transactionUnreadable(version: bigint, why: unknown): unknown {
+  if (typeof why === 'string') {
+    return new LedgerStateError('stored_data_invalid', `the transaction of version ${version} has ${why}`)
+  }
+  if (!isLedgerStateError(why, 'invalid_bcs')) return why
+  return storedDataInvalid(`the transaction of version ${version} cannot be decoded`, why)
+}
+
 function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, placeOf(why))
 }

@@ -9,6 +9,7 @@ export {
   type Callee,
 } from './assemble-module.js'
 export type { ModuleErrorCode } from './errors.js'
+export { instructionToDebugText } from './instruction-text.js'
 export {
   type GetModule,
   type LayoutOptions,
@@ -17,7 +18,14 @@ export {
   type ResolvedLayout,
   resolveLayout,
 } from './layout-of.js'
-export { type FunctionAbi, type ModuleAbi, moduleAbi, type StructAbi, type TypeParameterAbi } from './module-abi.js'
+export {
+  type FunctionAbi,
+  type ModuleAbi,
+  moduleAbi,
+  type StructAbi,
+  scriptAbi,
+  type TypeParameterAbi,
+} from './module-abi.js'
 export type {
   CodedFunction,
   Constant,
@@ -38,6 +46,7 @@ export {
   type ModuleId,
   type ModuleInterface,
   type MoveModule,
+  type ScriptInterface,
   type SignatureToken,
   type StructDefinition,
   type TypeParameter,
@@ -46,7 +55,7 @@ export {
 } from './module-definition.js'
 export { moduleHeapSize } from './module-heap-size.js'
 export type { OpcodeName } from './opcodes.js'
-export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface } from './read-module.js'
+export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface, readScript } from './read-module.js'
 export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

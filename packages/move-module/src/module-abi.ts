@@ -5,6 +5,7 @@ import {
   type FunctionDefinition,
   type ModuleId,
   type ModuleInterface,
+  type ScriptInterface,
   type SignatureToken,
   type StructDefinition,
   type Visibility,
@@ -81,6 +82,23 @@ export function moduleAbi(module: ModuleInterface): ModuleAbi {
     exposed_functions: exposed.map((one) => functionAbi(one, module.views.has(one.name), printer)),
     structs: module.structs.map((one) => structAbi(one, module, printer)),
   }
+}
+
+/**
+ * Makes the ABI of a script, as full nodes print it.
+ * @throws `type_too_large` if the types of the parameters are too long to print
+ */
+export function scriptAbi({ typeParameters, parameters }: ScriptInterface): FunctionAbi {
+  const definition: FunctionDefinition = {
+    name: 'main',
+    visibility: 'public',
+    isEntry: true,
+    isNative: false,
+    typeParameters,
+    parameters,
+    results: [],
+  }
+  return functionAbi(definition, false, new TypePrinter(MAX_ABI_TYPE_LENGTH))
 }
 
 function functionAbi(definition: FunctionDefinition, isView: boolean, printer: TypePrinter): FunctionAbi {

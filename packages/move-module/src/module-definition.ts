@@ -85,6 +85,9 @@ export interface FunctionDefinition {
   readonly results: readonly SignatureToken[]
 }
 
+/** The signature of the only function of a script, which has no results. */
+export type ScriptInterface = Pick<FunctionDefinition, 'typeParameters' | 'parameters'>
+
 /** The part of a module that other modules and clients see. */
 export interface ModuleInterface extends MoveModule {
   /** Friends in the order of the binary. */

@@ -58,7 +58,15 @@ export class ModuleTables {
   static *open(bytes: Uint8Array): Steps<ModuleTables> {
     const tables = new ModuleTables(bytes)
     yield* tables.#readNames()
+    tables.#self = readTableEntry(tables.#frame, tables.#moduleHandles, 'module handle')
     return tables
+  }
+
+  /** Same as `open`, for a script, which has no module handle of its own. `body` is the reader after the tables. */
+  static *openScript(bytes: Uint8Array): Steps<{ readonly tables: ModuleTables; readonly body: ByteReader }> {
+    const tables = new ModuleTables(bytes)
+    yield* tables.#readNames()
+    return { tables, body: tables.#frame }
   }
 
   private constructor(bytes: Uint8Array) {
@@ -73,7 +81,6 @@ export class ModuleTables {
     this.#addresses = yield* this.entries(TABLE.addresses, (reader) => new Uint8Array(reader.readBytes(ADDRESS_LENGTH)))
     this.#moduleHandles = yield* this.entries(TABLE.moduleHandles, (reader) => this.#readModuleId(reader))
     this.#structHandles = yield* this.entries(TABLE.structHandles, (reader) => this.#readStructHandle(reader))
-    this.#self = readTableEntry(this.#frame, this.#moduleHandles, 'module handle')
   }
 
   /** The module itself. */
@@ -191,7 +198,7 @@ export class ModuleTables {
     return version
   }
 
-  /** Reads the offset and length of each table, by kind. The reader is left at the index of the module's own handle. */
+  /** Reads the offset and length of each table, by kind. The reader is left after the tables. */
   #readTableHeaders(): ReadonlyMap<number, { start: number; end: number }> {
     const reader = this.#frame
     const count = readBounded(reader, LIMIT.tables, 'tables')
@@ -306,7 +313,7 @@ function readMetadataEntry(reader: ByteReader): MetadataEntry {
   return { key, value }
 }
 
-const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>)$/
+const IDENTIFIER = /^(?:[a-zA-Z][a-zA-Z0-9_$]*|_[a-zA-Z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
 
 function readIdentifier(reader: ByteReader, version: number): string {
   const start = reader.offset

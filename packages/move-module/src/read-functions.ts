@@ -116,7 +116,8 @@ function skipOption(reader: ByteReader, skipSome: () => void): void {
   else if (tag !== 1) throw reader.fault(`unknown tag ${tag} of an option`, start)
 }
 
-function skipIndex(reader: ByteReader): void {
+/** Moves past an index into a table. */
+export function skipIndex(reader: ByteReader): void {
   readBounded(reader, LIMIT.index, 'as an index')
 }
 

@@ -3,10 +3,11 @@ import type { StructTag } from '@ledger-state/type-tag'
 import { LIMIT, TABLE } from './binary-format.js'
 import { invalidModule } from './errors.js'
 import type { Instantiation, ModuleCode } from './module-code.js'
-import type { ModuleInterface, MoveModule, StructDefinition } from './module-definition.js'
+import type { ModuleInterface, MoveModule, ScriptInterface, StructDefinition } from './module-definition.js'
 import { type Attributes, readAttributes } from './module-metadata.js'
 import { ModuleTables, readBounded, readTableEntry } from './module-tables.js'
-import { readCodedFunctions, readFunctionHandles, readFunctions } from './read-functions.js'
+import { skipCode } from './read-code.js'
+import { readCodedFunctions, readFunctionHandles, readFunctions, skipIndex } from './read-functions.js'
 import { finishSteps, type Steps } from './steps.js'
 
 /** First version of the binary format in which attributes of functions and events count. */
@@ -54,6 +55,26 @@ function* readInterfaceInSteps(bytes: Uint8Array): Steps<ModuleInterface> {
     views: counts ? attributes.views : new Set(),
     events: counts ? attributes.events : new Set(),
   }
+}
+
+/**
+ * Reads the signature of a compiled script. It steps over the code, so a script with an unknown instruction is refused.
+ * @throws `invalid_module` with `fields.offset`
+ */
+export function readScript(bytes: Uint8Array): ScriptInterface {
+  return finishSteps(blaming(readScriptInSteps(bytes)))
+}
+
+function* readScriptInSteps(bytes: Uint8Array): Steps<ScriptInterface> {
+  const { tables, body } = yield* ModuleTables.openScript(bytes)
+  const signatures = yield* tables.signatures()
+  const typeParameters: number[] = []
+  const count = readBounded(body, LIMIT.typeParameters, 'type parameters')
+  for (let at = 0; at < count; at++) typeParameters.push(body.readU8())
+  const parameters = readTableEntry(body, signatures, 'signature')
+  skipIndex(body)
+  skipCode(body, tables.version)
+  return { typeParameters, parameters }
 }
 
 /**

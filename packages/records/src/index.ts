@@ -61,3 +61,4 @@ export {
 } from './slice/member.js'
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
 export type { Vouching } from './vouching.js'
+export type { WholeTransaction } from './whole-transaction.js'

@@ -1,6 +1,6 @@
 import type { ByteReader } from '@ledger-state/core'
 import { AccumulatorFrontier, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
-import { readEvents } from '../wire/events.js'
+import { readEvents } from '@ledger-state/proof/transactions'
 
 /** Moves the reader past a vector of events, and returns the root of their accumulator. */
 export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Uint8Array {

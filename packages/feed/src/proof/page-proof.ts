@@ -1,7 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { expectHash, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
+import { readEvents } from '@ledger-state/proof/transactions'
 import { atPlace, otherVersion } from '../errors.js'
-import { readEvents } from '../wire/events.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'

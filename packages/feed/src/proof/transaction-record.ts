@@ -1,9 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { type LedgerHasher, peekTransactionHash, readTransactionInfo, type TransactionInfo } from '@ledger-state/proof'
+import { readAuxiliaryInfo, readTransaction, UnknownVariantError } from '@ledger-state/proof/transactions'
 import { transactionNotFound } from '../errors.js'
-import { readAuxiliaryInfo } from '../wire/transaction/auxiliary-info.js'
-import { readTransaction } from '../wire/transaction/transaction.js'
-import { UnknownVariantError } from '../wire/variant.js'
 import { searchTransactionEnd } from './transaction-search.js'
 
 /** A Transaction and the TransactionInfo that commits to it, which precede events and write set in every raw source. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError, SizedCache } from '@ledger-state/core'
 import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher, type SignedLedgerInfo } from '@ledger-state/proof'
+import { readEvents } from '@ledger-state/proof/transactions'
 import { checkpointToBytes, type KeptTransaction, type Vouching } from '@ledger-state/records'
 import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import {
@@ -31,7 +32,6 @@ import {
   type TransactionChunk,
 } from '../proof/transaction-chunk-proof.js'
 import { infoStartAfter, readTransactionRecord } from '../proof/transaction-record.js'
-import { readEvents } from '../wire/events.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'

@@ -1,8 +1,7 @@
 import { ByteReader, isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { readVariant, readWriteSetPayload } from '@ledger-state/proof/transactions'
 import { genesisWithoutChainId, notAGenesis } from '../errors.js'
 import { LedgerClock } from './ledger-clock.js'
-import { readWriteSetPayload } from './transaction/write-set-payload.js'
-import { readVariant } from './variant.js'
 import { readWriteSet } from './write-set.js'
 
 const TRANSACTION_GENESIS = 1

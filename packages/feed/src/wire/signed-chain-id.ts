@@ -1,5 +1,5 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { readTransaction } from './transaction/transaction.js'
+import { readTransaction } from '@ledger-state/proof/transactions'
 
 const TRANSACTION_USER = 0
 

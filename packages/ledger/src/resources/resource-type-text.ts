@@ -7,13 +7,14 @@ import type { FunctionSlot, StructTag, TypeTag } from '@ledger-state/type-tag'
  */
 export function resourceTypeToText({ address, module, name, typeArguments }: StructTag): string {
   const base = `${addressToShortHex(address)}::${module}::${name}`
-  return typeArguments.length === 0 ? base : `${base}<${typeArguments.map(typeToText).join(', ')}>`
+  return typeArguments.length === 0 ? base : `${base}<${typeArguments.map(moveTypeToText).join(', ')}>`
 }
 
-function typeToText(tag: TypeTag): string {
+/** Text of any type, in the form of `resourceTypeToText`. */
+export function moveTypeToText(tag: TypeTag): string {
   switch (tag.kind) {
     case 'vector':
-      return `vector<${typeToText(tag.element)}>`
+      return `vector<${moveTypeToText(tag.element)}>`
     case 'struct':
       return resourceTypeToText(tag)
     case 'function':
@@ -26,5 +27,5 @@ function typeToText(tag: TypeTag): string {
 const PASSING_PREFIX = { reference: '&', mutableReference: '&mut ', value: '' } as const
 
 function slotsToText(slots: readonly FunctionSlot[]): string {
-  return slots.map(({ passing, type }) => PASSING_PREFIX[passing] + typeToText(type)).join(',')
+  return slots.map(({ passing, type }) => PASSING_PREFIX[passing] + moveTypeToText(type)).join(',')
 }

@@ -13,6 +13,7 @@ import {
   viewParameterReference,
   viewTypeArgumentCount,
 } from '../errors.js'
+import { isSigner, substitute } from '../types/substitute.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { jsonValuesToDebugText } from './debug-text.js'
@@ -87,10 +88,6 @@ function functionText({ address, module, function: name }: ViewRequest): string 
   return `${addressToShortHex(address)}::${module}::${name}`
 }
 
-function isSigner(token: SignatureToken): boolean {
-  return token.kind === 'signer' || (token.kind === 'reference' && token.to.kind === 'signer')
-}
-
 /** Name of a type in the reference's messages: the way in which its values are written in JSON. */
 function typeName(token: SignatureToken): string {
   switch (token.kind) {
@@ -117,28 +114,5 @@ function typeName(token: SignatureToken): string {
       return typeName(token.to)
     default:
       return `string<${token.kind}>`
-  }
-}
-
-/** The type of a parameter, with type arguments in place of type parameters. Undefined if it names a function type. */
-function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
-  switch (token.kind) {
-    case 'typeParameter':
-      return typeArguments[token.index]
-    case 'vector': {
-      const element = substitute(token.element, typeArguments)
-      return element && { kind: 'vector', element }
-    }
-    case 'struct': {
-      const { module, name } = token
-      const given = token.typeArguments.map((one) => substitute(one, typeArguments)).filter((one) => one !== undefined)
-      if (given.length < token.typeArguments.length) return undefined
-      return { kind: 'struct', address: module.address, module: module.name, name, typeArguments: given }
-    }
-    case 'reference':
-    case 'function':
-      return undefined
-    default:
-      return { kind: token.kind }
   }
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { ByteReader } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
+import { readTransaction } from '@ledger-state/proof/transactions'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
-import { readRecords } from '../../files/record-file.js'
-import { readTransactionRecord } from '../../proof/transaction-record.js'
-import { readTransaction } from './transaction.js'
+import { readRecords } from '../files/record-file.js'
+import { readTransactionRecord } from '../proof/transaction-record.js'
 
 const KIT = 'conformance/transactions'
 const BACKUPS = [

@@ -11,6 +11,7 @@ export interface Randomness {
   readonly bytes: Uint8Array
 }
 
+/** The transaction that begins a block. */
 export interface BlockMetadata {
   readonly kind: 'block_metadata'
   readonly id: Uint8Array
@@ -28,11 +29,13 @@ export interface BlockMetadata {
     | undefined
 }
 
+/** The transaction that ends a block of an older chain. */
 export interface StateCheckpoint {
   readonly kind: 'state_checkpoint'
   readonly blockId: Uint8Array
 }
 
+/** The transaction that ends a block of a newer chain. */
 export interface BlockEpilogue {
   readonly kind: 'block_epilogue'
   readonly blockId: Uint8Array

@@ -21,6 +21,7 @@ export const SCRIPT_ARGUMENT_TYPES = [
   'i256',
 ] as const
 
+/** Type of an argument of a script. */
 export type ScriptArgumentType = (typeof SCRIPT_ARGUMENT_TYPES)[number]
 
 /** An argument of a script. */

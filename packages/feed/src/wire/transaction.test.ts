@@ -1,11 +1,10 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { readTransaction, UnknownVariantError } from '@ledger-state/proof/transactions'
 import { createRandom } from '@ledger-state/testing/random'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type RandomTransaction, randomTransaction } from '../../../testing/random-transaction.ts'
-import { UnknownVariantError } from '../variant.js'
-import { readTransaction } from './transaction.js'
+import { type RandomTransaction, randomTransaction } from '../../testing/random-transaction.ts'
 
 /** Seeds of random transactions, so that a failure prints a number. */
 const someSeed = fc.integer({ min: 1 })

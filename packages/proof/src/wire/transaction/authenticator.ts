@@ -26,6 +26,7 @@ export interface Ed25519Authenticator {
   readonly signature: Uint8Array
 }
 
+/** The signature of one account. */
 export type AccountAuthenticator =
   | Ed25519Authenticator
   | { readonly kind: 'single_key'; readonly publicKey: AnyPublicKey; readonly signature: AnySignature }
@@ -57,6 +58,7 @@ export interface Signers {
   readonly secondarySigners: BcsList<AccountAuthenticator>
 }
 
+/** The signatures of a user's transaction. */
 export type TransactionAuthenticator =
   | Ed25519Authenticator
   | ({ readonly kind: 'multi_agent' } & Signers)

@@ -16,6 +16,7 @@ import { readWriteSetPayload, type WriteSetPayload } from './write-set-payload.j
 
 // See docs/ledger-formats.md, "Transactions". Byte strings are views of the reader's bytes.
 
+/** A transaction that a user signed. */
 export interface UserTransaction {
   readonly kind: 'user'
   readonly sender: Uint8Array
@@ -29,11 +30,13 @@ export interface UserTransaction {
   readonly authenticator: TransactionAuthenticator
 }
 
+/** The first transaction of a ledger, or one that replaces its state. */
 export interface GenesisTransaction {
   readonly kind: 'genesis'
   readonly payload: WriteSetPayload
 }
 
+/** A transaction of any kind. */
 export type Transaction =
   | UserTransaction
   | GenesisTransaction

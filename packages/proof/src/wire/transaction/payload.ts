@@ -16,6 +16,7 @@ const PAYLOAD_VARIANTS = 6
 const EXECUTABLES = 3
 const ENCRYPTED_VARIANTS = 3
 
+/** A script, whose code comes with the transaction. */
 export interface Script {
   readonly kind: 'script'
   readonly code: Uint8Array
@@ -23,6 +24,7 @@ export interface Script {
   readonly arguments: BcsList<ScriptArgument>
 }
 
+/** A call of an entry function. */
 export interface EntryFunction {
   readonly kind: 'entry_function'
   readonly address: Uint8Array
@@ -41,8 +43,10 @@ export interface MultisigPayload {
   readonly called: EntryFunction | undefined
 }
 
+/** The program of a versioned payload. */
 export type Executable = Script | EntryFunction | { readonly kind: 'empty' }
 
+/** Settings of a versioned payload. */
 export interface ExtraConfig {
   readonly multisigAddress: Uint8Array | undefined
   /** Nonce of a transaction without a sequence number. */
@@ -56,6 +60,7 @@ export interface VersionedPayload {
   readonly extraConfig: ExtraConfig
 }
 
+/** A payload that validators decrypt. */
 export interface EncryptedPayload {
   readonly kind: 'encrypted'
   readonly ciphertext: Uint8Array
@@ -66,6 +71,7 @@ export interface EncryptedPayload {
   readonly decrypted: { readonly executable: Executable; readonly nonce: bigint } | undefined
 }
 
+/** The payload of a user's transaction. */
 export type Payload = Script | EntryFunction | MultisigPayload | VersionedPayload | EncryptedPayload
 
 /** Reads the payload of a user's transaction. @throws `UnknownVariantError`, `invalid_bcs` */
@@ -90,6 +96,7 @@ export function readPayload(reader: ByteReader): Payload {
   }
 }
 
+/** Reads a script. @throws `UnknownVariantError`, `invalid_bcs` */
 export function readScript(reader: ByteReader): Script {
   return {
     kind: 'script',

@@ -28,6 +28,7 @@ export interface ObservedJwkUpdate {
   readonly signature: Uint8Array | undefined
 }
 
+/** A transaction that validators make. */
 export type ValidatorTransaction = DkgResult | ObservedJwkUpdate
 
 /** Reads a transaction of validators. @throws `UnknownVariantError`, `invalid_bcs` */

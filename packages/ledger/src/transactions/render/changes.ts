@@ -1,0 +1,108 @@
+import { addressToShortHex, ByteReader, bytesToHex } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { moduleAbi, readModuleInterface, readResourceGroup } from '@ledger-state/move-module'
+import { visitWriteSet, type WriteOp } from '@ledger-state/proof/transactions'
+import { decodeStateKey, STATE_KEY_ADDRESS_AT, type StateKey } from '@ledger-state/type-tag'
+import { compareStructTags } from '../../groups/compare-struct-tags.js'
+import { resourceTypeToText } from '../../resources/resource-type-text.js'
+import { hexText, jsonList, orUndefined, type RenderContext, valueToJson } from './render-context.js'
+
+const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
+
+interface Change extends Pick<WriteOp, 'key' | 'value'> {
+  /** Path of an access path, without its length; else nothing. */
+  readonly path: Uint8Array
+}
+
+/**
+ * The changes of a write set as JSON, in the order of the reference: by address and path, whose bytes it compares
+ * without the length, then by table and key. A write that cannot be printed is left out.
+ * @throws `invalid_bcs`
+ */
+export function changesToJson(context: RenderContext, writeSet: Uint8Array): string {
+  const changes: Change[] = []
+  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
+    changes.push({ key, value, path: pathOf(key) })
+  })
+  changes.sort(compareChanges)
+  const texts: string[] = []
+  for (const change of changes) {
+    const members = orUndefined(() => changeMembers(context, change))
+    if (members) for (const text of members) texts.push(`{${text}}`)
+  }
+  return jsonList(texts)
+}
+
+function pathOf(key: Uint8Array): Uint8Array {
+  if (key[0] !== 0) return key.subarray(key.length)
+  const reader = new ByteReader(key, ADDRESS_END)
+  reader.readLength()
+  return key.subarray(reader.offset)
+}
+
+function compareChanges(a: Change, b: Change): number {
+  const isPath = a.key[0] === 0 && b.key[0] === 0
+  if (!isPath) return compareBytes(a.key, b.key)
+  return compareBytes(a.key.subarray(0, ADDRESS_END), b.key.subarray(0, ADDRESS_END)) || compareBytes(a.path, b.path)
+}
+
+/** Members of the changes that a write makes; undefined if one of them cannot be printed. */
+function changeMembers(context: RenderContext, { key, value }: Change): readonly string[] | undefined {
+  const decoded = decodeStateKey(key)
+  const hash = hexText(context.hasher.hash('StateKey', key))
+  switch (decoded.kind) {
+    case 'tableItem':
+      return [tableItemMembers(decoded, hash, value)]
+    case 'module':
+    case 'resource':
+    case 'resourceGroup': {
+      const place = `"address":"${addressToShortHex(decoded.address)}","state_key_hash":${hash}`
+      if (!value) return [`${place},${deletedMembers(decoded)}`]
+      return writtenData(context, decoded, value)?.map((data) => {
+        return `${place},"data":${data},"type":"${decoded.kind === 'module' ? 'write_module' : 'write_resource'}"`
+      })
+    }
+    default:
+      return undefined
+  }
+}
+
+type AccountKey = Exclude<StateKey, { readonly kind: 'tableItem' | 'nativePosition' | 'raw' }>
+
+function deletedMembers(key: AccountKey): string {
+  if (key.kind !== 'module') {
+    return `"resource":${JSON.stringify(resourceTypeToText(key.tag))},"type":"delete_resource"`
+  }
+  return `"module":${JSON.stringify(`${addressToShortHex(key.address)}::${key.name}`)},"type":"delete_module"`
+}
+
+/** The written module or resource, or each member of a written group. */
+function writtenData(context: RenderContext, key: AccountKey, value: Uint8Array): readonly string[] | undefined {
+  if (key.kind === 'module') return [moduleData(value)]
+  const members =
+    key.kind === 'resource'
+      ? [{ name: key.tag, bytes: value }]
+      : [...readResourceGroup(value)].sort((a, b) => compareStructTags(a.name, b.name))
+  const texts: string[] = []
+  for (const { name, bytes } of members) {
+    const data = valueToJson(context, name, bytes)
+    if (data === undefined) return undefined
+    texts.push(`{"type":${JSON.stringify(resourceTypeToText(name))},"data":${data}}`)
+  }
+  return texts
+}
+
+function moduleData(bytes: Uint8Array): string {
+  const abi = orUndefined(() => moduleAbi(readModuleInterface(bytes)))
+  return `{"bytecode":"${bytesToHex(bytes)}","abi":${JSON.stringify(abi ?? null)}}`
+}
+
+function tableItemMembers(
+  { handle, key }: Extract<StateKey, { readonly kind: 'tableItem' }>,
+  hash: string,
+  value: Uint8Array | null,
+): string {
+  const place = `"state_key_hash":${hash},"handle":${hexText(handle)},"key":${hexText(key)}`
+  if (!value) return `${place},"data":null,"type":"delete_table_item"`
+  return `${place},"value":${hexText(value)},"data":null,"type":"write_table_item"`
+}

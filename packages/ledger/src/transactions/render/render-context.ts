@@ -1,0 +1,42 @@
+import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
+import type { StateView } from '@ledger-state/engine'
+import type { LedgerHasher } from '@ledger-state/proof'
+import type { TypeTag } from '@ledger-state/type-tag'
+import { isTypeFault } from '../../types/type-faults.js'
+import type { TypeResolver } from '../../types/type-resolver.js'
+import type { ModuleInterfaces } from '../../views/module-interfaces.js'
+
+/** What the JSON of a transaction is made with. */
+export interface RenderContext {
+  /** State of the version of the transaction, whose modules decode its values. */
+  readonly view: StateView
+  readonly types: TypeResolver
+  readonly interfaces: ModuleInterfaces
+  /** Hasher of the ledger, for the hashes of state keys. */
+  readonly hasher: LedgerHasher
+}
+
+/** The JSON of a value. Undefined if its type cannot be resolved at the version, or the bytes do not fit it. */
+export function valueToJson({ types, view }: RenderContext, tag: TypeTag, bytes: Uint8Array): string | undefined {
+  return orUndefined(() => types.resolve(tag, view).bytesToJson(bytes))
+}
+
+/** The result of some work. Undefined if a type, a module or a value cannot be read. */
+export function orUndefined<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (isTypeFault(error) || isLedgerStateError(error, 'invalid_module')) return undefined
+    throw error
+  }
+}
+
+/** Bytes as a text in JSON. */
+export function hexText(bytes: Uint8Array): string {
+  return `"${bytesToHex(bytes)}"`
+}
+
+/** A list in JSON, of items that are JSON already. */
+export function jsonList(items: Iterable<string>): string {
+  return `[${Array.from(items).join(',')}]`
+}
