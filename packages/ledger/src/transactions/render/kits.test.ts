@@ -7,9 +7,9 @@ import { readEvents, readTransaction, visitWriteSet } from '@ledger-state/proof/
 import type { WholeTransaction } from '@ledger-state/records'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
-import { ModuleCache } from '../../modules/module-cache.js'
-import { TypeResolver } from '../../types/type-resolver.js'
-import { ModuleInterfaces } from '../../views/module-interfaces.js'
+import { ModuleCache } from '../../caches/module-cache.js'
+import { ModuleInterfaces } from '../../caches/module-interfaces.js'
+import { CachedTypeResolver } from '../../types/type-resolver.js'
 import { transactionToJson } from './transaction.js'
 
 const KIT = 'conformance/transactions'
@@ -102,7 +102,7 @@ describe.runIf(hasSharedData)('the JSON of transactions', () => {
     const chunk = readChunk(`${KIT}/${chunkPath}`)
     const engine = createMemoryEngine()
     await commitAll(engine, genesis, chunk)
-    const types = new TypeResolver(new ModuleCache())
+    const types = new CachedTypeResolver(new ModuleCache())
     const interfaces = new ModuleInterfaces()
     const hasher = new LedgerHasher()
     let count = 0

@@ -2,9 +2,9 @@ import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import type { LedgerHasher } from '@ledger-state/proof'
 import type { TypeTag } from '@ledger-state/type-tag'
+import type { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { isTypeFault } from '../../types/type-faults.js'
 import type { TypeResolver } from '../../types/type-resolver.js'
-import type { ModuleInterfaces } from '../../views/module-interfaces.js'
 
 /** What the JSON of a transaction is made with. */
 export interface RenderContext {
