@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkErrorTables } from './architecture/error-tables.ts'
+import { layerCircle } from './architecture/layers.ts'
 import { changedNames, importsOf } from './architecture/module-state.ts'
 import { namesInComments, namesInDocument } from './architecture/named-files.ts'
 
@@ -83,6 +84,15 @@ function checkRooms(): void {
   }
 }
 
+/** No folder imports one above it, neither directly nor through a module outside of folders. */
+function checkLayers(): void {
+  for (const source of sourceFolders()) {
+    const modules = new Map(sourcesIn(source).map((path) => [path.replaceAll('\\', '/'), readText(path)]))
+    const circle = layerCircle(source, modules)
+    expect(circle === undefined, `${source} has a circle of folders: ${circle?.join(' → ')}`)
+  }
+}
+
 function sourceFolders(): string[] {
   return globSync('{packages,apps}/*/src', { cwd: root })
     .toSorted()
@@ -157,6 +167,7 @@ checkPackages()
 checkRenames()
 checkErrorTables(root, expect)
 checkRooms()
+checkLayers()
 checkModuleState()
 checkNamedFiles()
 checkCitations()
