@@ -68,6 +68,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   treeDir: [TOO_LONG],
   assumeEmptyBase: SWITCHES,
   keepTransactions: SWITCHES,
+  holdings: ['', 'yes', 'true', 'ON'],
   json: SWITCHES,
   bcs: SWITCHES,
   explorer: SWITCHES,

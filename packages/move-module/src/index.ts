@@ -1,3 +1,11 @@
+// Groups are read with type tags only, so `type-tag` has the reader; it is exported here as well, with modules.
+export {
+  findGroupMember,
+  type GroupMember,
+  readGroupMembers,
+  readResourceGroup,
+  skipTag,
+} from '@ledger-state/type-tag'
 export {
   type AssembledConstant,
   type AssembledField,
@@ -56,6 +64,5 @@ export {
 export { moduleHeapSize } from './module-heap-size.js'
 export type { OpcodeName } from './opcodes.js'
 export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface, readScript } from './read-module.js'
-export { findGroupMember, type GroupMember, readGroupMembers, readResourceGroup, skipTag } from './resource-group.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

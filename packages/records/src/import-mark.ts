@@ -7,11 +7,27 @@ import { beginsWith, textBytes } from './magic.js'
  */
 const MAGIC = textBytes('LSSLICE\0')
 const DIGEST_LENGTH = 32
+/** Beginning of the mark of an import without an index of holdings. The mark that an import with one has follows. */
+const WITHOUT_HOLDINGS = textBytes('LSNOHOLD')
 
-/**
- * The mark of an import: the mark of the source, if it has given a part, and the digest of the slice, if one is kept.
- */
-export function markOfImport(source: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
+/** What an import keeps. */
+export interface ImportedPart {
+  /** Digest of the slice; undefined if everything is kept. */
+  readonly digest: Uint8Array | undefined
+  /** Whether it writes the index of holdings. */
+  readonly hasHoldings: boolean
+}
+
+/** The mark of an import: the mark of the source, if it has given a part, and what is kept. */
+export function markOfImport(
+  source: Uint8Array | undefined,
+  { digest, hasHoldings }: ImportedPart,
+): Uint8Array | undefined {
+  const mark = markOfSlice(source, digest)
+  return hasHoldings ? mark : withPrefix(WITHOUT_HOLDINGS, mark)
+}
+
+function markOfSlice(source: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
   if (!digest) return source
   const mark = new Uint8Array(MAGIC.length + DIGEST_LENGTH + (source?.length ?? 0))
   mark.set(MAGIC)
@@ -22,19 +38,39 @@ export function markOfImport(source: Uint8Array | undefined, digest: Uint8Array 
 
 /** Whether an import that was cut short keeps a slice. */
 export function isMarkOfSlice(mark: Uint8Array | undefined): boolean {
-  return mark !== undefined && beginsWith(mark, MAGIC)
+  return isOfSlice(split(mark).mark)
 }
 
-/** Whether an import that was cut short kept the same slice, or the whole. */
-export function isMarkOfImport(mark: Uint8Array | undefined, digest: Uint8Array | undefined): boolean {
-  if (!mark) return true
-  if (!digest) return !isMarkOfSlice(mark)
-  return isMarkOfSlice(mark) && compareBytes(mark.subarray(MAGIC.length, MAGIC.length + DIGEST_LENGTH), digest) === 0
+/** Whether an import that was cut short kept the same part. */
+export function isMarkOfImport(marked: Uint8Array | undefined, { digest, hasHoldings }: ImportedPart): boolean {
+  if (!marked) return true
+  const { mark, hasHoldings: had } = split(marked)
+  if (had !== hasHoldings) return false
+  if (!digest) return !isOfSlice(mark)
+  return isOfSlice(mark) && compareBytes(mark!.subarray(MAGIC.length, MAGIC.length + DIGEST_LENGTH), digest) === 0
 }
 
-/** The source's mark within the mark of an import; undefined if the source has given no part. */
-export function sourceMarkOf(mark: Uint8Array | undefined, digest: Uint8Array | undefined): Uint8Array | undefined {
+/** The source's mark within the mark of an import of this part; undefined if the source has given no part. */
+export function sourceMarkOf(marked: Uint8Array | undefined, { digest }: ImportedPart): Uint8Array | undefined {
+  const { mark } = split(marked)
   if (!digest || !mark) return mark
   const source = mark.subarray(MAGIC.length + DIGEST_LENGTH)
   return source.length > 0 ? source : undefined
+}
+
+function isOfSlice(mark: Uint8Array | undefined): boolean {
+  return mark !== undefined && beginsWith(mark, MAGIC)
+}
+
+function split(marked: Uint8Array | undefined): { mark: Uint8Array | undefined; hasHoldings: boolean } {
+  if (!marked || !beginsWith(marked, WITHOUT_HOLDINGS)) return { mark: marked, hasHoldings: true }
+  const mark = marked.subarray(WITHOUT_HOLDINGS.length)
+  return { mark: mark.length > 0 ? mark : undefined, hasHoldings: false }
+}
+
+function withPrefix(prefix: Uint8Array, bytes: Uint8Array | undefined): Uint8Array {
+  const joined = new Uint8Array(prefix.length + (bytes?.length ?? 0))
+  joined.set(prefix)
+  if (bytes) joined.set(bytes, prefix.length)
+  return joined
 }

@@ -11,7 +11,26 @@ export {
   type SignedRange,
   WRITES_HASH_LENGTH,
 } from './commit-mark.js'
-export { isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
+export {
+  addressIn,
+  type CoinName,
+  coinNameOf,
+  coinOfRow,
+  coinStoreKey,
+  coinTypeIn,
+  isObjectKey,
+  objectKey,
+  readCoinType,
+} from './holdings/holding-keys.js'
+export { coinChanges, type IndexedObject, objectChanges } from './holdings/index-changes.js'
+export {
+  type CoinStore,
+  type FungibleStore,
+  type HeldObject,
+  readCoinStore,
+  readHeldObject,
+} from './holdings/stored-holding.js'
+export { type ImportedPart, isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
 export {
   bytesToTransaction,
   isFunctionName,
@@ -25,8 +44,16 @@ export {
   CHECKPOINT_KEY,
   canNoteDeletion,
   EPOCH_ENDING_PREFIX,
+  endedIn,
+  endedKey,
   epochEndingKey,
   epochOfKey,
+  HOLDINGS_KEY,
+  HOLDINGS_PREFIX_LENGTH,
+  type HoldingsFamily,
+  holdingsKey,
+  holdingsPrefix,
+  isHoldingsKey,
   isOwnKey,
   isSliceKey,
   isSliceLeftOutKey,

@@ -47,6 +47,8 @@ const MEMBER = { encode: encodeMember, decode: decodeMember }
 const NOBODY = 'nobody'
 const U32_LENGTH = 4
 const U64_LENGTH = 8
+/** Most bytes of the name of a coin type: see `coinNameOf`. */
+export const LONGEST_COIN_NAME = 4_096
 
 /**
  * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
@@ -135,6 +137,76 @@ export const KEY_FAMILIES = {
     value: 'empty: the version deletes the key of a member that is not known completely',
     codec: PRESENCE,
     writtenBy: 'the version that deletes the key',
+    deletedBy: NOBODY,
+  }),
+  holdings: family(0x0c, {
+    value: 'empty: the store has an index of holdings, complete for all its versions that have this key',
+    codec: PRESENCE,
+    writtenBy: 'the first version of a store with the index',
+    deletedBy: 'the first version of an ingest with `--holdings off`',
+  }),
+  ownedObject: family(0x0d, {
+    suffix: 'owner, 32 bytes · object, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
+    value: 'empty: the owner has the object',
+    codec: PRESENCE,
+    writtenBy: 'the version with which the object gets this owner',
+    deletedBy: 'the version with which it has another owner, or ends',
+  }),
+  ownedStore: family(0x0e, {
+    suffix: 'owner, 32 bytes · fungible store, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
+    value: 'address of the metadata of the asset that the store holds',
+    codec: BYTES,
+    writtenBy: 'the version with which the owner gets the store, or the store this asset',
+    deletedBy: 'the version with which it has another owner, or ends',
+  }),
+  storeOfAsset: family(0x0f, {
+    suffix: 'metadata of an asset, 32 bytes · fungible store, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
+    value: 'empty: the store holds the asset',
+    codec: PRESENCE,
+    writtenBy: 'the version with which the store begins',
+    deletedBy: 'the version with which it ends',
+  }),
+  tokenOfCollection: family(0x10, {
+    suffix: 'collection, 32 bytes · token, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
+    value: 'empty: the token belongs to the collection',
+    codec: PRESENCE,
+    writtenBy: 'the version with which the token begins',
+    deletedBy: 'the version with which it ends',
+  }),
+  ownedCoin: family(0x11, {
+    suffix: 'account, 32 bytes · name of a coin type',
+    suffixLength: [ADDRESS_LENGTH + 1, ADDRESS_LENGTH + LONGEST_COIN_NAME],
+    value: 'empty, or the coin type in BCS if its name cannot be parsed (`records/src/holdings/holding-keys.ts`)',
+    codec: BYTES,
+    writtenBy: 'the version with which the account gets a coin store of the type',
+    deletedBy: 'the version with which that ends',
+  }),
+  accountOfCoin: family(0x12, {
+    suffix: 'SHA3-256 of a coin type in BCS · account, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
+    value: 'empty: the account has a coin store of the type',
+    codec: PRESENCE,
+    writtenBy: 'the version with which the account gets it',
+    deletedBy: 'the version with which it ends',
+  }),
+  endedStore: family(0x13, {
+    suffix: 'owner, 32 bytes · u64 version · fungible store, 32 bytes',
+    suffixLength: [2 * ADDRESS_LENGTH + U64_LENGTH, 2 * ADDRESS_LENGTH + U64_LENGTH],
+    value: 'address of the metadata of the asset that the owner no longer has in this store since the version',
+    codec: BYTES,
+    writtenBy: 'the version in the key',
+    deletedBy: NOBODY,
+  }),
+  endedCoin: family(0x14, {
+    suffix: 'account, 32 bytes · u64 version · name of a coin type',
+    suffixLength: [ADDRESS_LENGTH + U64_LENGTH + 1, ADDRESS_LENGTH + U64_LENGTH + LONGEST_COIN_NAME],
+    value: 'as under `fe11`: the account no longer has a coin store of the type since the version',
+    codec: BYTES,
+    writtenBy: 'the version in the key',
     deletedBy: NOBODY,
   }),
 } as const satisfies Record<string, KeyFamily>
@@ -273,6 +345,71 @@ const SLICE_TAGS = new Set(
 /** Whether a key holds what a slice keeps, deletes or left out. */
 export function isSliceKey(key: Uint8Array): boolean {
   return key[0] === OWN && SLICE_TAGS.has(key[1]!)
+}
+
+/** Key that exists as long as the index of holdings is complete. */
+export const HOLDINGS_KEY = KEY_FAMILIES.holdings.prefix
+
+const FIRST_HOLDINGS_TAG = KEY_FAMILIES.holdings.prefix[1]!
+const LAST_HOLDINGS_TAG = KEY_FAMILIES.endedCoin.prefix[1]!
+
+/** Whether a key belongs to the index of holdings, which is derived from the state. */
+export function isHoldingsKey(key: Uint8Array): boolean {
+  return key[0] === OWN && key[1]! >= FIRST_HOLDINGS_TAG && key[1]! <= LAST_HOLDINGS_TAG
+}
+
+/** Families of the index of holdings whose keys are two names, the first of which is an address or a hash. */
+export type HoldingsFamily =
+  | 'ownedObject'
+  | 'ownedStore'
+  | 'storeOfAsset'
+  | 'tokenOfCollection'
+  | 'ownedCoin'
+  | 'accountOfCoin'
+  | 'endedStore'
+  | 'endedCoin'
+
+/** Length of `holdingsPrefix`. */
+export const HOLDINGS_PREFIX_LENGTH = 2 + ADDRESS_LENGTH
+
+/**
+ * Prefix of the keys of a family that belong to one owner, asset or collection.
+ * @param first its address; for `accountOfCoin`, the hash of the coin type
+ */
+export function holdingsPrefix(family: HoldingsFamily, first: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES[family].prefix, first)
+}
+
+/** Key of the index of holdings: a `holdingsPrefix`, and what it has. */
+export function holdingsKey(
+  family: Exclude<HoldingsFamily, 'endedStore' | 'endedCoin'>,
+  first: Uint8Array,
+  second: Uint8Array,
+): Uint8Array {
+  return withSuffix(holdingsPrefix(family, first), second)
+}
+
+/**
+ * Key of the note that an owner no longer has a store since a version. With an empty `second`, the least key of the
+ * version.
+ */
+export function endedKey(
+  family: 'endedStore' | 'endedCoin',
+  owner: Uint8Array,
+  version: bigint,
+  second: Uint8Array,
+): Uint8Array {
+  const prefix = holdingsPrefix(family, owner)
+  const key = withSuffixLength(prefix, U64_LENGTH + second.length)
+  new DataView(key.buffer).setBigUint64(prefix.length, version)
+  key.set(second, prefix.length + U64_LENGTH)
+  return key
+}
+
+/** Version and name in an `endedKey`. */
+export function endedIn(key: Uint8Array): { readonly version: bigint; readonly second: Uint8Array } {
+  const version = new DataView(key.buffer, key.byteOffset).getBigUint64(HOLDINGS_PREFIX_LENGTH)
+  return { version, second: copyBytes(key, HOLDINGS_PREFIX_LENGTH + U64_LENGTH) }
 }
 
 function withSuffixLength(prefix: Uint8Array, length: number): Uint8Array {

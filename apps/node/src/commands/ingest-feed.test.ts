@@ -41,7 +41,7 @@ describe('ingest of a feed', () => {
       status: 0,
       stderr: expect.stringContaining('30 versions'),
     })
-    expect(await info()).toMatchObject({ chain_id: 4, ledger_version: '29', block_height: '2', keys: 21 })
+    expect(await info()).toMatchObject({ chain_id: 4, ledger_version: '29', block_height: '2', keys: 22 })
     expect(ingest(feed(FEED_HEADER, ...feedRows(0, 50)))).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('20 versions'),

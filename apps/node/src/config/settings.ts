@@ -330,6 +330,13 @@ export const settings = {
     'keep-transactions',
     'keep the transaction of each version that writes: hash, success, sender, entry function; a store that has them continues by itself',
   ),
+  holdings: defaultedOption(
+    'holdings',
+    'on|off',
+    'index who holds what, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
+    'on',
+    oneOf('on', 'off'),
+  ),
   checkpointTrees: defaultedOption(
     'checkpoint-trees',
     'N|auto',
@@ -506,6 +513,7 @@ export const ingestSettings = [
   settings.assumeEmptyBase,
   settings.chainId,
   settings.keepTransactions,
+  settings.holdings,
 ]
 
 /** Settings of a node, whether `serve` or `start` runs it. */
@@ -529,6 +537,7 @@ export const nodeOptions = [
   settings.serveBackup,
   settings.followHeader,
   settings.keepTransactions,
+  settings.holdings,
   settings.maxLag,
   ...proofSettings,
   settings.json,

@@ -40,6 +40,8 @@ export interface IngestSettings {
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
   readonly keepTransactions: boolean
+  /** Whether to index who holds what. */
+  readonly holdings: boolean
   /** Whether to compare the root of an imported state with the ledger's root. */
   readonly checkStateRoot: boolean
   /** Whether to refuse a window of a backup for which the disk is too small. */
@@ -69,6 +71,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
     keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
+    holdings: input.get(settings.holdings) === 'on',
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),
     slice: readSliceSettings(input),

@@ -142,6 +142,7 @@ export function nodeSettings(
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
             keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
+            holdings: input.get(settings.holdings) === 'on',
             slice: readSliceSettings(input),
             window,
             trees: {

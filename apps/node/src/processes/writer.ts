@@ -27,6 +27,7 @@ export interface WriterSettings {
   readonly hashSalt: string | undefined
   readonly verify: boolean
   readonly keepTransactions: boolean
+  readonly holdings: boolean
   /** Slice for an empty store; undefined for everything. A store with versions keeps doing what it did. */
   readonly slice: SliceSettings | undefined
   /** Window of a network's backups to ingest before the node is followed, and again at intervals. */
@@ -57,7 +58,17 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
 
 async function follow(
   url: string,
-  { place, followHeaders: headers, hashSalt, verify, keepTransactions, slice, trees, log: logSettings }: WriterSettings,
+  {
+    place,
+    followHeaders: headers,
+    hashSalt,
+    verify,
+    keepTransactions,
+    holdings,
+    slice,
+    trees,
+    log: logSettings,
+  }: WriterSettings,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -73,7 +84,7 @@ async function follow(
     if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
     const source = await Promise.race([opening, aborted(stop)])
     const only = slice && sliceOptionsOf(slice, place, open)
-    const how = { only, retain, keepTransactions, signal: stop, observer: metrics.observer, onNotice }
+    const how = { only, retain, keepTransactions, holdings, signal: stop, observer: metrics.observer, onNotice }
     keeper.resume()
     if (source) await followSource(engine, source, open, how)
   } finally {
@@ -95,12 +106,22 @@ async function followNetwork(
   log: Logger,
   stop: AbortSignal,
 ): Promise<void> {
-  const { place, follow: url, followHeaders: headers, hashSalt, verify, keepTransactions, slice, trees } = settings
+  const {
+    place,
+    follow: url,
+    followHeaders: headers,
+    hashSalt,
+    verify,
+    keepTransactions,
+    holdings,
+    slice,
+    trees,
+  } = settings
   const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
   const keeper = createTreeKeeper(engine, { place, trees, hashSalt: window.network.hashSalt, log: settings.log }, log)
   const onNotice = (message: string): void => log.warn(message)
-  const how = { retain, keepTransactions, observer: metrics.observer, onNotice }
+  const how = { retain, keepTransactions, holdings, observer: metrics.observer, onNotice }
   const openNode = () => openSource(url!, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
   try {
     const openBackup = () => openNetworkWindow(window, onNotice, stop)

@@ -4,6 +4,8 @@ import type { LedgerSource, StateBase } from '@ledger-state/feed'
 import {
   CHECKPOINT_KEY,
   encodeCommitMark,
+  HOLDINGS_KEY,
+  type ImportedPart,
   isMarkOfImport,
   markOfImport,
   STATE_ROOT_KEY,
@@ -14,6 +16,7 @@ import { type PassOptions, SlicedImport, type SliceFilter } from '@ledger-state/
 import { stateWithoutBase, storeNotEmpty } from '../errors.js'
 import { endingWrites } from '../signatures/epoch-endings.js'
 import type { CountedIngest } from './counters.js'
+import type { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
 import { withPlace } from './with-place.js'
 
@@ -25,6 +28,7 @@ export interface BaseImportParts {
   readonly counters: CountedIngest
   /** Filter of a slice; undefined if everything is kept. */
   readonly filter: SliceFilter | undefined
+  readonly holdings: HoldingsKeeper
 }
 
 /**
@@ -38,10 +42,11 @@ export async function importBase(parts: BaseImportParts, base: StateBase): Promi
   if (held) throw storeNotEmpty(base.version, held.latestVersion)
   if (!base.complete && !options.assumeEmptyBase) throw stateWithoutBase(source.position, base.version)
   const slice = filter && new SlicedImport(filter, options.only!, base.version)
-  const state = await beginImport(parts, base.version, slice?.digest)
+  const imported = { digest: slice?.digest, hasHoldings: options.holdings !== false }
+  const state = await beginImport(parts, base.version, imported)
   try {
     if (slice && !(await slice.findMembers(source, passOptions(parts)))) return
-    await importParts(parts, state, base, slice)
+    await importParts(parts, state, base, slice, imported)
   } catch (error) {
     // An import of a slice that was refused leaves nothing behind.
     const isRefused = isLedgerStateError(error, 'slice_unbounded') || isLedgerStateError(error, 'slice_mismatch')
@@ -52,17 +57,18 @@ export async function importBase(parts: BaseImportParts, base: StateBase): Promi
   }
 }
 
-/** Begins or resumes an import. Its mark says from the first moment on which slice it keeps. */
+/** Begins or resumes an import. Its mark says from the first moment on which part of the state it keeps. */
 async function beginImport(
   { engine, options }: BaseImportParts,
   version: bigint,
-  digest: Uint8Array | undefined,
+  imported: ImportedPart,
 ): Promise<StateImport> {
   const begun = await engine.beginImport(version, { resume: true })
-  const isOther = !isMarkOfImport(begun.mark, digest)
+  const isOther = !isMarkOfImport(begun.mark, imported)
   if (isOther) options.onNotice?.('the import that was cut short kept another part of the state: it begins anew')
   const state = isOther ? await engine.beginImport(version, { resume: false }) : begun
-  if (digest && state.mark === undefined) await state.add([], markOfImport(undefined, digest))
+  const begin = markOfImport(undefined, imported)
+  if (begin && state.mark === undefined) await state.add([], begin)
   return state
 }
 
@@ -75,10 +81,11 @@ function passOptions({ options, counters }: BaseImportParts): Omit<PassOptions<L
 }
 
 async function importParts(
-  { source, options, counters }: BaseImportParts,
+  { source, options, counters, holdings }: BaseImportParts,
   state: StateImport,
   base: StateBase,
   slice: SlicedImport<LedgerSource> | undefined,
+  imported: ImportedPart,
 ): Promise<void> {
   const { complete } = base
   const { signal, observer, progress } = options
@@ -87,9 +94,9 @@ async function importParts(
     const root = { key: STATE_ROOT_KEY, version: base.version, value: base.stateRoot }
     await state.add([root], state.mark)
   }
-  for await (const part of base.parts(sourceMarkOf(state.mark, slice?.digest))) {
-    const entries = slice ? slice.keep(part, source.position) : part.entries
-    if (entries.length > 0) await withPlace(source, () => state.add(entries, markOfImport(part.mark, slice?.digest)))
+  for await (const part of base.parts(sourceMarkOf(state.mark, imported))) {
+    const entries = holdings.addToState(slice ? slice.keep(part, source.position) : part.entries)
+    if (entries.length > 0) await withPlace(source, () => state.add(entries, markOfImport(part.mark, imported)))
     counters.addState(part)
     observer?.onSourceProgress(source.progress)
     progress?.update(counters, source.progress)
@@ -97,6 +104,8 @@ async function importParts(
   }
   const description = base.describe()
   if (slice) await withPlace(source, () => slice.addRecords(state))
+  if (imported.hasHoldings)
+    await addNew(state, [{ key: HOLDINGS_KEY, version: base.version, value: new Uint8Array(0) }])
   await importVouching(state, base, source)
   const { vouching } = source
   const mark = encodeCommitMark({
@@ -121,15 +130,17 @@ async function importVouching(
   const writes = await endingWrites(undefined, source.takeEndings?.() ?? [])
   if (checkpoint) writes.push([CHECKPOINT_KEY, checkpoint])
   const entries = writes.map(([key, value]) => ({ key, version, value: value! }))
-  const addNew = async (some: readonly KeyedEntry[]): Promise<boolean> => {
-    try {
-      await state.add(some, state.mark)
-      return true
-    } catch (error) {
-      if (!isLedgerStateError(error, 'duplicate_key')) throw error
-      return false
-    }
+  if (entries.length === 0 || (await addNew(state, entries))) return
+  for (const entry of entries) await addNew(state, [entry])
+}
+
+/** Adds entries, and returns whether it did: an import that was cut short at this point may have added some already. */
+async function addNew(state: StateImport, entries: readonly KeyedEntry[]): Promise<boolean> {
+  try {
+    await state.add(entries, state.mark)
+    return true
+  } catch (error) {
+    if (!isLedgerStateError(error, 'duplicate_key')) throw error
+    return false
   }
-  if (entries.length === 0 || (await addNew(entries))) return
-  for (const entry of entries) await addNew([entry])
 }

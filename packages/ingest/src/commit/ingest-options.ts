@@ -19,6 +19,11 @@ export interface IngestOptions {
    */
   readonly keepTransactions?: boolean | undefined
   /**
+   * Whether the index of holdings is written: who holds what, derived from the state. True by default. A store that has
+   * versions without it does not begin it; `false` ends it.
+   */
+  readonly holdings?: boolean | undefined
+  /**
    * Slice of the ledger to keep, for an empty store. A store that keeps a slice keeps doing so without this option, and
    * refuses another slice.
    */

@@ -428,7 +428,7 @@ describe('a window', () => {
     expect(turns.reduce((sum, entries) => sum + entries) + left).toBe(8_000 - 50)
     // What was merged together is pruned together, so all of the last batch is left.
     expect(left).toBeLessThanOrEqual(1_000)
-    expect([...engine.at(7_900n).scan(new Uint8Array(0))].length).toBe(50)
+    expect([...engine.at(7_900n).scan(Buffer.from('key'))].length).toBe(50)
   })
 })
 

@@ -13,6 +13,7 @@ import {
   type CommitMark,
   decodeCommitMark,
   encodeCommitMark,
+  isHoldingsKey,
   type SignedRange,
   TRANSACTIONS_KEY,
 } from '@ledger-state/records'
@@ -29,6 +30,7 @@ import { Batch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { expectSameVersion } from './expect-same-version.js'
+import { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
 import { TransactionKeeper } from './transaction-keeper.js'
 import { withPlace } from './with-place.js'
@@ -88,6 +90,7 @@ class Ingest {
   readonly #options: IngestOptions
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
+  readonly #holdings: HoldingsKeeper
   #isUnprovenNoticed = false
   /** Ends of epochs that were checked and are not kept yet. */
   #endingsLeft: readonly PackedEnding[] = []
@@ -99,6 +102,10 @@ class Ingest {
     this.#source = source
     this.#options = options
     this.#counters = counters
+    this.#holdings = new HoldingsKeeper({
+      isWanted: options.holdings !== false,
+      onNotice: (message) => this.#notice(message),
+    })
   }
 
   async run(): Promise<void> {
@@ -107,7 +114,11 @@ class Ingest {
     try {
       this.#endingsLeft = await compareWithSigned(engine, source)
       this.#filter = await SliceFilter.open(engine, source, options.only?.spec)
-      if (source.base) await importBase({ engine, source, options, counters, filter: this.#filter }, source.base)
+      if (source.base)
+        await importBase(
+          { engine, source, options, counters, filter: this.#filter, holdings: this.#holdings },
+          source.base,
+        )
       if (!this.#isStopped) await this.#commitVersions()
     } catch (error) {
       await this.#flush()
@@ -242,7 +253,7 @@ class Ingest {
     const pending = this.#source.isStore ? [] : (before?.pending ?? [])
     const leftOut = this.#filter?.leftOut?.take()
     const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
-    const versions = withPending(await this.#withEndings(held, counted), pending)
+    const versions = await this.#holdings.add(held, withPending(await this.#withEndings(held, counted), pending))
     const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
     const computed = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
     this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? computed : writesHash)
@@ -369,7 +380,9 @@ class Ingest {
 }
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {
-  return versions.flatMap(({ writes }) => writes.flatMap(([key, value]) => (value === null ? [key] : [])))
+  return versions.flatMap(({ writes }) => {
+    return writes.flatMap(([key, value]) => (value === null && !isHoldingsKey(key) ? [key] : []))
+  })
 }
 
 /** Adds writes to the last of some versions. */

@@ -3,6 +3,7 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import type { AsyncStateReader, AsyncStateSnapshot, AsyncStateWriter } from '@ledger-state/engine'
 import {
   decodeSliceLeftOut,
+  isHoldingsKey,
   isMarkOfSlice,
   isOwnKey,
   isSliceKey,
@@ -96,7 +97,9 @@ export class SliceFilter {
 
   /** The kept part of a version, and what the store writes about its slice with it. */
   async keep<Record extends VersionWrites>(record: Record): Promise<Record> {
-    const { version, writes } = record
+    const { version } = record
+    // A slice derives the index of holdings from what it keeps.
+    const writes = record.writes.filter(([key]) => !isHoldingsKey(key))
     const keeper = this.#keeper ?? this.begin(version)
     // A source with the slice from which this store was copied says who joins.
     const known = writes.filter(([key]) => isSliceKey(key))

@@ -6,6 +6,7 @@ import {
   decodeValueType,
   encodeMember,
   encodeValueType,
+  isHoldingsKey,
   isOwnKey,
   MEMBER_ID_AT,
   MEMBER_REASONS,
@@ -292,7 +293,7 @@ export class SliceKeeper {
       case TABLE_ITEM:
         return this.#tables.find(key, ID_AT) >= 0
       default:
-        return isOwnKey(key)
+        return isOwnKey(key) && !isHoldingsKey(key)
     }
   }
 

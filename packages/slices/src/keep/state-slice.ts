@@ -1,5 +1,5 @@
 import { bytesOfEntries, type KeyedEntry, type Write } from '@ledger-state/core'
-import { isSliceKey } from '@ledger-state/records'
+import { isHoldingsKey, isSliceKey } from '@ledger-state/records'
 import { isModuleKey } from '@ledger-state/type-tag'
 import { sliceStillGrows, sourceKeepsSlice, stateChangedBetweenPasses } from '../errors.js'
 import { ModuleSpool } from './module-spool.js'
@@ -67,7 +67,8 @@ export class StateSlice {
       for await (const part of source.base!.parts(undefined)) {
         if (part.entries.some(({ key }) => isSliceKey(key))) throw sourceKeepsSlice(source.position)
         this.#takeModules(part)
-        this.#countLeftOut(part.entries, this.#sift(part.entries))
+        const entries = part.entries.filter(({ key }) => !isHoldingsKey(key))
+        this.#countLeftOut(entries, this.#sift(entries))
         onPart(source)
         if (signal?.aborted) return
       }

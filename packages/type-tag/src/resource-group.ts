@@ -1,5 +1,6 @@
 import { ByteReader } from '@ledger-state/core'
-import { readStructTag, type StructTag, skipStructTag } from '@ledger-state/type-tag'
+import type { StructTag } from './type-tag.js'
+import { readStructTag, skipStructTag } from './type-tag-bcs.js'
 
 /** A member of a resource group. `Name` is the form in which the caller reads its struct tag. */
 export interface GroupMember<Name> {
