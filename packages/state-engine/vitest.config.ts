@@ -11,13 +11,11 @@ const config = mergeConfig(vitestConfig, {
   test: { execArgv: [...SOURCE_OPTIONS], isolate: false, ...(isSlowRun && { maxWorkers: 2 }) },
 })
 
-/**
- * Tests of what every layout promises. They also run on stores with segment files, except `one-state`: its director may stop the
- * writer within a transaction of the catalog, while LMDB's own copy in a snapshot waits for that transaction.
- */
+/** Tests of what every layout promises. They also run on stores with segment files. */
 const OF_EVERY_LAYOUT = [
   'src/contract',
   'src/crash',
+  'src/one-state',
   'src/power-loss',
   'src/two-writers',
   'src/read/model-histories',
@@ -48,6 +46,7 @@ export default defineConfig({
         : [
             projectWith('segments', OF_EVERY_LAYOUT, SEGMENTS),
             projectWith('segments-without-map', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_UNMAPPED: '1' }),
+            projectWith('segments-split', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_SEGMENT_BYTES: '10000' }),
           ]),
     ],
   },

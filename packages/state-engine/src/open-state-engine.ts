@@ -47,15 +47,16 @@ import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
-import { decodeLedgerRecord } from './records/ledger-record.js'
+import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
-import { listSegmentRows } from './records/segment-rows.js'
+import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
 import { removeUnnamedSegments } from './segments/segment-names.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'
 import { StoreWriter } from './store-writer.js'
 import { WalAppender } from './wal/appender.js'
 import { WalFollower } from './wal/follower.js'
 import { recoverWal } from './wal/recovery.js'
+import { expectImportedEntries } from './write/import-state.js'
 
 /** Interval in milliseconds at which a reader looks for commits of other processes while it has listeners. */
 const COMMIT_POLL_MS = 20
@@ -265,6 +266,20 @@ interface WriterSetup {
   readonly segmentBytes: number
 }
 
+/** Removes what a killed writer left of segment files. If damage in LMDB hides rows, all files stay. */
+function removeLeftSegments(store: LmdbStore, record: LedgerRecord | undefined): void {
+  const rows = listSegmentRows(store)
+  try {
+    if (record) expectAllVersions(rows, record)
+    else expectImportedEntries(store, rows)
+  } catch {
+    // Reads report it.
+    return
+  }
+  const named = new Set(rows.map(({ file }) => file))
+  withStoreErrors(store.path, () => removeUnnamedSegments(store.path, named))
+}
+
 class LmdbEngine implements StateEngine {
   readonly kind = 'sync'
   readonly #store: LmdbStore
@@ -288,11 +303,9 @@ class LmdbEngine implements StateEngine {
     }
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
-    if (store.segments) {
-      const named = new Set(listSegmentRows(store).map(({ file }) => file))
-      withStoreErrors(store.path, () => removeUnnamedSegments(store.path, named))
-    }
-    const recovered = recoverWal(store, bytes && decodeLedgerRecord(bytes))
+    const record = bytes && decodeLedgerRecord(bytes)
+    if (store.segments) removeLeftSegments(store, record)
+    const recovered = recoverWal(store, record)
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
     this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
     const onChange = () => this.#watch.notice()

@@ -20,6 +20,7 @@ const OF_RECORDS: ReadonlySet<Failpoint> = new Set([
 
 /** Failpoints that only the work on segment files reaches. */
 export const POINTS_OF_LEVELS: readonly Failpoint[] = [
+  'level: began',
   'level: file written',
   'level: before the transaction ends',
   'level: done',

@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs'
+import { copyFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -9,7 +9,7 @@ import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { RecordBuilder } from '../bytes/record.js'
 import { openLmdbStore } from '../lmdb/lmdb-store.js'
 import { runTransaction } from '../lmdb/write-transaction.js'
-import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
+import { openStateEngine, openStateEngineReader, type StateEngine } from '../open-state-engine.js'
 import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 
@@ -88,13 +88,11 @@ it('a segment file that is gone is reported by every read, and by the check', as
 
 it('a segment file in the place of another is refused', async () => {
   const [one, other] = listSegments(folder.path).slice(-2) as [number, number]
-  const { copyFileSync } = await import('node:fs')
   copyFileSync(segmentPath(folder.path, one), segmentPath(folder.path, other))
   expect(await readAll(folder.path)).toContain('the file is not the one that the catalog names')
 })
 
 it('a writer removes segment files that no row names, and unfinished ones', async () => {
-  const { copyFileSync } = await import('node:fs')
   const [one] = listSegments(folder.path)
   const before = listSegments(folder.path)
   copyFileSync(segmentPath(folder.path, one!), segmentPath(folder.path, 900))
@@ -133,6 +131,57 @@ it('a row that is gone from the catalog is noticed by every read, and by the che
   }
   expect([await problemsOf(folder.path), await readAll(folder.path)]).toEqual([[], undefined])
   await store.root.close()
+})
+
+it('a row of an import that is gone from the catalog is noticed, before the import is finished and after it', async () => {
+  const path = join(folder.path, 'imported')
+  const addParts = async (state: Awaited<ReturnType<StateEngine['beginImport']>>, from: number, to: number) => {
+    for (let part = from; part < to; part++) {
+      const entries = Array.from({ length: 5 }, (_, at) => ({ key: bytes(`key ${part} ${at}`), version: 5n }))
+      await state.add(entries.map((entry) => ({ ...entry, value: bytes('old') })))
+    }
+  }
+  const base = { chainId: 4, block: { height: 9n, epoch: 0n, timestampUsec: 0n } }
+  const first = openStateEngine({ path, durability: 'none' })
+  await addParts(await first.beginImport(9n), 0, 3)
+  await first.close()
+
+  /** Runs work while the catalog lacks a row. */
+  const without = async (place: number, work: () => Promise<void>) => {
+    const store = openLmdbStore({ path, readOnly: false, durability: 'none' })
+    const row = listSegmentRows(store)[place]!
+    runTransaction(store.root, 'none', () => removeSegmentRow(store, row))
+    await work()
+    // No writer removes the file.
+    await openStateEngine({ path, durability: 'none' }).close()
+    runTransaction(store.root, 'none', () => putSegmentRow(store, new RecordBuilder(), row))
+    await store.root.close()
+  }
+  const fault = { code: 'store_corrupt' }
+  await without(1, async () => {
+    const engine = openStateEngine({ path, durability: 'none' })
+    const resumed = await engine.beginImport(9n, { resume: true })
+    await expect(addParts(resumed, 3, 4)).rejects.toMatchObject(fault)
+    await expect(resumed.finish(base)).rejects.toMatchObject(fault)
+    await engine.close()
+  })
+  const engine = openStateEngine({ path, durability: 'none' })
+  const resumed = await engine.beginImport(9n, { resume: true })
+  await addParts(resumed, 3, 5)
+  await resumed.finish(base)
+  await engine.close()
+  for (const place of [0, 2, 4]) {
+    await without(place, async () => {
+      const reader = openStateEngineReader({ path })
+      for (let time = 0; time < 2; time++) {
+        expect(() => reader.at().get(bytes('key 0 0'))).toThrow(/segment/)
+        expect(() => [...reader.at().scan(EVERY_KEY)]).toThrow(/segment/)
+      }
+      await reader.close()
+      expect((await problemsOf(path)).join()).toContain('segment')
+    })
+  }
+  expect(await problemsOf(path)).toEqual([])
 })
 
 it('an imported state of many parts is right below what is written later', async () => {

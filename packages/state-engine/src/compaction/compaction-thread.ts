@@ -13,7 +13,7 @@ import { decodeLedgerRecord } from '../records/ledger-record.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { WalReader } from '../wal/reader.js'
 import { flushSegment } from './flush-segment.js'
-import { mergeLevel } from './merge-level.js'
+import { type MergedLevel, mergeLevel } from './merge-level.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge } from './merge-segment.js'
 import { type PruneStep, pruneStep, raiseOldest } from './prune-store.js'
@@ -83,10 +83,10 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
   return { segment, merge, readAhead: new MergeReadAhead(store, merge.keys), endKey: 0 }
 }
 
-/** Writes the sealed file into a segment file. */
-function flush({ fileNumber, segmentFile }: RequestOf<'flush'>): SegmentRow | undefined {
+/** Writes the sealed file into segment files. */
+function flush({ fileNumber, segmentFile }: RequestOf<'flush'>): readonly SegmentRow[] {
   const segment = readSealed(fileNumber)
-  if (!segment) return undefined
+  if (!segment) return []
   for (const steps = flushSegment(store, segment, segmentFile); ; gate.expectOpen()) {
     const { done, value } = steps.next()
     if (!done) continue
@@ -96,7 +96,7 @@ function flush({ fileNumber, segmentFile }: RequestOf<'flush'>): SegmentRow | un
 }
 
 /** Merges segment files. A flush that is asked for meanwhile comes between. */
-async function mergeFiles({ merge }: RequestOf<'level'>): Promise<SegmentRow | undefined> {
+async function mergeFiles({ merge }: RequestOf<'level'>): Promise<MergedLevel | undefined> {
   isCancelled = false
   for (const steps = mergeLevel(store, merge); ; await nextTurn()) {
     const { done, value } = steps.next()

@@ -1,59 +1,44 @@
 import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
-import { hashSeedOf, LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
 import { decodeLedgerRecord, encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
 import { putMark } from '../records/mark.js'
 import { putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
 import { putMemtable } from '../segments/put-memtable.js'
-import { segmentPath } from '../segments/segment-names.js'
-import { SegmentWriter, type WrittenSegment } from '../segments/segment-writer.js'
-
-export type FileFacts = Pick<LmdbStore, 'path' | 'storeId' | 'durability'>
+import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
 /**
- * Writes a sealed part of the memtable into a file of level 0, in steps of about a millisecond. Returns the row of the file,
- * which no transaction has yet; undefined if nothing was written.
+ * Writes a sealed part of the memtable into files of level 0, in steps of about a millisecond. Returns their rows, which no
+ * transaction has yet. The first file has the number `file`; the part needs `filesOfFlush` of them at most.
  */
 export function* flushSegment(
-  { path, storeId, durability }: FileFacts,
+  facts: FileFacts,
   segment: Segment,
   file: number,
-): Generator<void, SegmentRow | undefined> {
+): Generator<void, readonly SegmentRow[]> {
   // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
-  if (segment.versionCount === 0) return undefined
+  if (segment.versionCount === 0) return []
   const { firstVersion } = segment
-  const lastVersion = segment.head!.latestVersion
-  const identity = { storeId, firstVersion, lastVersion, hashSeed: hashSeedOf({ storeId }), level: 0, isBase: false }
-  const writer = new SegmentWriter(segmentPath(path, file), identity, { isDurable: durability !== 'none' })
-  try {
-    yield* putMemtable(segment, writer)
-    return toRow(writer.finish(), { firstVersion, lastVersion, level: 0, isBase: false, file })
-  } catch (error) {
-    writer.abort()
-    throw error
-  }
+  const place = { firstVersion, lastVersion: segment.head!.latestVersion, level: 0, isBase: false, file }
+  const { rows } = yield* writeSegments(facts, place, {}, (sink) => putMemtable(segment, sink))
+  return rows
 }
 
-/** The row of a file that was written. */
-export function toRow(
-  { summary, fileBytes }: WrittenSegment,
-  place: Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase' | 'file'>,
-): SegmentRow {
-  const { writes, keys, payloadBytes, sha256 } = summary
-  return { ...place, until: place.lastVersion, fileBytes, writes, keys, payloadBytes, sha256 }
+export function filesOfFlush({ length, entryCount }: Segment): number {
+  return mostFiles(length, entryCount)
 }
 
 /**
- * Makes the file of a part of the memtable, whose row is undefined if it has none, a part of the store, within the
- * transaction of the caller. `walFile` is the WAL file that follows the part.
+ * Makes the files of a part of the memtable a part of the store, within the transaction of the caller. `walFile` is the WAL
+ * file that follows the part.
  */
 export function putFlushed(
   store: LmdbStore,
   builder: RecordBuilder,
   segment: Segment,
-  row: SegmentRow | undefined,
+  rows: readonly SegmentRow[],
   walFile: number,
 ): void {
   const bytes = store.meta.getBinary(LEDGER_KEY)
@@ -61,7 +46,7 @@ export function putFlushed(
   const { latestVersion, latestBlock, mark, number } = segment.head!
   // The transaction was committed earlier, and the WAL file could not be removed.
   if (before.nextCommit > number) return
-  if (row) putSegmentRow(store, builder, row)
+  for (const row of rows) putSegmentRow(store, builder, row)
   putMark(store, builder, mark)
   if (segment.truncations.length > 0) {
     putTruncations(store, builder, segment.truncations.reduce(addTruncation, getTruncations(store)))
@@ -71,7 +56,8 @@ export function putFlushed(
     ledger: { ...before.ledger, latestVersion, latestBlock },
     walFile,
     nextCommit: number + 1,
-    nextGeneration: Math.max(before.nextGeneration, row ? row.file + 1 : 0),
+    nextGeneration: Math.max(before.nextGeneration, ...rows.map((row) => row.file + 1)),
+    garbageRecords: before.garbageRecords + rows.length,
     blocks: before.blocks + blocksFrom(segment, before.ledger.oldestVersion),
   }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SegmentRow } from '../records/segment-rows.js'
-import { filesToMerge } from './merge-level.js'
+import { filesToMerge, hasRoom } from './merge-level.js'
 
 function rowsOf(files: readonly (Partial<SegmentRow> & Pick<SegmentRow, 'level'>)[]): SegmentRow[] {
   return files.map((file, at) => ({
@@ -30,10 +30,28 @@ it('eight files of a level become one of the next', () => {
   expect(filesOf(rowsOf(files), 0n)).toEqual({ inputs: [1, 2, 3, 4, 5, 6, 7, 8], level: 1, floor: undefined })
   const ones = Array.from({ length: 8 }, () => ({ level: 1 }))
   expect(filesOf(rowsOf([...ones, { level: 0 }]), 0n)).toMatchObject({ inputs: [0, 1, 2, 3, 4, 5, 6, 7], level: 2 })
-  // A file has less than 2 GiB.
-  const ofBytes = (fileBytes: number) => filesOf(rowsOf(ones.map((one) => ({ ...one, fileBytes }))), 0n)?.inputs
-  expect(ofBytes(2 ** 28)).toEqual([0, 1, 2, 3, 4, 5, 6])
-  expect(ofBytes(2 ** 29)).toBe(undefined)
+})
+
+it('the files of one segment count once, and are merged together', () => {
+  const halves = Array.from({ length: 7 }, (_, at) => [
+    { level: 1, firstVersion: BigInt(10 * at), until: BigInt(10 * at + 9) },
+    { level: 1, firstVersion: BigInt(10 * at), until: BigInt(10 * at + 9) },
+  ]).flat()
+  expect(filesOf(rowsOf(halves), 0n)).toBe(undefined)
+  const eighth = { level: 1, firstVersion: 70n, until: 79n }
+  expect(filesOf(rowsOf([...halves, eighth]), 0n)).toMatchObject({
+    inputs: Array.from({ length: 15 }, (_, at) => at),
+    level: 2,
+  })
+})
+
+it('a merge needs room for its output beside its inputs', () => {
+  const inputs = rowsOf([
+    { level: 0, fileBytes: 2 ** 30 },
+    { level: 0, fileBytes: 2 ** 30 },
+  ])
+  expect(hasRoom({ inputs }, 2 ** 31)).toBe(false)
+  expect(hasRoom({ inputs }, 2 ** 31 + 2 ** 24)).toBe(true)
 })
 
 it('what is below the window becomes a base once it is half as much as the base', () => {
@@ -58,6 +76,9 @@ it('files of an imported state are merged with each other only', () => {
   const later = Array.from({ length: 7 }, () => ({ level: 0 }))
   expect(filesOf(rowsOf([...imported, ...later]), 0n)).toBe(undefined)
   expect(filesOf(rowsOf([...imported, imported[0]!, ...later]), 0n)).toMatchObject({ inputs: [0, 1, 2, 3, 4, 5, 6, 7] })
+  // Long ones stay as they are: to merge them would save nothing.
+  const long = Array.from({ length: 9 }, () => ({ ...imported[0]!, fileBytes: 2 ** 30 }))
+  expect(filesOf(rowsOf(long), 0n)).toBe(undefined)
   expect(filesOf(rowsOf([...imported, ...later, { level: 0 }]), 0n)).toMatchObject({
     inputs: [7, 8, 9, 10, 11, 12, 13, 14],
   })

@@ -1,12 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
+import { freeBytes } from '../lmdb/free-bytes.js'
 import { type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { Segment } from '../memtable/segment.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { removeSegment } from '../segments/segment-names.js'
-import { flushSegment, putFlushed } from './flush-segment.js'
+import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
 import { LevelMerger } from './level-merger.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge, type SliceBounds } from './merge-segment.js'
@@ -74,6 +75,7 @@ export class MergeScheduler {
     this.#levels = new LevelMerger({
       ...parts,
       thread: () => this.#runningThread,
+      freeBytes,
     })
   }
 
@@ -171,36 +173,41 @@ export class MergeScheduler {
     if (this.#parts.store.segments) await this.#levels.settled()
   }
 
-  /** Writes a segment into a file. Commits do not wait for it: the next one has all of its room. */
+  /**
+   * Waits until no segment files below the window are to be merged; if there is a limit, it waits for short merges only.
+   * Resolves with the number of values and deletions that merges have dropped since the last call, or with `most`; what is
+   * left counts for the next call.
+   */
+  async dropBelow(most: number): Promise<{ readonly dropped: number; readonly isAll: boolean }> {
+    if (most === Number.POSITIVE_INFINITY || this.#levels.isShortBelow) await this.#levels.settledBelow()
+    return this.#levels.takeDropped(most)
+  }
+
+  /** Writes a segment into files. Commits do not wait for it: the next one has all of its room. */
   async #flush(thread: CompactionThread | undefined, segment: Segment): Promise<void> {
     const { store, builder, numbers, transact, syncStore, onMerged } = this.#parts
     this.#progress = 1
     const { fileNumber } = segment
-    const segmentFile = numbers.take()
-    try {
-      const row = await this.#writeFile(thread, segment, segmentFile)
-      if (this.#isStopped) {
-        removeSegment(store.path, segmentFile)
-        return
-      }
-      await transact(() => {
-        putFlushed(store, builder, segment, row, fileNumber + 1)
-        return true
-      })
-    } catch (error) {
-      removeSegment(store.path, segmentFile)
-      throw error
+    const rows = await this.#writeFiles(thread, segment, numbers.take(filesOfFlush(segment)))
+    if (this.#isStopped) {
+      for (const { file } of rows) removeSegment(store.path, file)
+      return
     }
+    // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
+    await transact(() => {
+      putFlushed(store, builder, segment, rows, fileNumber + 1)
+      return true
+    })
     await syncStore()
     await onMerged(fileNumber + 1)
     this.startLevels()
   }
 
-  async #writeFile(
+  async #writeFiles(
     thread: CompactionThread | undefined,
     segment: Segment,
     segmentFile: number,
-  ): Promise<SegmentRow | undefined> {
+  ): Promise<readonly SegmentRow[]> {
     try {
       if (thread) return await thread.ask({ kind: 'flush', fileNumber: segment.fileNumber, segmentFile })
     } catch {
@@ -209,14 +216,14 @@ export class MergeScheduler {
     return await withStoreErrorsAsync(this.#parts.store.path, () => this.#flushHere(segment, segmentFile))
   }
 
-  async #flushHere(segment: Segment, segmentFile: number): Promise<SegmentRow | undefined> {
+  async #flushHere(segment: Segment, segmentFile: number): Promise<readonly SegmentRow[]> {
     for (const _ of segment.sortInSteps()) await nextTurn()
     for (const steps = flushSegment(this.#parts.store, segment, segmentFile); ; await nextTurn()) {
       const { done, value } = steps.next()
       if (done) return value
       if (!this.#isStopped) continue
-      steps.return(undefined)
-      return undefined
+      steps.return([])
+      return []
     }
   }
 

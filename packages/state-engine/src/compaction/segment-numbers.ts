@@ -11,11 +11,14 @@ export class SegmentNumbers {
     this.#store = store
   }
 
-  take(): number {
+  /** Takes as many numbers as are asked for, which follow each other. Returns the first. */
+  take(count = 1): number {
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
     const least = bytes ? decodeLedgerRecord(bytes).nextGeneration : 0
     const used = listSegmentRows(this.#store).map(({ file }) => file + 1)
     this.#next = Math.max(this.#next, least, ...used)
-    return this.#next++
+    const first = this.#next
+    this.#next += count
+    return first
   }
 }

@@ -5,7 +5,7 @@ import { type ErrorFields, LedgerStateError } from '@ledger-state/core'
 import { type BlockEntry, storeFailed } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
-import type { LevelMerge } from './merge-level.js'
+import type { LevelMerge, MergedLevel } from './merge-level.js'
 import type { PruneStep } from './prune-store.js'
 import { type GateMemory, OwnerGate } from './thread-gate.js'
 
@@ -17,7 +17,7 @@ export type ThreadRequest =
   | { readonly kind: 'prepare' }
   /** Runs a transaction of the merge. */
   | { readonly kind: 'transact' }
-  /** Writes the sealed file into a segment file of this number. */
+  /** Writes the sealed file into segment files from this number on. */
   | { readonly kind: 'flush'; readonly fileNumber: number; readonly segmentFile: number }
   /** Merges segment files. */
   | { readonly kind: 'level'; readonly merge: LevelMerge }
@@ -39,10 +39,9 @@ interface Results {
   readonly begin: undefined
   readonly prepare: undefined
   readonly transact: MergeProgress
-  /** Undefined if nothing was written. */
-  readonly flush: SegmentRow | undefined
+  readonly flush: readonly SegmentRow[]
   /** Undefined if it was cancelled. */
-  readonly level: SegmentRow | undefined
+  readonly level: MergedLevel | undefined
   readonly cancel: undefined
   readonly prune: PruneStep
 }

@@ -14,6 +14,7 @@ export type Failpoint =
   | 'merge: before the last transaction ends'
   | 'merge: done'
   | 'merge: file removed'
+  | 'level: began'
   | 'level: file written'
   | 'level: before the transaction ends'
   | 'level: done'

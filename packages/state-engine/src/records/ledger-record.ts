@@ -22,7 +22,7 @@ export interface LedgerRecord {
   readonly nextGeneration: number
   /** Number of blocks in the lists of the database `block-lists`. */
   readonly blocks: number
-  /** Number of records of the garbage list. */
+  /** Number of records of the garbage list. A store with segment files has none, and counts these files here. */
   readonly garbageRecords: number
   /** Number of superseded values in chunks. */
   readonly supersededEntries: number

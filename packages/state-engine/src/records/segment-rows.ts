@@ -56,14 +56,21 @@ function keyOf({ firstVersion, file }: SegmentRow): NumberedKey {
 }
 
 /** Checks that the files have all versions that are merged: damage in LMDB may hide one. @throws `store_corrupt` */
-export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base }: LedgerRecord): void {
+export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base, garbageRecords }: LedgerRecord): void {
   let next: bigint | undefined
-  for (const { firstVersion, isBase, until } of rows) {
-    const isNext = next === undefined ? firstVersion <= base.version : isBase || firstVersion === next
+  let before: SegmentRow | undefined
+  for (const row of rows) {
+    const { firstVersion, isBase, until } = row
+    const isPart = before !== undefined && firstVersion === before.firstVersion && until === before.until
+    const isNext = next === undefined ? firstVersion <= base.version : isBase || isPart || firstVersion === next
     if (!isNext) throw versionsMissing(next ?? base.version)
     if (next === undefined || until >= next) next = until + 1n
+    before = row
   }
   if (next !== ledger.latestVersion + 1n) throw versionsMissing(next ?? base.version)
+  if (rows.length !== garbageRecords) {
+    throw storeCorrupt(`the database segments has ${rows.length} files, the ledger record counts ${garbageRecords}`)
+  }
 }
 
 function versionsMissing(first: bigint): Error {

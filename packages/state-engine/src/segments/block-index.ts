@@ -21,6 +21,11 @@ export class BlockIndexBuilder {
     return this.#places.length
   }
 
+  /** Length of the index and of the separators so far. */
+  get byteSize(): number {
+    return this.count * INDEX_BYTES_PER_BLOCK + this.#separators.length
+  }
+
   /**
    * Adds a block, which begins at a place with a key and a version. `before` is the last key of the block before it,
    * undefined for the first block.

@@ -36,6 +36,11 @@ export class BlockWriter {
     return this.#count
   }
 
+  /** Length of the entries so far. */
+  get byteSize(): number {
+    return this.#entries.length
+  }
+
   /** Whether an entry fits into a block of about `most` bytes. The first one always does. */
   hasRoom(entryBytes: number, most: number): boolean {
     if (this.#count === 0) return true

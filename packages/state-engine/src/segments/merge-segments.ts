@@ -3,7 +3,7 @@ import { DELETED } from './entry-reader.js'
 import { SegmentCursor } from './segment-cursor.js'
 import { SegmentLists } from './segment-lists.js'
 import type { SegmentReader } from './segment-reader.js'
-import type { SegmentWriter } from './segment-writer.js'
+import type { SegmentSink } from './split-writer.js'
 
 export interface MergeInput {
   readonly reader: SegmentReader
@@ -32,12 +32,15 @@ interface Source {
   readonly until: number
 }
 
-/** Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond. */
+/**
+ * Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond. Returns the
+ * number of values and deletions that were dropped because no version from the floor on sees them.
+ */
 export function* mergeSegments(
   inputs: readonly MergeInput[],
-  writer: SegmentWriter,
+  writer: SegmentSink,
   { firstVersion, floor }: MergeOptions,
-): Generator<void> {
+): Generator<void, number> {
   copyBlocks(inputs, writer, floor)
   const output = new KeyOutput(writer, floor === undefined ? DELETED : Number(floor - firstVersion))
   const heap = new SourceHeap(
@@ -54,10 +57,11 @@ export function* mergeSegments(
     if (entries % STEP_ENTRIES === 0) yield
   }
   output.endKey()
+  return output.dropped
 }
 
-function copyBlocks(inputs: readonly MergeInput[], writer: SegmentWriter, floor: bigint | undefined): void {
-  let held: Parameters<SegmentWriter['addBlock']>[0] | undefined
+function copyBlocks(inputs: readonly MergeInput[], writer: SegmentSink, floor: bigint | undefined): void {
+  let held: Parameters<SegmentSink['addBlock']>[0] | undefined
   for (const { reader, until } of inputs) {
     const lists = new SegmentLists(reader.file)
     for (let list = 0; list < lists.count; list++) {
@@ -74,7 +78,9 @@ function copyBlocks(inputs: readonly MergeInput[], writer: SegmentWriter, floor:
 
 /** Puts the writes of keys that come in order, each key from several segments. */
 class KeyOutput {
-  readonly #writer: SegmentWriter
+  /** Number of writes that were dropped. */
+  dropped = 0
+  readonly #writer: SegmentSink
   readonly #floor: number
   #key = new Uint8Array(256)
   #length = DELETED
@@ -84,7 +90,7 @@ class KeyOutput {
   #heldValue = new Uint8Array(256)
   #heldEnd = 0
 
-  constructor(writer: SegmentWriter, floor: number) {
+  constructor(writer: SegmentSink, floor: number) {
     this.#writer = writer
     this.#floor = floor
   }
@@ -117,6 +123,7 @@ class KeyOutput {
   }
 
   #hold(version: number, bytes: Uint8Array, start: number, end: number): void {
+    if (this.#heldVersion !== DELETED) this.dropped++
     this.#heldVersion = version
     this.#heldEnd = end === DELETED ? DELETED : end - start
     if (this.#heldEnd > this.#heldValue.length) this.#heldValue = new Uint8Array(2 * this.#heldEnd)
@@ -124,9 +131,9 @@ class KeyOutput {
   }
 
   #giveHeld(): void {
-    if (this.#heldVersion !== DELETED && this.#heldEnd !== DELETED) {
-      this.#put(this.#heldVersion, this.#heldValue, 0, this.#heldEnd)
-    }
+    if (this.#heldVersion === DELETED) return
+    if (this.#heldEnd === DELETED) this.dropped++
+    else this.#put(this.#heldVersion, this.#heldValue, 0, this.#heldEnd)
     this.#heldVersion = DELETED
   }
 

@@ -1,6 +1,6 @@
 import { NONE, type Segment } from '../memtable/segment.js'
 import { DELETED } from './entry-reader.js'
-import type { SegmentWriter } from './segment-writer.js'
+import type { SegmentSink } from './split-writer.js'
 
 const STEP_WRITES = 1_024
 
@@ -8,7 +8,7 @@ const STEP_WRITES = 1_024
  * Puts a part of the memtable into a file of segments, in steps of about a millisecond. The first version of the file is that
  * of the memtable.
  */
-export function* putMemtable(memtable: Segment, writer: SegmentWriter): Generator<void> {
+export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<void> {
   for (let place = 0; place < memtable.blocks.count; place++) writer.addBlock(memtable.blocks.at(place))
   const { bytes } = memtable
   let entries = new Int32Array(STEP_WRITES)

@@ -1,7 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAPPED } from './mapped-file.js'
-import { UNFINISHED } from './segment-writer.js'
 
 const NAME = /^segment-(\d{1,15})(\.new|\.map-.*)?$/
 /** Time in milliseconds after which no process still maps a file by the name that it made for that. */
@@ -31,7 +30,7 @@ export function removeUnnamedSegments(folder: string, named: ReadonlySet<number>
 }
 
 export function removeSegment(folder: string, file: number): void {
-  for (const end of ['', UNFINISHED]) rmSync(segmentPath(folder, file) + end, { force: true })
+  rmSync(segmentPath(folder, file), { force: true })
 }
 
 /** When a file was linked last; 0 if it is gone. */

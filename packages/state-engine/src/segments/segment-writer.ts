@@ -34,6 +34,8 @@ import { putPatch } from './patch.js'
 export const UNFINISHED = '.new'
 
 const BLOCK_BYTES = 8_192
+/** More than the filter has. */
+const FILTER_BYTES_PER_KEY = 2
 const WRITTEN_AT_ONCE = 2 ** 20
 /** Bytes after which a durable file is synced while it is written, so that the sync at its end does not take seconds. */
 const SYNCED_AT_ONCE = 2 ** 26
@@ -67,6 +69,8 @@ export class SegmentWriter {
   readonly #isDurable: boolean
   readonly #descriptor: number
   #isOpen = true
+  #isPublished = false
+  #hasBlocks = false
   readonly #hash: KeyHash
   readonly #sha256: Hash = createHash('sha256')
   readonly #output = new ByteOutput(2 * WRITTEN_AT_ONCE)
@@ -121,9 +125,16 @@ export class SegmentWriter {
     this.#output.part(header, 0, header.length)
   }
 
-  /** Length of the blocks so far, in bytes. */
+  /** Length of the file if it ended here, estimated from above. */
   get byteSize(): number {
-    return this.#place
+    const { byteSize: indexBytes } = this.#index
+    const open = this.#block.byteSize + this.#values.length + this.#key.length
+    return this.#place + open + indexBytes + FILTER_BYTES_PER_KEY * this.#keys + this.#lists.length + FOOTER_LENGTH
+  }
+
+  /** Whether it has neither writes nor blocks. */
+  get isEmpty(): boolean {
+    return this.#writes === 0 && !this.#hasBlocks
   }
 
   /** Begins the writes of `bytes[start, end)`, which is above the key before. One write follows at least. */
@@ -168,6 +179,7 @@ export class SegmentWriter {
 
   /** Adds a block of the ledger. Blocks come in the order of versions, at any time. */
   addBlock(entry: BlockEntry): void {
+    this.#hasBlocks = true
     this.#listWriter.add(entry)
   }
 
@@ -204,14 +216,16 @@ export class SegmentWriter {
     return { summary: { ...facts, sha256 }, fileBytes }
   }
 
-  /** Ends without a file. */
+  /** Ends without a file. One that is complete is removed. */
   abort(): void {
     this.#close()
     rmSync(this.#path + UNFINISHED, { force: true })
+    if (this.#isPublished) rmSync(this.#path, { force: true })
   }
 
   #publish(): void {
     this.#close()
+    this.#isPublished = true
     if (this.#isDurable) moveDurablyNow(this.#path + UNFINISHED, this.#path)
     else renameSync(this.#path + UNFINISHED, this.#path)
   }

@@ -29,7 +29,8 @@ export function truncateSegments(
   putMark(store, builder, mark)
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const ledger = { ...record.ledger, latestVersion: version, latestBlock }
-  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks }
+  const garbageRecords = record.garbageRecords - removed.length
+  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks, garbageRecords }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
   return removed
 }

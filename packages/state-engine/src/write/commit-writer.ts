@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { VersionWrites } from '@ledger-state/core'
 import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
-import { flushSegment, putFlushed } from '../compaction/flush-segment.js'
+import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
 import { SegmentMerge } from '../compaction/merge-segment.js'
 import { hashSeedOf, withStoreErrors } from '../lmdb/lmdb-store.js'
@@ -15,7 +15,6 @@ import { DELETED } from '../records/latest-record.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { PRESENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
-import { removeSegment } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { type CommitContent, commitSize, payloadLength, putCommit } from '../wal/put-payload.js'
 import { dropUnfinishedImport } from './import-state.js'
@@ -221,26 +220,22 @@ export class CommitWriter {
     await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
   }
 
-  /** Writes a segment into a file, and makes it a part of the store. */
+  /** Writes a segment into files, and makes it a part of the store. */
   #flushAtOnce(segment: Segment, walFile: number, ledger: LedgerSummary | undefined): void {
     const { store, builder, numbers, transactions, atFailpoint } = this.#parts
-    const file = numbers.take()
-    try {
-      const row = withStoreErrors(store.path, () => {
-        for (const steps = flushSegment(store, segment, file); ; ) {
-          const { done, value } = steps.next()
-          if (done) return value
-        }
-      })
-      transactions.runNow(transactions.ofLog, () => {
-        if (!ledger) dropUnfinishedImport(store)
-        putFlushed(store, builder, segment, row, walFile)
-        atFailpoint('bulk: before the transaction ends')
-      })
-    } catch (error) {
-      removeSegment(store.path, file)
-      throw error
-    }
+    const file = numbers.take(filesOfFlush(segment))
+    const rows = withStoreErrors(store.path, () => {
+      for (const steps = flushSegment(store, segment, file); ; ) {
+        const { done, value } = steps.next()
+        if (done) return value
+      }
+    })
+    // If the transaction fails, the files stay: it may be on disk all the same. The next writer removes what is not named.
+    transactions.runNow(transactions.ofLog, () => {
+      if (!ledger) dropUnfinishedImport(store)
+      putFlushed(store, builder, segment, rows, walFile)
+      atFailpoint('bulk: before the transaction ends')
+    })
     this.merges.startLevels()
   }
 

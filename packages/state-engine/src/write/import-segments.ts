@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
 import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
-import { toRow } from '../compaction/flush-segment.js'
+import { toRow } from '../compaction/write-segments.js'
 import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import type { SegmentSlice } from '../read/segment-slices.js'

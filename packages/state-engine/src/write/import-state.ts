@@ -83,6 +83,13 @@ export function dropUnfinishedImport({ meta, latest, large, segments }: LmdbStor
   meta.removeSync(IMPORT_MARK_KEY)
 }
 
+/** Checks that segment files have all entries of the import under way. @throws `store_corrupt` if they do not */
+export function expectImportedEntries(store: LmdbStore, rows: readonly SegmentRow[]): void {
+  const wanted = readUnfinished(store)?.counts.entries ?? 0
+  const found = rows.reduce((sum, { keys }) => sum + keys, 0)
+  if (found !== wanted) throw storeCorrupt(`the segment files of the import have ${found} of ${wanted} entries`)
+}
+
 class LmdbImport implements StateImport {
   readonly version: bigint
   #mark: Uint8Array | undefined
@@ -155,8 +162,9 @@ class LmdbImport implements StateImport {
           payloadBytes,
         }
         if (blockRow) {
-          putSegmentRow(store, builder, blockRow)
+          record.garbageRecords = this.#importedRows().length + 1
           record.nextGeneration = blockRow.file + 1
+          putSegmentRow(store, builder, blockRow)
         }
         meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))
         putMark(store, builder, mark)
@@ -180,11 +188,19 @@ class LmdbImport implements StateImport {
     const { store, numbers } = this.#parts
     this.#expectCurrent()
     return withStoreErrors(store.path, () => {
-      const slices = this.#files.take(listSegmentRows(store))
+      const slices = this.#files.take(this.#importedRows())
       if (typeof slices === 'number') throw segmentDamaged(segmentPath(store.path, slices), 0, 'the file is missing')
       this.#files.keep(slices)
       return writeImportedPart(store, this.version, entries, slices, () => numbers.take())
     })
+  }
+
+  /** Rows of the parts so far. @throws `store_corrupt` if damage in LMDB hides one */
+  #importedRows(): SegmentRow[] {
+    const { store } = this.#parts
+    const rows = listSegmentRows(store)
+    expectImportedEntries(store, rows)
+    return rows
   }
 
   #putRows(rows: readonly SegmentRow[], entries: readonly KeyedEntry[]): ImportCounts {

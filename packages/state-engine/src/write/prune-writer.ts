@@ -18,7 +18,7 @@ export class PruneWriter {
 
   /** Prunes a store. @throws as `StateWriter.prune` */
   async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
-    const { reads, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
+    const { store, reads, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
     expectObject('the options of the prune', options)
     const { maxEntries = Number.POSITIVE_INFINITY } = options
     expectCount('maxEntries', maxEntries, 1)
@@ -26,6 +26,12 @@ export class PruneWriter {
     expectOpen()
     onChange()
     const { oldestVersion } = reads.snapshot().ledger!
+    if (store.segments) {
+      const { dropped, isAll } = await this.#merges.dropBelow(maxEntries)
+      expectOpen()
+      atFailpoint('prune: step done')
+      return { oldestVersion, droppedEntries: dropped, done: isAll }
+    }
     for (let droppedEntries = 0; ; ) {
       droppedEntries += step.dropped
       atFailpoint('prune: step done')
@@ -56,12 +62,15 @@ export class PruneWriter {
     const { store, builder, reads, transactions, atFailpoint, expectOpen } = this.#parts
     store.expectInPlace()
     if (oldest) {
-      await transactions.run(store.durability, () => {
+      await transactions.inTurn(() => {
         expectOpen()
+        // Files are opened before the transaction: a snapshot of another process waits for its end.
         const { ledger, slices } = reads.snapshot()
         const dropped = countSegmentBlocks(slices, ledger!.oldestVersion, oldest.firstVersion - 1n)
-        raiseOldest(store, builder, oldest, dropped)
-        atFailpoint('prune: floor raised')
+        transactions.runNow(store.durability, () => {
+          raiseOldest(store, builder, oldest, dropped)
+          atFailpoint('prune: floor raised')
+        })
       })
       this.#merges.startLevels()
     }

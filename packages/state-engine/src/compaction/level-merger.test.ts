@@ -1,0 +1,164 @@
+import { Buffer } from 'node:buffer'
+import { readdirSync } from 'node:fs'
+import { LedgerStateError } from '@ledger-state/core'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { changeByte } from '../../testing/page-damage.ts'
+import { bytes, CHAIN, record } from '../../testing/small-records.ts'
+import { temporaryFolder } from '../../testing/temporary-folder.ts'
+import { RecordBuilder } from '../bytes/record.js'
+import type { Failpoint } from '../failpoints/failpoints.js'
+import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
+import { runTransaction } from '../lmdb/write-transaction.js'
+import { openStateEngine, openWithFailpoints } from '../open-state-engine.js'
+import { listSegmentRows } from '../records/segment-rows.js'
+import { ENVELOPE_LENGTH } from '../segments/lmdb-envelope.js'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
+import { LevelMerger, type LevelParts } from './level-merger.js'
+import { SegmentNumbers } from './segment-numbers.js'
+
+const folder = temporaryFolder()
+const FILES = 10
+const VERSIONS = FILES + 1
+const KEYS = 20
+let store: LmdbStore
+
+/** A store with files of level 0: one for the first two versions, as nothing below the window is to be merged, and one for each other. */
+beforeEach(async () => {
+  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
+  const never = (point: Failpoint) => {
+    if (point === 'level: began') throw new Error('no merge here')
+  }
+  const engine = openWithFailpoints({ path: folder.path, memtableBytes: 0, durability: 'none' }, never)
+  const versionOf = (version: number) => {
+    const writes = Array.from({ length: KEYS }, (_, at) => [bytes(`key ${at}`), valueAt(version, at)] as const)
+    return record(version, [...writes], version)
+  }
+  await engine.commit([versionOf(0), versionOf(1)], CHAIN)
+  for (let version = 2; version < VERSIONS; version++) await engine.commit([versionOf(version)], CHAIN)
+  await engine.close()
+  store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
+})
+
+afterEach(() => vi.unstubAllEnvs())
+
+function valueAt(version: number, at: number): Uint8Array {
+  return Buffer.alloc(200, `${version} ${at};`)
+}
+
+function mergerWith(parts: Partial<LevelParts> = {}): LevelMerger {
+  return new LevelMerger({
+    store,
+    builder: new RecordBuilder(),
+    numbers: new SegmentNumbers(store),
+    atFailpoint: () => {},
+    thread: () => undefined,
+    transact: async (work) => runTransaction(store.root, 'none', work),
+    syncStore: async () => {},
+    freeBytes: () => Number.POSITIVE_INFINITY,
+    ...parts,
+  })
+}
+
+function filesOfRows(): number[] {
+  store.root.resetReadTxn()
+  return listSegmentRows(store).map(({ file }) => file)
+}
+
+async function expectAllRight(): Promise<void> {
+  await store.root.close()
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  for (let version = 0; version < VERSIONS; version++) {
+    const found = [...engine.at(BigInt(version)).scan(new Uint8Array(0))]
+    expect(found.length).toBe(KEYS)
+    for (const { key, value } of found) {
+      expect(Buffer.compare(value, valueAt(version, Number(Buffer.from(key).toString().slice(4))))).toBe(0)
+    }
+  }
+  expect((await engine.check()).problems).toEqual([])
+  await engine.close()
+}
+
+it('merges a full level, and removes its files', async () => {
+  expect(filesOfRows().length).toBe(FILES)
+  await mergerWith().settled()
+  expect(filesOfRows().length).toBe(1)
+  expect(listSegments(folder.path)).toEqual(filesOfRows())
+  await expectAllRight()
+})
+
+it('leaves everything as it is while the disk has no room, and merges once it has', async () => {
+  let free = 0
+  const merger = mergerWith({ freeBytes: () => free })
+  await merger.settled()
+  await merger.settledBelow()
+  expect(filesOfRows().length).toBe(FILES)
+  free = 2 ** 30
+  await merger.settled()
+  expect(filesOfRows().length).toBe(1)
+  await expectAllRight()
+})
+
+it.each([1_000, 10_000])(
+  'writes files of some %i bytes, divided by keys and by versions of one key',
+  async (mostBytes) => {
+    vi.stubEnv('LEDGER_STATE_SEGMENT_BYTES', String(mostBytes))
+    await mergerWith().settled()
+    const rows = listSegmentRows(store)
+    expect(rows.length).toBeGreaterThan(3)
+    for (const { firstVersion, until, level } of rows) {
+      expect([firstVersion, until, level]).toEqual([0n, BigInt(VERSIONS - 1), 1])
+    }
+    expect(rows.reduce((sum, { writes }) => sum + writes, 0)).toBe(VERSIONS * KEYS)
+    expect(listSegments(folder.path).toSorted((a, b) => a - b)).toEqual(filesOfRows())
+    await expectAllRight()
+  },
+)
+
+it('a merge that finds damage leaves everything as it is, and no other begins', async () => {
+  const [damaged] = filesOfRows()
+  const path = segmentPath(folder.path, damaged!)
+  changeByte(path, ENVELOPE_LENGTH + 1_000, 1)
+  const before = readdirSync(folder.path).toSorted()
+  const points: Failpoint[] = []
+  const merger = mergerWith({ atFailpoint: (point) => void points.push(point) })
+  for (let time = 0; time < 3; time++) {
+    await expect(merger.settled()).rejects.toThrow(/segment-\d+ at byte \d+: a block does not match its checksum/)
+    await expect(merger.settledBelow()).rejects.toMatchObject({ code: 'store_corrupt' })
+  }
+  expect(points).toEqual(['level: began'])
+  expect(filesOfRows().length).toBe(FILES)
+  expect(readdirSync(folder.path).toSorted()).toEqual(before)
+  changeByte(path, ENVELOPE_LENGTH + 1_000, 1)
+  await expectAllRight()
+})
+
+it('a merge whose transaction or sync fails keeps what the store may name', async () => {
+  const full = async () => {
+    throw new LedgerStateError('store_full', 'the disk is full')
+  }
+  await mergerWith({ transact: full }).settled()
+  expect(filesOfRows().length).toBe(FILES)
+  const merger = mergerWith({ syncStore: full })
+  await merger.settled()
+  expect(filesOfRows().length).toBe(1)
+  const present = new Set(listSegments(folder.path))
+  expect(filesOfRows().every((file) => present.has(file))).toBe(true)
+  await expectAllRight()
+})
+
+it('a merge that is stopped leaves no file', async () => {
+  const before = listSegments(folder.path).toSorted()
+  let stopped: Promise<void> | undefined
+  const merger: LevelMerger = mergerWith({
+    atFailpoint: (point) => {
+      if (point === 'level: began') stopped = merger.stop()
+    },
+  })
+  await merger.settled()
+  await stopped
+  await merger.settledBelow()
+  expect(filesOfRows().length).toBe(FILES)
+  expect(listSegments(folder.path).toSorted()).toEqual(before)
+  expect(readdirSync(folder.path).filter((name) => name.endsWith('.new'))).toEqual([])
+  await expectAllRight()
+})

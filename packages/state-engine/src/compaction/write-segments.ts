@@ -1,0 +1,52 @@
+import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
+import type { SegmentRow } from '../records/segment-rows.js'
+import { segmentPath } from '../segments/segment-names.js'
+import { SegmentWriter, type SegmentWriterOptions, type WrittenSegment } from '../segments/segment-writer.js'
+import { mostFileBytes, type SegmentSink, SplitWriter } from '../segments/split-writer.js'
+
+export type FileFacts = Pick<LmdbStore, 'path' | 'storeId' | 'durability'>
+/** What a row says of a segment before it is written. */
+export type SegmentPlace = Pick<SegmentRow, 'firstVersion' | 'lastVersion' | 'level' | 'isBase'>
+
+/** Most bytes that a write takes in a file in addition to its key and value. */
+const WRITE_BYTES = 64
+
+/** Number of files that a segment may need, from above: two that follow each other have more bytes than one may have. */
+export function mostFiles(payloadBytes: number, writes: number): number {
+  return 2 + Math.ceil((2 * (payloadBytes + WRITE_BYTES * writes)) / mostFileBytes())
+}
+
+/**
+ * Writes a segment into files whose numbers follow each other, in steps. Returns their rows, which no transaction has yet.
+ * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
+ */
+export function* writeSegments<T>(
+  { path, storeId, durability }: FileFacts,
+  place: SegmentPlace & { readonly file: number },
+  options: SegmentWriterOptions,
+  put: (sink: SegmentSink) => Generator<void, T>,
+): Generator<void, { readonly rows: readonly SegmentRow[]; readonly result: T }> {
+  const { file, ...versions } = place
+  const identity = { storeId, hashSeed: hashSeedOf({ storeId }), ...versions }
+  const open = (part: number) =>
+    new SegmentWriter(segmentPath(path, file + part), identity, { ...options, isDurable: durability !== 'none' })
+  const writer = new SplitWriter(open, mostFileBytes())
+  let isDone = false
+  try {
+    const result = yield* put(writer)
+    const rows = writer.finish().map((written, part) => toRow(written, { ...versions, file: file + part }))
+    isDone = true
+    return { rows, result }
+  } finally {
+    if (!isDone) writer.abort()
+  }
+}
+
+/** The row of a file that was written. */
+export function toRow(
+  { summary, fileBytes }: WrittenSegment,
+  place: SegmentPlace & { readonly file: number },
+): SegmentRow {
+  const { writes, keys, payloadBytes, sha256 } = summary
+  return { ...place, until: place.lastVersion, fileBytes, writes, keys, payloadBytes, sha256 }
+}
