@@ -10,6 +10,7 @@ export { Backoff, type BackoffOptions, pauseFor } from './backoff.js'
 export { ByteReader, MAX_SEQUENCE_LENGTH } from './bcs-cursor/byte-reader.js'
 export { ByteWriter } from './bcs-cursor/byte-writer.js'
 export { hexDigitValue } from './bytes/hex-digit.js'
+export { declareErrors } from './declare-errors.js'
 export {
   type ErrorFields,
   type ErrorFieldsByCode,

@@ -14,15 +14,7 @@ import {
   tryBoundedJson,
 } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
-import {
-  endedEarly,
-  fetchFailed,
-  notAFeed,
-  notAManifest,
-  replicaRequestRefused,
-  snapshotDamaged,
-  snapshotRefused,
-} from '../errors.js'
+import { snapshotDamaged, sourceFailed } from '../errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from '../snapshot-manifest.js'
 import { VerifiedFile } from './verified-file.js'
 
@@ -148,9 +140,9 @@ class SnapshotFetch {
   async #begin(): Promise<Snapshot> {
     this.#stage = 'index'
     const { status, text, shown } = await this.#askText('', 'GET')
-    if (status !== 200) throw snapshotRefused(this.#url, status, shown)
+    if (status !== 200) throw sourceFailed.snapshotRefused(this.#url, status, shown)
     const index = tryJson(text) as { readonly format?: unknown; readonly slice?: unknown } | null | undefined
-    if (index?.format !== 'ledger-feed') throw notAFeed(this.#url, shown)
+    if (index?.format !== 'ledger-feed') throw sourceFailed.notAFeed(this.#url, shown)
     this.#isSlice = index.slice !== undefined
     this.#streaks.index.end()
     this.#stage = 'manifest'
@@ -170,7 +162,7 @@ class SnapshotFetch {
     rmSync(this.#folder, { recursive: true, force: true })
     makeFolderNow(this.#folder)
     const snapshot = await this.#askManifest('/snapshots', 'POST')
-    if (!snapshot) throw snapshotRefused(`${this.#url}/snapshots`, 404, 'no snapshots there')
+    if (!snapshot) throw sourceFailed.snapshotRefused(`${this.#url}/snapshots`, 404, 'no snapshots there')
     writeFileSync(manifest, JSON.stringify(snapshot))
     return snapshot
   }
@@ -189,7 +181,7 @@ class SnapshotFetch {
         const had = target.length
         try {
           await this.#append(target, `${from}?offset=${had}`, onBytes)
-          if (target.length === had) throw endedEarly(name, had, file.bytes)
+          if (target.length === had) throw sourceFailed.endedEarly(name, had, file.bytes)
           backoff.reset()
         } catch (error) {
           if (signal?.aborted) return
@@ -205,7 +197,8 @@ class SnapshotFetch {
 
   async #append(target: VerifiedFile, from: string, onBytes: (bytes: number) => void): Promise<void> {
     const response = await this.#ask(from, 'GET', async (answer) => answer)
-    if (response.status !== 200) throw snapshotRefused(this.#url + from, response.status, await shownText(response))
+    if (response.status !== 200)
+      throw sourceFailed.snapshotRefused(this.#url + from, response.status, await shownText(response))
     for await (const piece of response.pieces()) {
       const { verified } = target
       await target.append(piece)
@@ -246,9 +239,9 @@ class SnapshotFetch {
   async #askManifest(path: string, method: Method = 'GET'): Promise<Snapshot | undefined> {
     const { status, text, shown } = await this.#askText(path, method)
     if (status === 404) return undefined
-    if (status >= 300) throw snapshotRefused(this.#url + path, status, shown)
+    if (status >= 300) throw sourceFailed.snapshotRefused(this.#url + path, status, shown)
     const snapshot = parseSnapshot(tryJson(text))
-    if (!snapshot) throw notAManifest(this.#url + path, shown)
+    if (!snapshot) throw sourceFailed.notAManifest(this.#url + path, shown)
     return snapshot
   }
 
@@ -269,7 +262,7 @@ class SnapshotFetch {
     for (const backoff = this.#backoff(); ; ) {
       const outcome = await request(url, method, signal, read)
       if (!('why' in outcome)) return outcome.value
-      if (outcome.isFinal) throw replicaRequestRefused(url, outcome.why)
+      if (outcome.isFinal) throw sourceFailed.replicaRequestRefused(url, outcome.why)
       await this.#pauseAfter({ url, ...outcome }, backoff)
     }
   }
@@ -288,7 +281,7 @@ class SnapshotFetch {
   ): Promise<void> {
     const { signal, onNotice } = this.#options
     const pause = backoff.next(retryAfterMs)
-    if (signal?.aborted || backoff.failures >= ATTEMPTS) throw fetchFailed(url, backoff.failures, why)
+    if (signal?.aborted || backoff.failures >= ATTEMPTS) throw sourceFailed.fetchFailed(url, backoff.failures, why)
     onNotice?.(`${this.#url}: ${why}; resuming in ${(pause / 1_000).toFixed(1)} s`)
     await pauseFor(pause, signal)
   }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { pieceDamaged } from '../errors.js'
+import { sourceFailed } from '../errors.js'
 import { type SnapshotFile, splitAtPieces } from '../snapshot-manifest.js'
 
 /**
@@ -99,6 +99,6 @@ export class VerifiedFile {
     if (found === this.#file.pieces[start / this.#pieceBytes]) return
     await this.#handle.truncate(start)
     this.#length = start
-    throw pieceDamaged(this.#file.name, start)
+    throw sourceFailed.pieceDamaged(this.#file.name, start)
   }
 }
