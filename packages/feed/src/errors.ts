@@ -1,4 +1,4 @@
-import { bytesToHexDigits, clip, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, declareErrors, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -37,42 +37,178 @@ export type FeedErrorCode =
 
 type FeedError = LedgerStateError<FeedErrorCode>
 
-// Recognising a source
+export const invalidArgument = declareErrors('invalid_argument', {
+  cannotOpen: (path: string, cause: unknown) => [`${path} cannot be read: ${messageOf(cause)}`, {}, cause],
+  notARegularFile: (path: string) => `${path} is a folder, pipe, socket or device, not a file`,
+  unreadablePipe: (path: string) => `${path} is a socket or device; a feed can only be read from a file or a pipe`,
+  unknownFolder: (path: string, manifests: readonly string[]) =>
+    `${path} is not a backup: it has no metadata (*.meta) and no ${manifests.join(' and no ')}`,
+  unknownFile: (path: string) => `${path} is neither a genesis blob nor a ledger feed (NDJSON, plain, gzip or zstd)`,
+  waypointWithoutSignatures: (location: string) =>
+    `a waypoint cannot verify ${location}: feeds and nodes carry no signatures of validators`,
+  zstdUnsupported: (path: string) =>
+    `${path} is compressed with zstd, which Node.js ${process.version} cannot read; use 22.15 or newer`,
+  networkWithoutBackups: (name: string) =>
+    `the network ${name} has no backups; a --network file can name them in "backups"`,
+  invalidNetwork: (why: string) => `not a description of a network: ${why}`,
+  urlWithCredentials: (host: string) =>
+    `the URL of the node at ${host} contains a user name or password, but requests cannot send them`,
+  urlWithQuery: (host: string) =>
+    `the URL of the node at ${host} has a query or a fragment; remove it, because requests append a path to the URL`,
+  noSuchBucket: (address: string) =>
+    `there is no bucket at ${address}; its name may have changed: look for the current one in what the network publishes`,
+  folderWithoutParent: (place: string) =>
+    `${place} is one folder of a backup; its manifest names files relative to the folder above, and the bucket has no such folder`,
+  windowOfBackupOnly: (location: string) =>
+    `${location} is not a whole backup with metadata; a window can only be chosen from a whole backup`,
+  versionBeyondBackup: (root: string, version: bigint, newest: bigint) =>
+    `the backup in ${root} ends at version ${newest}, before ${version}`,
+  withoutTimes: (root: string) =>
+    `the backup in ${root} has no epoch changes, so the times of its versions are unknown: give a version instead of a time`,
+  timeInFuture: (timeUsec: bigint, nowUsec: bigint) =>
+    `${formatTime(timeUsec)} is in the future: the clock of this machine says ${formatTime(nowUsec)}`,
+  timeBesideBackup: (root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint) =>
+    `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit the requested time ${formatTime(timeUsec)} or the clock of this machine (${formatTime(nowUsec)}): the clock is wrong, or the backup is no longer updated`,
+  unreadableCredentials: (path: string, why: string) =>
+    `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`,
+})
 
-export function cannotOpen(path: string, cause: unknown): FeedError {
-  return new LedgerStateError('invalid_argument', `${path} cannot be read: ${messageOf(cause)}`, {}, { cause })
-}
+export const verificationFailed = declareErrors('verification_failed', {
+  otherWaypoint: (path: string, found: string | undefined, expected: string) =>
+    `${path} has the waypoint ${found ?? '(not computed)'}, not ${expected}`,
+  otherGenesis: (path: string, chainId: number, found: string, network: string, known: string) =>
+    `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`,
+  manifestStateRootDiffers: (place: string, named: string, proven: Uint8Array) =>
+    `${place} names the state root ${named}, but its proof is for ${bytesToHexDigits(proven)}`,
+  otherEpoch: (place: string, named: bigint, proven: bigint) =>
+    `${place} says that epoch ${named} ends with the state, but the ledger info in its proof ends epoch ${proven}`,
+  otherListedWaypoint: (manifest: string, epoch: bigint, listed: string, found: string) => [
+    `epoch ${epoch} ends with the waypoint ${found}, but ${manifest} lists ${clip(listed)}`,
+    { epoch },
+  ],
+  /**
+   * A state that names another epoch than its proof.
+   * @param configured the epoch that the state names: the one of its version, or the next one if an epoch ends there
+   */
+  otherEpochInState: (place: string, named: bigint, configured: bigint) =>
+    `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
+  duplicateStateKey: (keyHash: Uint8Array) => `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`,
+})
 
-export function notARegularFile(path: string): FeedError {
-  return new LedgerStateError('invalid_argument', `${path} is a folder, pipe, socket or device, not a file`)
-}
+export const sourceFailed = declareErrors('source_failed', {
+  proverEnded: () => 'a thread that verifies or hashes has ended',
+  requestsFailed: (url: string, attempts: number, why: string) =>
+    `GET ${url} failed ${attempts} times; the last time: ${why}`,
+  /**
+   * An address that did not answer as a node.
+   * @param isPage whether it answered a page in HTML
+   */
+  notANode: (url: string, status: number, isPage: boolean, found: string) =>
+    isPage
+      ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does`
+      : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}`,
+  keepsNoTransactions: (url: string) =>
+    `${url} is a Ledger State node that keeps no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`,
+  notBcs: (url: string, type: string, expected: string) =>
+    `${url} answered ${type}: the node does not serve ${expected}`,
+  unexpectedStatus: (url: string, status: number, text: string) => `${url} answered ${status}: ${text}`,
+  prunedByNode: (url: string, version: bigint, text: string) => [
+    `${url}: the node has pruned version ${version}; use a backup or an archive node: ${text}`,
+    { status: 410 },
+  ],
+  feedEnded: (url: string) => `the feed at ${url} ended`,
+  withdrawnVersions: (url: string, last: bigint, version: bigint) =>
+    `${url} announced versions up to ${last}, but now does not have version ${version}`,
+  openingStopped: (url: string) => `${url} was not opened: the command was stopped first`,
+  otherVersion: (found: bigint) => `found version ${found} instead`,
+  accessDenied: (what: string, status: number, why: string) =>
+    `${what} without an account that has access (status ${status}, ${why}); alternatively, ingest a copy of the backup from a folder`,
+  notAListing: (url: string, found: string) =>
+    `expected a bucket listing (XML) from ${url}, found ${found}; it is not a bucket, or a proxy answers instead`,
+  tooManyObjects: (folder: string, most: number) => `${folder} has more than ${most} objects`,
+  endlessListing: (url: string) => `${url} answered a page of the listing without a next page`,
+  objectChanged: (place: string, why: string) =>
+    `${place} has changed (${why}), but objects of a backup never change: run the same command again`,
+  transferStopped: (url: string) => `GET ${url} was stopped`,
+  credentialsRefused: (origin: string, why: string) =>
+    `${origin} did not give an access token for the credentials: ${why}`,
+  serviceEmpty: (root: string) => `the node at ${root} has no ledger yet`,
+  serviceImplausible: (root: string, what: string, found: bigint, most: bigint) =>
+    `the node at ${root} claims ${found} ${what}; the limit is ${most}`,
+  serviceTooLong: (url: string, most: number) =>
+    `${url} answered more than ${most} bytes, or more records than requested`,
+  serviceShort: (url: string, why: string) =>
+    `${url} answered less than requested (${why}): the node may have pruned it`,
+  servicePruned: (root: string, version: bigint, oldest: bigint) =>
+    `the node at ${root} has now pruned version ${version}: its transactions begin with version ${oldest}; begin a new store with a later window, or read from a node that keeps more`,
+  statePruned: (root: string, version: bigint) =>
+    `the node at ${root} has now pruned its state at version ${version}; start again with a later window, or read from a node that keeps more`,
+  serviceFormatUnknown: (root: string, version: bigint) =>
+    `the transaction at version ${version} from ${root} has an unknown format: the chain may use another hash salt`,
+})
 
-export function unreadablePipe(path: string): FeedError {
-  return new LedgerStateError(
-    'invalid_argument',
-    `${path} is a socket or device; a feed can only be read from a file or a pipe`,
-  )
-}
+export const spillFailed = declareErrors('spill_failed', {
+  cannotSpill: (folder: string, cause: unknown) => [
+    `cannot write the hashes of the state to ${folder}: ${messageOf(cause)}; they need 64 bytes per key`,
+    {},
+    cause,
+  ],
+  tooManyKeys: (keys: number, most: number) => `cannot store a tree of ${keys} keys; the limit is ${most}`,
+  cannotSpool: (path: string, cause: unknown) => [
+    `cannot write a copy to ${path}: ${messageOf(cause)}; set TMPDIR to use another folder`,
+    {},
+    cause,
+  ],
+  cannotKeep: (path: string, cause: unknown) => [`cannot write ${path}: ${messageOf(cause)}`, {}, cause],
+})
 
-export function unknownFolder(path: string, manifests: readonly string[]): FeedError {
-  const message = `${path} is not a backup: it has no metadata (*.meta) and no ${manifests.join(' and no ')}`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function unknownFile(path: string): FeedError {
-  const message = `${path} is neither a genesis blob nor a ledger feed (NDJSON, plain, gzip or zstd)`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function waypointWithoutSignatures(location: string): FeedError {
-  const message = `a waypoint cannot verify ${location}: feeds and nodes carry no signatures of validators`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function zstdUnsupported(path: string): FeedError {
-  const message = `${path} is compressed with zstd, which Node.js ${process.version} cannot read; use 22.15 or newer`
-  return new LedgerStateError('invalid_argument', message)
-}
+export const invalidBackup = declareErrors('invalid_backup', {
+  wrongMember: (place: string, name: string, found: unknown, expected: string) =>
+    `${place} has ${JSON.stringify(found)} for "${name}"; expected ${expected}`,
+  unexpectedEntries: (place: string, path: string, [first, last]: readonly [bigint, bigint], expectedFrom: bigint) =>
+    `${place}: ${path} holds entries ${first} to ${last}; expected entries starting at ${expectedFrom}`,
+  fileTooLarge: (path: string, most: number) => `${path} holds more than ${most} bytes`,
+  recordTooLong: (path: string, record: number, length: number, most: number) =>
+    `${path}, record ${record}: expected a length of at most ${most} bytes, found ${length}`,
+  recordCutShort: (path: string, record: number) => `${path} is cut short within record ${record}`,
+  outsideBackup: (root: string, handle: string) =>
+    `the file ${JSON.stringify(handle)} lies outside the backup in ${root}`,
+  missingFile: (path: string) => `the backup is missing ${path} (also looked for ${path}.gz and ${path}.zst)`,
+  tooManyLines: (path: string, most: number) => `${path} adds to more than ${most} lines of metadata`,
+  notJson: (place: string, cause: unknown) => [`${place} is not JSON text: ${messageOf(cause)}`, {}, cause],
+  notAnObject: (place: string) => `${place} is not a JSON object`,
+  missingVersions: (place: string, from: bigint, to: bigint) => `${place} is missing versions ${from} to ${to - 1n}`,
+  unknownChunkFormat: (place: string, format: string) => `${place} has the unknown format ${JSON.stringify(format)}`,
+  notAChunk: (path: string, firstVersion: bigint, lastVersion: bigint) =>
+    `${path}: versions ${firstVersion} to ${lastVersion} cannot be one chunk`,
+  missingRecords: (path: string, found: number | bigint, expected: number | bigint) =>
+    `${path} ends after ${found} of ${expected} records`,
+  surplusRecords: (path: string, expected: number) =>
+    `${path} holds more than the ${expected} records that its manifest lists`,
+  noStateChunks: (place: string) => `${place} does not list a chunk`,
+  /**
+   * Wrong number of siblings in a proof.
+   * @param siblingsOf the version or the entry whose siblings the proof should have
+   */
+  wrongSiblings: (proofPath: string, siblings: string, siblingsOf: string) =>
+    `${proofPath}: its ${siblings} do not belong to ${siblingsOf}`,
+  proofEndsEarly: (proofPath: string, end: bigint, lastVersion: bigint) =>
+    `${proofPath}: its ledger ends at version ${end}, before version ${lastVersion}`,
+  backupWithoutStateRoot: (proofPath: string, version: bigint) => `${proofPath}: version ${version} has no state root`,
+  missingObject: (place: string) => `the backup is missing ${place}, which a listing or a manifest names`,
+  unorderedKeys: () => 'its key hash is not above the key hash of the previous record',
+  stateWithoutBlock: (version: bigint) =>
+    `the state at version ${version} is missing 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds`,
+  notReadToEnd: (place: string, cause: unknown) => [
+    `${place} cannot be read to the end: ${messageOf(cause)}`,
+    {},
+    cause,
+  ],
+  withoutTransactions: (root: string, state: { version: bigint; folder: string } | undefined) => {
+    const hint = state ? `; its state at version ${state.version} is in ${root}/${state.folder}` : ''
+    return `the backup in ${root} lists no transactions${hint}`
+  },
+})
 
 // Ledger feeds
 
@@ -103,132 +239,15 @@ export function genesisWithoutChainId(): FeedError {
   return new LedgerStateError('invalid_genesis', 'the genesis writes no 0x1::chain_id::ChainId')
 }
 
-export function otherWaypoint(path: string, found: string | undefined, expected: string): FeedError {
-  const message = `${path} has the waypoint ${found ?? '(not computed)'}, not ${expected}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function otherGenesis(path: string, chainId: number, found: string, network: string, known: string): FeedError {
-  const message = `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`
-  return new LedgerStateError('verification_failed', message)
-}
-
 // Files of backups
-
-function invalidBackup(place: string, why: string, cause?: unknown): FeedError {
-  return new LedgerStateError('invalid_backup', `${place} ${why}`, {}, { cause })
-}
-
-export function fileTooLarge(path: string, most: number): FeedError {
-  return invalidBackup(path, `holds more than ${most} bytes`)
-}
 
 /** Turns the error of a stream into an error that names the file. */
 export function cannotReadToEnd(place: string, cause: unknown): LedgerStateError {
   if (isLedgerStateError(cause)) return cause
-  return invalidBackup(place, `cannot be read to the end: ${messageOf(cause)}`, cause)
-}
-
-export function recordTooLong(path: string, record: number, length: number, most: number): FeedError {
-  return invalidBackup(`${path}, record ${record}:`, `expected a length of at most ${most} bytes, found ${length}`)
-}
-
-export function recordCutShort(path: string, record: number): FeedError {
-  return invalidBackup(path, `is cut short within record ${record}`)
-}
-
-export function outsideBackup(root: string, handle: string): FeedError {
-  return invalidBackup(`the file ${JSON.stringify(handle)}`, `lies outside the backup in ${root}`)
-}
-
-export function missingFile(path: string): FeedError {
-  return invalidBackup('the backup', `is missing ${path} (also looked for ${path}.gz and ${path}.zst)`)
-}
-
-export function tooManyLines(path: string, most: number): FeedError {
-  return invalidBackup(path, `adds to more than ${most} lines of metadata`)
-}
-
-export function notJson(place: string, cause: unknown): FeedError {
-  return invalidBackup(place, `is not JSON text: ${messageOf(cause)}`, cause)
-}
-
-export function notAnObject(place: string): FeedError {
-  return invalidBackup(place, 'is not a JSON object')
-}
-
-export function wrongMember(place: string, name: string, found: unknown, expected: string): FeedError {
-  return invalidBackup(place, `has ${JSON.stringify(found)} for "${name}"; expected ${expected}`)
-}
-
-export function withoutTransactions(root: string, state: { version: bigint; folder: string } | undefined): FeedError {
-  const hint = state ? `; its state at version ${state.version} is in ${root}/${state.folder}` : ''
-  return invalidBackup(`the backup in ${root}`, `lists no transactions${hint}`)
-}
-
-export function missingVersions(place: string, from: bigint, to: bigint): FeedError {
-  return invalidBackup(place, `is missing versions ${from} to ${to - 1n}`)
-}
-
-export function unknownChunkFormat(place: string, format: string): FeedError {
-  return invalidBackup(place, `has the unknown format ${JSON.stringify(format)}`)
-}
-
-export function notAChunk(path: string, firstVersion: bigint, lastVersion: bigint): FeedError {
-  return invalidBackup(`${path}:`, `versions ${firstVersion} to ${lastVersion} cannot be one chunk`)
-}
-
-export function missingRecords(path: string, found: number | bigint, expected: number | bigint): FeedError {
-  return invalidBackup(path, `ends after ${found} of ${expected} records`)
-}
-
-export function surplusRecords(path: string, expected: number): FeedError {
-  return invalidBackup(path, `holds more than the ${expected} records that its manifest lists`)
-}
-
-export function unorderedKeys(): FeedError {
-  return new LedgerStateError('invalid_backup', 'its key hash is not above the key hash of the previous record')
-}
-
-export function noStateChunks(place: string): FeedError {
-  return invalidBackup(place, 'does not list a chunk')
-}
-
-export function unexpectedEntries(
-  place: string,
-  path: string,
-  found: readonly [bigint, bigint],
-  expectedFrom: bigint,
-): FeedError {
-  return invalidBackup(
-    `${place}: ${path}`,
-    `holds entries ${found[0]} to ${found[1]}; expected entries starting at ${expectedFrom}`,
-  )
-}
-
-export function stateWithoutBlock(version: bigint): FeedError {
-  const lacks =
-    'is missing 0x1::chain_id::ChainId, 0x1::block::BlockResource or 0x1::timestamp::CurrentTimeMicroseconds'
-  return invalidBackup(`the state at version ${version}`, lacks)
+  return invalidBackup.notReadToEnd(place, cause)
 }
 
 // Proofs
-
-/**
- * Wrong number of siblings in a proof.
- * @param siblingsOf the version or the entry whose siblings the proof should have
- */
-export function wrongSiblings(proofPath: string, siblings: string, siblingsOf: string): FeedError {
-  return invalidBackup(`${proofPath}:`, `its ${siblings} do not belong to ${siblingsOf}`)
-}
-
-export function proofEndsEarly(proofPath: string, end: bigint, lastVersion: bigint): FeedError {
-  return invalidBackup(`${proofPath}:`, `its ledger ends at version ${end}, before version ${lastVersion}`)
-}
-
-export function backupWithoutStateRoot(proofPath: string, version: bigint): FeedError {
-  return invalidBackup(`${proofPath}:`, `version ${version} has no state root`)
-}
 
 /** @param undecoded why the transaction was not decoded, if it was not */
 export function transactionNotFound(offset: number, salt: string, undecoded: string | undefined): FeedError {
@@ -241,51 +260,9 @@ export function undecodedNotice(place: string, why: string): string {
   return `${place} has transactions that this program cannot decode: ${why}; the program finds where they end by their hashes`
 }
 
-export function manifestStateRootDiffers(place: string, named: string, proven: Uint8Array): FeedError {
-  const message = `${place} names the state root ${named}, but its proof is for ${bytesToHexDigits(proven)}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function otherEpoch(place: string, named: bigint, proven: bigint): FeedError {
-  const message = `${place} says that epoch ${named} ends with the state, but the ledger info in its proof ends epoch ${proven}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function otherListedWaypoint(manifest: string, epoch: bigint, listed: string, found: string): FeedError {
-  const message = `epoch ${epoch} ends with the waypoint ${found}, but ${manifest} lists ${clip(listed)}`
-  return new LedgerStateError('verification_failed', message, { epoch })
-}
-
-/**
- * A state that names another epoch than its proof.
- * @param configured the epoch that the state names: the one of its version, or the next one if an epoch ends there
- */
-export function otherEpochInState(place: string, named: bigint, configured: bigint): FeedError {
-  const message = `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`
-  return new LedgerStateError('verification_failed', message)
-}
-
 export function otherLedgerBefore(path: string, version: number): FeedError {
   const message = `${path}: the ledger before version ${version} differs from the ledger of the store or from the part read earlier`
   return new LedgerStateError('ledger_fork', message)
-}
-
-export function proverEnded(): FeedError {
-  return new LedgerStateError('source_failed', 'a thread that verifies or hashes has ended')
-}
-
-export function duplicateStateKey(keyHash: Uint8Array): FeedError {
-  const message = `two entries of the state have the key hash ${bytesToHexDigits(keyHash)}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function spillFailed(folder: string, cause: unknown): FeedError {
-  const message = `cannot write the hashes of the state to ${folder}: ${messageOf(cause)}; they need 64 bytes per key`
-  return new LedgerStateError('spill_failed', message, {}, { cause })
-}
-
-export function tooManyKeys(keys: number, most: number): FeedError {
-  return new LedgerStateError('spill_failed', `cannot store a tree of ${keys} keys; the limit is ${most}`)
 }
 
 /**
@@ -299,18 +276,9 @@ export function badStateTree(path: string, cause: unknown): FeedError {
 
 // Signatures
 
-export function networkWithoutBackups(name: string): FeedError {
-  const message = `the network ${name} has no backups; a --network file can name them in "backups"`
-  return new LedgerStateError('invalid_argument', message)
-}
-
 /** Notice that the next mirror of a backup is tried. */
 export function backupNotOpened(location: string, why: string): string {
   return `${location} cannot be used: ${why}; trying the next backup of the network`
-}
-
-export function invalidNetwork(why: string): FeedError {
-  return new LedgerStateError('invalid_argument', `not a description of a network: ${why}`)
 }
 
 /** Notice that the source has no trusted waypoint, so that nothing vouches for it. */
@@ -354,20 +322,6 @@ export function notAUrl(text: string): FeedError {
   return new LedgerStateError('invalid_argument', `${JSON.stringify(clip(shown))} is not a URL`)
 }
 
-export function urlWithCredentials(host: string): FeedError {
-  const message = `the URL of the node at ${host} contains a user name or password, but requests cannot send them`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function urlWithQuery(host: string): FeedError {
-  const message = `the URL of the node at ${host} has a query or a fragment; remove it, because requests append a path to the URL`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function requestsFailed(url: string, attempts: number, why: string): FeedError {
-  return new LedgerStateError('source_failed', `GET ${url} failed ${attempts} times; the last time: ${why}`)
-}
-
 /**
  * A request that asking again does not mend.
  * @param status of an answer that leads to another server; undefined if no request was sent
@@ -377,55 +331,9 @@ export function requestRefused(url: string, why: string, status: number | undefi
   return new LedgerStateError('source_failed', `GET ${url} ${outcome}: ${why}`)
 }
 
-/**
- * An address that did not answer as a node.
- * @param isPage whether it answered a page in HTML
- */
-export function notANode(url: string, status: number, isPage: boolean, found: string): FeedError {
-  const message = isPage
-    ? `${url} is not the API of a node or a bucket: it answered status ${status} and an HTML page, as a proxy with a login page does`
-    : `${url} is not the API of a node: expected {"chain_id","ledger_version",…}, found status ${status}, ${found}`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function keepsNoTransactions(url: string): FeedError {
-  const message = `${url} is a Ledger State node that keeps no transactions: follow its feed instead, with --replica-of and the address of its --serve-feed`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function notBcs(url: string, type: string, expected: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} answered ${type}: the node does not serve ${expected}`)
-}
-
-export function unexpectedStatus(url: string, status: number, text: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} answered ${status}: ${text}`)
-}
-
-export function prunedByNode(url: string, version: bigint, text: string): FeedError {
-  const message = `${url}: the node has pruned version ${version}; use a backup or an archive node: ${text}`
-  return new LedgerStateError('source_failed', message, { status: 410 })
-}
-
 export function beforeFeed(url: string, version: bigint, text: string): FeedError {
   const message = `${url}: version ${version} is older than the feed; begin with a snapshot of that node's store: ${text}`
   return new LedgerStateError('version_gap', message, { expected: version })
-}
-
-export function feedEnded(url: string): FeedError {
-  return new LedgerStateError('source_failed', `the feed at ${url} ended`)
-}
-
-export function withdrawnVersions(url: string, last: bigint, version: bigint): FeedError {
-  const message = `${url} announced versions up to ${last}, but now does not have version ${version}`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function openingStopped(url: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} was not opened: the command was stopped first`)
-}
-
-export function otherVersion(found: bigint): FeedError {
-  return new LedgerStateError('source_failed', `found version ${found} instead`)
 }
 
 export function otherChain(url: string, found: string, expected: number): FeedError {
@@ -445,62 +353,7 @@ export function notABucket(location: string): FeedError {
   return new LedgerStateError('invalid_argument', message)
 }
 
-export function noSuchBucket(address: string): FeedError {
-  const message = `there is no bucket at ${address}; its name may have changed: look for the current one in what the network publishes`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function accessDenied(what: string, status: number, why: string): FeedError {
-  const message = `${what} without an account that has access (status ${status}, ${why}); alternatively, ingest a copy of the backup from a folder`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function notAListing(url: string, found: string): FeedError {
-  const message = `expected a bucket listing (XML) from ${url}, found ${found}; it is not a bucket, or a proxy answers instead`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function tooManyObjects(folder: string, most: number): FeedError {
-  return new LedgerStateError('source_failed', `${folder} has more than ${most} objects`)
-}
-
-export function endlessListing(url: string): FeedError {
-  return new LedgerStateError('source_failed', `${url} answered a page of the listing without a next page`)
-}
-
-export function missingObject(place: string): FeedError {
-  return invalidBackup('the backup', `is missing ${place}, which a listing or a manifest names`)
-}
-
-export function objectChanged(place: string, why: string): FeedError {
-  const message = `${place} has changed (${why}), but objects of a backup never change: run the same command again`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function transferStopped(url: string): FeedError {
-  return new LedgerStateError('source_failed', `GET ${url} was stopped`)
-}
-
-export function folderWithoutParent(place: string): FeedError {
-  const message = `${place} is one folder of a backup; its manifest names files relative to the folder above, and the bucket has no such folder`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function cannotSpool(path: string, cause: unknown): FeedError {
-  const message = `cannot write a copy to ${path}: ${messageOf(cause)}; set TMPDIR to use another folder`
-  return new LedgerStateError('spill_failed', message, {}, { cause })
-}
-
 // Windows of backups
-
-export function windowOfBackupOnly(location: string): FeedError {
-  const message = `${location} is not a whole backup with metadata; a window can only be chosen from a whole backup`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function versionBeyondBackup(root: string, version: bigint, newest: bigint): FeedError {
-  return new LedgerStateError('invalid_argument', `the backup in ${root} ends at version ${newest}, before ${version}`)
-}
 
 /**
  * A window that begins before the oldest state.
@@ -520,16 +373,6 @@ export function snapshotTooNew(
   return new LedgerStateError('invalid_argument', message)
 }
 
-export function withoutTimes(root: string): FeedError {
-  const message = `the backup in ${root} has no epoch changes, so the times of its versions are unknown: give a version instead of a time`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function timeInFuture(timeUsec: bigint, nowUsec: bigint): FeedError {
-  const message = `${formatTime(timeUsec)} is in the future: the clock of this machine says ${formatTime(nowUsec)}`
-  return new LedgerStateError('invalid_argument', message)
-}
-
 export function backupAfterTime(root: string, timeUsec: bigint, firstUsec: bigint | undefined): FeedError {
   const first = firstUsec === undefined ? '' : `: its first epoch ended at ${formatTime(firstUsec)}`
   return new LedgerStateError(
@@ -538,69 +381,16 @@ export function backupAfterTime(root: string, timeUsec: bigint, firstUsec: bigin
   )
 }
 
-export function timeBesideBackup(root: string, timeUsec: bigint, endUsec: bigint, nowUsec: bigint): FeedError {
-  const message = `the newest epoch in ${root} ended at ${formatTime(endUsec)}, which does not fit the requested time ${formatTime(timeUsec)} or the clock of this machine (${formatTime(nowUsec)}): the clock is wrong, or the backup is no longer updated`
-  return new LedgerStateError('invalid_argument', message)
-}
-
 function formatTime(usec: bigint): string {
   const time = new Date(Number(usec / 1_000n))
   return Number.isNaN(time.getTime()) ? `${usec} µs` : time.toISOString()
 }
 
-export function unreadableCredentials(path: string, why: string): FeedError {
-  const message = `the credentials in ${path} (GOOGLE_APPLICATION_CREDENTIALS) cannot be used: ${why}`
-  return new LedgerStateError('invalid_argument', message)
-}
-
-export function credentialsRefused(origin: string, why: string): FeedError {
-  return new LedgerStateError('source_failed', `${origin} did not give an access token for the credentials: ${why}`)
-}
-
 // The backup service of a node
-
-export function serviceEmpty(root: string): FeedError {
-  return new LedgerStateError('source_failed', `the node at ${root} has no ledger yet`)
-}
-
-export function serviceImplausible(root: string, what: string, found: bigint, most: bigint): FeedError {
-  return new LedgerStateError('source_failed', `the node at ${root} claims ${found} ${what}; the limit is ${most}`)
-}
-
-export function serviceTooLong(url: string, most: number): FeedError {
-  return new LedgerStateError(
-    'source_failed',
-    `${url} answered more than ${most} bytes, or more records than requested`,
-  )
-}
 
 export function serviceRefused(url: string, status: number, text: string): FeedError {
   const why = status === 404 ? 'it is not the backup service of a node, or the node is too old' : text
   return new LedgerStateError('source_failed', `${url} answered ${status}: ${why}`)
-}
-
-export function serviceShort(url: string, why: string): FeedError {
-  const message = `${url} answered less than requested (${why}): the node may have pruned it`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function servicePruned(root: string, version: bigint, oldest: bigint): FeedError {
-  const message = `the node at ${root} has now pruned version ${version}: its transactions begin with version ${oldest}; begin a new store with a later window, or read from a node that keeps more`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function statePruned(root: string, version: bigint): FeedError {
-  const message = `the node at ${root} has now pruned its state at version ${version}; start again with a later window, or read from a node that keeps more`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function serviceFormatUnknown(root: string, version: bigint): FeedError {
-  const message = `the transaction at version ${version} from ${root} has an unknown format: the chain may use another hash salt`
-  return new LedgerStateError('source_failed', message)
-}
-
-export function cannotKeep(path: string, cause: unknown): FeedError {
-  return new LedgerStateError('spill_failed', `cannot write ${path}: ${messageOf(cause)}`, {}, { cause })
 }
 
 /** Gives an error about bytes of a source its place: an error for the source that names where the bytes are. */

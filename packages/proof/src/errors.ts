@@ -1,4 +1,4 @@
-import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, declareErrors, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -14,10 +14,18 @@ export type ProofErrorCode = 'invalid_argument' | 'invalid_proof' | 'verificatio
 
 type ProofError = LedgerStateError<ProofErrorCode>
 
-export function hashMismatch(what: string, claimed: Uint8Array, computed: Uint8Array): ProofError {
-  const message = `${what} is ${bytesToHexDigits(claimed)}, but the data hashes to ${bytesToHexDigits(computed)}`
-  return new LedgerStateError('verification_failed', message)
-}
+export const verificationFailed = declareErrors('verification_failed', {
+  hashMismatch: (what: string, claimed: Uint8Array, computed: Uint8Array) =>
+    `${what} is ${bytesToHexDigits(claimed)}, but the data hashes to ${bytesToHexDigits(computed)}`,
+  shortPath: (version: bigint, end: bigint) =>
+    `the proof's ledger info ends at version ${end}, before version ${version}`,
+  wrongPathLength: (version: bigint, found: number, expected: number) =>
+    `the accumulator proof of version ${version} has ${found} siblings; expected ${expected}`,
+  ledgerWithoutStateRoot: (version: bigint) =>
+    `version ${version} does not end a block, so the ledger has no state root there`,
+  otherKeysPath: (key: Uint8Array) =>
+    `the path of the proof does not lead to the state key ${clip(bytesToHexDigits(key))}`,
+})
 
 export function notAWaypoint(text: string): ProofError {
   const message = `${JSON.stringify(clip(text))} is not a waypoint: expected version:hash, with the hash as 64 lower-case hex digits`
@@ -31,26 +39,6 @@ export function badProofMember(name: string, expected: string): ProofError {
   return new LedgerStateError('invalid_proof', `${name} is not ${expected}`)
 }
 
-export function shortPath(version: bigint, end: bigint): ProofError {
-  const message = `the proof's ledger info ends at version ${end}, before version ${version}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function wrongPathLength(version: bigint, found: number, expected: number): ProofError {
-  const message = `the accumulator proof of version ${version} has ${found} siblings; expected ${expected}`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function ledgerWithoutStateRoot(version: bigint): ProofError {
-  const message = `version ${version} does not end a block, so the ledger has no state root there`
-  return new LedgerStateError('verification_failed', message)
-}
-
-export function otherKeysPath(key: Uint8Array): ProofError {
-  const message = `the path of the proof does not lead to the state key ${clip(bytesToHexDigits(key))}`
-  return new LedgerStateError('verification_failed', message)
-}
-
 export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
   const says = isPresent ? 'the state has a value' : 'the state has no value'
   const message = `${says} for the state key ${clip(bytesToHexDigits(key))}, which the proof claims otherwise`
@@ -59,53 +47,33 @@ export function wrongPresence(key: Uint8Array, isPresent: boolean): ProofError {
 
 // Signatures
 
-/** Error of a ledger info. The reader of a file adds the place. */
-function untrusted(epoch: bigint, why: string): ProofError {
-  return new LedgerStateError('untrusted', `epoch ${epoch} ${why}`, { epoch })
+/** Text and fields of an error of an epoch. The reader of a file adds the place. */
+function ofEpoch(epoch: bigint, why: string) {
+  return [`epoch ${epoch} ${why}`, { epoch }] as const
 }
 
-export function otherTrustedWaypoint(epoch: bigint, found: string, trusted: string): ProofError {
-  return untrusted(epoch, `has the waypoint ${found}, but the trusted waypoint is ${trusted}`)
-}
-
-export function notAnEnding(epoch: bigint, version: bigint): ProofError {
-  return untrusted(epoch, `ends at version ${version}, but does not name the validators of the next epoch`)
-}
-
-export function endingOutOfOrder(epoch: bigint, version: bigint, expected: bigint, after: bigint): ProofError {
-  const message = `ends at version ${version}; expected the change of epoch ${expected} after version ${after}`
-  return untrusted(epoch, message)
-}
-
-export function epochNotKnown(epoch: bigint, version: bigint): ProofError {
-  const message = `has unknown validators, so version ${version} cannot be verified: neither a trusted waypoint nor an earlier epoch change names them`
-  return untrusted(epoch, message)
-}
-
-export function otherEpochsValidators(epoch: bigint, known: bigint): ProofError {
-  return untrusted(epoch, `cannot be verified: the known validators are those of epoch ${known}`)
-}
-
-export function emptyValidatorSet(epoch: bigint): ProofError {
-  return untrusted(epoch, 'has no validators')
-}
-
-export function wrongMaskLength(epoch: bigint, found: number, validators: number): ProofError {
-  return untrusted(epoch, `has a signer mask of ${found} bytes, which does not fit ${validators} validators`)
-}
-
-export function unknownSigners(epoch: bigint, index: number, validators: number): ProofError {
-  return untrusted(epoch, `is signed by validator ${index} (counted from 0), but has only ${validators} validators`)
-}
-
-export function notEnoughPower(epoch: bigint, signed: bigint, total: bigint, needed: bigint): ProofError {
-  return untrusted(epoch, `is signed by ${signed} of ${total} voting power; ${needed} is required`)
-}
-
-export function missingSignature(epoch: bigint): ProofError {
-  return untrusted(epoch, 'names its signers but has no signature')
-}
-
-export function badSignature(epoch: bigint): ProofError {
-  return untrusted(epoch, 'has an invalid signature: it does not match the keys of its validators')
-}
+export const untrusted = declareErrors('untrusted', {
+  otherTrustedWaypoint: (epoch: bigint, found: string, trusted: string) =>
+    ofEpoch(epoch, `has the waypoint ${found}, but the trusted waypoint is ${trusted}`),
+  notAnEnding: (epoch: bigint, version: bigint) =>
+    ofEpoch(epoch, `ends at version ${version}, but does not name the validators of the next epoch`),
+  endingOutOfOrder: (epoch: bigint, version: bigint, expected: bigint, after: bigint) =>
+    ofEpoch(epoch, `ends at version ${version}; expected the change of epoch ${expected} after version ${after}`),
+  epochNotKnown: (epoch: bigint, version: bigint) =>
+    ofEpoch(
+      epoch,
+      `has unknown validators, so version ${version} cannot be verified: neither a trusted waypoint nor an earlier epoch change names them`,
+    ),
+  otherEpochsValidators: (epoch: bigint, known: bigint) =>
+    ofEpoch(epoch, `cannot be verified: the known validators are those of epoch ${known}`),
+  emptyValidatorSet: (epoch: bigint) => ofEpoch(epoch, 'has no validators'),
+  wrongMaskLength: (epoch: bigint, found: number, validators: number) =>
+    ofEpoch(epoch, `has a signer mask of ${found} bytes, which does not fit ${validators} validators`),
+  unknownSigners: (epoch: bigint, index: number, validators: number) =>
+    ofEpoch(epoch, `is signed by validator ${index} (counted from 0), but has only ${validators} validators`),
+  notEnoughPower: (epoch: bigint, signed: bigint, total: bigint, needed: bigint) =>
+    ofEpoch(epoch, `is signed by ${signed} of ${total} voting power; ${needed} is required`),
+  missingSignature: (epoch: bigint) => ofEpoch(epoch, 'names its signers but has no signature'),
+  badSignature: (epoch: bigint) =>
+    ofEpoch(epoch, 'has an invalid signature: it does not match the keys of its validators'),
+})

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { accessDenied, endlessListing, noSuchBucket, notAListing, tooManyObjects, unexpectedStatus } from '../errors.js'
+import { invalidArgument, sourceFailed } from '../errors.js'
 import type { StoredObject } from '../files/backup-storage.js'
 import { answerText, isHtml } from '../requests/failure-texts.js'
 import { failureOf, type HttpAnswer, textOfAnswer } from '../requests/send-request.js'
@@ -53,8 +53,10 @@ export async function listFolder(
     }
     next = page.next
     const names = found.size + folders.size
-    if (next && (next.value === asked || pages > SHORT_PAGES + names / NAMES_PER_PAGE)) throw endlessListing(url)
-    if (names > MOST_NAMES || characters > MOST_CHARACTERS) throw tooManyObjects(`${root}/${folder}`, MOST_NAMES)
+    if (next && (next.value === asked || pages > SHORT_PAGES + names / NAMES_PER_PAGE))
+      throw sourceFailed.endlessListing(url)
+    if (names > MOST_NAMES || characters > MOST_CHARACTERS)
+      throw sourceFailed.tooManyObjects(`${root}/${folder}`, MOST_NAMES)
   } while (next)
   return found
 }
@@ -101,10 +103,10 @@ async function readPage(requests: BucketRequests, url: string, address: string):
 function expectListing({ status, headers }: HttpAnswer, text: string, url: string, address: string): void {
   const code = faultCode(text)
   if (status === 200 && (isListing(text) || isCutEarly(text))) return
-  if (code === 'NoSuchBucket') throw noSuchBucket(address)
+  if (code === 'NoSuchBucket') throw invalidArgument.noSuchBucket(address)
   if (status === 401 || status === 403)
-    throw accessDenied(`${address} cannot be listed`, status, answerText(text, headers))
-  if (isHtml(text, headers)) throw notAListing(url, 'a page in HTML')
-  if (status === 200) throw notAListing(url, answerText(text, headers))
-  throw unexpectedStatus(url, status, answerText(text, headers))
+    throw sourceFailed.accessDenied(`${address} cannot be listed`, status, answerText(text, headers))
+  if (isHtml(text, headers)) throw sourceFailed.notAListing(url, 'a page in HTML')
+  if (status === 200) throw sourceFailed.notAListing(url, answerText(text, headers))
+  throw sourceFailed.unexpectedStatus(url, status, answerText(text, headers))
 }

@@ -1,5 +1,5 @@
 import { type Backoff, pauseFor } from '@ledger-state/core'
-import { requestRefused, requestsFailed, transferStopped } from '../errors.js'
+import { requestRefused, sourceFailed } from '../errors.js'
 import { followNone } from '../requests/redirects.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
 import { type HttpAnswer, type RequestFailure, sendRequest } from '../requests/send-request.js'
@@ -60,7 +60,7 @@ export class BucketRequests {
       signal: this.#ended,
       silenceMs,
     })
-    if (this.#ended.aborted) throw transferStopped(url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(url)
     if (!('why' in answer)) this.#noteMove(place, answer.url)
     else if (answer.isFinal) throw requestRefused(place, answer.why, answer.status)
     return answer
@@ -113,11 +113,11 @@ export class Attempts {
    * @throws `source_failed` after too many failures, or if the caller stopped it
    */
   async failed({ why, retryAfterMs }: RequestFailure): Promise<void> {
-    if (this.#ended.aborted) throw transferStopped(this.#url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url)
     const pause = this.#backoff.next(retryAfterMs)
-    if (this.#backoff.failures >= ATTEMPTS) throw requestsFailed(this.#url, ATTEMPTS, why)
+    if (this.#backoff.failures >= ATTEMPTS) throw sourceFailed.requestsFailed(this.#url, ATTEMPTS, why)
     this.#onNotice(`GET ${this.#url}: ${why}; ${askingAgain(pause)}`)
     await pauseFor(pause, this.#ended)
-    if (this.#ended.aborted) throw transferStopped(this.#url)
+    if (this.#ended.aborted) throw sourceFailed.transferStopped(this.#url)
   }
 }

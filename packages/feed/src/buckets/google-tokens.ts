@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { credentialsRefused, unreadableCredentials } from '../errors.js'
+import { invalidArgument, sourceFailed } from '../errors.js'
 import { followNone } from '../requests/redirects.js'
 import { tryJson } from '../requests/remote-url.js'
 import { sendRequest, textOfAnswer } from '../requests/send-request.js'
@@ -56,16 +56,16 @@ async function readCredentials(path: string): Promise<Credentials> {
   } catch (cause) {
     // The message of the cause would repeat the content of the file.
     const { code } = cause as NodeJS.ErrnoException
-    throw unreadableCredentials(path, code ?? 'it is not JSON')
+    throw invalidArgument.unreadableCredentials(path, code ?? 'it is not JSON')
   }
-  throw unreadableCredentials(path, 'it is not a JSON object')
+  throw invalidArgument.unreadableCredentials(path, 'it is not a JSON object')
 }
 
 /** URL that issues tokens, and the fields of the request. */
 function toForm(path: string, credentials: Credentials): { readonly uri: string; fields(): Record<string, string> } {
   const text = (name: string): string => {
     const value = credentials[name]
-    if (typeof value !== 'string') throw unreadableCredentials(path, `"${name}" is missing`)
+    if (typeof value !== 'string') throw invalidArgument.unreadableCredentials(path, `"${name}" is missing`)
     return value
   }
   if (credentials.type === 'service_account') {
@@ -82,7 +82,7 @@ function toForm(path: string, credentials: Credentials): { readonly uri: string;
     }
     return { uri: TOKEN_URI, fields: () => fields }
   }
-  throw unreadableCredentials(path, 'its "type" is neither service_account nor authorized_user')
+  throw invalidArgument.unreadableCredentials(path, 'its "type" is neither service_account nor authorized_user')
 }
 
 function signAssertion(issuer: string, key: string, audience: string, path: string): string {
@@ -92,7 +92,7 @@ function signAssertion(issuer: string, key: string, audience: string, path: stri
   try {
     return `${signed}.${createSign('RSA-SHA256').update(signed).sign(key, 'base64url')}`
   } catch {
-    throw unreadableCredentials(path, '"private_key" is not a key')
+    throw invalidArgument.unreadableCredentials(path, '"private_key" is not a key')
   }
 }
 
@@ -104,7 +104,8 @@ async function fetchToken(uri: string, fields: Record<string, string>) {
   if ('why' in response) throw new Error(`${origin} gave no access token: ${response.why}`)
   const answer = toAnswer(await textOfAnswer(response, MOST_ANSWER_BYTES))
   const { access_token: token, expires_in: seconds, error } = answer
-  if (typeof token !== 'string') throw credentialsRefused(origin, `status ${response.status}${shownCode(error)}`)
+  if (typeof token !== 'string')
+    throw sourceFailed.credentialsRefused(origin, `status ${response.status}${shownCode(error)}`)
   return { token, until: Date.now() + Number(seconds ?? 0) * 1_000 - MARGIN_MS }
 }
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { accessDenied, missingObject, objectChanged, unexpectedStatus } from '../errors.js'
+import { invalidBackup, sourceFailed } from '../errors.js'
 import type { ByteRange } from '../files/backup-storage.js'
 import { answerText } from '../requests/failure-texts.js'
 import { failureOf, type HttpAnswer, type RequestFailure, textOfAnswer } from '../requests/send-request.js'
@@ -114,7 +114,8 @@ class ObjectTransfer {
     } catch (error) {
       if (this.#at !== this.#end) return onFailure(failureOf(error))
     }
-    if (this.#at !== this.#to && reached > this.#end) throw objectChanged(this.#object.place, `${reached} bytes came`)
+    if (this.#at !== this.#to && reached > this.#end)
+      throw sourceFailed.objectChanged(this.#object.place, `${reached} bytes came`)
     this.isDone = this.#isEncoded || this.#at === this.#end || this.#end === Number.POSITIVE_INFINITY
     if (!this.isDone) onFailure({ why: `the answer ended at byte ${reached} of ${this.#end}`, retryAfterMs: 0 })
   }
@@ -140,20 +141,20 @@ class ObjectTransfer {
     if (status === 200 || status === 206) return
     const { url, place } = this.#object
     const fault = answerText(await textOfAnswer(answer, MOST_FAULT_BYTES).catch(() => ''), answer.headers)
-    if (status === 401 || status === 403) throw accessDenied(`${place} cannot be read`, status, fault)
-    if (status === 404) throw missingObject(place)
-    if (status === 412) throw objectChanged(place, 'its ETag is not what it was')
-    if (status === 416) throw objectChanged(place, `it ends before byte ${this.#at}`)
-    throw unexpectedStatus(url, status, fault)
+    if (status === 401 || status === 403) throw sourceFailed.accessDenied(`${place} cannot be read`, status, fault)
+    if (status === 404) throw invalidBackup.missingObject(place)
+    if (status === 412) throw sourceFailed.objectChanged(place, 'its ETag is not what it was')
+    if (status === 416) throw sourceFailed.objectChanged(place, `it ends before byte ${this.#at}`)
+    throw sourceFailed.unexpectedStatus(url, status, fault)
   }
 
   #expectSame(answer: HttpAnswer): void {
     const [held, now] = [this.#identity, identityOf(answer)]
     const { place } = this.#object
-    if (isOther(held.etag, now.etag)) throw objectChanged(place, 'its ETag is not what it was')
-    if (!held.etag && isOther(held.modified, now.modified)) throw objectChanged(place, 'it was modified')
+    if (isOther(held.etag, now.etag)) throw sourceFailed.objectChanged(place, 'its ETag is not what it was')
+    if (!held.etag && isOther(held.modified, now.modified)) throw sourceFailed.objectChanged(place, 'it was modified')
     if (!this.#isEncoded && isOther(held.bytes, now.bytes)) {
-      throw objectChanged(place, `it has ${now.bytes} bytes, it had ${held.bytes}`)
+      throw sourceFailed.objectChanged(place, `it has ${now.bytes} bytes, it had ${held.bytes}`)
     }
     this.#identity = {
       etag: held.etag ?? now.etag,

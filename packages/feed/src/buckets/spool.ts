@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { cannotSpool } from '../errors.js'
+import { spillFailed } from '../errors.js'
 import { streamToFile } from '../files/stream-to-file.js'
 
 /** Names of folders of copies. They have the number of their process, which shows whether they are still in use. */
@@ -68,7 +68,7 @@ export class Spool {
       return path
     } catch (cause) {
       await rm(path, { force: true })
-      throw isLedgerStateError(cause) ? cause : cannotSpool(path, cause)
+      throw isLedgerStateError(cause) ? cause : spillFailed.cannotSpool(path, cause)
     }
   }
   async #begin(): Promise<string> {

@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import { Readable } from 'node:stream'
 import { isU64 } from '@ledger-state/core'
 import { pMapIterable } from 'p-map'
-import { missingFile, notAnObject, notJson, outsideBackup, tooManyLines, wrongMember } from '../errors.js'
+import { invalidBackup } from '../errors.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry } from './backup-entries.js'
 import type { BackupStorage, StoredObject } from './backup-storage.js'
 import { type JsonLimits, parseBoundedJson } from './bounded-json.js'
@@ -58,9 +58,10 @@ async function hasBackupFile(storage: BackupStorage, handle: string): Promise<bo
  * @throws `invalid_backup`
  */
 export async function resolveBackupName(storage: BackupStorage, handle: string): Promise<string> {
-  if (handle.startsWith('/') || handle.split('/').includes('..')) throw outsideBackup(storage.root, handle)
+  if (handle.startsWith('/') || handle.split('/').includes('..'))
+    throw invalidBackup.outsideBackup(storage.root, handle)
   const name = await findName(storage, handle)
-  if (name === undefined) throw missingFile(storage.placeOf(handle))
+  if (name === undefined) throw invalidBackup.missingFile(storage.placeOf(handle))
   return name
 }
 
@@ -92,7 +93,7 @@ export async function readBackupMetadata(storage: BackupStorage): Promise<Backup
     let at = 0
     for (const line of linesOf((await unpack(stored, path, MAX_METADATA_BYTES)).toString('utf8'))) {
       at++
-      if (++lines > MOST_LINES) throw tooManyLines(path, MOST_LINES)
+      if (++lines > MOST_LINES) throw invalidBackup.tooManyLines(path, MOST_LINES)
       if (!/\S/.test(line)) continue
       const place = `${path}, line ${at}`
       const members = new ManifestMembers(parseJson(line, place, METADATA_LINE), place)
@@ -176,7 +177,7 @@ function parseJson(text: string, place: string, limits: JsonLimits): unknown {
   try {
     return parseBoundedJson(text, limits)
   } catch (cause) {
-    throw notJson(place, cause)
+    throw invalidBackup.notJson(place, cause)
   }
 }
 
@@ -190,7 +191,7 @@ export class ManifestMembers {
   constructor(value: unknown, place: string, bytes = 0) {
     this.place = place
     this.bytes = bytes
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw notAnObject(place)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidBackup.notAnObject(place)
     this.#members = value as Readonly<Record<string, unknown>>
   }
 
@@ -198,14 +199,14 @@ export class ManifestMembers {
   version(name: string): bigint {
     const value = this.#members[name]
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || !isU64(BigInt(value))) {
-      throw wrongMember(this.place, name, value, 'a whole number')
+      throw invalidBackup.wrongMember(this.place, name, value, 'a whole number')
     }
     return BigInt(value)
   }
 
   text(name: string): string {
     const value = this.#members[name]
-    if (typeof value !== 'string') throw wrongMember(this.place, name, value, 'a text')
+    if (typeof value !== 'string') throw invalidBackup.wrongMember(this.place, name, value, 'a text')
     return value
   }
 
@@ -222,14 +223,14 @@ export class ManifestMembers {
     const value = this.#members[name] ?? undefined
     if (value === undefined) return undefined
     if (!Array.isArray(value) || !value.every((element) => typeof element === 'string')) {
-      throw wrongMember(this.place, name, value, 'an array of texts')
+      throw invalidBackup.wrongMember(this.place, name, value, 'an array of texts')
     }
     return value
   }
 
   list(name: string): ManifestMembers[] {
     const value = this.#members[name]
-    if (!Array.isArray(value)) throw wrongMember(this.place, name, value, 'an array')
+    if (!Array.isArray(value)) throw invalidBackup.wrongMember(this.place, name, value, 'an array')
     return value.map((element, at) => new ManifestMembers(element, `${this.place}, "${name}"[${at}]`))
   }
 }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { isLedgerStateError } from '@ledger-state/core'
-import { cannotOpen, cannotReadToEnd, fileTooLarge, zstdUnsupported } from '../errors.js'
+import { cannotReadToEnd, invalidArgument, invalidBackup } from '../errors.js'
 import { type ByteSource, PIECE_BYTES, regularFile } from './regular-file.js'
 
 const GZIP_MAGIC = '1f8b'
@@ -42,7 +42,7 @@ export async function toContent(stored: ByteSource, path: string): Promise<Conte
     stream = decoder ?? stored
   } catch (cause) {
     stored.destroy()
-    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
+    throw isLedgerStateError(cause) ? cause : invalidArgument.cannotOpen(path, cause)
   }
   return {
     compression,
@@ -99,7 +99,7 @@ function createDecoder(compression: Compression, path: string) {
   if (compression === 'none') return undefined
   if (compression === 'gzip') return zlib.createGunzip({ chunkSize: PIECE_BYTES })
   if (typeof zlib.createZstdDecompress === 'function') return zlib.createZstdDecompress({ chunkSize: PIECE_BYTES })
-  throw zstdUnsupported(path)
+  throw invalidArgument.zstdUnsupported(path)
 }
 
 /**
@@ -132,7 +132,7 @@ export async function unpack(stored: Buffer, place: string, most: number): Promi
  */
 export async function gatherContent(content: AsyncIterable<Buffer>, place: string, most: number): Promise<Buffer> {
   const bytes = await gatherUpTo(content, most)
-  if (!bytes) throw fileTooLarge(place, most)
+  if (!bytes) throw invalidBackup.fileTooLarge(place, most)
   return bytes
 }
 

@@ -1,7 +1,7 @@
 import { constants, open } from 'node:fs'
 import { Socket } from 'node:net'
 import { promisify } from 'node:util'
-import { cannotOpen, transferStopped } from '../errors.js'
+import { invalidArgument, sourceFailed } from '../errors.js'
 import type { ByteSource } from './regular-file.js'
 
 /** Names of descriptors that the process has got from the one that started it. */
@@ -26,11 +26,11 @@ export async function openPipe(path: string, signal: AbortSignal | undefined): P
   try {
     const fd = descriptorOf(path) ?? (await promisify(open)(path, constants.O_RDONLY | constants.O_NONBLOCK))
     const pipe = new Socket({ fd, readable: true, writable: false })
-    const stop = () => pipe.destroy(transferStopped(path))
+    const stop = () => pipe.destroy(sourceFailed.transferStopped(path))
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })
     return pipe
   } catch (cause) {
-    throw cannotOpen(path, cause)
+    throw invalidArgument.cannotOpen(path, cause)
   }
 }

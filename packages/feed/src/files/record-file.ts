@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { cannotReadToEnd, recordCutShort, recordTooLong } from '../errors.js'
+import { cannotReadToEnd, invalidBackup } from '../errors.js'
 import { openContent } from './compressed-file.js'
 
 /**
@@ -35,7 +35,8 @@ export async function* readRecords(path: string, onProgress?: (bytesRead: number
         needed = LENGTH_BYTES
         if (bytes.length - at < needed) break
         const length = bytes.readUInt32BE(at)
-        if (length > MAX_RECORD_BYTES) throw recordTooLong(path, count + records.length, length, MAX_RECORD_BYTES)
+        if (length > MAX_RECORD_BYTES)
+          throw invalidBackup.recordTooLong(path, count + records.length, length, MAX_RECORD_BYTES)
         needed += length
         if (bytes.length - at < needed) break
         records.push(bytes.subarray(at + LENGTH_BYTES, at + needed))
@@ -50,5 +51,5 @@ export async function* readRecords(path: string, onProgress?: (bytesRead: number
   } finally {
     content.close()
   }
-  if (pending > 0) throw recordCutShort(path, count)
+  if (pending > 0) throw invalidBackup.recordCutShort(path, count)
 }

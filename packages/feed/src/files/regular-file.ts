@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { cannotOpen, fileTooLarge, notARegularFile } from '../errors.js'
+import { invalidArgument, invalidBackup } from '../errors.js'
 
 /** A stream that counts the bytes that it has read. */
 export interface ByteSource extends Readable {
@@ -29,7 +29,7 @@ export async function regularFile(path: string): Promise<ByteSource> {
 export async function readRegularFile(path: string, most: number): Promise<Buffer> {
   const { file, size } = await openRegular(path)
   try {
-    if (size > most) throw fileTooLarge(path, most)
+    if (size > most) throw invalidBackup.fileTooLarge(path, most)
     return await file.readFile()
   } finally {
     await file.close()
@@ -42,8 +42,8 @@ async function openRegular(path: string) {
     const stats = await file.stat()
     if (stats.isFile()) return { file, size: stats.size }
     await file.close()
-    throw notARegularFile(path)
+    throw invalidArgument.notARegularFile(path)
   } catch (cause) {
-    throw isLedgerStateError(cause) ? cause : cannotOpen(path, cause)
+    throw isLedgerStateError(cause) ? cause : invalidArgument.cannotOpen(path, cause)
   }
 }

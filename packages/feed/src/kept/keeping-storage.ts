@@ -3,7 +3,7 @@ import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
 import { moveDurably, writeDurably } from '@ledger-state/core/files'
-import { cannotKeep } from '../errors.js'
+import { spillFailed } from '../errors.js'
 import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
@@ -125,7 +125,7 @@ export class KeepingStorage implements BackupStorage {
       return path
     } catch (cause) {
       await rm(part, { force: true })
-      throw isLedgerStateError(cause) ? cause : cannotKeep(path, cause)
+      throw isLedgerStateError(cause) ? cause : spillFailed.cannotKeep(path, cause)
     }
   }
 
@@ -159,7 +159,7 @@ export class KeepingStorage implements BackupStorage {
       await mkdir(dirname(path), { recursive: true })
       await writeDurably(path, text)
     } catch (cause) {
-      throw cannotKeep(path, cause)
+      throw spillFailed.cannotKeep(path, cause)
     }
   }
 }

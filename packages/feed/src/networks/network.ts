@@ -1,5 +1,5 @@
 import { versionOfWaypoint } from '@ledger-state/proof'
-import { invalidNetwork } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import devnet from './devnet.json' with { type: 'json' }
 import mainnet from './mainnet.json' with { type: 'json' }
 import testnet from './testnet.json' with { type: 'json' }
@@ -46,23 +46,24 @@ export function findKnownNetwork(chainId: number, hashSalt: string): Network | u
  * ```
  */
 export function parseNetwork(value: unknown): Network {
-  if (typeof value !== 'object' || value === null) throw invalidNetwork('it is not an object')
+  if (typeof value !== 'object' || value === null) throw invalidArgument.invalidNetwork('it is not an object')
   const unknown = Object.keys(value).find((name) => !MEMBERS.includes(name))
-  if (unknown !== undefined) throw invalidNetwork(`the member ${JSON.stringify(unknown)} is unknown`)
+  if (unknown !== undefined) throw invalidArgument.invalidNetwork(`the member ${JSON.stringify(unknown)} is unknown`)
   const { name, chainId, hashSalt, waypoints, backups, nodes } = value as Record<string, unknown>
-  if (typeof name !== 'string' || name === '') throw invalidNetwork('"name" is not a text')
+  if (typeof name !== 'string' || name === '') throw invalidArgument.invalidNetwork('"name" is not a text')
   if (typeof chainId !== 'number' || !Number.isInteger(chainId) || chainId < 0 || chainId > MAX_CHAIN_ID) {
-    throw invalidNetwork(`"chainId" is not a whole number from 0 to ${MAX_CHAIN_ID}`)
+    throw invalidArgument.invalidNetwork(`"chainId" is not a whole number from 0 to ${MAX_CHAIN_ID}`)
   }
-  if (typeof hashSalt !== 'string') throw invalidNetwork('"hashSalt" is not a text')
-  if (!Array.isArray(waypoints)) throw invalidNetwork('"waypoints" is not a list')
+  if (typeof hashSalt !== 'string') throw invalidArgument.invalidNetwork('"hashSalt" is not a text')
+  if (!Array.isArray(waypoints)) throw invalidArgument.invalidNetwork('"waypoints" is not a list')
   for (const waypoint of waypoints) {
-    if (typeof waypoint !== 'string') throw invalidNetwork('a waypoint is not a text')
+    if (typeof waypoint !== 'string') throw invalidArgument.invalidNetwork('a waypoint is not a text')
     versionOfWaypoint(waypoint)
   }
-  if (backups !== undefined && !isListOf(backups, /./)) throw invalidNetwork('"backups" is not a list of sources')
+  if (backups !== undefined && !isListOf(backups, /./))
+    throw invalidArgument.invalidNetwork('"backups" is not a list of sources')
   if (nodes !== undefined && !isListOf(nodes, /^https?:\/\/[^/?#@]+(?:\/[^?#]*)?\/v1$/)) {
-    throw invalidNetwork('"nodes" is not a list of URLs that end in /v1')
+    throw invalidArgument.invalidNetwork('"nodes" is not a list of URLs that end in /v1')
   }
   return { name, chainId, hashSalt, waypoints, ...(backups && { backups }), ...(nodes && { nodes }) }
 }

@@ -1,7 +1,7 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { expectHash, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
 import { readEvents } from '@ledger-state/proof/transactions'
-import { atPlace, otherVersion } from '../errors.js'
+import { atPlace, sourceFailed } from '../errors.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'
@@ -51,7 +51,7 @@ export function proveRestPage({ body, start, url, verify }: RestPage, hasher: Le
     const undecoded = new UndecodedKinds()
     for (let at = 0; at < count; at++, version++) {
       const found = reader.readU64()
-      if (found !== version) throw otherVersion(found)
+      if (found !== version) throw sourceFailed.otherVersion(found)
       const { leaf, stateRoot } = proveItem(reader, hasher, verify, splits, at, undecoded)
       leaves.set(leaf, at * HASH_LENGTH)
       if (stateRoot) stateRoots.set(at, stateRoot)

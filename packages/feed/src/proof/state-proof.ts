@@ -11,14 +11,7 @@ import {
   SparseMerkleFrontier,
   signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
-import {
-  backupWithoutStateRoot,
-  missingRecords,
-  proofEndsEarly,
-  surplusRecords,
-  unorderedKeys,
-  wrongSiblings,
-} from '../errors.js'
+import { invalidBackup } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { readStateRecord } from '../wire/state-record.js'
@@ -53,17 +46,17 @@ export async function proveStateRoot(
     return { siblings, info, infoBytes: reader.bytes.subarray(start, reader.offset), ledger: readLedgerInfo(reader) }
   })
   // A tree of 2^n leaves has at most n levels. More siblings could pass off one of its versions as a later one.
-  if (ledger.version < version) throw proofEndsEarly(proofPath, ledger.version, version)
+  if (ledger.version < version) throw invalidBackup.proofEndsEarly(proofPath, ledger.version, version)
   const left = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 1n)
   const right = siblings.filter((_, level) => (version >> BigInt(level)) % 2n === 0n)
   const frontier = AccumulatorFrontier.fromSubtrees(hasher, 'TransactionAccumulator', Number(version), left)
   frontier?.append(hasher.hash('TransactionInfo', infoBytes))
   const root = frontier?.rootWithin(Number(ledger.version) + 1, right)
-  if (!frontier || !root) throw wrongSiblings(proofPath, 'siblings', `version ${version}`)
+  if (!frontier || !root) throw invalidBackup.wrongSiblings(proofPath, 'siblings', `version ${version}`)
   atFile(proofPath, `version ${version}`, () => {
     expectHash(`the accumulator root of version ${ledger.version}`, root, ledger.accumulatorRoot)
   })
-  if (!info.stateRoot) throw backupWithoutStateRoot(proofPath, version)
+  if (!info.stateRoot) throw invalidBackup.backupWithoutStateRoot(proofPath, version)
   const checkpoint = { version, transactionInfo: infoBytes, siblings, ledgerInfo: signedLedgerInfoToBytes(ledger) }
   return { stateRoot: info.stateRoot, frontier: frontier.toBytes(), ledger, checkpoint }
 }
@@ -100,18 +93,18 @@ export async function proveStateChunk(
   for await (const records of readRecords(path)) {
     for (const bytes of records) {
       const at = Number(index - firstIndex)
-      if (index > lastIndex) throw surplusRecords(path, at)
+      if (index > lastIndex) throw invalidBackup.surplusRecords(path, at)
       atRecord(path, at, undefined, () => {
         const { key, stateValue } = readStateRecord(bytes)
         const isAbove = tree.append(hasher.hash('StateKey', key), hasher.hash('StateValue', stateValue))
-        if (!isAbove) throw unorderedKeys()
+        if (!isAbove) throw invalidBackup.unorderedKeys()
       })
       index++
     }
   }
-  if (index <= lastIndex) throw missingRecords(path, index - firstIndex, lastIndex - firstIndex + 1n)
+  if (index <= lastIndex) throw invalidBackup.missingRecords(path, index - firstIndex, lastIndex - firstIndex + 1n)
   const root = tree.rootWithin(right)
-  if (!root) throw wrongSiblings(proofPath, 'siblings', 'the last entry')
+  if (!root) throw invalidBackup.wrongSiblings(proofPath, 'siblings', 'the last entry')
   atFile(path, `entries ${firstIndex} to ${lastIndex}`, () => {
     expectHash('the state root', root, stateRoot)
     if (isLast) expectHash('the state root of all entries that the manifest lists', tree.root(), stateRoot)

@@ -13,14 +13,7 @@ import {
   type SignedLedgerInfo,
   signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
-import {
-  missingRecords,
-  notAChunk,
-  otherLedgerBefore,
-  proofEndsEarly,
-  surplusRecords,
-  wrongSiblings,
-} from '../errors.js'
+import { invalidBackup, otherLedgerBefore } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
 import { computeEventRoot } from './event-root.js'
@@ -97,7 +90,7 @@ export async function proveTransactionChunk(
   let at = 0
   for await (const records of readRecords(path)) {
     for (const bytes of records) {
-      if (at === count) throw surplusRecords(path, count)
+      if (at === count) throw invalidBackup.surplusRecords(path, count)
       expectContinuity()
       const { stateRoot, infoBytes } = atRecord(path, at, firstVersion, () =>
         proveRecord(bytes, hasher, chunk.hasAuxiliary, splits, at, undecoded),
@@ -111,10 +104,10 @@ export async function proveTransactionChunk(
       at++
     }
   }
-  if (at < count) throw missingRecords(path, at, count)
+  if (at < count) throw invalidBackup.missingRecords(path, at, count)
   expectContinuity()
   const root = frontier.rootWithin(Number(proof.ledger.version) + 1, proof.right)
-  if (!root) throw wrongSiblings(chunk.proofPath, 'right siblings', 'the last version')
+  if (!root) throw invalidBackup.wrongSiblings(chunk.proofPath, 'right siblings', 'the last version')
   atFile(path, `versions ${firstVersion} to ${lastVersion}`, () => {
     expectHash(`the accumulator root of version ${proof.ledger.version}`, root, proof.ledger.accumulatorRoot)
   })
@@ -178,7 +171,8 @@ function proveRecord(
  */
 export function countRecords({ path, firstVersion, lastVersion }: TransactionChunk): number {
   const count = Number(lastVersion - firstVersion) + 1
-  if (count < 1 || count > MAX_RECORDS || lastVersion >= MAX_LEAVES) throw notAChunk(path, firstVersion, lastVersion)
+  if (count < 1 || count > MAX_RECORDS || lastVersion >= MAX_LEAVES)
+    throw invalidBackup.notAChunk(path, firstVersion, lastVersion)
   return count
 }
 
@@ -196,8 +190,8 @@ async function readRangeProof({ proofPath, firstVersion, lastVersion }: Transact
     right: readHashes(reader),
     ledger: readLedgerInfo(reader),
   }))
-  if (ledger.version < lastVersion) throw proofEndsEarly(proofPath, ledger.version, lastVersion)
+  if (ledger.version < lastVersion) throw invalidBackup.proofEndsEarly(proofPath, ledger.version, lastVersion)
   const frontier = AccumulatorFrontier.fromSubtrees(hasher, TREE, Number(firstVersion), left)
-  if (!frontier) throw wrongSiblings(proofPath, 'left siblings', `version ${firstVersion}`)
+  if (!frontier) throw invalidBackup.wrongSiblings(proofPath, 'left siblings', `version ${firstVersion}`)
   return { frontier, right, ledger }
 }

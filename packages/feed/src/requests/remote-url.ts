@@ -1,4 +1,4 @@
-import { notAUrl, urlWithCredentials, urlWithQuery } from '../errors.js'
+import { invalidArgument, notAUrl } from '../errors.js'
 import { tryBoundedJson } from '../files/bounded-json.js'
 
 /**
@@ -15,8 +15,8 @@ import { tryBoundedJson } from '../files/bounded-json.js'
 export function toRemoteUrl(location: string): string {
   const parsed = URL.parse(location)
   if (!parsed) throw notAUrl(location)
-  if (parsed.username !== '' || parsed.password !== '') throw urlWithCredentials(parsed.host)
-  if (/[?#]/.test(location)) throw urlWithQuery(parsed.host)
+  if (parsed.username !== '' || parsed.password !== '') throw invalidArgument.urlWithCredentials(parsed.host)
+  if (/[?#]/.test(location)) throw invalidArgument.urlWithQuery(parsed.host)
   return location.replace(/\/+$/, '')
 }
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
-import { notBcs } from '../errors.js'
+import { sourceFailed } from '../errors.js'
 import { type FetchAnswer, fetchRetrying } from './retrying-fetch.js'
 
 let server: Server | undefined
@@ -61,7 +61,7 @@ describe('fetchRetrying', () => {
   it('asks again for an answer that the caller cannot use, and throws its error in the end', async () => {
     let answers = 0
     const url = await serve((_, response) => response.end(String(++answers)))
-    const unusable = notBcs(url, 'text/html', 'application/x-bcs')
+    const unusable = sourceFailed.notBcs(url, 'text/html', 'application/x-bcs')
     const isThird = ({ body }: FetchAnswer) => (body.toString() === '3' ? { value: 'third' } : { unusable })
     const patient = { ...options(5), unusableAnswers: 3 }
     expect(await fetchRetrying(() => url, patient, isThird)).toBe('third')

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
-import { requestRefused, requestsFailed } from '../errors.js'
+import { requestRefused, sourceFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
 import { followNone } from './redirects.js'
 import { failureOf, type HttpAnswer, type RequestFailure, sendRequest } from './send-request.js'
@@ -66,7 +66,7 @@ export async function fetchRetrying<T>(
     // A certificate or a redirect that is refused ends the attempts, unless the caller waits without end: only then may
     // it be mended meanwhile.
     if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why, failure.status)
-    if (attempt >= attempts) throw requestsFailed(url, attempt, failure.why)
+    if (attempt >= attempts) throw sourceFailed.requestsFailed(url, attempt, failure.why)
     const pause = backoff.next(failure.retryAfterMs)
     onNotice(
       failure.unusable

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
-import { serviceRefused, serviceShort, serviceTooLong } from '../errors.js'
+import { serviceRefused, sourceFailed } from '../errors.js'
 import { answerText } from '../requests/failure-texts.js'
 import { failureOf, type RequestFailure } from '../requests/send-request.js'
 import { RecordCount } from './record-count.js'
@@ -93,7 +93,7 @@ export class ServiceRequests {
         for await (const piece of answer.pieces()) {
           count.add(piece)
           if (count.records > expected || at + piece.length > MOST_RECORDS_BYTES) {
-            throw serviceTooLong(url, MOST_RECORDS_BYTES)
+            throw sourceFailed.serviceTooLong(url, MOST_RECORDS_BYTES)
           }
           const part = piece.subarray(Math.max(0, given - at))
           at += piece.length
@@ -110,7 +110,7 @@ export class ServiceRequests {
       if (count.records < expected) await throwPruned(pruned)
       const failure = why === '' ? `it ended after ${count.records} of ${expected} records` : why
       await attempts.failed({ why: failure, retryAfterMs: 0 }).catch((error: unknown) => {
-        throw isLedgerStateError(error, 'source_failed') ? serviceShort(url, failure) : error
+        throw isLedgerStateError(error, 'source_failed') ? sourceFailed.serviceShort(url, failure) : error
       })
     }
   }
@@ -134,7 +134,7 @@ export class ServiceRequests {
       for await (const piece of answer.pieces()) {
         pieces.push(piece)
         length += piece.length
-        if (length > MOST_SMALL_BYTES) throw serviceTooLong(url, MOST_SMALL_BYTES)
+        if (length > MOST_SMALL_BYTES) throw sourceFailed.serviceTooLong(url, MOST_SMALL_BYTES)
       }
     } catch (error) {
       if (isLedgerStateError(error)) throw error

@@ -4,7 +4,7 @@ import { ByteReader, bytesToHexDigits, isLedgerStateError } from '@ledger-state/
 import { LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import type { BucketRequestOptions } from '../buckets/bucket-requests.js'
 import { Spool } from '../buckets/spool.js'
-import { serviceEmpty, serviceFormatUnknown, serviceImplausible, servicePruned, statePruned } from '../errors.js'
+import { sourceFailed } from '../errors.js'
 import type { BackupStorage, ByteRange, StoredObject } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { proveStateRoot } from '../proof/state-proof.js'
@@ -148,11 +148,11 @@ export class ServiceStorage implements BackupStorage {
       return async () => {
         if (await this.#holdsVersion(first)) return undefined
         this.#held = undefined
-        return servicePruned(this.root, first, (await this.#holdings()).oldestVersion)
+        return sourceFailed.servicePruned(this.root, first, (await this.#holdings()).oldestVersion)
       }
     }
     if (kind !== 'state') return undefined
-    return async () => ((await this.#holdsState(version!)) ? undefined : statePruned(this.root, version!))
+    return async () => ((await this.#holdsState(version!)) ? undefined : sourceFailed.statePruned(this.root, version!))
   }
 
   async #holdsVersion(version: bigint): Promise<boolean> {
@@ -268,7 +268,7 @@ export class ServiceStorage implements BackupStorage {
   async #nodeState(): Promise<EpochVersion> {
     this.#state ??= this.#requests.small('db_state').then((bytes) => {
       const reader = new ByteReader(bytes)
-      if (!reader.readBool()) throw serviceEmpty(this.root)
+      if (!reader.readBool()) throw sourceFailed.serviceEmpty(this.root)
       const state = { epoch: reader.readU64(), version: reader.readU64() }
       this.#expectPlausible('epochs', state.epoch, MOST_EPOCHS)
       this.#expectPlausible('versions', state.version, MOST_VERSIONS)
@@ -278,7 +278,7 @@ export class ServiceStorage implements BackupStorage {
   }
 
   #expectPlausible(what: string, found: bigint, most: bigint): void {
-    if (found > most) throw serviceImplausible(this.root, what, found, most)
+    if (found > most) throw sourceFailed.serviceImplausible(this.root, what, found, most)
   }
 
   async #endsOfEpochs() {
@@ -335,7 +335,7 @@ export class ServiceStorage implements BackupStorage {
         if (!isLedgerStateError(error)) throw error
       }
     }
-    throw serviceFormatUnknown(this.root, version)
+    throw sourceFailed.serviceFormatUnknown(this.root, version)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Buffer } from 'node:buffer'
 import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
 import { checkpointToBytes, type KeptTransaction } from '@ledger-state/records'
-import { otherGenesis, otherWaypoint } from '../errors.js'
+import { verificationFailed } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
 import { type Genesis, parseGenesis } from '../wire/genesis-transaction.js'
@@ -57,14 +57,14 @@ function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisPr
   const { hashSalt = DEFAULT_HASH_SALT, waypoints = [], onNotice } = options
   const given = waypoints.filter((one) => versionOfWaypoint(one) === GENESIS_VERSION)
   if (given.includes(waypoint)) return true
-  if (given.length > 0) throw otherWaypoint(path, waypoint, given[0]!)
+  if (given.length > 0) throw verificationFailed.otherWaypoint(path, waypoint, given[0]!)
   const network = options.network ?? findKnownNetwork(chainId, hashSalt)
   const known = network?.waypoints.find((one) => versionOfWaypoint(one) === GENESIS_VERSION)
   if (!network || known === undefined) {
     onNotice?.(unvouchedNotice(path, chainId, waypoint))
     return false
   }
-  if (known !== waypoint) throw otherGenesis(path, chainId, waypoint, network.name, known)
+  if (known !== waypoint) throw verificationFailed.otherGenesis(path, chainId, waypoint, network.name, known)
   return true
 }
 

@@ -1,15 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { type Backoff, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
-import {
-  atPlace,
-  beforeFeed,
-  feedEnded,
-  invalidFeed,
-  otherChain,
-  requestRefused,
-  requestsFailed,
-  unexpectedStatus,
-} from '../errors.js'
+import { atPlace, beforeFeed, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
 import { readLines } from '../files/lines.js'
 import { answerText, fetchFailure } from '../requests/failure-texts.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
@@ -137,7 +128,7 @@ export class LiveFeed implements LedgerSource {
           if (row.head === undefined) yield this.#toVersion(row)
           else if (this.#isEnd(parseFeedHead(row.head))) yield END
         }
-        if (!ended.aborted) throw feedEnded(this.#url)
+        if (!ended.aborted) throw sourceFailed.feedEnded(this.#url)
       } catch (error) {
         if (ended.aborted) return
         await this.#pauseAfter(error, ended)
@@ -198,7 +189,7 @@ export class LiveFeed implements LedgerSource {
   async #errorOf(url: string, response: HttpAnswer): Promise<Error> {
     const text = answerText(await textOfAnswer(response, MOST_REFUSAL_BYTES), response.headers)
     if (response.status === 410) return beforeFeed(this.#url, this.#next, text)
-    return unexpectedStatus(url, response.status, text)
+    return sourceFailed.unexpectedStatus(url, response.status, text)
   }
 
   #expectChain(chainId: number): void {
@@ -220,7 +211,7 @@ export class LiveFeed implements LedgerSource {
     if (!this.#follow && failures >= ATTEMPTS) {
       throw isLedgerStateError(error)
         ? atPlace(error, this.position, 'invalid_feed')
-        : requestsFailed(`${this.#url}/feed`, failures, why)
+        : sourceFailed.requestsFailed(`${this.#url}/feed`, failures, why)
     }
     this.#onNotice(`${this.#url}: ${why}; ${askingAgain(pause)}`)
     await pauseFor(pause, ended)

@@ -1,4 +1,4 @@
-import { unknownFolder, windowOfBackupOnly } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import { recognizeBackup, STATE_MANIFEST, TRANSACTION_MANIFEST } from '../files/backup-directory.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { KeepingStorage } from '../kept/keeping-storage.js'
@@ -24,7 +24,7 @@ export async function openBackupPlace(place: BackupPlace, options: SourceOptions
   const storage = keeping(place.storage)
   const kind = await closingOnFailure(storage, async () => {
     const found = await recognizeBackup(storage)
-    if (!found) throw unknownFolder(storage.root, [TRANSACTION_MANIFEST, STATE_MANIFEST])
+    if (!found) throw invalidArgument.unknownFolder(storage.root, [TRANSACTION_MANIFEST, STATE_MANIFEST])
     return found
   })
   const { window } = options
@@ -33,7 +33,7 @@ export async function openBackupPlace(place: BackupPlace, options: SourceOptions
     return await closingOnFailure(storage, open)
   }
   await storage.close()
-  if (window) throw windowOfBackupOnly(storage.root)
+  if (window) throw invalidArgument.windowOfBackupOnly(storage.root)
   const { storage: outer, name } = place.above()
   const above = keeping(outer)
   const open = kind === 'state' ? openStateSnapshot : openTransactionFolder

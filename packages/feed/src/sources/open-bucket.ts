@@ -1,7 +1,7 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { type BucketLocation, bucketsAt, parentOf, parseBucketUri } from '../buckets/bucket-location.js'
 import { BucketStorage } from '../buckets/bucket-storage.js'
-import { folderWithoutParent } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import { openBackupPlace } from './open-backup.js'
 import type { LedgerSource, SourceOptions } from './source.js'
 
@@ -35,7 +35,7 @@ async function openBucket(location: BucketLocation, options: SourceOptions): Pro
   const storageAt = (place: BucketLocation) => new BucketStorage(place, options)
   const above = () => {
     const found = parentOf(location)
-    if (!found) throw folderWithoutParent(location.root)
+    if (!found) throw invalidArgument.folderWithoutParent(location.root)
     return { storage: storageAt(found.parent), name: found.name }
   }
   return await openBackupPlace({ storage: storageAt(location), above }, options)

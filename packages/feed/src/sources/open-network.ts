@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import { backupNotOpened, networkWithoutBackups } from '../errors.js'
+import { backupNotOpened, invalidArgument } from '../errors.js'
 import { KNOWN_NETWORKS, type Network } from '../networks/network.js'
 import { openSource } from './open-source.js'
 import type { LedgerSource, SourceOptions } from './source.js'
@@ -18,7 +18,7 @@ import type { LedgerSource, SourceOptions } from './source.js'
  */
 export async function openNetwork(network: Network, options: SourceOptions = {}): Promise<LedgerSource> {
   const { backups = [], name } = network
-  if (backups.length === 0) throw networkWithoutBackups(name)
+  if (backups.length === 0) throw invalidArgument.networkWithoutBackups(name)
   const isAnonymous = options.isAnonymous ?? KNOWN_NETWORKS.some((known) => known.name === name)
   let failure: unknown
   for (const [at, location] of backups.entries()) {

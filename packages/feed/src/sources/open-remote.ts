@@ -1,5 +1,5 @@
 import { isBucketAnswer, isListing } from '../buckets/listing-page.js'
-import { openingStopped, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
+import { invalidArgument, sourceFailed } from '../errors.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
 import { fetchRetrying } from '../requests/retrying-fetch.js'
 import { LiveFeed, parseFeedIndex } from './live-feed.js'
@@ -22,14 +22,14 @@ export async function openRemote(location: string, options: SourceOptions): Prom
     request,
     (value) => ({ value }),
   )
-  if (!answer) throw openingStopped(url)
+  if (!answer) throw sourceFailed.openingStopped(url)
   const text = answer.body.toString('utf8')
   if (isBucketAnswer(text)) {
     const { openBucketUrl } = await import('./open-bucket.js')
     return await openBucketUrl(url, isListing(text), options)
   }
-  if (options.window) throw windowOfBackupOnly(location)
-  if (options.waypoints?.length) throw waypointWithoutSignatures(location)
+  if (options.window) throw invalidArgument.windowOfBackupOnly(location)
+  if (options.waypoints?.length) throw invalidArgument.waypointWithoutSignatures(location)
   const feed = answer.status === 200 ? parseFeedIndex(tryJson(text)) : undefined
   return feed ? new LiveFeed(url, feed, options) : await openRestNode(url, options, {}, answer)
 }

@@ -1,4 +1,4 @@
-import { windowOfBackupOnly } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import { toRemoteUrl } from '../requests/remote-url.js'
 import { ServiceStorage } from '../service/service-storage.js'
 import { openBackupPlace } from './open-backup.js'
@@ -11,7 +11,7 @@ import type { LedgerSource, SourceOptions } from './source.js'
 export async function openBackupService(location: string, options: SourceOptions): Promise<LedgerSource> {
   const storage = new ServiceStorage(toRemoteUrl(location.replace(/^backup\+/, '')), options)
   const above = (): never => {
-    throw windowOfBackupOnly(location)
+    throw invalidArgument.windowOfBackupOnly(location)
   }
   return await openBackupPlace({ storage, above }, options)
 }

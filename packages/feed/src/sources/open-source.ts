@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Stats } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename, dirname, resolve } from 'node:path'
-import { cannotOpen, unknownFile, unreadablePipe, waypointWithoutSignatures, windowOfBackupOnly } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import { type ContentStream, gatherContent, openContent, toContent } from '../files/compressed-file.js'
 import { FolderStorage } from '../files/folder-storage.js'
 import { descriptorOf, openPipe } from '../files/pipe.js'
@@ -52,7 +52,7 @@ export async function openSource(location: string, options: SourceOptions = {}):
   if (/^https?:\/\//.test(location)) return await openRemote(location, options)
   const stats = await statsOf(location)
   if (stats.isDirectory()) return await openFolder(location, options)
-  if (options.window) throw windowOfBackupOnly(location)
+  if (options.window) throw invalidArgument.windowOfBackupOnly(location)
   const content = stats.isFile() ? await openContent(location) : await openPipeContent(location, stats, options.signal)
   try {
     return await openFile(location, content, stats.size, options)
@@ -73,8 +73,8 @@ async function openFile(
   if (first === GENESIS_TAG && content.compression === 'none') {
     return await openGenesis(path, await gatherContent(pieces, path, MAX_RECORD_BYTES), options)
   }
-  if (content.compression === 'none' && first !== OPENING_BRACE) throw unknownFile(path)
-  if (options.waypoints?.length) throw waypointWithoutSignatures(path)
+  if (content.compression === 'none' && first !== OPENING_BRACE) throw invalidArgument.unknownFile(path)
+  if (options.waypoints?.length) throw invalidArgument.waypointWithoutSignatures(path)
   return await openLedgerFeed({ path, content, pieces, size })
 }
 
@@ -88,13 +88,13 @@ async function statsOf(path: string): Promise<Stats> {
   try {
     return await stat(path)
   } catch (cause) {
-    throw cannotOpen(`the source ${path}`, cause)
+    throw invalidArgument.cannotOpen(`the source ${path}`, cause)
   }
 }
 
 async function openPipeContent(path: string, stats: Stats, signal: AbortSignal | undefined): Promise<ContentStream> {
   const isPipe = stats.isFIFO() || (stats.isSocket() && descriptorOf(path) !== undefined)
-  if (!isPipe) throw unreadablePipe(path)
+  if (!isPipe) throw invalidArgument.unreadablePipe(path)
   return await toContent(await openPipe(path, signal), path)
 }
 

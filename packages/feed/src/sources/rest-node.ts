@@ -1,16 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { clip, isLedgerStateError, type LedgerStateError, parseU64, pauseFor } from '@ledger-state/core'
 import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
-import {
-  keepsNoTransactions,
-  nodeOnFork,
-  notANode,
-  notBcs,
-  otherChain,
-  prunedByNode,
-  unexpectedStatus,
-  withdrawnVersions,
-} from '../errors.js'
+import { nodeOnFork, otherChain, sourceFailed } from '../errors.js'
 import { createProver, type Prover } from '../proof/prover.js'
 import { answerText, isHtml } from '../requests/failure-texts.js'
 import { toRemoteUrl, tryJson } from '../requests/remote-url.js'
@@ -127,7 +118,7 @@ class RestNode implements LedgerSource {
     const index: unknown = status === 200 ? tryJson(text) : undefined
     const { chain_id: chainId, ledger_version: version } = (index ?? {}) as Record<string, unknown>
     if (typeof chainId !== 'number' || typeof version !== 'string' || !DECIMAL.test(version))
-      throw notANode(this.#url, status, isHtml(text, headers), answerText(text, headers))
+      throw sourceFailed.notANode(this.#url, status, isHtml(text, headers), answerText(text, headers))
     this.chainId = chainId
     this.#ledgerVersion = parseU64(version)
   }
@@ -158,7 +149,7 @@ class RestNode implements LedgerSource {
       while (!ended.aborted && (last === undefined || next <= last)) {
         const page = await this.#continue(pages, newest, next, last, ended)
         if (page.length === 0 && ended.aborted) return
-        if (page.length === 0 && last !== undefined) throw withdrawnVersions(this.#url, last, next)
+        if (page.length === 0 && last !== undefined) throw sourceFailed.withdrawnVersions(this.#url, last, next)
         const fresh = page.filter(({ version }) => version >= next)
         newest = fresh.at(-1) ?? newest
         if (newest) next = newest.version + 1n
@@ -261,13 +252,15 @@ class RestNode implements LedgerSource {
     const { status, headers, body } = answer
     const text = () => answerText(body.toString('utf8'), headers)
     this.#noteHeaders(headers)
-    if (status === 410) throw prunedByNode(this.#url, start, text())
+    if (status === 410) throw sourceFailed.prunedByNode(this.#url, start, text())
     const type = headers.get('content-type') ?? 'nothing'
     if (status === 200 && type.trimStart().toLowerCase().startsWith(BCS)) return await this.#readBcs(body, start, url)
     if (status === 404 && isErrorOfNode(body)) return { value: [] }
-    const error = status === 200 ? notBcs(url, type, BCS) : unexpectedStatus(url, status, text())
+    const error =
+      status === 200 ? sourceFailed.notBcs(url, type, BCS) : sourceFailed.unexpectedStatus(url, status, text())
     // A node may recover, but an address that never answered as a node is wrong.
-    if (!this.#isNode) throw status === 403 && (await this.#isLedgerState()) ? keepsNoTransactions(this.#url) : error
+    if (!this.#isNode)
+      throw status === 403 && (await this.#isLedgerState()) ? sourceFailed.keepsNoTransactions(this.#url) : error
     return { unusable: error }
   }
 

@@ -1,15 +1,7 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
 import { checkpointToBytes, noteToAnnotation, type Vouching } from '@ledger-state/records'
-import {
-  manifestStateRootDiffers,
-  missingRecords,
-  noStateChunks,
-  otherEpoch,
-  otherEpochInState,
-  stateWithoutBlock,
-  unexpectedEntries,
-} from '../errors.js'
+import { invalidBackup, verificationFailed } from '../errors.js'
 import {
   type ManifestMembers,
   readManifest,
@@ -49,7 +41,7 @@ export async function openStateSnapshot(
   const proof = verify ? await proveStateRoot(proofPath, version, hasher) : undefined
   const rootHash = manifest.text('root_hash').replace(/^0x/, '')
   if (proof && bytesToHexDigits(proof.stateRoot) !== rootHash) {
-    throw manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
+    throw verificationFailed.manifestStateRootDiffers(manifest.place, rootHash, proof.stateRoot)
   }
   const members = manifest.list('chunks')
   const chunks: StoredChunk[] = []
@@ -60,7 +52,7 @@ export async function openStateSnapshot(
   const prover = verify ? createProver(hasher, options.thread) : undefined
   const epoch = manifest.version('epoch')
   if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
-    throw otherEpoch(manifest.place, epoch, proof.ledger.epoch)
+    throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
   const voucher = new Voucher(storage, hasher, options)
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
@@ -154,11 +146,11 @@ function expectContiguous(storage: BackupStorage, manifest: ManifestMembers, chu
   let next = 0n
   for (const { name, firstIndex, lastIndex } of chunks) {
     if (firstIndex !== next || lastIndex < firstIndex) {
-      throw unexpectedEntries(manifest.place, storage.placeOf(name), [firstIndex, lastIndex], next)
+      throw invalidBackup.unexpectedEntries(manifest.place, storage.placeOf(name), [firstIndex, lastIndex], next)
     }
     next = lastIndex + 1n
   }
-  if (next === 0n) throw noStateChunks(manifest.place)
+  if (next === 0n) throw invalidBackup.noStateChunks(manifest.place)
 }
 
 interface Proof extends ProvenStateRoot {
@@ -306,7 +298,7 @@ class Snapshot implements StateBase {
       }
     }
     if (index <= chunk.lastIndex) {
-      throw missingRecords(path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
+      throw invalidBackup.missingRecords(path, index - chunk.firstIndex, chunk.lastIndex - chunk.firstIndex + 1n)
     }
     await this.#storage.release(path)
     yield part()
@@ -315,10 +307,10 @@ class Snapshot implements StateBase {
   describe(): StateDescription {
     const { chainId, height, timestampUsec, epoch } = this.clock.state
     if (chainId === undefined || height === undefined || timestampUsec === undefined) {
-      throw stateWithoutBlock(this.version)
+      throw invalidBackup.stateWithoutBlock(this.version)
     }
     if (epoch !== undefined && epoch !== this.#epoch && epoch !== this.#epoch + 1n) {
-      throw otherEpochInState(this.#place, this.#epoch, epoch)
+      throw verificationFailed.otherEpochInState(this.#place, this.#epoch, epoch)
     }
     // A snapshot is taken at the end of an epoch. The state already names the next epoch; the manifest names the one
     // that ends.

@@ -5,13 +5,7 @@ import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher, type SignedLedgerInfo }
 import { readEvents } from '@ledger-state/proof/transactions'
 import { checkpointToBytes, type KeptTransaction, type Vouching } from '@ledger-state/records'
 import type { PackedEnding } from '@ledger-state/records/epoch-change'
-import {
-  missingRecords,
-  missingVersions,
-  signedLedgerDiffers,
-  unknownChunkFormat,
-  withoutTransactions,
-} from '../errors.js'
+import { invalidBackup, signedLedgerDiffers } from '../errors.js'
 import {
   type ManifestMembers,
   readBackupMetadata,
@@ -51,7 +45,10 @@ export async function openBackup(storage: BackupStorage, options: SourceOptions)
   if (transactions.length > 0) return new TransactionBackup(storage, transactions, options)
   if (options.endingsAlone && endings.length > 0) return openEpochEndings(storage, options)
   const state = snapshots.at(-1)
-  throw withoutTransactions(storage.root, state && { version: state.version, folder: dirname(state.manifest) })
+  throw invalidBackup.withoutTransactions(
+    storage.root,
+    state && { version: state.version, folder: dirname(state.manifest) },
+  )
 }
 
 /**
@@ -279,7 +276,7 @@ class TransactionBackup implements LedgerSource {
         }
       }
       const count = countRecords(chunk)
-      if (at < count) throw missingRecords(chunk.path, at, count)
+      if (at < count) throw invalidBackup.missingRecords(chunk.path, at, count)
       await this.#storage.release(chunk.path)
       await this.#storage.release(chunk.proofPath)
     }
@@ -408,13 +405,14 @@ class TransactionBackup implements LedgerSource {
         const firstVersion = member.version('first_version')
         // The manifest of a backup that was kept in part names more chunks than the backup has.
         if (member.version('last_version') < next || firstVersion > min(last, entry.lastVersion)) continue
-        if (began && firstVersion > next) throw missingVersions(member.place, next, firstVersion)
+        if (began && firstVersion > next) throw invalidBackup.missingVersions(member.place, next, firstVersion)
         const chunk = await this.#toChunk(member, entry)
         yield chunk
         began = true
         next = chunk.lastVersion + 1n
       }
-      if (next === start && next <= last) throw missingVersions(manifest.place, next, entry.lastVersion + 1n)
+      if (next === start && next <= last)
+        throw invalidBackup.missingVersions(manifest.place, next, entry.lastVersion + 1n)
     }
   }
 
@@ -426,7 +424,7 @@ class TransactionBackup implements LedgerSource {
     const later = this.#entries.filter(({ lastVersion }) => lastVersion >= version)
     const holding = later.filter(({ firstVersion }) => firstVersion <= version)
     if (holding.length === 0 && later.length > 0 && began)
-      throw missingVersions(this.#storage.root, version, later[0]!.firstVersion)
+      throw invalidBackup.missingVersions(this.#storage.root, version, later[0]!.firstVersion)
     return holding.reduce<TransactionBackupEntry | undefined>(
       (best, entry) => (best && entry.lastVersion <= best.lastVersion ? best : entry),
       later[0],
@@ -435,7 +433,7 @@ class TransactionBackup implements LedgerSource {
 
   async #toChunk(member: ManifestMembers, entry: TransactionBackupEntry): Promise<StoredChunk> {
     const format = member.optionalText('format') ?? 'V0'
-    if (format !== 'V0' && format !== 'V1') throw unknownChunkFormat(member.place, format)
+    if (format !== 'V0' && format !== 'V1') throw invalidBackup.unknownChunkFormat(member.place, format)
     const name = await resolveBackupName(this.#storage, member.text('transactions'))
     const proofName = this.#prover ? await resolveBackupName(this.#storage, member.text('proof')) : ''
     const [stored, proof] = [await this.#storage.find(name), proofName && (await this.#storage.find(proofName))]

@@ -12,7 +12,7 @@ import {
 import type { Vouching } from '@ledger-state/records'
 import { type PackedEnding, packEnding } from '@ledger-state/records/epoch-change'
 import { pMapIterable } from 'p-map'
-import { atPlace, epochsMissing, noTrustedEnding, otherListedWaypoint } from '../errors.js'
+import { atPlace, epochsMissing, noTrustedEnding, verificationFailed } from '../errors.js'
 import {
   type ManifestMembers,
   OBJECTS_AT_ONCE,
@@ -216,7 +216,7 @@ export class TrustedEpochs {
   #expectListed({ info, manifest, listed }: PlacedEnding): void {
     if (listed === undefined) return
     const found = computeWaypoint(this.#hasher, info)
-    if (listed !== found) throw otherListedWaypoint(manifest, info.epoch, listed, found)
+    if (listed !== found) throw verificationFailed.otherListedWaypoint(manifest, info.epoch, listed, found)
   }
 
   /** Closes the file of the ending that comes next. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import { versionOfWaypoint } from '@ledger-state/proof'
 import { pMapIterable } from 'p-map'
-import { snapshotTooNew, tooManyObjects } from '../errors.js'
+import { snapshotTooNew, sourceFailed } from '../errors.js'
 import {
   type BackupContents,
   OBJECTS_AT_ONCE,
@@ -149,7 +149,7 @@ async function planFetch(
       if (chunk.version('last_version') < first || chunk.version('first_version') > lastVersion) continue
       names.add(chunk.text('transactions')).add(chunk.text('proof'))
     }
-    if (names.size > MOST_OBJECTS) throw tooManyObjects(storage.root, MOST_OBJECTS)
+    if (names.size > MOST_OBJECTS) throw sourceFailed.tooManyObjects(storage.root, MOST_OBJECTS)
   }
   const objects = await findObjects(storage, names)
   const largest = objects.toSorted((a, b) => b.bytes - a.bytes).map(({ name }) => name)

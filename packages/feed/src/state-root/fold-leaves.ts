@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { HASH_LENGTH, type LedgerHasher, SPARSE_MERKLE_PLACEHOLDER } from '@ledger-state/proof'
-import { duplicateStateKey } from '../errors.js'
+import { verificationFailed } from '../errors.js'
 
 /** Bytes of a leaf: the hash of its key, then the hash of its value. */
 export const LEAF_LENGTH = 2 * HASH_LENGTH
@@ -69,7 +69,7 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
       hasher.hashInto('SparseMerkleLeafNode', leaf, bytes, offset + HASH_LENGTH)
       return { kind: 'leaf', hash: hashOf(first) }
     }
-    if (bit === KEY_BITS) throw duplicateStateKey(bytes.subarray(offset, offset + HASH_LENGTH))
+    if (bit === KEY_BITS) throw verificationFailed.duplicateStateKey(bytes.subarray(offset, offset + HASH_LENGTH))
     const middle = divide(first, end, bit)
     const left = subtreeRoot(fold(first, middle, bit + 1, 2 * index))
     const right = subtreeRoot(fold(middle, end, bit + 1, 2 * index + 1))

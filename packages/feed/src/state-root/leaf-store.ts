@@ -59,7 +59,7 @@ export class LeafStore {
       this.#folder ??= mkdtempSync(join(this.#spillFolder, temporaryFolderPrefix()))
       for (const [at, part] of this.#parts.entries()) await part.spill(join(this.#folder, String(at)))
     } catch (error) {
-      throw spillFailed(this.#spillFolder, error)
+      throw spillFailed.cannotSpill(this.#spillFolder, error)
     }
     this.#used = 0
   }
@@ -77,7 +77,7 @@ function removeStale(folder: string): void {
       if (pid !== undefined && isStale(path, Number(pid))) rmSync(path, { recursive: true, force: true })
     }
   } catch (error) {
-    throw spillFailed(folder, error)
+    throw spillFailed.cannotSpill(folder, error)
   }
 }
 
@@ -128,7 +128,8 @@ class Part {
     const all = new Uint8Array(this.#fileLength + this.#length)
     for (let done = 0; done < this.#fileLength; ) {
       const { bytesRead } = await this.#file!.read(all, done, this.#fileLength - done, done)
-      if (bytesRead === 0) throw spillFailed('the file of a part', new Error('it is shorter than what was written'))
+      if (bytesRead === 0)
+        throw spillFailed.cannotSpill('the file of a part', new Error('it is shorter than what was written'))
       done += bytesRead
     }
     all.set(this.#bytes.subarray(0, this.#length), this.#fileLength)

@@ -9,7 +9,7 @@ import {
   LedgerHasher,
   type SignedCheckpoint,
 } from '@ledger-state/proof'
-import { spillFailed, tooManyKeys } from '../errors.js'
+import { spillFailed } from '../errors.js'
 import { joinAll, LEAF_LENGTH, type Subtree, subtreeRoot } from './fold-leaves.js'
 import { type EntryPages, hashPages } from './hash-pages.js'
 import { LeafStore, PART_DEPTH, PARTS, temporaryFolderPrefix } from './leaf-store.js'
@@ -55,7 +55,7 @@ export async function writeStateTree(pages: EntryPages, options: StateTreeOption
   let own: string | undefined
   try {
     const keys = await hashPages(pages, threads, leaves, options)
-    if (keys > MAX_TREE_KEYS) throw tooManyKeys(keys, MAX_TREE_KEYS)
+    if (keys > MAX_TREE_KEYS) throw spillFailed.tooManyKeys(keys, MAX_TREE_KEYS)
     own = makeFolder(folder)
     const draft = join(own, 'tree')
     const bytes = await writeDraft(draft, { ...options, hasher, pool: threads, leaves, keys }, stateRoot)
@@ -96,7 +96,7 @@ async function writeDraft(path: string, draft: Draft, stateRoot: Uint8Array): Pr
       await file.close()
     }
   } catch (error) {
-    throw isSystemError(error) ? spillFailed(folder, error) : error
+    throw isSystemError(error) ? spillFailed.cannotSpill(folder, error) : error
   }
   return layout.length
 }
@@ -213,7 +213,7 @@ function makeFolder(folder: string): string {
   try {
     return mkdtempSync(join(folder, temporaryFolderPrefix()))
   } catch (error) {
-    throw spillFailed(folder, error)
+    throw spillFailed.cannotSpill(folder, error)
   }
 }
 
@@ -221,7 +221,7 @@ async function moveIntoPlace(folder: string, draft: string, path: string): Promi
   try {
     await moveDurably(draft, path)
   } catch (error) {
-    throw spillFailed(folder, error)
+    throw spillFailed.cannotSpill(folder, error)
   }
 }
 

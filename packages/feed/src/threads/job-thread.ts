@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { LedgerStateError } from '@ledger-state/core'
-import { proverEnded } from '../errors.js'
+import { sourceFailed } from '../errors.js'
 import type { JobReply } from './serve-jobs.js'
 
 interface PendingJob<Result> {
@@ -52,7 +52,7 @@ export class JobThread<Job, Result> {
    * @throws `source_failed` if the thread ended; the errors of the job
    */
   run(job: Job, transfer: readonly ArrayBuffer[] = []): Promise<Result> {
-    if (this.#isClosed) return Promise.reject(proverEnded())
+    if (this.#isClosed) return Promise.reject(sourceFailed.proverEnded())
     this.#worker ??= this.#start()
     this.#worker.ref()
     this.#worker.postMessage(job, transfer)
@@ -74,7 +74,7 @@ export class JobThread<Job, Result> {
     worker.on('error', (error) => this.#fail(error))
     worker.on('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
-      this.#fail(proverEnded())
+      this.#fail(sourceFailed.proverEnded())
     })
     return worker
   }

@@ -1,6 +1,6 @@
 import { ByteReader } from '@ledger-state/core'
 import { readLedgerInfo } from '@ledger-state/proof'
-import { backupAfterTime, timeBesideBackup, timeInFuture, withoutTimes } from '../errors.js'
+import { backupAfterTime, invalidArgument } from '../errors.js'
 import { readManifest, resolveBackupFile } from '../files/backup-directory.js'
 import type { EpochEndingEntry } from '../files/backup-entries.js'
 import { atRecord } from '../files/backup-place.js'
@@ -42,13 +42,13 @@ export class EpochTimes {
    * backup is newer than this machine's clock; `invalid_backup`
    */
   async lastEndAtOrBefore(timeUsec: bigint): Promise<bigint> {
-    if (timeUsec > this.#nowUsec) throw timeInFuture(timeUsec, this.#nowUsec)
+    if (timeUsec > this.#nowUsec) throw invalidArgument.timeInFuture(timeUsec, this.#nowUsec)
     const { root } = this.#storage
     const { end, next } = await this.#search(timeUsec)
     const newest = (await this.#endsOf(this.#entries.length - 1)).at(-1)
     const isBehind = newest !== undefined && newest.timeUsec > this.#nowUsec + CLOCK_TOLERANCE_USEC
     const isOver = newest !== undefined && timeUsec > newest.timeUsec + USEC_PER_DAY
-    if (isBehind || isOver) throw timeBesideBackup(root, timeUsec, newest.timeUsec, this.#nowUsec)
+    if (isBehind || isOver) throw invalidArgument.timeBesideBackup(root, timeUsec, newest.timeUsec, this.#nowUsec)
     if (!end) throw backupAfterTime(root, timeUsec, next?.timeUsec)
     return end.version
   }
@@ -75,7 +75,7 @@ export class EpochTimes {
   async #search(
     timeUsec: bigint,
   ): Promise<{ readonly end: EpochEnd | undefined; readonly next: EpochEnd | undefined }> {
-    if (this.#entries.length === 0) throw withoutTimes(this.#storage.root)
+    if (this.#entries.length === 0) throw invalidArgument.withoutTimes(this.#storage.root)
     let [low, high] = [0, this.#entries.length]
     while (low < high) {
       const middle = (low + high) >> 1

@@ -1,4 +1,4 @@
-import { missingVersions, versionBeyondBackup } from '../errors.js'
+import { invalidArgument, invalidBackup } from '../errors.js'
 import type { BackupContents } from '../files/backup-directory.js'
 import type { SnapshotEntry, TransactionBackupEntry } from '../files/backup-entries.js'
 
@@ -34,7 +34,7 @@ export function selectWindow(
   to: bigint | undefined,
 ): BackupWindow {
   const newest = newestVersion(transactions, snapshots)
-  if (since > newest) throw versionBeyondBackup(root, since, newest)
+  if (since > newest) throw invalidArgument.versionBeyondBackup(root, since, newest)
   const base = newestAtOrBefore(snapshots, since)
   const firstVersion = base ? base.version + 1n : 0n
   const upTo = to === undefined || to > newest ? newest : to
@@ -51,7 +51,7 @@ function reachedBy(
 ): bigint {
   let next = firstVersion
   for (const { firstVersion: first, lastVersion } of entries) {
-    if (first > next) throw missingVersions(root, next, first)
+    if (first > next) throw invalidBackup.missingVersions(root, next, first)
     if (lastVersion >= next) next = lastVersion + 1n
   }
   return next - 1n < upTo ? next - 1n : upTo

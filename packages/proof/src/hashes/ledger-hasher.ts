@@ -1,6 +1,6 @@
 import { compareBytes, writeAscii } from '@ledger-state/core/bytes'
 import { beginSha3, type RunningSha3, sha3, sha3Into, sha3OfParts } from '#sha3'
-import { hashMismatch } from '../errors.js'
+import { verificationFailed } from '../errors.js'
 import { HASH_LENGTH } from './hash-bytes.js'
 
 /** Word before the name of each kind of hash, as on the Aptos networks; forks may use another. */
@@ -82,7 +82,7 @@ export class LedgerHasher {
 
   /** Checks that bytes have the claimed hash. @throws `verification_failed` naming `what` */
   expectHash(what: string, name: HashName, bytes: Uint8Array, claimed: Uint8Array): void {
-    if (!this.hasHash(name, bytes, claimed)) throw hashMismatch(what, claimed, this.#computed)
+    if (!this.hasHash(name, bytes, claimed)) throw verificationFailed.hashMismatch(what, claimed, this.#computed)
   }
 
   /** Same as `hashPair`, written to `target` at an offset. `left` or `right` may lie at that offset. */
@@ -128,5 +128,5 @@ function placeholder(text: string): Uint8Array {
 
 /** Checks that a hash is the claimed one. @throws `verification_failed` naming what differs */
 export function expectHash(what: string, computed: Uint8Array, claimed: Uint8Array): void {
-  if (compareBytes(computed, claimed) !== 0) throw hashMismatch(what, claimed, computed)
+  if (compareBytes(computed, claimed) !== 0) throw verificationFailed.hashMismatch(what, claimed, computed)
 }

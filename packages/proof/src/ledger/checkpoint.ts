@@ -1,5 +1,5 @@
 import { ByteReader, type ByteWriter } from '@ledger-state/core'
-import { ledgerWithoutStateRoot, shortPath, wrongPathLength } from '../errors.js'
+import { verificationFailed } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { rootByPath } from '../trees/accumulator-path.js'
@@ -52,11 +52,11 @@ export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
 export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoint): CheckedCheckpoint {
   const { version, transactionInfo, siblings } = checkpoint
   const ledgerInfo = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
-  if (ledgerInfo.version < version) throw shortPath(version, ledgerInfo.version)
+  if (ledgerInfo.version < version) throw verificationFailed.shortPath(version, ledgerInfo.version)
   // A tree of 2^n leaves has n levels. With more siblings, one of its versions could be passed off as a later one.
   const levels = levelsOf(Number(ledgerInfo.version) + 1)
   if (siblings.length !== levels || ledgerInfo.version > BigInt(Number.MAX_SAFE_INTEGER)) {
-    throw wrongPathLength(version, siblings.length, levels)
+    throw verificationFailed.wrongPathLength(version, siblings.length, levels)
   }
   const leaf = hasher.hash('TransactionInfo', transactionInfo)
   const root = rootByPath(hasher, leaf, version, siblings)
@@ -64,6 +64,6 @@ export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoi
   const reader = new ByteReader(transactionInfo)
   const { stateRoot } = readTransactionInfo(reader)
   reader.expectEnd()
-  if (stateRoot?.length !== HASH_LENGTH) throw ledgerWithoutStateRoot(version)
+  if (stateRoot?.length !== HASH_LENGTH) throw verificationFailed.ledgerWithoutStateRoot(version)
   return { stateRoot, ledgerInfo }
 }

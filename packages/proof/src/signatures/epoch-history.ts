@@ -1,5 +1,5 @@
 import { bytesToHexDigits } from '@ledger-state/core'
-import { badSignature, endingOutOfOrder, epochNotKnown, notAnEnding, otherTrustedWaypoint } from '../errors.js'
+import { untrusted } from '../errors.js'
 import type { LedgerHasher } from '../hashes/ledger-hasher.js'
 import type { EpochState, SignedLedgerInfo } from '../ledger/ledger-info.js'
 import { computeWaypoint, versionOfWaypoint } from '../ledger/waypoint.js'
@@ -87,13 +87,14 @@ export class EpochHistory {
     let batch = new ClaimBatch(this.#atOnce)
     for (const ending of endings) {
       const { epoch, version, nextEpoch } = ending
-      if (nextEpoch?.epoch !== epoch + 1n || nextEpoch.validators.length === 0) throw notAnEnding(epoch, version)
+      if (nextEpoch?.epoch !== epoch + 1n || nextEpoch.validators.length === 0)
+        throw untrusted.notAnEnding(epoch, version)
       if (newest && (epoch !== newest.nextEpoch.epoch || version <= newest.version)) {
-        throw endingOutOfOrder(epoch, version, newest.nextEpoch.epoch, newest.version)
+        throw untrusted.endingOutOfOrder(epoch, version, newest.nextEpoch.epoch, newest.version)
       }
       let power: SignedPower | undefined
       if (!this.#hasTrustedWaypoint(ending)) {
-        if (!newest) throw epochNotKnown(epoch, version)
+        if (!newest) throw untrusted.epochNotKnown(epoch, version)
         const { signed, total, statement } = this.#readClaim(ending, newest.nextEpoch)
         if (!batch.add({ epoch, statement }, newest.nextEpoch)) {
           this.#expectBatch(batch)
@@ -117,7 +118,7 @@ export class EpochHistory {
    */
   expectSigned(info: SignedLedgerInfo): SignedPower | undefined {
     if (this.#hasTrustedWaypoint(info)) return undefined
-    if (this.epoch !== info.epoch) throw epochNotKnown(info.epoch, info.version)
+    if (this.epoch !== info.epoch) throw untrusted.epochNotKnown(info.epoch, info.version)
     const { signed, total, statement } = this.#readClaim(info, this.#newest!.nextEpoch)
     this.#expectSignatures([{ epoch: info.epoch, statement }])
     return { signed, total }
@@ -131,7 +132,7 @@ export class EpochHistory {
     const trusted = this.#waypoints.get(info.version)
     if (trusted === undefined) return false
     const found = computeWaypoint(this.#hasher, info)
-    if (found !== trusted) throw otherTrustedWaypoint(info.epoch, found, trusted)
+    if (found !== trusted) throw untrusted.otherTrustedWaypoint(info.epoch, found, trusted)
     return true
   }
 
@@ -149,7 +150,7 @@ export class EpochHistory {
     if (claims.length === 0) return
     if (this.#bls.verifyAll(claims.map(({ statement }) => statement))) return
     const bad = claims.find(({ statement }) => !this.#bls.verifyAll([statement]))
-    throw badSignature((bad ?? claims[0]!).epoch)
+    throw untrusted.badSignature((bad ?? claims[0]!).epoch)
   }
 }
 

@@ -1,11 +1,4 @@
-import {
-  emptyValidatorSet,
-  missingSignature,
-  notEnoughPower,
-  otherEpochsValidators,
-  unknownSigners,
-  wrongMaskLength,
-} from '../errors.js'
+import { untrusted } from '../errors.js'
 import type { EpochState, SignedLedgerInfo } from '../ledger/ledger-info.js'
 import type { SignedStatement } from './bls.js'
 
@@ -28,10 +21,10 @@ export interface Claim extends SignedPower {
  */
 export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8Array): Claim {
   const { validators } = epoch
-  if (info.epoch !== epoch.epoch) throw otherEpochsValidators(info.epoch, epoch.epoch)
-  if (validators.length === 0) throw emptyValidatorSet(epoch.epoch)
+  if (info.epoch !== epoch.epoch) throw untrusted.otherEpochsValidators(info.epoch, epoch.epoch)
+  if (validators.length === 0) throw untrusted.emptyValidatorSet(epoch.epoch)
   if (info.signers.length !== Math.ceil(validators.length / 8)) {
-    throw wrongMaskLength(info.epoch, info.signers.length, validators.length)
+    throw untrusted.wrongMaskLength(info.epoch, info.signers.length, validators.length)
   }
   let [total, signed] = [0n, 0n]
   const publicKeys: Uint8Array[] = []
@@ -42,11 +35,11 @@ export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8
     publicKeys.push(publicKey)
   }
   for (let index = validators.length; index < info.signers.length * 8; index++) {
-    if (isSigner(info.signers, index)) throw unknownSigners(info.epoch, index, validators.length)
+    if (isSigner(info.signers, index)) throw untrusted.unknownSigners(info.epoch, index, validators.length)
   }
   const needed = (2n * total) / 3n + 1n
-  if (signed < needed) throw notEnoughPower(info.epoch, signed, total, needed)
-  if (!info.signature) throw missingSignature(info.epoch)
+  if (signed < needed) throw untrusted.notEnoughPower(info.epoch, signed, total, needed)
+  if (!info.signature) throw untrusted.missingSignature(info.epoch)
   const message = new Uint8Array(seed.length + info.message.length)
   message.set(seed)
   message.set(info.message, seed.length)

@@ -1,5 +1,5 @@
 import { type ByteReader, type ByteWriter, bytesToHex, hexToBytes, isU64 } from '@ledger-state/core'
-import { badProofMember, otherKeysPath, wrongPresence } from '../errors.js'
+import { badProofMember, verificationFailed, wrongPresence } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import {
@@ -118,7 +118,7 @@ export function checkStateProof(hasher: LedgerHasher, proof: StateProof): Checke
   const checked = checkCheckpoint(hasher, checkpoint)
   const keyHash = hasher.hash('StateKey', stateKey)
   const claim = claimOfPath(path, keyHash)
-  if (claim.kind === 'other') throw otherKeysPath(stateKey)
+  if (claim.kind === 'other') throw verificationFailed.otherKeysPath(stateKey)
   if ((claim.kind === 'present') !== (stateValue !== undefined)) throw wrongPresence(stateKey, claim.kind === 'present')
   if (claim.kind === 'present') expectHash('the value', hasher.hash('StateValue', stateValue!), claim.valueHash)
   const root = rootOfStatePath(hasher, path, keyHash)
