@@ -5,9 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { createStepCounter } from '@ledger-state/testing/count-steps'
 import { createRandom } from '@ledger-state/testing/random'
 import { createVm } from '../../packages/move-vm/src/index.js'
-import { faultsOfProgram, runToEnd } from '../../packages/move-vm/testing/hostile-program-run.js'
+import { faultsOfProgram, runToEnd, stateOfProgram } from '../../packages/move-vm/testing/hostile-program-run.js'
 import { type HostileProgram, randomHostileProgram } from '../../packages/move-vm/testing/hostile-programs.js'
-import { TestState } from '../../packages/move-vm/testing/test-state.js'
 
 const SMALL_BUDGET = { instructions: 40_000, bytes: 1 << 20 }
 /** Share of the time in which steps are counted. */
@@ -24,12 +23,12 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers
 }
 
-function faultsOfWholeRun({ modules }: HostileProgram): string[] {
-  const state = new TestState(modules)
+function faultsOfWholeRun(program: HostileProgram): string[] {
+  const state = stateOfProgram(program)
   const vm = createVm()
   const before = heldBytes()
   const beganCpu = process.cpuUsage()
-  const outcome = runToEnd(vm, state, { budget: {}, turn: 1_024 })
+  const outcome = runToEnd(vm, state, { budget: {}, turn: 1_024, args: program.args })
   const { user, system } = process.cpuUsage(beganCpu)
   const held = heldBytes() - before
   const cpuMs = (user + system) / 1_000

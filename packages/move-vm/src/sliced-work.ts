@@ -12,3 +12,13 @@ export const SLICE_WORK = 1_024
 
 /** Most plain parts of one value that a slice works on. */
 export const PARTS_AT_ONCE = 8_192
+
+/** Work of a generator, which yields after each slice. */
+export function inSteps<T>(steps: Generator<void, T, void>): SlicedWork<T> {
+  return {
+    continue() {
+      const step = steps.next()
+      return step.done ? { result: step.value } : undefined
+    },
+  }
+}

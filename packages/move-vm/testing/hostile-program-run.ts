@@ -4,7 +4,7 @@ import { createVm, runComputeTask, type ViewBudget, type ViewProgress, type Vm }
 import type { HostileProgram } from './hostile-programs.js'
 import { TestState } from './test-state.js'
 
-const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeArguments: [], arguments: [] }
+const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeArguments: [] }
 
 /**
  * Most steps, as `createStepCounter` counts them: of a run, some and those for each instruction and 64 bytes that are
@@ -12,21 +12,40 @@ const CALL = { address: parseAddress('0x42'), module: 'm', function: 'f', typeAr
  */
 const MOST_STEPS = { run: 600_000, instruction: 40, turn: 150_000 } as const
 
+/** Most turns of a run with the whole budget, and the work of them all. */
+const MOST_TURNS = 50_000
+const WORK_OF_TURNS = 2e7
+
 type Outcome = Exclude<ViewProgress, { kind: 'paused' | 'lacking' | 'computing' }>
+
+/** The state of a program. */
+export function stateOfProgram({ modules, values = [] }: HostileProgram): TestState {
+  const state = new TestState(modules)
+  for (const [key, value] of values) state.set(key, value)
+  return state
+}
+
+interface RunOptions {
+  readonly budget: Partial<ViewBudget>
+  readonly turn: number
+  /** Arguments of the view. */
+  readonly args?: readonly Uint8Array[] | undefined
+}
 
 /** Runs the view of a program to its end; `advance` runs each turn. */
 export function runToEnd(
   vm: Vm,
   state: TestState,
-  { budget, turn }: { readonly budget: Partial<ViewBudget>; readonly turn: number },
+  { budget, turn, args = [] }: RunOptions,
   advance: (step: () => ViewProgress) => ViewProgress = (step) => step(),
 ): Outcome {
-  const view = vm.startView(state, CALL, { budget })
-  for (;;) {
+  const view = vm.startView(state, { ...CALL, arguments: args }, { budget })
+  for (let turns = 0; turns < Math.max(MOST_TURNS, WORK_OF_TURNS / turn); turns++) {
     const progress = advance(() => view.advance(turn))
     if (progress.kind === 'results' || progress.kind === 'fault') return progress
     if (progress.kind === 'computing') view.provide(runComputeTask(progress.task))
   }
+  throw new Error('a run that never ends')
 }
 
 /**
@@ -34,15 +53,16 @@ export function runToEnd(
  * one and of one with other turns.
  */
 export function faultsOfProgram(
-  { modules }: HostileProgram,
+  program: HostileProgram,
   budget: Partial<ViewBudget>,
   counter: StepCounter,
 ): readonly string[] {
-  const state = new TestState(modules)
+  const state = stateOfProgram(program)
+  const { args } = program
   const vm = createVm()
   let steps = 0
   let longestTurn = 0
-  const outcome = runToEnd(vm, state, { budget, turn: 1_024 }, (step) => {
+  const outcome = runToEnd(vm, state, { budget, turn: 1_024, args }, (step) => {
     let progress: ViewProgress | undefined
     const turn = counter.count(() => {
       progress = step()
@@ -59,9 +79,9 @@ export function faultsOfProgram(
   if (longestTurn > MOST_STEPS.turn) wrong.push(`a turn of ${longestTurn} steps`)
   if (vm.cache.size > vm.cache.capacity) wrong.push(`a cache of ${vm.cache.size} bytes`)
   const told = JSON.stringify(outcome, plain)
-  const warm = JSON.stringify(runToEnd(vm, state, { budget, turn: 333 }), plain)
+  const warm = JSON.stringify(runToEnd(vm, state, { budget, turn: 333, args }), plain)
   if (warm !== told) wrong.push(`cold ${told}, warm ${warm}`)
-  const whole = JSON.stringify(runToEnd(createVm(), state, { budget, turn: 1e9 }), plain)
+  const whole = JSON.stringify(runToEnd(createVm(), state, { budget, turn: 1e9, args }), plain)
   if (whole !== told) wrong.push(`in turns ${told}, in one piece ${whole}`)
   return wrong
 }

@@ -8,6 +8,7 @@ import {
   type SignatureToken,
 } from '@ledger-state/move-module'
 import type { Random } from '@ledger-state/testing/random'
+import { parseStructTag, resourceGroupKey } from '@ledger-state/type-tag'
 
 // Modules that a verifier accepts, and that make as much of types, code and values as they can for what they are charged.
 
@@ -15,6 +16,10 @@ import type { Random } from '@ledger-state/testing/random'
 export interface HostileProgram {
   readonly kind: string
   readonly modules: readonly Assembly[]
+  /** Other values of the state, by their keys. */
+  readonly values?: readonly (readonly [key: Uint8Array, value: Uint8Array])[]
+  /** Arguments of the view. */
+  readonly args?: readonly Uint8Array[]
 }
 
 type Token = SignatureToken
@@ -24,6 +29,7 @@ const ONE = parseAddress('0x1')
 const OWN = parseAddress('0x42')
 const U8: Token = { kind: 'u8' }
 const U64: Token = { kind: 'u64' }
+const BOOL: Token = { kind: 'bool' }
 const PLAIN: readonly Token[] = (['u8', 'u16', 'u32', 'u64', 'u128', 'u256', 'bool', 'address'] as const).map(
   (kind) => ({ kind }),
 )
@@ -399,6 +405,134 @@ function codeProgram(random: Random): HostileProgram {
   return { kind: 'code', modules: [{ name: 'm', functions: [view([...calls, ...done]), ...functions] }] }
 }
 
+const GROUP = '0x42::m::G'
+
+/** A view that looks for a member of a group which has `count` members with tags of some bytes. */
+function groupProgram(count: number, tagBytes: number, isWhole: boolean): HostileProgram {
+  const writer = new ByteWriter().uleb128(count)
+  for (let at = 0; at < count; at++) {
+    const address = new Uint8Array(32)
+    new DataView(address.buffer).setUint32(0, at)
+    // Names of one letter, and type arguments, each of one byte.
+    writer.bytes(address).string('a').string('b').uleb128(tagBytes).bytes(new Uint8Array(tagBytes).fill(2))
+    writer.byteString(new Uint8Array(at % 3))
+  }
+  const bytes = writer.toBytes()
+  return {
+    kind: 'group',
+    modules: [
+      {
+        name: 'm',
+        structs: [{ name: 'R', group: GROUP, fields: [['x', U64]] }],
+        functions: [
+          view([['ld_const', { constant: ONE, type: { kind: 'address' } }], ['exists', 'R'], ['pop'], ...done]),
+        ],
+      },
+    ],
+    values: [[resourceGroupKey(ONE, parseStructTag(GROUP)), isWhole ? bytes : bytes.subarray(0, -1)]],
+  }
+}
+
+/** A vector of `levels` levels of vectors, and its BCS with `count` elements of zero bytes. */
+function zeros(element: Token, levels: number, bytes: number, count: number): { type: Token; value: Uint8Array } {
+  let type = element
+  for (let level = 0; level < levels; level++) type = vector(type)
+  const size = levels > 1 ? 1 : bytes
+  return {
+    type,
+    value: new ByteWriter()
+      .uleb128(count)
+      .bytes(new Uint8Array(size * count))
+      .toBytes(),
+  }
+}
+
+function argumentProgram(...given: Parameters<typeof zeros>): HostileProgram {
+  const { type, value } = zeros(...given)
+  const modules = [{ name: 'm', functions: [{ ...view(done), parameters: [type] }] }]
+  return { kind: 'argument', modules, args: [value] }
+}
+
+function constantProgram(...given: Parameters<typeof zeros>): HostileProgram {
+  const { type, value } = zeros(...given)
+  const code: Line[] = [['ld_const', { type, constant: value }], ['pop'], ...done]
+  return { kind: 'constant', modules: [{ name: 'm', functions: [view(code)] }] }
+}
+
+/** A local of a type that has up to `parts` parts, no two of which are the same. */
+function wideTypeProgram(parts: number): HostileProgram {
+  let left = parts
+  const wide = (level: number): Token => {
+    const inner: Token[] = []
+    for (let at = 0; at < 150 && left > 0; at++) {
+      left--
+      inner.push(level > 0 ? wide(level - 1) : { kind: 'typeParameter', index: left })
+    }
+    return closure(inner, [])
+  }
+  const type = wide(2)
+  return { kind: 'wide type', modules: [{ name: 'm', functions: [view(done, [type])] }] }
+}
+
+/** A vector of structs, in `fields.length` levels, each with a number of fields whose types have `parts` parts. */
+function wideStructProgram(fields: readonly number[], parts: number): HostileProgram {
+  const wide = (salt: number) =>
+    own('W', ...Array.from({ length: parts }, (_, at) => PLAIN[(at + salt) % PLAIN.length]!))
+  const structs = [
+    { name: 'W', typeParameters: Array.from({ length: parts }, () => 0), fields: [['x', U64]] as [string, Token][] },
+    ...fields.map((count, level) => ({
+      name: `S${level}`,
+      fields: Array.from({ length: count }, (_, at): [string, Token] => [
+        `f${at}`,
+        at === 0 && level + 1 < fields.length ? vector(own(`S${level + 1}`)) : vector(wide(at % 3)),
+      ]),
+    })),
+  ]
+  return {
+    kind: 'wide struct',
+    modules: [{ name: 'm', structs, functions: [view([['vec_pack', own('S0'), 0], ['pop'], ...done])] }],
+  }
+}
+
+/** Programs that read large values, whole and in one instruction or before the first. */
+export function largeReadPrograms(): readonly HostileProgram[] {
+  return [
+    groupProgram(6_000, 0, true),
+    argumentProgram(BOOL, 1, 1, 20_000),
+    argumentProgram(U8, 2, 1, 10_000),
+    argumentProgram(U64, 2, 1, 10_000),
+    constantProgram(BOOL, 1, 1, 30_000),
+    constantProgram(U8, 2, 1, 10_000),
+    constantProgram(U64, 3, 1, 10_000),
+    wideStructProgram([40, 20, 40], 90),
+  ]
+}
+
+function randomReadProgram(random: Random): HostileProgram {
+  const element = random.pick([
+    [BOOL, 1],
+    [U8, 1],
+    [U64, 8],
+    [{ kind: 'address' } as Token, 32],
+  ] as const)
+  const levels = 1 + random.below(3)
+  switch (random.below(5)) {
+    case 0:
+      return groupProgram(1 + random.below(30_000), random.pick([0, 3, 100, 20_000, 1_000_000]), random.below(8) > 0)
+    case 1:
+      return argumentProgram(element[0], levels, element[1], random.below(200_000))
+    case 2:
+      return constantProgram(element[0], levels, element[1], random.below(65_000 / element[1]))
+    case 3:
+      return wideStructProgram(
+        Array.from({ length: levels }, () => 1 + random.below(250)),
+        1 + random.below(100),
+      )
+    default:
+      return wideTypeProgram(random.below(30_000))
+  }
+}
+
 /** A native over large values, and the lines that give it references to lists 1 and 2, or bytes of list 1. */
 interface LargeNative {
   readonly module: string
@@ -411,12 +545,18 @@ interface LargeNative {
 
 const LIST = vector(vector(U64))
 const LISTS = vector(LIST)
-const BOOL: Token = { kind: 'bool' }
 const lists: readonly Line[] = [
   ['imm_borrow_loc', 1],
   ['imm_borrow_loc', 2],
 ]
 const bytes: readonly Line[] = [['copy_loc', 3]]
+const mutable = (to: Token): Token => ({ kind: 'reference', mutable: true, to })
+/** A reference to the first vector of a list. */
+const longest = (list: number): readonly Line[] => [
+  ['mut_borrow_loc', list],
+  ['ld_u64', 0],
+  ['vec_mut_borrow', LIST],
+]
 const styles: readonly Line[] = [['ld_true'], ['ld_true'], ['ld_false'], ['ld_true']]
 const ofBytes = (module: string, name: string, result: Token = BYTES): LargeNative => ({
   module,
@@ -471,6 +611,36 @@ const LARGE_NATIVES: readonly LargeNative[] = [
   },
   {
     module: 'string',
+    name: 'internal_sub_string',
+    parameters: [reference(BYTES), U64, U64],
+    results: [BYTES],
+    typeArguments: [],
+    given: [
+      ['imm_borrow_loc', 3],
+      ['ld_u64', 1],
+      ['imm_borrow_loc', 3],
+      ['vec_len', U8],
+    ],
+  },
+  {
+    module: 'vector',
+    name: 'move_range',
+    parameters: [mutable(vector(T)), U64, U64, mutable(vector(T)), U64],
+    results: [],
+    typeArguments: [vector(U64)],
+    given: [
+      ...longest(1),
+      ['ld_u64', 1],
+      ...longest(1),
+      ['vec_len', vector(U64)],
+      ['ld_u64', 1],
+      ['sub'],
+      ...longest(2),
+      ['ld_u64', 1],
+    ],
+  },
+  {
+    module: 'string',
     name: 'internal_check_utf8',
     parameters: [reference(BYTES)],
     results: [BOOL],
@@ -517,7 +687,8 @@ function largeValueProgram(
     typeArguments.length > 0
       ? ['call_generic', { ...tested.call, typeArguments: [...typeArguments] }]
       : ['call', tested.call]
-  const code = [...fill, ...(isOfBytes ? encode : []), ...given, call, ['pop'], ...done] as Line[]
+  const drop = results.map((): Line => ['pop'])
+  const code = [...fill, ...(isOfBytes ? encode : []), ...given, call, ...drop, ...done] as Line[]
   const framework = FRAMEWORK.map((one) =>
     one.name === module ? { ...one, functions: [...one.functions, ...tested.assembly.functions] } : one,
   )
@@ -542,6 +713,7 @@ export function largeValuePrograms(items: number, copies: number): readonly Host
 }
 
 const KINDS = [
+  randomReadProgram,
   randomLargeValueProgram,
   treeProgram,
   chainProgram,

@@ -2,7 +2,7 @@ import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import { parseTypeTag, type StructTag } from '@ledger-state/type-tag'
 import { Meter } from '../src/budget/meter.js'
 import { DEFAULT_BUDGET } from '../src/budget/view-budget.js'
-import { LackingKeys, MoveAbort, PendingTask, VmFault } from '../src/faults/vm-fault.js'
+import { LackingKeys, MoveAbort, PendingTask, TurnOver, VmFault } from '../src/faults/vm-fault.js'
 import { LoadedModuleCache } from '../src/load/loaded-module-cache.js'
 import { runComputeTask } from '../src/natives/compute-tasks.js'
 import { NATIVES } from '../src/natives/native-table.js'
@@ -30,7 +30,8 @@ export interface NativeBedOptions {
   /** Flags that differ from those of the version. */
   readonly flags?: Readonly<Record<number, boolean>>
   /**
-   * Whether each key is lacking at its first read and tasks are done elsewhere, so that natives run again and again.
+   * Whether each key is lacking at its first read, tasks are done elsewhere, and a turn ends after each slice, so that
+   * natives run again and again.
    */
   readonly isInPieces?: boolean
 }
@@ -41,13 +42,15 @@ export class NativeBed {
   readonly #natives: NativeCall
   readonly #serializer: Serializer
   readonly meter = new Meter(DEFAULT_BUDGET)
+  readonly #isInPieces: boolean
 
   constructor(state: ViewState, { flags = {}, isInPieces = false }: NativeBedOptions = {}) {
+    this.#isInPieces = isInPieces
     const { meter } = this
     const access = new StateAccess(isInPieces ? lackingAtFirst(state) : state, meter, undefined)
     this.#world = new World(new LoadedModuleCache(1 << 26), NATIVES)
     this.#world.begin({ state: access, meter })
-    const real = repeat(() => readEnvironment(access, () => []))
+    const real = this.#repeat(() => readEnvironment(access, () => []))
     const environment: ChainSettings = { ...real, isFeatureOn: (flag) => flags[flag] ?? real.isFeatureOn(flag) }
     const layouts = new Layouts(this.#world, MAX_RUNTIME_LAYOUT_NODES.since34)
     this.#serializer = new Serializer(meter, this.#world.types, layouts)
@@ -79,7 +82,7 @@ export class NativeBed {
 
   /** A value by its BCS. */
   decode(type: string, bytes: Uint8Array): Value | undefined {
-    const work = repeat(() => this.#serializer.beginToValue(this.type(type), bytes))
+    const work = this.#repeat(() => this.#serializer.beginToValue(this.type(type), bytes))
     for (;;) {
       const end = work.continue()
       if (end) return end.result
@@ -91,11 +94,11 @@ export class NativeBed {
     const types = typeArguments.map((one) => (typeof one === 'string' ? this.type(one) : one))
     const tag = parseTypeTag(name) as StructTag
     // The module that hosts the native is the real framework's. Old frameworks may lack the declaration.
-    const module = repeat(() => this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module)))
+    const module = this.#repeat(() => this.#world.module(moduleNameOf(bytesToHexDigits(tag.address), tag.module)))
     const loaded = module.loaded.functions.get(tag.name) ?? module.loaded.functions.values().next().value!
     const instance = new FunctionInstance(module, loaded, types, NATIVES.get(name))
     try {
-      const results = repeat(
+      const results = this.#repeat(
         () => this.#natives.run(instance, args),
         (result) => this.#natives.provide(result),
       )
@@ -107,6 +110,19 @@ export class NativeBed {
         return { kind: 'error', error }
       }
       throw error
+    }
+  }
+
+  /** Repeats a step until it lacks nothing, each time in a new turn. */
+  #repeat<T>(step: () => T, provide?: (result: readonly Uint8Array[]) => void): T {
+    for (;;) {
+      if (this.#isInPieces) this.meter.beginTurn(1)
+      try {
+        return step()
+      } catch (error) {
+        if (error instanceof PendingTask && provide) provide(runComputeTask(error.task))
+        else if (!(error instanceof LackingKeys || error instanceof TurnOver)) throw error
+      }
     }
   }
 
@@ -128,17 +144,5 @@ function lackingAtFirst(state: ViewState): ViewState {
       asked.add(name)
       return NOT_LOADED
     },
-  }
-}
-
-/** Repeats a step until it lacks nothing. */
-function repeat<T>(step: () => T, provide?: (result: readonly Uint8Array[]) => void): T {
-  for (;;) {
-    try {
-      return step()
-    } catch (error) {
-      if (error instanceof PendingTask && provide) provide(runComputeTask(error.task))
-      else if (!(error instanceof LackingKeys)) throw error
-    }
   }
 }

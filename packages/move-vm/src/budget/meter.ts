@@ -7,7 +7,7 @@ const CONTAINER_BYTES = 88
 /** Heap bytes of a `vector<u8>`, in addition to its content: most of them are those of its `Uint8Array`. */
 const BYTE_VECTOR_BYTES = 264
 /** Bytes that a value in a container counts as. */
-const SLOT_BYTES = 8
+export const SLOT_BYTES = 8
 
 /** Counts what a run uses of its budget. `mark` and `undo` give back what an instruction used that has to run again. */
 export class Meter {

@@ -32,11 +32,11 @@ interface ReadParts {
   readonly depth: number
 }
 
-/** Decodes bytes, those of a large value in slices. After the first slice it has a copy of the bytes. */
+/** Decodes bytes, those of a large value in slices. The bytes must not change meanwhile. */
 export class ValueDecoder implements SlicedWork<Value | undefined> {
   readonly #meter: Meter
   readonly #closures: ClosureReader
-  #reader: ByteReader
+  readonly #reader: ByteReader
   readonly #unfinished: UnfinishedParts<ReadParts>
   #layout: RuntimeLayout | undefined
   #value: Value | undefined
@@ -67,18 +67,8 @@ export class ValueDecoder implements SlicedWork<Value | undefined> {
       throw error
     }
     this.#unfinished.endSlice()
-    if (this.#unfinished.length > 0) {
-      if (layout) this.#copyRest()
-      return undefined
-    }
+    if (this.#unfinished.length > 0) return undefined
     return { result: this.#reader.remaining === 0 ? this.#value : undefined }
-  }
-
-  /** Copies the bytes: a state has them for one turn only. */
-  #copyRest(): void {
-    const { bytes, offset } = this.#reader
-    this.#reader = new ByteReader(copyBytes(bytes))
-    this.#reader.offset = offset
   }
 
   #read(layout: RuntimeLayout, depth: number): Value {

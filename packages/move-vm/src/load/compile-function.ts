@@ -1,7 +1,6 @@
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import type {
   CodedFunction,
+  Constant,
   FieldDefinition,
   FunctionCode,
   FunctionHandle,
@@ -11,15 +10,14 @@ import type {
   StructDefinition,
 } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
-import { readInteger } from '../codec/integer-codec.js'
 import { malformedCode } from '../faults/vm-fault.js'
 import { FIRST_SIGNED, integerTypeOf } from '../types/integer-type.js'
 import { TYPE_BYTES, TYPE_WORK } from '../types/type.js'
-import { ByteVector } from '../values/byte-vector.js'
-import { type Value, VectorValue } from '../values/value.js'
+import type { Value } from '../values/value.js'
 import type { StepMeter } from './compile-meter.js'
 import { OP } from './opcode.js'
 import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_BYTES } from './open-type.js'
+import { type ConstantReading, readConstant } from './read-constant.js'
 
 /** What an instruction names if that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
@@ -127,6 +125,8 @@ class FunctionCompiler implements Compilation {
   readonly #substituted = new Map<readonly OpenType[], Map<OpenType, OpenType>>()
   /** Values of constants, by index. */
   readonly #constants = new Map<number, number>()
+  /** The constant that is being read, and how many of its bytes are left. */
+  #reading: { left: number; readonly steps: ConstantReading } | undefined
   readonly #closedLinks = new Set<OpenType>()
   readonly #own = new Set<OpenType>()
   #linkWork = 0
@@ -479,10 +479,10 @@ class FunctionCompiler implements Compilation {
       case 0x60:
         return this.#loadNumber('i256')
       case 0x07: {
-        const { type, bytes } = this.#entry(this.#module.code.constants)
-        const literal = this.#constant(this.#code.operands[this.#at]!, type, bytes)
+        const constant = this.#entry(this.#module.code.constants)
+        const literal = this.#constant(this.#code.operands[this.#at]!, constant)
         this.#emit(typeof this.#literals[literal] === 'object' ? OP.loadCopy : OP.load, literal)
-        this.#push(this.#typeOf(type))
+        this.#push(this.#typeOf(constant.type))
         return true
       }
       case 0x08:
@@ -801,14 +801,31 @@ class FunctionCompiler implements Compilation {
   }
 
   /** The literal with the value of a constant: one, however often the code names the constant. */
-  #constant(index: number, type: SignatureToken, bytes: Uint8Array): number {
+  #constant(index: number, constant: Constant): number {
     const known = this.#constants.get(index)
     if (known !== undefined) return known
-    const levels = type.kind !== 'vector' || type.element.kind === 'u8' ? 0 : type.element.kind === 'vector' ? 2 : 1
-    this.#keepPart(bytes.length >> 2, CONSTANT_BYTES + CONSTANT_GROWTH[levels] * bytes.length)
-    const literal = this.#literals.push(decodeConstant(type, bytes)) - 1
+    const { type, bytes } = constant
+    if (!this.#reading) {
+      const levels = type.kind !== 'vector' || type.element.kind === 'u8' ? 0 : type.element.kind === 'vector' ? 2 : 1
+      this.#keepPart(0, CONSTANT_BYTES + CONSTANT_GROWTH[levels] * bytes.length)
+      this.#reading = { left: bytes.length, steps: readConstant(constant) }
+    }
+    const literal = this.#literals.push(this.#finishConstant(this.#reading)) - 1
+    this.#reading = undefined
     this.#constants.set(index, literal)
     return literal
+  }
+
+  /** Reads the rest of a constant. If the turn ends on the way, the instruction continues with it. */
+  #finishConstant(reading: { left: number; readonly steps: ConstantReading }): Value {
+    for (;;) {
+      this.#meter.expectTurn()
+      const step = reading.steps.next()
+      const read = step.done ? reading.left : step.value
+      reading.left -= read
+      this.#meter.charge(read >> 2, 0)
+      if (step.done) return step.value
+    }
   }
 
   #loadNumber(kind: PrimitiveType): boolean {
@@ -962,40 +979,4 @@ export const VARIANT_SHIFT = 16
 /** Whether values of the type have no parts, so that a copy is the value itself. */
 function isPlain({ kind }: OpenType): boolean {
   return kind === 'bool' || kind === 'address' || integerTypeOf(kind) >= 0
-}
-
-function decodeConstant(type: SignatureToken, bytes: Uint8Array): Value {
-  const reader = new ByteReader(bytes)
-  try {
-    const value = readConstant(type, reader)
-    reader.expectEnd()
-    return value
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) throw malformedCode('a constant that does not decode')
-    throw error
-  }
-}
-
-function readConstant(type: SignatureToken, reader: ByteReader): Value {
-  switch (type.kind) {
-    case 'bool':
-      return reader.readBool()
-    case 'address':
-      return bytesToHexDigits(reader.readBytes(32))
-    case 'vector': {
-      if (type.element.kind === 'u8') return new ByteVector(copyBytes(reader.readByteString()))
-      const items: Value[] = []
-      for (let count = reader.readLength(); count > 0; count--) {
-        const start = reader.offset
-        items.push(readConstant(type.element, reader))
-        if (reader.offset === start) throw malformedCode('a constant of no bytes')
-      }
-      return new VectorValue(items)
-    }
-    default: {
-      const integer = integerTypeOf(type.kind)
-      if (integer < 0) throw malformedCode(`a constant of type ${type.kind}`)
-      return readInteger(reader, integer)
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
-import { malformedCode } from '../faults/vm-fault.js'
+import { malformedCode, type VmFault } from '../faults/vm-fault.js'
 import { TYPE_WORK } from '../types/type.js'
 import { type CompileMeter, UNMETERED } from './compile-meter.js'
 
@@ -51,8 +51,8 @@ export type OpenType =
       readonly abilities: number
     })
 
-/** Most types in a substituted type. A type of a verified module has at most 128 types in it. */
-const MAX_NODES = 4_096
+/** Most types in a type. A type of a verified module has at most 256. Making this many takes a millisecond or two. */
+const MAX_NODES = 2_048
 
 /** Heap bytes of a type with its keys and entries, and for each part that it names; measured on Node 24. */
 export const OPEN_TYPE_BYTES = 320
@@ -108,7 +108,15 @@ export class OpenTypes {
     return struct
   }
 
+  /** The type that a token names. @throws VmFault if it has too many parts */
   of(token: SignatureToken): OpenType {
+    const known = this.#tokens.get(token)
+    if (known) return known
+    if (this.sizeOf(token) > MAX_NODES) throw tooManyParts()
+    return this.#of(token)
+  }
+
+  #of(token: SignatureToken): OpenType {
     const known = this.#tokens.get(token)
     if (known) return known
     const type = this.#convert(token)
@@ -149,18 +157,22 @@ export class OpenTypes {
     return size
   }
 
+  #ofAll(tokens: readonly SignatureToken[]): OpenType[] {
+    return tokens.map((token) => this.#of(token))
+  }
+
   #convert(token: SignatureToken): OpenType {
     switch (token.kind) {
       case 'vector':
-        return this.vector(this.of(token.element))
+        return this.vector(this.#of(token.element))
       case 'struct':
-        return this.struct(this.nameOf(token.module), token.name, this.ofAll(token.typeArguments))
+        return this.struct(this.nameOf(token.module), token.name, this.#ofAll(token.typeArguments))
       case 'typeParameter':
         return this.typeParameter(token.index)
       case 'reference':
-        return this.reference(this.of(token.to), token.mutable)
+        return this.reference(this.#of(token.to), token.mutable)
       case 'function':
-        return this.function(this.ofAll(token.parameters), this.ofAll(token.results), token.abilities)
+        return this.function(this.#ofAll(token.parameters), this.#ofAll(token.results), token.abilities)
       default:
         return this.plain(token.kind)
     }
@@ -261,7 +273,7 @@ export class OpenTypes {
     budget: { left: number; readonly meter: CompileMeter },
   ): OpenType {
     if (!type.isOpen) return type
-    if (--budget.left < 0) throw malformedCode('a type of too many parts')
+    if (--budget.left < 0) throw tooManyParts()
     const parts = partCount(type)
     budget.meter.charge(TYPE_WORK + parts, OPEN_TYPE_BYTES + PART_BYTES * parts)
     const all = (types: readonly OpenType[]) => types.map((one) => this.#substitute(one, typeArguments, budget))
@@ -283,6 +295,10 @@ export class OpenTypes {
         return type
     }
   }
+}
+
+function tooManyParts(): VmFault {
+  return malformedCode('a type of too many parts')
 }
 
 /** Number of the types that a type names itself. */

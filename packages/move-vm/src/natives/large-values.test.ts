@@ -1,8 +1,26 @@
-import { describe, expect, it } from 'vitest'
-import { plain, runToEnd } from '../../testing/hostile-program-run.js'
-import { largeValuePrograms } from '../../testing/hostile-programs.js'
+import { createStepCounter } from '@ledger-state/testing/count-steps'
+import { afterAll, describe, expect, it } from 'vitest'
+import { faultsOfProgram, plain, runToEnd, stateOfProgram } from '../../testing/hostile-program-run.js'
+import { largeReadPrograms, largeValuePrograms } from '../../testing/hostile-programs.js'
 import { TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
+
+describe('a large value that a run reads takes several turns, none of which is long', () => {
+  const counter = createStepCounter()
+  afterAll(() => counter.stop())
+
+  it.each(largeReadPrograms().map((program, at) => [at, program.kind, program] as const))(
+    '%i: %s',
+    (_, _kind, program) => {
+      expect(faultsOfProgram(program, {}, counter)).toEqual([])
+      const { args } = program
+      const answers = [1, 1_024, 1e9].map((turn) => {
+        return runToEnd(createVm(), stateOfProgram(program), { budget: {}, turn, args })
+      })
+      expect(answers.map(({ kind }) => kind)).toEqual(['results', 'results', 'results'])
+    },
+  )
+})
 
 describe('a native over a large value has the same results and usage in turns of any size', () => {
   it.each(largeValuePrograms(9_000, 2).map((program) => [program.kind, program] as const))('%s', (_, { modules }) => {

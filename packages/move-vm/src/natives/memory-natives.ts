@@ -1,7 +1,8 @@
+import { inSteps } from '../sliced-work.js'
 import { ByteVector } from '../values/byte-vector.js'
-import { StructValue } from '../values/value.js'
+import { StructValue, type Value } from '../values/value.js'
 import { indexOf, itemsOf, setValueAt, valueAt } from './arguments.js'
-import type { Native } from './native.js'
+import type { Native, NativeContext } from './native.js'
 
 const FLAG = 80
 const SWAP_UNAVAILABLE = 0xd_0001
@@ -14,12 +15,79 @@ const ELEMENT_BYTES = 8
 /** Variants of `0x1::cmp::Ordering`. */
 const ORDERING = { less: 0, equal: 1, greater: 2 } as const
 
-/** Moves elements of an array to an index of another. */
-function moveItems<T>(from: T[], start: number, count: number, to: T[], at: number): void {
-  const moved = from.splice(start, count)
-  const behind = to.splice(at)
-  for (const item of moved) to.push(item)
-  for (const item of behind) to.push(item)
+/** Elements that are moved at once, in a fraction of a millisecond. */
+const MOVED_AT_ONCE = 8_192
+
+/** A part of a vector, and the index of another vector that it is moved to. */
+interface MovedRange {
+  readonly start: number
+  readonly count: number
+  readonly at: number
+}
+
+/** Moves a range in slices. It checks the range first: the vectors change, and the native may run again meanwhile. */
+function* moveRange(context: NativeContext, from: Value, to: Value, range: MovedRange): Generator<void, void, void> {
+  const { start, count, at } = range
+  const expectBounds = (fromLength: number, toLength: number, elementBytes: number): void => {
+    if (start + count > fromLength || at > toLength) context.abort(OUT_OF_BOUNDS)
+    context.charge(10 + (fromLength - start + toLength - at) / ELEMENTS_PER_INSTRUCTION)
+    context.chargeBytes(count * elementBytes)
+  }
+  if (from instanceof ByteVector && to instanceof ByteVector) {
+    expectBounds(from.length, to.length, 1)
+    const moved = from.splice(start, count, new Uint8Array(0))
+    if (moved.length + to.length > MOVED_AT_ONCE) yield
+    to.splice(at, 0, moved)
+    return
+  }
+  expectBounds(itemsOf(from).length, itemsOf(to).length, ELEMENT_BYTES)
+  yield* moveItems(itemsOf(from), itemsOf(to), range)
+}
+
+/** Moves elements of an array to an index of another one. No array ever has empty places. */
+function* moveItems<T>(from: T[], to: T[], { start, count, at }: MovedRange): Generator<void, void, void> {
+  if (from === to) throw new TypeError('a range of a vector is moved to the vector itself')
+  const moved: T[] = []
+  const { length } = to
+  /** How often each step is done, with numbers from 0 on. */
+  const steps: readonly (readonly [times: number, step: (index: number) => void])[] = [
+    [count, (index) => moved.push(from[start + index]!)],
+    [
+      from.length - start - count,
+      (index) => {
+        from[start + index] = from[start + count + index]!
+      },
+    ],
+    [
+      1,
+      () => {
+        from.length -= count
+      },
+    ],
+    [count, (index) => to.push(moved[index]!)],
+    [
+      length - at,
+      (index) => {
+        to[length - 1 - index + count] = to[length - 1 - index]!
+      },
+    ],
+    [
+      count,
+      (index) => {
+        to[at + index] = moved[index]!
+      },
+    ],
+  ]
+  let left = MOVED_AT_ONCE
+  for (const [times, step] of steps) {
+    for (let index = 0; index < times; index++) {
+      if (left-- === 0) {
+        left = MOVED_AT_ONCE
+        yield
+      }
+      step(index)
+    }
+  }
 }
 
 export const MEMORY_NATIVES: Readonly<Record<string, Native>> = {
@@ -33,23 +101,9 @@ export const MEMORY_NATIVES: Readonly<Record<string, Native>> = {
   },
   '0x1::vector::move_range': (context, [fromReference, removal, length, toReference, insertion]) => {
     if (!context.isFeatureOn(FLAG)) context.abort(MOVE_RANGE_UNAVAILABLE)
-    const from = valueAt(fromReference)
-    const to = valueAt(toReference)
-    const start = indexOf(removal)
-    const count = indexOf(length)
-    const at = indexOf(insertion)
-    const expectBounds = (fromLength: number, toLength: number, elementBytes: number): void => {
-      if (start + count > fromLength || at > toLength) context.abort(OUT_OF_BOUNDS)
-      context.charge(10 + (fromLength - start + toLength - at) / ELEMENTS_PER_INSTRUCTION)
-      context.chargeBytes(count * elementBytes)
-    }
-    if (from instanceof ByteVector && to instanceof ByteVector) {
-      expectBounds(from.length, to.length, 1)
-      to.splice(at, 0, from.splice(start, count, new Uint8Array(0)))
-    } else {
-      expectBounds(itemsOf(from).length, itemsOf(to).length, ELEMENT_BYTES)
-      moveItems(itemsOf(from), start, count, itemsOf(to), at)
-    }
+    const range = { start: indexOf(removal), count: indexOf(length), at: indexOf(insertion) }
+    const [from, to] = [valueAt(fromReference), valueAt(toReference)]
+    context.inSlices(() => inSteps(moveRange(context, from, to, range)))
     return []
   },
   '0x1::cmp::compare': (context, [left, right]) => {

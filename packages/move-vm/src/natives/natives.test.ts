@@ -1,5 +1,5 @@
 import { hexToBytes, parseAddress } from '@ledger-state/core'
-import { bytesToHexDigits } from '@ledger-state/core/bytes'
+import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { hasSharedData } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { sha3_256 } from '@noble/hashes/sha3.js'
@@ -205,6 +205,66 @@ describe.skipIf(!hasSharedData).each([
     const off = new NativeBed(state, { isInPieces, flags: { 80: false } })
     expect(off.call('0x1::mem::swap', ['u8'], ref(1), ref(2))).toEqual(abort(0xd0001))
     expect(off.call('0x1::vector::move_range', ['u8'], ref(bytes()), 0, 0, ref(bytes()), 0)).toEqual(abort(0xd0002))
+  })
+
+  it('move long ranges as short ones', () => {
+    const longList = fc.tuple(fc.nat(30_000), fc.nat(9)).map(([length, salt]) => {
+      return Array.from({ length }, (_, at) => (at * 7 + salt) % 251)
+    })
+    fc.assert(
+      fc.property(longList, longList, fc.nat(), fc.nat(), fc.nat(), (from, to, first, most, place) => {
+        const start = first % (from.length + 1)
+        const count = most % (from.length - start + 1)
+        const at = place % (to.length + 1)
+        const [a, b] = [new VectorValue([...from]), new VectorValue([...to])]
+        bed = new NativeBed(state, { isInPieces })
+        bed.results('0x1::vector::move_range', ['u64'], ref(a), start, count, ref(b), at)
+        const moved = from.splice(start, count)
+        to.splice(at, 0, ...moved)
+        expect(a.items).toEqual(from)
+        expect(b.items).toEqual(to)
+      }),
+      { numRuns: 20 },
+    )
+    const one = ref(new VectorValue([1, 2, 3]))
+    expect(bed.call('0x1::vector::move_range', ['u64'], one, 0, 1, one, 0)).toMatchObject({ kind: 'error' })
+  })
+
+  it('check and cut long texts as short ones', () => {
+    const check = (text: Uint8Array) =>
+      bed.results('0x1::string::internal_check_utf8', [], ref(new ByteVector(copyBytes(text))))[0]
+    const cut = (text: Uint8Array, from: number, to: number) =>
+      bed.results(
+        '0x1::string::internal_sub_string',
+        [],
+        ref(new ByteVector(copyBytes(text))),
+        from,
+        to,
+      )[0] as ByteVector
+    const border = 1 << 16
+    for (const character of ['a', 'é', '€', '𝄞']) {
+      const bytes = new TextEncoder().encode(character)
+      for (let before = 0; before < 5; before++) {
+        const text = new TextEncoder().encode('a'.repeat(border - before) + character + 'b'.repeat(border))
+        expect(check(text), `${character} ${before}`).toBe(true)
+        for (let at = 0; at < bytes.length; at++) {
+          const damaged = Uint8Array.from(text)
+          damaged[border - before + at] = 0xff
+          expect(check(damaged)).toBe(false)
+          const short = [...text.subarray(0, border - before + at), ...text.subarray(border - before + at + 1)]
+          expect(check(Uint8Array.from(short))).toBe(bytes.length === 1)
+        }
+      }
+    }
+    expect(check(new Uint8Array(3 * border).fill(0x80))).toBe(false)
+    const long = Uint8Array.from({ length: (1 << 20) + 5 }, (_, at) => at % 251)
+    for (const [from, to] of [
+      [0, long.length],
+      [3, long.length - 1],
+      [7, 7],
+    ] as const) {
+      expect(Buffer.compare(cut(long, from, to).view(), long.subarray(from, to))).toBe(0)
+    }
   })
 
   it('compare values, not their bytes', () => {

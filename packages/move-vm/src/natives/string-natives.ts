@@ -1,5 +1,5 @@
-import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
-import type { SlicedWork } from '../sliced-work.js'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { inSteps, type SlicedWork } from '../sliced-work.js'
 import { booleanOf, bytesAt, indexOf, toMoveString, toVector, valueAt } from './arguments.js'
 import { formatList, formatValue } from './format-value.js'
 import type { Native } from './native.js'
@@ -12,6 +12,13 @@ const BYTES_PER_INSTRUCTION = 16
 
 /** Bytes that a search compares at once. */
 const SEARCHED_AT_ONCE = 16_384
+
+/** Bytes whose encoding is checked at once, and bytes that are copied at once. */
+const CHECKED_AT_ONCE = 1 << 16
+const COPIED_AT_ONCE = 1 << 20
+
+/** Most bytes of a character after its first one. */
+const MOST_CONTINUATIONS = 3
 
 /** Whether a byte continues a UTF-8 character. */
 function isContinuation(byte: number): boolean {
@@ -67,11 +74,32 @@ class Search implements SlicedWork<number> {
   }
 }
 
+/** Checks in slices, each of whole characters, whether bytes are UTF-8. */
+function* checkUtf8(bytes: Uint8Array): Generator<void, boolean, void> {
+  for (let at = 0; at < bytes.length; ) {
+    if (at > 0) yield
+    let end = Math.min(at + CHECKED_AT_ONCE, bytes.length)
+    for (let back = 0; back < MOST_CONTINUATIONS && end < bytes.length && isContinuation(bytes[end]!); back++) end--
+    if (decodeUtf8(bytes.subarray(at, end)) === undefined) return false
+    at = end
+  }
+  return true
+}
+
+function* copyInSteps(bytes: Uint8Array, start: number, end: number): Generator<void, Uint8Array, void> {
+  const copy = new Uint8Array(end - start)
+  for (let at = start; at < end; at += COPIED_AT_ONCE) {
+    if (at > start) yield
+    copy.set(bytes.subarray(at, Math.min(at + COPIED_AT_ONCE, end)), at - start)
+  }
+  return copy
+}
+
 export const STRING_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::string::internal_check_utf8': (context, [reference]) => {
     const bytes = bytesAt(reference)
     context.charge(5 + bytes.length / BYTES_PER_INSTRUCTION)
-    return [decodeUtf8(bytes) !== undefined]
+    return [context.inSlices(() => inSteps(checkUtf8(bytes)))]
   },
   '0x1::string::internal_is_char_boundary': (context, [reference, position]) => {
     const bytes = bytesAt(reference)
@@ -87,7 +115,7 @@ export const STRING_NATIVES: Readonly<Record<string, Native>> = {
     if (end > bytes.length) context.fault(INVARIANT_VIOLATION, 'a substring beyond the end of its text')
     context.charge(5)
     context.chargeBytes(end - start)
-    return [toVector(copyBytes(bytes, start, end))]
+    return [toVector(context.inSlices(() => inSteps(copyInSteps(bytes, start, end))))]
   },
   '0x1::string::internal_index_of': (context, [reference, pattern]) => {
     const text = bytesAt(reference)

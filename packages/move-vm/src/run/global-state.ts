@@ -5,8 +5,10 @@ import type { Meter } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
 import type { Globals } from '../natives/native.js'
+import type { SlicedWork } from '../sliced-work.js'
 import type { StructType, Type } from '../types/type.js'
 import { Reference, type Slot, type Value } from '../values/value.js'
+import { beginToReadGroup, type GroupMembers } from './group-members.js'
 import type { Serializer } from './serializer.js'
 import { SlicedWorks } from './sliced-works.js'
 import type { StateAccess } from './state-access.js'
@@ -15,6 +17,10 @@ import type { World } from './world.js'
 
 /** A place for one value; empty if there is none. */
 type Cell = Slot[]
+
+const NO_GROUP: SlicedWork<GroupMembers> = { continue: () => ({ result: NO_MEMBERS }) }
+const NO_MEMBERS: GroupMembers = new Map()
+const NO_VALUE: SlicedWork<undefined> = { continue: () => ({ result: undefined }) }
 
 interface GlobalStateParts {
   readonly state: StateAccess
@@ -30,16 +36,18 @@ export class GlobalState implements Globals {
   readonly #serializer: Serializer
   /** Resources by type and address. */
   readonly #resources = new Map<Type, Map<string, Cell>>()
-  /** Members of a group by their types' texts, by the address and the text of the group. */
-  readonly #groups = new Map<string, ReadonlyMap<string, Uint8Array>>()
+  /** Members of groups, by the address and the text of the group. */
+  readonly #groups = new Map<string, GroupMembers>()
   /** Items by handle and key. */
   readonly #items = new Map<string, Cell>()
 
+  readonly #meter: Meter
   readonly #decoding: SlicedWorks
-  /** Name of the place whose value is being decoded. */
+  /** Name of the place that is being decoded. */
   #decodedPlace: string | undefined
 
   constructor({ state, world, serializer, meter }: GlobalStateParts) {
+    this.#meter = meter
     this.#decoding = new SlicedWorks(meter)
     this.#state = state
     this.#world = world
@@ -67,23 +75,22 @@ export class GlobalState implements Globals {
     // Steps that may lack modules come first, so that the value is read once.
     this.#serializer.prepare(type)
     const stored = this.#world.storedType(type)
-    const bytes =
-      stored.group === undefined
-        ? this.#state.read(storedKeyAt(stored, address))
-        : this.#readGroup(stored, address).get(stored.text)
-    if (bytes === undefined) return undefined
-    const value = this.#decode(`${address}${type.id}`, type, bytes)
-    if (value !== undefined) return value
-    const text = `Failed to deserialize resource ${stored.text} at ${address}!`
-    throw new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
+    const members = stored.group === undefined ? undefined : this.#readGroup(stored, address)
+    const read = () => (members ? members.get(stored.member) : this.#state.read(storedKeyAt(stored, address)))
+    return this.#decode(`${address}${type.id}`, type, read, () => {
+      const text = `Failed to deserialize resource ${stored.text} at ${address}!`
+      return new VmFault(STATUS.FAILED_TO_DESERIALIZE_RESOURCE, text)
+    })
   }
 
-  #readGroup(stored: StoredType, address: string): ReadonlyMap<string, Uint8Array> {
+  #readGroup(stored: StoredType, address: string): GroupMembers {
     const name = `${address} ${stored.group}`
     const known = this.#groups.get(name)
     if (known) return known
-    const bytes = this.#state.read(storedKeyAt(stored, address))
-    const members = bytes ? this.#world.groupMembers.read(bytes) : new Map<string, Uint8Array>()
+    const members = this.#inSlices<GroupMembers | undefined>(name, () => {
+      const bytes = this.#state.read(storedKeyAt(stored, address))
+      return bytes ? beginToReadGroup(bytes, this.#meter) : NO_GROUP
+    })
     if (!members) {
       throw new VmFault(
         STATUS.FAILED_TO_DESERIALIZE_RESOURCE,
@@ -95,16 +102,31 @@ export class GlobalState implements Globals {
   }
 
   /**
-   * Decodes a value of a place.
+   * The value of a place; undefined if there is none. A place that continues is not read again.
+   * @throws as `#inSlices`; the fault for bytes that are not a value of the type
+   */
+  #decode(place: string, type: Type, read: () => Uint8Array | undefined, unreadable: () => VmFault): Value | undefined {
+    let isAbsent = false
+    const value = this.#inSlices<Value | undefined>(place, () => {
+      const bytes = read()
+      isAbsent = bytes === undefined
+      return bytes === undefined ? NO_VALUE : this.#serializer.beginToValue(type, bytes)
+    })
+    if (value === undefined && !isAbsent) throw unreadable()
+    return value
+  }
+
+  /**
+   * Reads what is stored at a place.
    * @throws VmFault; TurnOver, after which the same place continues
    */
-  #decode(place: string, type: Type, bytes: Uint8Array): Value | undefined {
+  #inSlices<T>(place: string, begin: () => SlicedWork<T>): T {
     if (this.#decodedPlace !== place) this.#decoding.clear()
     this.#decodedPlace = place
     this.#decoding.restart()
-    const value = this.#decoding.do(() => this.#serializer.beginToValue(type, bytes))
+    const result = this.#decoding.do(begin)
     this.#decoding.clear()
-    return value
+    return result
   }
 
   borrowResource(address: string, type: Type): Reference | undefined {
@@ -139,11 +161,11 @@ export class GlobalState implements Globals {
     const known = this.#items.get(name)
     if (known) return known
     this.#serializer.prepare(type)
-    const bytes = this.readItemBytes(handle, key)
-    const value = bytes === undefined ? undefined : this.#decode(name, type, bytes)
-    if (bytes !== undefined && value === undefined) {
-      throw new VmFault(STATUS.VM_EXTENSION_ERROR, `cannot deserialize table value of table ${handle}`)
-    }
+    const read = () => this.readItemBytes(handle, key)
+    const value = this.#decode(name, type, read, () => {
+      const text = `cannot deserialize table value of table ${handle}`
+      return new VmFault(STATUS.VM_EXTENSION_ERROR, text)
+    })
     const cell = [value]
     this.#items.set(name, cell)
     return cell

@@ -1,43 +1,53 @@
-import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { readStructTag, typeTagToText } from '@ledger-state/type-tag'
+import { skipStructTag } from '@ledger-state/type-tag'
+import type { Meter } from '../budget/meter.js'
+import { inSteps, type SlicedWork } from '../sliced-work.js'
 
-/** Most tags that are kept. Few types of a chain are members of groups. */
-const MOST_TAGS = 1_024
+/** Members of a stored resource group, by the hex digits of the tags of their types. */
+export type GroupMembers = ReadonlyMap<string, Uint8Array>
 
-/** Reads the members of resource groups. It keeps the texts of tags without type arguments, which most members have. */
-export class GroupMembers {
-  readonly #texts = new Map<string, string>()
+/** Heap bytes of a member in addition to the digits of its tag, and its work in instructions. */
+const MEMBER_BYTES = 240
+const MEMBER_WORK = 16
+/** Bytes of tags that are read at once, in a fraction of a millisecond. Each member counts for at least some. */
+const BYTES_AT_ONCE = 16_384
+const LEAST_BYTES = 64
+/** Longest tag of a member: three times the longest that a resource of the vm has. */
+const LONGEST_TAG = 16_384
 
-  /** The members of a stored group by the texts of their types; undefined if the bytes are not a group. */
-  read(bytes: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
-    const reader = new ByteReader(bytes)
-    const members = new Map<string, Uint8Array>()
-    try {
-      for (let count = reader.readLength(); count > 0; count--) {
-        members.set(this.#readTag(reader), reader.readByteString())
+/**
+ * Begins to read the members of a stored group. The result is undefined if the bytes are not a group. What it charges
+ * is charged once.
+ */
+export function beginToReadGroup(bytes: Uint8Array, meter: Meter): SlicedWork<GroupMembers | undefined> {
+  return inSteps(readGroup(bytes, meter))
+}
+
+function* readGroup(bytes: Uint8Array, meter: Meter): Generator<void, GroupMembers | undefined, void> {
+  const reader = new ByteReader(bytes)
+  const members = new Map<string, Uint8Array>()
+  try {
+    let left = BYTES_AT_ONCE
+    for (let count = reader.readLength(); count > 0; count--) {
+      const start = reader.offset
+      const tag = new ByteReader(bytes, start, Math.min(start + LONGEST_TAG, bytes.length))
+      skipStructTag(tag)
+      reader.offset = tag.offset
+      const length = tag.offset - start
+      meter.chargeOnce(MEMBER_WORK)
+      meter.chargeBytesOnce(MEMBER_BYTES + 2 * length)
+      members.set(bytesToHexDigits(bytes.subarray(start, tag.offset)), reader.readByteString())
+      left -= Math.max(length, LEAST_BYTES)
+      if (left <= 0) {
+        left = BYTES_AT_ONCE
+        yield
       }
-      reader.expectEnd()
-      return members
-    } catch (error) {
-      if (isLedgerStateError(error, 'invalid_bcs')) return undefined
-      throw error
     }
-  }
-
-  #readTag(reader: ByteReader): string {
-    const start = reader.offset
-    reader.skip(ADDRESS_LENGTH)
-    // Skips the names of the module and of the struct.
-    reader.skip(reader.readLength())
-    reader.skip(reader.readLength())
-    const isPlain = reader.readLength() === 0
-    const name = isPlain ? bytesToHexDigits(reader.bytes.subarray(start, reader.offset)) : undefined
-    const known = name === undefined ? undefined : this.#texts.get(name)
-    if (known !== undefined) return known
-    reader.offset = start
-    const text = typeTagToText(readStructTag(reader))
-    if (name !== undefined && this.#texts.size < MOST_TAGS) this.#texts.set(name, text)
-    return text
+    reader.expectEnd()
+    return members
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
   }
 }

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
-import type { Meter } from '../budget/meter.js'
+import { type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
 import { type FaultPlace, isRetried, MoveAbort, malformedCode, TurnOver, VmFault } from '../faults/vm-fault.js'
 import {
@@ -57,9 +57,6 @@ const NO_LOCALS: readonly Slot[] = new Array<Slot>(MAX_LOCALS).fill(undefined)
 
 /** Sub-statuses of `VECTOR_OPERATION_ERROR`. */
 const VECTOR_FAULT = { outOfBounds: 1n, popOfEmpty: 2n, wrongLength: 3n } as const
-
-/** Bytes that are charged for each element. */
-const SLOT_BYTES = 8
 
 /**
  * Bytes that are copied or compared in the time of one instruction. They count towards a turn; `meter.bytes` is their

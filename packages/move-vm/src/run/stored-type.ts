@@ -1,4 +1,5 @@
-import { allocateBytes, writeHexBytes } from '@ledger-state/core/bytes'
+import { ByteWriter } from '@ledger-state/core'
+import { allocateBytes, bytesToHexDigits, writeHexBytes } from '@ledger-state/core/bytes'
 import {
   resourceGroupKey,
   resourceKey,
@@ -6,6 +7,7 @@ import {
   type StructTag,
   typeTagSize,
   typeTagToText,
+  writeStructTag,
 } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
@@ -16,8 +18,10 @@ const NO_ADDRESS = new Uint8Array(32)
 
 /** Place in the state at which resources of a type are stored. */
 export interface StoredType {
-  /** Canonical text of the type, by which groups name their members. */
+  /** Canonical text of the type. */
   readonly text: string
+  /** Hex digits of the tag of the type, by which groups name their members. */
+  readonly member: string
   /** Canonical text of the group that the type is a member of. */
   readonly group: string | undefined
   /** The key of the resource, or of its group, at address zero. */
@@ -35,9 +39,16 @@ export function storedTypeOf(tag: StructTag, group: StructTag | undefined): Stor
   if (TAG_COST.node * typeTagSize(tag) + text.length > TAG_COST.most) throw new VmFault(STATUS.TYPE_TAG_LIMIT_EXCEEDED)
   return {
     text,
+    member: memberNameOf(tag),
     group: group && typeTagToText(group),
     key: group ? resourceGroupKey(NO_ADDRESS, group) : resourceKey(NO_ADDRESS, tag),
   }
+}
+
+function memberNameOf(tag: StructTag): string {
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  return bytesToHexDigits(writer.toBytes())
 }
 
 /** The state key of a resource, or of its group, at an address of 64 hex digits. */

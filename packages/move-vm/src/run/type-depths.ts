@@ -8,7 +8,16 @@ import type { DepthFormula, Levels } from './layout-tables.js'
 import type { World } from './world.js'
 
 const NO_TERMS: ReadonlyMap<number, number> = new Map()
+const NO_LEVELS: Levels = { constant: 0, terms: NO_TERMS }
 const ONE_LEVEL: Levels = { constant: 1, terms: NO_TERMS }
+
+/** The formula of a struct as far as its fields are known. A step that runs again continues with the next field. */
+interface UnfinishedFormula {
+  next: number
+  work: number
+  levels: Levels
+  readonly uses: Set<DepthFormula>
+}
 
 /**
  * Checks in one run that values of types are not too deep. Each struct has one formula, so that the work grows with the
@@ -19,6 +28,7 @@ export class TypeDepths {
   readonly #meter: Meter
   readonly #shallow = new Set<Type>()
   readonly #begun = new Set<LoadedStruct>()
+  readonly #unfinished = new Map<LoadedStruct, UnfinishedFormula>()
 
   constructor(world: World) {
     this.#world = world
@@ -75,22 +85,26 @@ export class TypeDepths {
 
   #makeFormula(module: ModuleInstance, struct: LoadedStruct, above: number): DepthFormula {
     const { types } = module.loaded
-    const uses = new Set<DepthFormula>()
-    let work = 1
-    let levels: Levels = { constant: 0, terms: NO_TERMS }
-    for (const { type } of fieldsOf(struct.definition)) {
+    const fields = fieldsOf(struct.definition)
+    const begun = this.#unfinished.get(struct) ?? { next: 0, work: 1, levels: NO_LEVELS, uses: new Set() }
+    this.#unfinished.set(struct, begun)
+    for (; begun.next < fields.length; begun.next++) {
       this.#meter.expectTurn()
+      const { type } = fields[begun.next]!
       const size = types.sizeOf(type)
       this.#meter.chargeInstructions(size)
+      begun.levels = deepest(begun.levels, this.#levelsOfField(types.of(type), begun.uses, above + 1))
+      begun.work += size
+      this.#meter.keep(size, 0)
+      // Counted last: a turn that has just begun always comes to its first field.
       this.#meter.countWork(size)
-      work += size
-      levels = deepest(levels, this.#levelsOfField(types.of(type), uses, above + 1))
     }
-    this.#meter.chargeInstructions(1)
-    const { constant, terms } = under(1, levels)
+    this.#world.charge(1)
+    const { constant, terms } = under(1, begun.levels)
     if (constant > MAX_VALUE_DEPTH) throw valueTooDeep()
-    this.#meter.keep(work, 0)
+    this.#unfinished.delete(struct)
     this.#world.recount(module.loaded)
+    const { uses, work } = begun
     return { constant: Math.max(constant, 1), terms, module, uses, work, run: this.#world.run }
   }
 

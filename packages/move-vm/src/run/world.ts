@@ -14,7 +14,6 @@ import { withOpaqueResults } from '../natives/opaque-results.js'
 import { type StructType, TYPE_BYTES, TYPE_PART_BYTES, TYPE_WORK, type Type } from '../types/type.js'
 import { CompileCharge } from './compile-charge.js'
 import { type ChainSettings, readEnvironment } from './environment.js'
-import { GroupMembers } from './group-members.js'
 import { FunctionInstance, type LinkedFunction, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
 import { areSameLists } from './same-types.js'
@@ -51,7 +50,6 @@ export class StaleWorld {}
 export class World {
   readonly types = new TypeTable()
   readonly layouts = new LayoutTables()
-  readonly groupMembers = new GroupMembers()
   readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
   readonly #modules = new Map<string, ModuleInstance>()

@@ -1,9 +1,10 @@
 import { ADDRESS_LENGTH, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { bytesToHexDigits, copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
 import { ABILITY } from '@ledger-state/move-module'
+import { type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { readInteger } from '../codec/integer-codec.js'
 import { STATUS } from '../faults/status.js'
-import { VmFault } from '../faults/vm-fault.js'
+import { isRetried, VmFault } from '../faults/vm-fault.js'
 import type { TypeLayoutField } from '../natives/native.js'
 import type { ChainSettings } from '../run/environment.js'
 import type { FunctionInstance } from '../run/instances.js'
@@ -14,15 +15,52 @@ import type { StructType, Type } from '../types/type.js'
 import { ByteVector } from '../values/byte-vector.js'
 import { StructValue, type Value, VectorValue } from '../values/value.js'
 
-/**
- * A value that was read, or the way to make it: a vector of nodes, a struct of nodes, or a constructor that runs on
- * nodes.
- */
-export type ArgumentNode =
-  | { readonly kind: 'value'; value: Value }
-  | { readonly kind: 'vector'; readonly items: readonly ArgumentNode[] }
-  | { readonly kind: 'struct'; readonly variant: number; readonly items: readonly ArgumentNode[] }
-  | { readonly kind: 'call'; readonly callee: FunctionInstance; readonly args: readonly ArgumentNode[]; result?: Value }
+/** A value that is not made yet: constructors have to run for some of its parts, or for the value itself. */
+class UnmadeValue {
+  /** Makes the value, once those constructors have run. */
+  readonly make: () => Value
+
+  constructor(make: () => Value) {
+    this.make = make
+  }
+}
+
+/** The parts of a value, in order. */
+class Parts {
+  readonly #values: Value[] = []
+  readonly #unmade: { readonly at: number; readonly part: UnmadeValue }[] = []
+
+  push(part: Value | UnmadeValue): void {
+    if (part instanceof UnmadeValue) {
+      this.#unmade.push({ at: this.#values.length, part })
+      this.#values.push(false)
+    } else this.#values.push(part)
+  }
+
+  /** Makes what `make` makes of the parts: at once, if all of them are made. */
+  toValue(make: (values: Value[]) => Value): Value | UnmadeValue {
+    return this.#unmade.length === 0 ? make(this.#values) : new UnmadeValue(() => make(this.made()))
+  }
+
+  /** The values of all parts, once their constructors have run. */
+  made(): Value[] {
+    for (const { at, part } of this.#unmade) this.#values[at] = part.make()
+    return this.#values
+  }
+}
+
+/** A constructor that has to run. Those of its arguments come before it. */
+export interface ConstructorCall {
+  readonly callee: FunctionInstance
+  readonly args: Parts
+  result?: Value
+}
+
+/** An argument that was read. Its value can be made once the constructors have run, in this order. */
+export interface ReadArgument {
+  readonly calls: ConstructorCall[]
+  readonly value: () => Value
+}
 
 const STRUCT_CONSTRUCTORS_FLAG = 15
 const PUBLIC_STRUCTS_FLAG = 109
@@ -81,36 +119,80 @@ function undecodable(): VmFault {
   return new VmFault(STATUS.FAILED_TO_DESERIALIZE_ARGUMENT, '[VM] failed to deserialize argument')
 }
 
-/** Reads one argument of a type with parts. It runs no code, and may begin again. */
+/** Work of reading a part of an argument, and that of making a container for it, in instructions. */
+const PART_WORK = 1
+const CONTAINER_WORK = 4
+/** Parts that are read at once, in a fraction of a millisecond. */
+const PARTS_AT_ONCE = 2_048
+
+/** Reading in slices. It yields after each of them, or an error after which it can continue. */
+type Reading<T> = Generator<unknown, T, void>
+
+interface ArgumentContext {
+  readonly world: World
+  readonly layouts: Layouts
+  readonly environment: ChainSettings
+}
+
+/** Reads one argument of a type with parts, in slices. It runs no code. */
 export class ArgumentReader {
   readonly #world: World
+  readonly #meter: Meter
   readonly #environment: ChainSettings
   readonly #layouts: Layouts
   readonly #reader: ByteReader
+  readonly #steps: Reading<ReadArgument>
+  readonly #calls: ConstructorCall[] = []
   #constructors: number
   #hasBadBool = false
+  #left = PARTS_AT_ONCE
 
-  constructor(world: World, layouts: Layouts, environment: ChainSettings, bytes: Uint8Array) {
+  constructor({ world, layouts, environment }: ArgumentContext, type: Type, bytes: Uint8Array) {
     this.#world = world
+    this.#meter = world.meter
     this.#layouts = layouts
     this.#environment = environment
     this.#constructors = environment.isFeatureOn(PUBLIC_STRUCTS_FLAG) ? MAX_CONSTRUCTORS_WITH_STRUCTS : MAX_CONSTRUCTORS
     this.#reader = new ByteReader(bytes)
+    this.#steps = this.#readAll(type)
   }
 
   /**
-   * Reads the argument.
-   * @throws VmFault without a place, which then is the view's; LackingKeys
+   * Reads the next slice. What it charges is kept, also if it lacks something and runs again.
+   * @throws VmFault without a place, which then is the view's; LackingKeys, TurnOver
    */
-  read(type: Type): ArgumentNode {
+  continue(): { readonly result: ReadArgument } | undefined {
+    const step = this.#steps.next()
+    if (step.done) return { result: step.value }
+    if (step.value !== undefined) throw step.value
+    this.#meter.keep(this.#meter.unkeptInstructions, this.#meter.unkeptBytes)
+    return undefined
+  }
+
+  *#readAll(type: Type): Reading<ReadArgument> {
     try {
-      const node = this.#node(type, { bytes: 0 })
+      const value = yield* this.#part(type, { bytes: 0 })
       if (this.#reader.remaining > 0) throw malformedArgument()
       if (this.#hasBadBool) throw undecodable()
-      return node
+      return { calls: this.#calls, value: () => (value instanceof UnmadeValue ? value.make() : value) }
     } catch (error) {
       if (isLedgerStateError(error, 'invalid_bcs')) throw malformedArgument()
       throw error
+    }
+  }
+
+  /** Does a step that may lack something. What the reading was charged before it is kept. */
+  *#attempt<T>(step: () => T): Reading<T> {
+    const meter = this.#meter
+    for (;;) {
+      const { unkeptInstructions, unkeptBytes } = meter
+      try {
+        return step()
+      } catch (error) {
+        if (!isRetried(error)) throw error
+        meter.keep(unkeptInstructions, unkeptBytes)
+        yield error
+      }
     }
   }
 
@@ -119,18 +201,27 @@ export class ArgumentReader {
     if (copied.bytes > MAX_COPIED_BYTES) throw malformedArgument()
   }
 
-  #node(type: Type, copied: { bytes: number }): ArgumentNode {
+  *#part(type: Type, copied: { bytes: number }): Reading<Value | UnmadeValue> {
+    const simple = this.#simple(type, copied)
+    if (simple !== undefined) return simple
+    if (type.kind === 'vector') return yield* this.#vector(type.element, copied)
+    if (type.kind === 'struct') return yield* this.#struct(type, copied)
+    throw invalidSignature()
+  }
+
+  /** Reads a value that is read at once; undefined if values of the type are not. */
+  #simple(type: Type, copied: { bytes: number }): Value | undefined {
     switch (type.kind) {
       case 'vector':
-        return type.element.kind === 'u8' ? this.#bytes(copied) : this.#vector(type.element, copied)
+        return type.element.kind === 'u8' ? this.#bytes(copied) : undefined
       case 'struct':
-        return this.#struct(type, copied)
+        return frameworkName(type) === 'string::String' ? this.#string() : undefined
       case 'signer':
       case 'reference':
       case 'function':
-        throw invalidSignature()
+        return undefined
       default:
-        return { kind: 'value', value: this.#plain(type, copied) }
+        return this.#plain(type, copied)
     }
   }
 
@@ -145,101 +236,102 @@ export class ArgumentReader {
     return byte === 1
   }
 
-  #bytes(copied: { bytes: number }): ArgumentNode {
+  #bytes(copied: { bytes: number }): ByteVector {
     const bytes = this.#reader.readByteString()
     this.#copy(bytes.length, copied)
-    return { kind: 'value', value: new ByteVector(copyBytes(bytes)) }
+    this.#meter.chargeInstructions(CONTAINER_WORK)
+    this.#meter.chargeByteVector(bytes.length)
+    return new ByteVector(copyBytes(bytes))
   }
 
-  #vector(element: Type, copied: { bytes: number }): ArgumentNode {
-    const items: ArgumentNode[] = []
-    for (let count = this.#reader.readLength(); count > 0; count--) {
-      const start = this.#reader.offset
-      items.push(this.#node(element, copied))
+  *#vector(element: Type, copied: { bytes: number }): Reading<Value | UnmadeValue> {
+    const reader = this.#reader
+    this.#meter.chargeInstructions(CONTAINER_WORK)
+    this.#meter.chargeContainer(0)
+    const parts = new Parts()
+    for (let count = reader.readLength(); count > 0; count--) {
+      if (--this.#left < 0) {
+        this.#left = PARTS_AT_ONCE
+        yield
+      }
+      const start = reader.offset
+      this.#meter.chargeInstructions(PART_WORK)
+      this.#meter.chargeBytes(SLOT_BYTES)
+      parts.push(this.#simple(element, copied) ?? (yield* this.#part(element, copied)))
       // A struct may have no fields, and then counts as a byte.
-      if (this.#reader.offset === start) this.#copy(1, copied)
+      if (reader.offset === start) this.#copy(1, copied)
     }
-    if (items.some(({ kind }) => kind !== 'value')) return { kind: 'vector', items }
-    const values = items.map((item) => (item as ArgumentNode & { kind: 'value' }).value)
-    return { kind: 'value', value: new VectorValue(values) }
+    return parts.toValue((values) => new VectorValue(values))
   }
 
-  #struct(type: StructType, copied: { bytes: number }): ArgumentNode {
-    const name = type.address === FRAMEWORK ? `${type.module}::${type.name}` : ''
-    if (name === 'string::String') return this.#string()
-    const constructorName = CONSTRUCTORS.get(name)
-    if (constructorName === undefined) return this.#publicStruct(type, copied)
+  *#struct(type: StructType, copied: { bytes: number }): Reading<Value | UnmadeValue> {
+    const constructorName = CONSTRUCTORS.get(frameworkName(type))
+    if (constructorName === undefined) return yield* this.#publicStruct(type, copied)
     if (!this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)) throw invalidSignature()
     if (--this.#constructors < 0) throw malformedArgument()
-    const module = this.#world.module(moduleNameOf(type.address, type.module))
-    const callee = this.#world.function(module, constructorName, type.typeArguments)
-    const parameters = this.#world.signatureTypes(callee, callee.definition.parameters)
-    const args = parameters.map((parameter) => this.#node(parameter, { bytes: copied.bytes }))
-    return { kind: 'call', callee, args }
+    const world = this.#world
+    const { callee, parameters } = yield* this.#attempt(() => {
+      const module = world.module(moduleNameOf(type.address, type.module))
+      const callee = world.function(module, constructorName, type.typeArguments)
+      return { callee, parameters: world.signatureTypes(callee, callee.definition.parameters) }
+    })
+    const args = new Parts()
+    for (const parameter of parameters) args.push(yield* this.#part(parameter, { bytes: copied.bytes }))
+    const call: ConstructorCall = { callee, args }
+    this.#calls.push(call)
+    return new UnmadeValue(() => call.result!)
   }
 
   /** The fields, in order, of a struct or enum that its module lets everyone pack. */
-  #publicStruct(type: StructType, copied: { bytes: number }): ArgumentNode {
+  *#publicStruct(type: StructType, copied: { bytes: number }): Reading<Value | UnmadeValue> {
     if (!this.#environment.isFeatureOn(PUBLIC_STRUCTS_FLAG)) throw invalidSignature()
-    const { abilities } = this.#world.structOf(type).definition
-    if ((abilities & ABILITY.copy) === 0 || (abilities & ABILITY.key) !== 0) throw invalidSignature()
-    const layout = this.#layouts.typeLayout(type)
-    if (layout.kind === 'struct') return this.#packed(type, type.name, 0, layout.fields, copied)
+    const layout = yield* this.#attempt(() => {
+      const { abilities } = this.#world.structOf(type).definition
+      if ((abilities & ABILITY.copy) === 0 || (abilities & ABILITY.key) !== 0) throw invalidSignature()
+      return this.#layouts.typeLayout(type)
+    })
+    if (layout.kind === 'struct') return yield* this.#packed(type, type.name, 0, layout.fields, copied)
     if (layout.kind !== 'enum') throw invalidSignature()
     const index = this.#reader.readUleb128()
     const variant = layout.variants[index]
     if (!variant) throw malformedArgument()
-    return this.#packed(type, `${type.name}$${variant.name}`, index, variant.fields, copied)
+    return yield* this.#packed(type, `${type.name}$${variant.name}`, index, variant.fields, copied)
   }
 
-  #packed(
+  *#packed(
     type: StructType,
     name: string,
     variant: number,
     fields: readonly TypeLayoutField[],
     copied: { bytes: number },
-  ): ArgumentNode {
-    const pack = this.#world.moduleOf(type).loaded.functions.get(`pack$${name}`)?.definition
+  ): Reading<Value | UnmadeValue> {
+    const { loaded } = yield* this.#attempt(() => this.#world.moduleOf(type))
+    const pack = loaded.functions.get(`pack$${name}`)?.definition
     const isPublic = pack?.visibility === 'public' && PACK_ATTRIBUTES.some((one) => pack.attributes.includes(one))
     if (!isPublic) throw invalidSignature()
     if (--this.#constructors < 0) throw malformedArgument()
-    return { kind: 'struct', variant, items: fields.map((field) => this.#node(field.type, copied)) }
+    this.#meter.chargeContainer(fields.length)
+    const parts = new Parts()
+    for (const field of fields) parts.push(yield* this.#part(field.type, copied))
+    return parts.toValue((values) => new StructValue(variant, values))
   }
 
-  #string(): ArgumentNode {
+  #string(): Value {
     const bytes = this.#reader.readByteString()
     this.#copy(bytes.length, { bytes: 0 })
+    this.#meter.chargeContainer(1)
+    this.#meter.chargeByteVector(bytes.length)
     if (decodeUtf8(bytes) === undefined) {
       const isConstructed = this.#environment.isFeatureOn(STRUCT_CONSTRUCTORS_FLAG)
       throw new VmFault(isConstructed ? STATUS.ABORTED : STATUS.FAILED_TO_DESERIALIZE_ARGUMENT)
     }
-    return { kind: 'value', value: new StructValue(0, [new ByteVector(copyBytes(bytes))]) }
+    return new StructValue(0, [new ByteVector(copyBytes(bytes))])
   }
 }
 
-/** The next constructor to run: one whose arguments are made. */
-export function nextConstructor(node: ArgumentNode): (ArgumentNode & { kind: 'call' }) | undefined {
-  if (node.kind === 'value') return undefined
-  if (node.kind === 'call' && node.result !== undefined) return undefined
-  for (const part of node.kind === 'call' ? node.args : node.items) {
-    const found = nextConstructor(part)
-    if (found) return found
-  }
-  return node.kind === 'call' ? node : undefined
-}
-
-/** The value of a node, after its constructors have run. */
-export function argumentValue(node: ArgumentNode): Value {
-  switch (node.kind) {
-    case 'value':
-      return node.value
-    case 'vector':
-      return new VectorValue(node.items.map(argumentValue))
-    case 'struct':
-      return new StructValue(node.variant, node.items.map(argumentValue))
-    case 'call':
-      return node.result!
-  }
+/** The module and the name of a struct of the framework; an empty text for other structs. */
+function frameworkName({ address, module, name }: StructType): string {
+  return address === FRAMEWORK ? `${module}::${name}` : ''
 }
 
 export function invalidSignature(): VmFault {

@@ -28,17 +28,17 @@ import { Serializer } from '../run/serializer.js'
 import { SlicedWorks } from '../run/sliced-works.js'
 import { StateAccess } from '../run/state-access.js'
 import { moduleNameOf, StaleWorld, type World } from '../run/world.js'
+import { SLICE_WORK } from '../sliced-work.js'
 import type { ViewState } from '../state/view-state.js'
 import type { Type } from '../types/type.js'
 import { readReference } from '../values/reference-access.js'
 import type { Value } from '../values/value.js'
 import {
-  type ArgumentNode,
   ArgumentReader,
-  argumentValue,
+  type ConstructorCall,
   invalidSignature,
   isPlainArgument,
-  nextConstructor,
+  type ReadArgument,
   readPlainArgument,
 } from './argument-reader.js'
 import type { ViewCall, ViewOptions, ViewProgress, ViewResult } from './view-call.js'
@@ -82,10 +82,11 @@ export class ViewAttempt {
   #session: Session | undefined
   #target: Target | undefined
   /** Arguments that were read. Plain ones are decoded after all others are made. */
-  readonly #arguments: (ArgumentNode | undefined)[] = []
-  #readArguments = 0
+  readonly #arguments: (ReadArgument | undefined)[] = []
+  /** The argument that is being read. */
+  #reading: ArgumentReader | undefined
   /** The constructor that is running. */
-  #constructing: (ArgumentNode & { kind: 'call' }) | undefined
+  #constructing: ConstructorCall | undefined
   /** The arguments of the view, once they are made. Faults from then on are reported as those of running code. */
   #values: readonly Value[] | undefined
   #hasStarted = false
@@ -225,32 +226,39 @@ export class ViewAttempt {
         this.#constructing.result = machine.results()[0]!
         this.#constructing = undefined
       }
-      const current = this.#arguments[this.#readArguments - 1]
-      const next = current && nextConstructor(current)
+      const calls = this.#arguments.at(-1)?.calls
+      const next = calls?.[0]
       if (next) {
-        this.#start(next.callee, next.args.map(argumentValue))
+        this.#start(next.callee, next.args.made())
+        calls.shift()
         this.#constructing = next
-      } else if (this.#readArguments === this.#target!.parameters.length) return true
-      else {
-        this.#arguments.push(this.#retry(() => this.#readArgument(this.#readArguments)))
-        this.#readArguments++
-      }
+      } else if (this.#arguments.length === this.#target!.parameters.length) return true
+      else this.#arguments.push(this.#retry(() => this.#readArgument(this.#arguments.length)))
     }
   }
 
   /** Reads an argument; undefined if it is plain, and so decoded at the end. */
-  #readArgument(index: number): ArgumentNode | undefined {
+  #readArgument(index: number): ReadArgument | undefined {
     const type = this.#target!.parameters[index]!
     if (isPlainArgument(type)) return undefined
     const { layouts, environment } = this.#session!
-    const reader = new ArgumentReader(this.#world, layouts, environment, this.#call.arguments[index]!)
-    return reader.read(type)
+    const context = { world: this.#world, layouts, environment }
+    this.#reading ??= new ArgumentReader(context, type, this.#call.arguments[index]!)
+    for (;;) {
+      const end = this.#reading.continue()
+      if (end) {
+        this.#reading = undefined
+        return end.result
+      }
+      this.#meter.countWork(SLICE_WORK)
+      this.#meter.expectTurn()
+    }
   }
 
   #argumentValues(): readonly Value[] {
     return this.#target!.parameters.map((type, index) => {
-      const node = this.#arguments[index]
-      return node ? argumentValue(node) : readPlainArgument(type, this.#call.arguments[index]!)
+      const argument = this.#arguments[index]
+      return argument ? argument.value() : readPlainArgument(type, this.#call.arguments[index]!)
     })
   }
 
