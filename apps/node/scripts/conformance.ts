@@ -15,10 +15,13 @@ interface Run {
   readonly title: string
   /** Feed of the run; absent for an empty store. */
   readonly feed?: string
+  /** Requests of `run.py`; of the kit of holdings, the feed that it replays. */
   readonly requests: string
   readonly ingestOptions?: readonly string[]
   readonly serveOptions?: readonly string[]
   readonly kitOptions?: readonly string[]
+  /** The kit that asks: `run.py` with requests, or the one that replays the feed and asks for holdings. */
+  readonly kit?: 'holdings'
 }
 
 const TESTNET = {
@@ -44,6 +47,11 @@ const JSON_OFF = { serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_o
 const BCS_OFF = { serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] }
 const EMPTY_STORE = { serveOptions: ['--create'], kitOptions: ['--switch', 'empty_store'] }
 const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
+/** Ledgers from version 0 on whose types the kit of holdings knows. */
+const HOLDINGS = ['holdings-fixture', 'views-states-devnet', 'account-fixture'].map((name): Run => {
+  const feed = sharedPath(`conformance/${name}.ndjson.gz`)
+  return { title: `holdings of ${name}`, feed, requests: feed, kit: 'holdings' }
+})
 /** Runs of the kits of views. The files list the feeds and settings that the requests are about. */
 function viewRuns(): Run[] {
   return ['views-errors', 'views-ops', 'views-programs', 'views-framework'].flatMap((name) => {
@@ -78,6 +86,7 @@ const RUNS: readonly Run[] = [
   { title: 'account reads, JSON off', ...ACCOUNTS, ...JSON_OFF },
   { title: 'account reads, BCS off', ...ACCOUNTS, ...BCS_OFF },
   { title: 'account reads, empty store', requests: ACCOUNT_REQUESTS, ...EMPTY_STORE },
+  ...HOLDINGS,
   ...(hasSharedData ? viewRuns() : []),
 ]
 
@@ -124,13 +133,10 @@ async function conform(run: Run, url: string | undefined): Promise<{ passed: num
       execFileSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
     }
     const { server, address } = await serve(store, run.serveOptions ?? [])
-    const kit = spawnSync(
-      'python3',
-      [sharedPath('conformance/run.py'), address, run.requests, ...(run.kitOptions ?? [])],
-      {
-        encoding: 'utf8',
-      },
-    )
+    const script = run.kit === 'holdings' ? 'holdings.py' : 'run.py'
+    const asked = run.kit === 'holdings' ? [run.requests, address] : [address, run.requests]
+    const words = [sharedPath(`conformance/${script}`), ...asked, ...(run.kitOptions ?? [])]
+    const kit = spawnSync('python3', words, { encoding: 'utf8' })
     server.removeAllListeners('exit')
     const ended = new Promise<number | null>((resolve) => server.on('exit', resolve))
     server.kill('SIGTERM')

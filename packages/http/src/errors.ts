@@ -98,6 +98,20 @@ export function orderInvalid(text: string): RequestError {
   return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
 }
 
+export function holderOrderInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is neither address nor amount`)
+}
+
+export function activityCursorInvalid(text: string): RequestError {
+  return invalidRequest(
+    `${JSON.stringify(clip(text))} is not a cursor: expected a version, or a version, - and a number`,
+  )
+}
+
+export function cursorTooLong(most: number): RequestError {
+  return invalidRequest(`a cursor has at most ${most} bytes`)
+}
+
 export function pointsInvalid(points: bigint, least: number, most: number): RequestError {
   return invalidRequest(`expected ${least} to ${most} points, got ${points}`)
 }

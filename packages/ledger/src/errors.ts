@@ -46,6 +46,7 @@ export type LedgerErrorCode =
   | 'view_failed'
   | 'view_result_unreadable'
   | 'read_too_large'
+  | 'holdings_not_indexed'
 
 type LedgerError = LedgerStateError<LedgerErrorCode>
 
@@ -273,3 +274,15 @@ export function tooManyRounds(mostRounds: number): LedgerError {
 }
 
 // Slices
+
+// Holdings
+
+export function holdingsNotIndexed(version: bigint): LedgerError {
+  const message = `this store has no index of holdings at version ${version}: \`ledger-state ingest\` writes it into a new store`
+  return new LedgerStateError('holdings_not_indexed', message)
+}
+
+export function tooManyHolders(most: number): LedgerError {
+  const message = `the asset has more than ${most} stores, which one request does not sort by amount: read all of them as CSV (Accept: text/csv) in the order of their addresses, page by page, and sort them`
+  return new LedgerStateError('read_too_large', message)
+}

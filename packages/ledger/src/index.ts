@@ -18,6 +18,19 @@ export { ChangeSampler, type SampledRange } from './histories/change-sampler.js'
 export type { Change, ChangeHistoryOptions, History, ReadableChange, UnreadableChange } from './histories/history.js'
 export { resourceHistory } from './histories/resource-history.js'
 export { rawTableItemHistory, tableItemHistory } from './histories/table-item-history.js'
+export { type AssetMetadata, readAssetMetadata } from './holdings/asset-metadata.js'
+export type { HeldAsset, Holding } from './holdings/holding.js'
+export {
+  type ActivitiesOptions,
+  type ActivitiesPage,
+  type Activity,
+  type ActivityCursor,
+  listActivities,
+} from './holdings/list-activities.js'
+export { type BalancesOptions, listBalances } from './holdings/list-balances.js'
+export { listHolders, listLargestHolders, MOST_SORTED_HOLDERS } from './holdings/list-holders.js'
+export { type CollectionToken, listOwnedObjects, listTokens, type OwnedObject } from './holdings/list-objects.js'
+export type { HoldingsPage, HoldingsPageOptions } from './holdings/row-listing.js'
 export type { Listing, ListOptions } from './listings/listing.js'
 export { type AccountModule, listAccountModules, readAccountModule } from './modules/account-module.js'
 export { listResources } from './resources/list-resources.js'

@@ -57,6 +57,15 @@ export function notListedInSlice(
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
+/**
+ * Error for a read that needs all resources of a type.
+ * @param type text of the type without type arguments
+ */
+export function typeNotInSlice(type: string, version: bigint, oldestVersion: bigint): LedgerStateError<StateErrorCode> {
+  const message = `${SLICE} and does not have every ${type}; ingest with --only-type ${type} to keep all of them`
+  return new LedgerStateError('version_pruned', message, { version, oldestVersion })
+}
+
 /** Name of a state key, or of a prefix of one, in a message. */
 function nameOfKey(key: Uint8Array): string {
   const id = key.subarray(1, 1 + ADDRESS_LENGTH)

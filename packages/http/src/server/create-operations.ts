@@ -1,15 +1,20 @@
 import { getAccount } from '../operations/account.js'
+import { getAccountActivities } from '../operations/account-activities.js'
 import { getAccountBalance } from '../operations/account-balance.js'
+import { getAccountBalances } from '../operations/account-balances.js'
 import { getAccountChanges } from '../operations/account-changes.js'
 import { getAccountModule } from '../operations/account-module.js'
 import { getAccountModules } from '../operations/account-modules.js'
+import { getAccountObjects } from '../operations/account-objects.js'
 import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
+import { getAssetHolders } from '../operations/asset-holders.js'
 import { getBalanceHistory } from '../operations/balance-history.js'
 import { createBalancesBatch } from '../operations/balances-batch.js'
 import { createBatch } from '../operations/batch.js'
 import { getBlockByHeight } from '../operations/block-by-height.js'
 import { getBlockByVersion } from '../operations/block-by-version.js'
+import { getCollectionTokens } from '../operations/collection-tokens.js'
 import { getEpochEndings } from '../operations/epoch-endings.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
@@ -62,6 +67,11 @@ export function createOperations(
     getViewHistory,
     getAccountChanges,
     getTypeUses,
+    getAccountBalances,
+    getAccountObjects,
+    getAccountActivities,
+    getAssetHolders,
+    getCollectionTokens,
     getLedgerInfo,
     getNodeInfo,
     createTrustOperation(readTrust, network),

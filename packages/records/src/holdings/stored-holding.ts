@@ -4,7 +4,7 @@ import {
   type GroupMember,
   parseStructTag,
   readGroupMembers,
-  skipStructTag,
+  readStructTag,
   skipTag,
   writeStructTag,
 } from '@ledger-state/type-tag'
@@ -100,7 +100,8 @@ function readMembers(group: Uint8Array): Members | undefined {
 
 function readKnownTag(reader: ByteReader): Uint8Array | undefined {
   const known = KNOWN.find((tag) => skipTag(reader, tag))
-  if (!known) skipStructTag(reader)
+  // Names are checked, too: a group with a name that is not UTF-8 does not decode.
+  if (!known) readStructTag(reader)
   return known
 }
 

@@ -24,8 +24,8 @@ import {
   memberKey,
   sliceDeletionKey,
 } from '@ledger-state/records'
-import { accountKeyPrefix, decodeStateKey, isModuleKey } from '@ledger-state/type-tag'
-import { keptSince, notInSlice, notListedInSlice } from '../errors.js'
+import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
+import { keptSince, notInSlice, notListedInSlice, typeNotInSlice } from '../errors.js'
 import { isFrameworkAt } from '../spec/always-kept.js'
 import type { SliceRecord } from '../spec/slice-record.js'
 import { matchesType } from '../spec/type-pattern.js'
@@ -195,6 +195,27 @@ export class SlicedReader implements SearchingReader {
     if (kept === 'always') return
     if (kept === undefined || kept === 'never') throw notListedInSlice(prefix, version, oldestVersion)
     throw keptSince(prefix, kept, version, oldestVersion)
+  }
+
+  /**
+   * Checks that the slice has kept an account from the beginning, and so every object that the account owns.
+   * @throws `version_pruned`
+   */
+  expectWholeAccount(address: Uint8Array, version: bigint): void {
+    if (this.#isWholeAccount(address)) return
+    const { oldestVersion } = this.inner.ledger!
+    const record = this.#memberRecord('account', address)
+    const prefix = accountKeyPrefix(address)
+    throw record ? keptSince(prefix, record.since, version, oldestVersion) : notInSlice(prefix, version, oldestVersion)
+  }
+
+  /**
+   * Checks that the slice keeps all resources of a type, at any address.
+   * @throws `version_pruned`
+   */
+  expectTypeKept(type: StructTag, version: bigint): void {
+    if (this.#slice.types.some((pattern) => matchesType(pattern, type))) return
+    throw typeNotInSlice(typeTagToText({ ...type, typeArguments: [] }), version, this.inner.ledger!.oldestVersion)
   }
 
   /**

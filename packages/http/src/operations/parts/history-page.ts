@@ -98,7 +98,7 @@ export function expectOrdered({ from, to }: Pick<HistoryQuery, 'from' | 'to'>, f
 export function parseHistoryQuery(query: string): HistoryQuery {
   return {
     ...parseRange(query),
-    order: parameterOf(query, 'order', parseOrder) ?? 'desc',
+    order: parseHistoryOrder(query),
     start: parameterOf(query, 'start', parseU64),
     limit: parseLimit(query),
     points: undefined,
@@ -115,6 +115,11 @@ export function parsePoints(query: string): number | undefined {
     if (points < LEAST_POINTS || points > MOST_POINTS) throw pointsInvalid(points, LEAST_POINTS, MOST_POINTS)
     return Number(points)
   })
+}
+
+/** Parses the order of a history; the newest version is first by default. */
+export function parseHistoryOrder(query: string): 'asc' | 'desc' {
+  return parameterOf(query, 'order', parseOrder) ?? 'desc'
 }
 
 function parseOrder(text: string): 'asc' | 'desc' {

@@ -1,0 +1,250 @@
+import { bytesToHex } from '@ledger-state/core'
+import {
+  type Activity,
+  type AssetMetadata,
+  type CollectionToken,
+  formatTimestamp,
+  type HeldAsset,
+  type Holding,
+  type OwnedObject,
+} from '@ledger-state/ledger'
+import { typeTagToText } from '@ledger-state/type-tag'
+import type { AnswerBytes } from '../admission/answer-bytes.js'
+import { addressToText } from './address-text.js'
+import { csvCell } from './csv-cell.js'
+import type { JsonSchema } from './json-schema.js'
+import type { PageBody } from './page-body.js'
+import type { TransactionOf } from './transaction-formats.js'
+
+const U64: JsonSchema = { $ref: '#/components/schemas/U64' }
+const ADDRESS: JsonSchema = { $ref: '#/components/schemas/Address' }
+const ASSET: JsonSchema = {
+  type: 'string',
+  description: 'A coin type as the chain prints it, or the address of the metadata of a fungible asset.',
+}
+const STANDARD: JsonSchema = {
+  type: 'string',
+  enum: ['v1', 'v2'],
+  description: '`v1` for a coin, `v2` for a fungible asset.',
+}
+const STORAGE: JsonSchema = {
+  ...ADDRESS,
+  description: 'Address of the fungible store; of a coin store, its account.',
+}
+
+/** How items of one kind are printed as JSON and as CSV. */
+export interface ItemFormat<T> {
+  readonly schema: JsonSchema
+  readonly columns: readonly string[]
+  toJson(item: T): string
+  /** The cells of a row, in the order of the columns. */
+  toCells(item: T): readonly string[]
+}
+
+/** Finds what the creator of an asset says about it; undefined if it is not asked for. */
+export type MetadataOf = ((asset: HeldAsset) => AssetMetadata | undefined) | undefined
+
+const HOLDING_SCHEMA: JsonSchema = {
+  type: 'object',
+  required: [
+    'asset_type',
+    'token_standard',
+    'owner_address',
+    'storage_id',
+    'is_primary',
+    'is_frozen',
+    'amount',
+    'last_transaction_version',
+  ],
+  properties: {
+    asset_type: ASSET,
+    token_standard: STANDARD,
+    owner_address: ADDRESS,
+    storage_id: STORAGE,
+    is_primary: { type: 'boolean', description: 'Whether it is the store that the owner has by default.' },
+    is_frozen: { type: 'boolean' },
+    amount: U64,
+    last_transaction_version: { ...U64, description: 'Version that last wrote the store.' },
+    metadata: {
+      description: 'With `with_metadata=true`: what the creator of the asset says about it; null if it says nothing.',
+      oneOf: [
+        {
+          type: 'object',
+          required: ['name', 'symbol', 'decimals'],
+          properties: { name: { type: 'string' }, symbol: { type: 'string' }, decimals: { type: 'integer' } },
+        },
+        { type: 'null' },
+      ],
+    },
+  },
+}
+
+/** The format of balances and holders. */
+export function holdingFormat(metadataOf: MetadataOf): ItemFormat<Holding> {
+  const columns = [
+    'asset_type',
+    'token_standard',
+    'owner_address',
+    'storage_id',
+    'is_primary',
+    'is_frozen',
+    'amount',
+    'last_transaction_version',
+  ]
+  return {
+    schema: HOLDING_SCHEMA,
+    columns: metadataOf ? [...columns, 'name', 'symbol', 'decimals'] : columns,
+    toJson(holding) {
+      const { asset, owner, storage, isPrimary, isFrozen, amount, version } = holding
+      const metadata = metadataOf ? `,"metadata":${JSON.stringify(metadataOf(asset) ?? null)}` : ''
+      return `{${assetMembers(asset)},"owner_address":"${addressToText(owner)}","storage_id":"${addressToText(storage)}","is_primary":${isPrimary},"is_frozen":${isFrozen},"amount":"${amount}","last_transaction_version":"${version}"${metadata}}`
+    },
+    toCells(holding) {
+      const { asset, owner, storage, isPrimary, isFrozen, amount, version } = holding
+      const cells = [
+        assetToText(asset),
+        asset.standard,
+        addressToText(owner),
+        addressToText(storage),
+        String(isPrimary),
+        String(isFrozen),
+        String(amount),
+        String(version),
+      ]
+      if (!metadataOf) return cells
+      const { name, symbol, decimals } = metadataOf(asset) ?? {}
+      return [...cells, name ?? '', symbol ?? '', String(decimals ?? '')]
+    },
+  }
+}
+
+export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
+  schema: {
+    type: 'object',
+    required: ['object_address', 'owner_address', 'allow_ungated_transfer', 'resources', 'last_transaction_version'],
+    properties: {
+      object_address: ADDRESS,
+      owner_address: ADDRESS,
+      allow_ungated_transfer: { type: 'boolean' },
+      resources: { type: 'array', items: { type: 'string' }, description: 'Types of its resources.' },
+      last_transaction_version: { ...U64, description: 'Version that last wrote the object.' },
+    },
+  },
+  columns: ['object_address', 'owner_address', 'allow_ungated_transfer', 'resources', 'last_transaction_version'],
+  toJson: ({ address, owner, allowsUngatedTransfer, resources, version }) =>
+    `{"object_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","allow_ungated_transfer":${allowsUngatedTransfer},"resources":${JSON.stringify(resources)},"last_transaction_version":"${version}"}`,
+  toCells: ({ address, owner, allowsUngatedTransfer, resources, version }) => [
+    addressToText(address),
+    addressToText(owner),
+    String(allowsUngatedTransfer),
+    resources.join(' '),
+    String(version),
+  ],
+}
+
+export const TOKEN_FORMAT: ItemFormat<CollectionToken> = {
+  schema: {
+    type: 'object',
+    required: ['token_address', 'owner_address', 'last_transaction_version'],
+    properties: {
+      token_address: ADDRESS,
+      owner_address: ADDRESS,
+      last_transaction_version: { ...U64, description: 'Version that last wrote the token.' },
+    },
+  },
+  columns: ['token_address', 'owner_address', 'last_transaction_version'],
+  toJson: ({ address, owner, version }) =>
+    `{"token_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","last_transaction_version":"${version}"}`,
+  toCells: ({ address, owner, version }) => [addressToText(address), addressToText(owner), String(version)],
+}
+
+export const ACTIVITY_SCHEMA: JsonSchema = {
+  type: 'object',
+  required: ['version', 'timestamp', 'asset_type', 'token_standard', 'storage_id', 'before', 'after', 'change'],
+  properties: {
+    version: U64,
+    timestamp: { ...U64, description: 'Time of the block, in microseconds since 1970.' },
+    transaction_hash: {
+      type: 'string',
+      format: 'hex',
+      description: 'Hash of the transaction that made the version, if the store keeps transactions.',
+    },
+    asset_type: ASSET,
+    token_standard: STANDARD,
+    storage_id: STORAGE,
+    before: { ...U64, description: 'What the account held in this store before the version.' },
+    after: { ...U64, description: 'What it holds in this store after the version.' },
+    change: { type: 'string', description: '`after` less `before`, with its sign.' },
+  },
+}
+
+/** The format of activities. */
+export function activityFormat(transactionOf: TransactionOf): ItemFormat<Activity> {
+  const hashOf = (version: bigint): string | undefined => {
+    const transaction = transactionOf?.(version)
+    return transaction && bytesToHex(transaction.hash)
+  }
+  return {
+    schema: ACTIVITY_SCHEMA,
+    columns: [
+      'version',
+      'timestamp',
+      'time',
+      ...(transactionOf ? ['transaction_hash'] : []),
+      'asset_type',
+      'token_standard',
+      'storage_id',
+      'before',
+      'after',
+      'change',
+    ],
+    toJson({ version, timestampUsec, asset, storage, before, after }) {
+      const hash = hashOf(version)
+      const transaction = hash === undefined ? '' : `,"transaction_hash":"${hash}"`
+      return `{"version":"${version}","timestamp":"${timestampUsec}"${transaction},${assetMembers(asset)},"storage_id":"${addressToText(storage)}","before":"${before}","after":"${after}","change":"${after - before}"}`
+    },
+    toCells: ({ version, timestampUsec, asset, storage, before, after }) => [
+      String(version),
+      String(timestampUsec),
+      formatTimestamp(timestampUsec),
+      ...(transactionOf ? [hashOf(version) ?? ''] : []),
+      assetToText(asset),
+      asset.standard,
+      addressToText(storage),
+      String(before),
+      String(after),
+      String(after - before),
+    ],
+  }
+}
+
+function assetToText(asset: HeldAsset): string {
+  return asset.standard === 'v1' ? typeTagToText(asset.coin) : addressToText(asset.metadata)
+}
+
+function assetMembers(asset: HeldAsset): string {
+  return `"asset_type":${JSON.stringify(assetToText(asset))},"token_standard":"${asset.standard}"`
+}
+
+/** Items as CSV (RFC 4180), with a line that names the columns. */
+export class CsvBody<T> implements PageBody<T> {
+  readonly #out: AnswerBytes
+  readonly #format: ItemFormat<T>
+
+  constructor(out: AnswerBytes, format: ItemFormat<T>) {
+    this.#out = out.text(`${format.columns.join()}\r\n`)
+    this.#format = format
+  }
+
+  get length(): number {
+    return this.#out.length
+  }
+
+  add(item: T): void {
+    this.#out.text(`${this.#format.toCells(item).map(csvCell).join()}\r\n`)
+  }
+
+  toBytes(): Uint8Array {
+    return this.#out.bytes
+  }
+}

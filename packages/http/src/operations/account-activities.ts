@@ -1,0 +1,72 @@
+import { parseU64 } from '@ledger-state/core'
+import { type ActivityCursor, firstVersionOf, listActivities } from '@ledger-state/ledger'
+import { activityCursorInvalid } from '../errors.js'
+import { ACTIVITY_SCHEMA, activityFormat } from '../formats/holding-formats.js'
+import { transactionsOf } from '../formats/transaction-formats.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
+import {
+  DEFAULT_PAGE,
+  expectOrdered,
+  HISTORY_PARAMETERS,
+  MAX_PAGE,
+  parseHistoryOrder,
+  parseRange,
+} from './parts/history-page.js'
+import { ASSET_PARAMETER, listSuccess, openListBody, parseAssetQuery, writePage } from './parts/holdings-page.js'
+import { type Operation, STATE_ERRORS } from './parts/operation.js'
+import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './parts/paging.js'
+import { parameterOf } from './parts/request-parts.js'
+
+export const getAccountActivities: Operation = {
+  id: 'get_account_activities',
+  method: 'GET',
+  path: '/v1/accounts/{address}/activities',
+  negotiates: true,
+  takesTurns: true,
+  tag: 'Holdings',
+  summary: 'Get activities of an account',
+  description:
+    'Lists every change of what an account holds, in pages: for each version and store one, coin stores first, then by address. They come from the state and not from events, so the sum of the changes of an asset over the versions above a and up to b is the difference between its balances at b and a. In a window that does not begin at genesis, they begin after its oldest version.',
+  parameters: [ADDRESS_PARAMETER, ASSET_PARAMETER, ...HISTORY_PARAMETERS],
+  success: listSuccess(ACTIVITY_SCHEMA, activityFormat(undefined).columns),
+  isPaged: true,
+  tellsCompleteness: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const owner = parseAccountAddress(request)
+    const asset = parseAssetQuery(request)
+    const range = parseRange(request.query)
+    const order = parseHistoryOrder(request.query)
+    const start = parameterOf(request.query, 'start', parseCursor)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Get activities of an account')
+    const state = request.pin(range.to)
+    const from = range.from && firstVersionOf(request.ledger, range.from)
+    if (from !== undefined) expectOrdered(range, from, state.version)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const { body, contentType } = openListBody(request, activityFormat(transactionsOf(state)))
+    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
+    const page = listActivities(state, owner, { from, order, asset, start, limit, isFull })
+    const written = await writePage(request, page, body, true)
+    return {
+      ledger: state.ledger,
+      contentType,
+      ...written,
+      cursor: page.cursor && cursorToText(page.cursor),
+      isComplete: page.complete,
+    }
+  },
+}
+
+const CURSOR = /^(\d{1,20})(?:-(\d{1,9}))?$/
+
+/** Parses a version, and the number of activities of it that were shown: `123`, or `123-4`. */
+function parseCursor(text: string): ActivityCursor {
+  const [, version, shown] = CURSOR.exec(text) ?? []
+  if (version === undefined) throw activityCursorInvalid(text)
+  return { version: parseU64(version), shown: Number(shown ?? 0) }
+}
+
+function cursorToText({ version, shown }: ActivityCursor): string {
+  return shown === 0 ? String(version) : `${version}-${shown}`
+}

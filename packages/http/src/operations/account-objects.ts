@@ -1,0 +1,38 @@
+import { listOwnedObjects } from '@ledger-state/ledger'
+import { OBJECT_FORMAT } from '../formats/holding-formats.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
+import { listCursorToText, listSuccess, openListBody, parseListStart, writePage } from './parts/holdings-page.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
+
+export const getAccountObjects: Operation = {
+  id: 'get_account_objects',
+  method: 'GET',
+  path: '/v1/accounts/{address}/objects',
+  negotiates: true,
+  takesTurns: true,
+  tag: 'Holdings',
+  summary: 'Get objects of an account',
+  description:
+    'Lists the objects that an account or an object owns directly, by address, in pages. For nested ownership, ask for the objects of the object.',
+  parameters: [ADDRESS_PARAMETER, ...STATE_PARAMETERS, START_PARAMETER, limitParameter(DEFAULT_PAGE, MAX_PAGE)],
+  success: listSuccess(OBJECT_FORMAT.schema, OBJECT_FORMAT.columns),
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const owner = parseAccountAddress(request)
+    const asked = parseAskedState(request.query)
+    const start = parseListStart(request.query)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Get objects of an account')
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const { body, contentType } = openListBody(request, OBJECT_FORMAT)
+    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
+    const page = listOwnedObjects(state, owner, { start, limit, isFull })
+    const written = await writePage(request, page, body, false)
+    return { ledger: state.ledger, contentType, ...written, cursor: listCursorToText(page.cursor) }
+  },
+}

@@ -1,0 +1,74 @@
+import { listHolders, listLargestHolders, MOST_SORTED_HOLDERS, readAssetMetadata } from '@ledger-state/ledger'
+import { holderOrderInvalid } from '../errors.js'
+import { holdingFormat } from '../formats/holding-formats.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
+import {
+  listCursorToText,
+  listSuccess,
+  METADATA_PARAMETER,
+  openListBody,
+  parseListStart,
+  parseSwitch,
+  writePage,
+} from './parts/holdings-page.js'
+import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
+import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './parts/paging.js'
+import { parameterOf, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
+
+const { schema, columns } = holdingFormat(undefined)
+
+export const getAssetHolders: Operation = {
+  id: 'get_asset_holders',
+  method: 'GET',
+  path: '/v1/assets/{asset_type}/holders',
+  negotiates: true,
+  takesTurns: true,
+  tag: 'Holdings',
+  summary: 'Get holders of an asset',
+  description:
+    'Lists who holds an asset, in pages: for a coin type the accounts with a coin store, by address; for a fungible asset its stores, by address, with their owners.',
+  parameters: [
+    {
+      name: 'asset_type',
+      in: 'path',
+      description: 'A coin type, or the metadata address of a fungible asset.',
+      schema: { $ref: '#/components/schemas/AssetType' },
+    },
+    {
+      name: 'order',
+      in: 'query',
+      description: `\`address\` (the default), or \`amount\`: the largest amount first, then by address. An asset with more than ${MOST_SORTED_HOLDERS} stores is not sorted by amount (400): read all pages as CSV, and sort them.`,
+      schema: { type: 'string', enum: ['address', 'amount'] },
+    },
+    METADATA_PARAMETER,
+    ...STATE_PARAMETERS,
+    START_PARAMETER,
+    limitParameter(DEFAULT_PAGE, MAX_PAGE),
+  ],
+  success: listSuccess(schema, columns),
+  isPaged: true,
+  errors: STATE_ERRORS,
+  async handle(request) {
+    const asset = parseAssetParameter(request, request.params.asset_type!)
+    const order = parameterOf(request.query, 'order', parseOrder) ?? 'address'
+    const withMetadata = parseSwitch(request.query, 'with_metadata')
+    const asked = parseAskedState(request.query)
+    const start = parseListStart(request.query)
+    const askedLimit = parseLimit(request.query)
+    request.expectOutput('json', 'Get holders of an asset')
+    const state = request.pin(asked)
+    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
+    const format = holdingFormat(withMetadata ? (of) => readAssetMetadata(state, of) : undefined)
+    const { body, contentType } = openListBody(request, format)
+    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
+    const isSorted = order === 'amount'
+    const page = (isSorted ? listLargestHolders : listHolders)(state, asset, { start, limit, isFull })
+    const written = await writePage(request, page, body, isSorted)
+    return { ledger: state.ledger, contentType, ...written, cursor: listCursorToText(page.cursor) }
+  },
+}
+
+function parseOrder(text: string): 'address' | 'amount' {
+  if (text === 'address' || text === 'amount') return text
+  throw holderOrderInvalid(text)
+}

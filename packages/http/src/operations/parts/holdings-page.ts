@@ -1,0 +1,99 @@
+import { bytesToHexDigits, hexToBytes } from '@ledger-state/core'
+import type { Asset } from '@ledger-state/ledger'
+import { cursorTooLong, cursorWith0x, notABoolean } from '../../errors.js'
+import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
+import type { JsonSchema } from '../../formats/json-schema.js'
+import type { PageBody } from '../../formats/page-body.js'
+import { prefersCsv } from '../../protocol/accept.js'
+import { CONTENT_TYPE } from '../../protocol/media-types.js'
+import type { Answer, OperationRequest, Parameter } from './operation.js'
+import { JsonArrayBody } from './page-bodies.js'
+import { parameterOf } from './request-parts.js'
+import { TurnBudget } from './turn-budget.js'
+
+/** Longest cursor of a page of holdings: the name of a coin type, and the byte for its kind. */
+const MOST_CURSOR_BYTES = 4_097
+/** Heap of a store that a page sorts, and of a time of holding that it merges. */
+const BYTES_OF_STEP = 512
+/** Most of these that a page keeps. */
+const MOST_STEPS_KEPT = 20_000
+
+export const ASSET_PARAMETER: Parameter = {
+  name: 'asset_type',
+  in: 'query',
+  description: 'Only this asset: a coin type, or the metadata address of a fungible asset.',
+  schema: { $ref: '#/components/schemas/AssetType' },
+}
+
+export const METADATA_PARAMETER: Parameter = {
+  name: 'with_metadata',
+  in: 'query',
+  description: 'With `true` each item has `metadata`: name, symbol and decimals of its asset.',
+  schema: { type: 'boolean' },
+}
+
+/** What an operation that lists holdings answers with. */
+export function listSuccess(schema: JsonSchema, columns: readonly string[]) {
+  return {
+    json: { type: 'array', items: schema },
+    csv: { type: 'string', description: `The columns ${columns.join(', ')}.` },
+  } as const
+}
+
+/** Parses a parameter that is `true` or `false`; false if the query has none. */
+export function parseSwitch(query: string, name: string): boolean {
+  const parse = (text: string): boolean => {
+    if (text !== 'true' && text !== 'false') throw notABoolean(text)
+    return text === 'true'
+  }
+  return parameterOf(query, name, parse) ?? false
+}
+
+export function parseAssetQuery({ ledger, query }: OperationRequest): Asset | undefined {
+  return parameterOf(query, 'asset_type', (text) => ledger.parseAsset(text))
+}
+
+/** Parses the start of a page of a list, in hex without 0x. */
+export function parseListStart(query: string): Uint8Array | undefined {
+  return parameterOf(query, 'start', (text) => {
+    if (text.startsWith('0x')) throw cursorWith0x()
+    const start = hexToBytes(text)
+    if (start.length > MOST_CURSOR_BYTES) throw cursorTooLong(MOST_CURSOR_BYTES)
+    return start
+  })
+}
+
+export function listCursorToText(cursor: Uint8Array | undefined): string | undefined {
+  return cursor && bytesToHexDigits(cursor)
+}
+
+/** The body of a page: CSV if the client prefers it, and JSON otherwise. */
+export function openListBody<T>(
+  request: OperationRequest,
+  format: ItemFormat<T>,
+): { readonly body: PageBody<T>; readonly contentType: string } {
+  const out = request.openBody()
+  return prefersCsv(request.accept)
+    ? { body: new CsvBody(out, format), contentType: CONTENT_TYPE.csv }
+    : { body: new JsonArrayBody(out, (item: T) => format.toJson(item)), contentType: CONTENT_TYPE.json }
+}
+
+/**
+ * Writes a page in turns of the event loop. A step without an item may keep something until the page is complete, so
+ * its memory is counted.
+ */
+export async function writePage<T>(
+  request: OperationRequest,
+  page: Iterable<T | undefined>,
+  body: PageBody<T>,
+  keepsSteps: boolean,
+): Promise<Pick<Answer, 'body'>> {
+  const turn = new TurnBudget(request)
+  let kept = 0
+  for (const item of page) {
+    if (item !== undefined) body.add(item)
+    else if (keepsSteps && kept++ < MOST_STEPS_KEPT) request.hold(BYTES_OF_STEP)
+    if (turn.isSpent) await turn.nextTurn()
+  }
+  return { body: body.toBytes() }
+}

@@ -1,0 +1,58 @@
+import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
+import { findGroupMember } from '@ledger-state/move-module'
+import { objectKey } from '@ledger-state/records'
+import { parseStructTag, resourceKey, type StructTag, writeStructTag } from '@ledger-state/type-tag'
+import type { LedgerState } from '../state/ledger-state.js'
+import type { HeldAsset } from './holding.js'
+
+const COIN_INFO = parseStructTag('0x1::coin::CoinInfo')
+const METADATA = tagBytes(parseStructTag('0x1::fungible_asset::Metadata'))
+
+/** What the creator of an asset says about it. */
+export interface AssetMetadata {
+  readonly name: string
+  readonly symbol: string
+  readonly decimals: number
+}
+
+/** Reads what the creator of an asset says about it; undefined if that is absent or does not decode. */
+export function readAssetMetadata({ view }: LedgerState, asset: HeldAsset): AssetMetadata | undefined {
+  const bytes = asset.standard === 'v2' ? metadataOf(view, asset.metadata) : coinInfoOf(view, asset)
+  // CoinInfo and Metadata both begin with: String name, String symbol, u8 decimals.
+  return bytes && ifDecoded(() => readBeginning(bytes))
+}
+
+function readBeginning(bytes: Uint8Array): AssetMetadata | undefined {
+  const reader = new ByteReader(bytes)
+  const name = decodeUtf8(reader.readByteString())
+  const symbol = decodeUtf8(reader.readByteString())
+  const decimals = reader.readU8()
+  return name === undefined || symbol === undefined ? undefined : { name, symbol, decimals }
+}
+
+function metadataOf(view: StateView, address: Uint8Array): Uint8Array | undefined {
+  const group = view.get(objectKey(address))
+  return group && ifDecoded(() => findGroupMember(group, METADATA))
+}
+
+function coinInfoOf(view: StateView, { coin }: Extract<HeldAsset, { standard: 'v1' }>): Uint8Array | undefined {
+  if (coin.kind !== 'struct') return undefined
+  return view.get(resourceKey(coin.address, { ...COIN_INFO, typeArguments: [coin] }))
+}
+
+function ifDecoded<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+function tagBytes(tag: StructTag): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, tag)
+  return writer.toBytes()
+}

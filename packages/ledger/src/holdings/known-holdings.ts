@@ -1,0 +1,57 @@
+import { type StateReader, versionPruned } from '@ledger-state/engine'
+import { HOLDINGS_KEY } from '@ledger-state/records'
+import { parseStructTag } from '@ledger-state/type-tag'
+import type { Asset } from '../assets/asset.js'
+import { holdingsNotIndexed } from '../errors.js'
+import type { LedgerState } from '../state/ledger-state.js'
+
+// What a store knows about holdings. The index of a slice is about what the slice keeps, so a question is answered only
+// if the slice keeps all that the answer may have.
+
+const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
+const TOKEN = parseStructTag('0x4::token::Token')
+const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
+
+/** Checks that the store knows all that an account holds. @throws `holdings_not_indexed`, `version_pruned` */
+export function expectOwnerKnown(state: LedgerState, owner: Uint8Array): void {
+  expectIndex(state)
+  state.source.sliced?.expectWholeAccount(owner, state.version)
+}
+
+/** Checks that the store knows all holders of an asset. @throws `holdings_not_indexed`, `version_pruned` */
+export function expectHoldersKnown(state: LedgerState, asset: Asset): void {
+  expectIndex(state)
+  const type = asset.kind === 'coin' ? { ...COIN_STORE, typeArguments: [asset.coin] } : FUNGIBLE_STORE
+  state.source.sliced?.expectTypeKept(type, state.version)
+}
+
+/** Checks that the store knows all tokens of collections. @throws `holdings_not_indexed`, `version_pruned` */
+export function expectTokensKnown(state: LedgerState): void {
+  expectIndex(state)
+  state.source.sliced?.expectTypeKept(TOKEN, state.version)
+}
+
+function expectIndex({ storedView, version }: LedgerState): void {
+  if (storedView.peek(HOLDINGS_KEY) === undefined) throw holdingsNotIndexed(version)
+}
+
+/** The reader of the store without the rules of its slice, for what a check above has found to be known. */
+export function storedReader({ source }: LedgerState): StateReader {
+  return source.sliced?.inner ?? source.reader
+}
+
+/** First version whose changes are known: those of the oldest version are mixed with earlier ones, except at genesis. */
+export function firstKnownChange({ ledger, source }: LedgerState): bigint {
+  const { oldestVersion } = ledger
+  const { base } = source.reader
+  return oldestVersion === 0n && base?.version === 0n && base.complete ? 0n : oldestVersion + 1n
+}
+
+/**
+ * Checks that no prune has reached a version since a state was pinned, because changes up to it may be gone.
+ * @throws `version_pruned`
+ */
+export function expectChangesKept(reader: StateReader, { ledger }: LedgerState, version: bigint): void {
+  const { oldestVersion } = reader.ledger!
+  if (oldestVersion > ledger.oldestVersion && version <= oldestVersion) throw versionPruned(version, oldestVersion)
+}

@@ -1,0 +1,86 @@
+import { copyBytes } from '@ledger-state/core/bytes'
+import type { StateView } from '@ledger-state/engine'
+import { HOLDINGS_PREFIX_LENGTH, type HoldingsFamily, holdingsPrefix } from '@ledger-state/records'
+
+/** Most rows of the index that one page reads. A page that omits items may end before its limit. */
+export const MOST_ROWS = 10_000
+
+/** Start and end of a page of holdings. */
+export interface HoldingsPageOptions {
+  /** Where the page begins: the `cursor` of the page before. */
+  readonly start?: Uint8Array | undefined
+  /** Most items of the page; all by default. */
+  readonly limit?: number | undefined
+  /** Called before each item except the first. If it returns true, the page ends there. */
+  readonly isFull?: (() => boolean) | undefined
+}
+
+/**
+ * A page of holdings. The iteration yields undefined where it has worked and found no item, so that its caller can let
+ * others have a turn. It can be iterated once.
+ */
+export interface HoldingsPage<T> extends Iterable<T | undefined> {
+  /** Start of the next page, known at the end of the iteration; undefined if nothing follows. */
+  readonly cursor: Uint8Array | undefined
+}
+
+/** A row of the index of holdings. */
+export interface HoldingsRow {
+  /** The part of its key after the owner, asset or collection. */
+  readonly second: Uint8Array
+  readonly value: Uint8Array
+  /** Version that wrote the row. */
+  readonly version: bigint
+  /** Start of a page that begins with the row. */
+  readonly cursor: Uint8Array
+}
+
+/** Reads the rows of a family that belong to one owner, asset or collection, from one on. */
+export function* scanRows(
+  view: StateView,
+  family: HoldingsFamily,
+  first: Uint8Array,
+  start: Uint8Array | undefined,
+): Generator<HoldingsRow> {
+  const prefix = holdingsPrefix(family, first)
+  for (const { key, value, version } of view.scan(prefix, { start: start && joined(prefix, start) })) {
+    const second = copyBytes(key, HOLDINGS_PREFIX_LENGTH)
+    yield { second, value, version, cursor: second }
+  }
+}
+
+/** Creates a page of the items of rows. `read` returns undefined for a row that the page omits. */
+export function createHoldingsPage<T>(
+  rows: Iterable<HoldingsRow>,
+  { limit, isFull }: HoldingsPageOptions,
+  read: (row: HoldingsRow) => T | undefined,
+): HoldingsPage<T> {
+  let cursor: Uint8Array | undefined
+  function* items(): Generator<T | undefined> {
+    let seen = 0
+    let shown = 0
+    for (const row of rows) {
+      if (shown === limit || seen === MOST_ROWS || (shown > 0 && isFull?.())) {
+        cursor = row.cursor
+        return
+      }
+      seen++
+      const item = read(row)
+      if (item !== undefined) shown++
+      yield item
+    }
+  }
+  return {
+    get cursor() {
+      return cursor
+    },
+    [Symbol.iterator]: items,
+  }
+}
+
+export function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(a.length + b.length)
+  bytes.set(a)
+  bytes.set(b, a.length)
+  return bytes
+}

@@ -1,0 +1,112 @@
+import { bytesToHexDigits, U64_MAX } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { nearestWrite, type StateReader, type StateView } from '@ledger-state/engine'
+import {
+  coinOfRow,
+  coinStoreKey,
+  endedIn,
+  endedKey,
+  holdingsKey,
+  holdingsPrefix,
+  objectKey,
+  readCoinStore,
+  readHeldObject,
+} from '@ledger-state/records'
+import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
+import type { Asset } from '../assets/asset.js'
+import type { HeldAsset } from './holding.js'
+import { scanRows } from './row-listing.js'
+
+/** A time in which an account held an asset in one store. */
+export interface Span {
+  readonly asset: HeldAsset
+  /** Address of the fungible store; of a coin store, its account. */
+  readonly storage: Uint8Array
+  /** Sorts the changes of one version: coin stores first, then by address, then by type. */
+  readonly rank: string
+  /** State key of the store. */
+  readonly key: Uint8Array
+  /** First and last version at which the amount may change because of the account. */
+  readonly first: bigint
+  readonly last: bigint
+  /** What the account holds in the store after a write of it. */
+  amountIn(value: Uint8Array | null): bigint
+}
+
+/**
+ * The spans of an account that touch versions from `first` on, up to the version of a view. Yields undefined where it
+ * has worked and found none.
+ * @param asset the only asset; all of them if it is undefined
+ */
+export function* findSpans(
+  reader: StateReader,
+  view: StateView,
+  owner: Uint8Array,
+  asset: Asset | undefined,
+  first: bigint,
+): Generator<Span | undefined> {
+  if (asset?.kind === 'coin') {
+    yield coinSpan(owner, asset.coin, 0n, U64_MAX)
+    return
+  }
+  if (!asset) yield* findCoinSpans(reader, view, owner, first)
+  const isAsked = (metadata: Uint8Array): boolean => !asset || compareBytes(metadata, asset.metadata) === 0
+  for (const { second, value, version } of scanRows(view, 'ownedStore', owner, undefined)) {
+    yield isAsked(value) ? storeSpan(owner, second, value, version, U64_MAX) : undefined
+  }
+  const none = new Uint8Array(0)
+  for (const { key, value } of scanEnded(view, endedKey('endedStore', owner, first, none), 'endedStore', owner)) {
+    const { version, second } = endedIn(key)
+    const row = holdingsKey('ownedStore', owner, second)
+    yield isAsked(value) ? storeSpan(owner, second, value, startOf(reader, row, version), version) : undefined
+  }
+}
+
+function* findCoinSpans(reader: StateReader, view: StateView, owner: Uint8Array, first: bigint): Generator<Span> {
+  for (const { second, value, version } of scanRows(view, 'ownedCoin', owner, undefined)) {
+    yield coinSpan(owner, coinOfRow(second, value), version, U64_MAX)
+  }
+  const none = new Uint8Array(0)
+  for (const { key, value } of scanEnded(view, endedKey('endedCoin', owner, first, none), 'endedCoin', owner)) {
+    const { version, second } = endedIn(key)
+    const row = holdingsKey('ownedCoin', owner, second)
+    yield coinSpan(owner, coinOfRow(second, value), startOf(reader, row, version), version)
+  }
+}
+
+function scanEnded(view: StateView, start: Uint8Array, family: 'endedStore' | 'endedCoin', owner: Uint8Array) {
+  return view.scan(holdingsPrefix(family, owner), { start })
+}
+
+/** Version with which a span began that ended at a version: the last write of its row before. */
+function startOf(reader: StateReader, row: Uint8Array, end: bigint): bigint {
+  return (end > 0n ? nearestWrite(reader, row, { until: end - 1n }) : undefined) ?? 0n
+}
+
+function coinSpan(account: Uint8Array, coin: TypeTag, first: bigint, last: bigint): Span {
+  return {
+    asset: { standard: 'v1', coin },
+    storage: account,
+    rank: `0 ${typeTagToText(coin)}`,
+    key: coinStoreKey(account, coin),
+    first,
+    last,
+    amountIn: (value) => (value && readCoinStore(value)?.amount) || 0n,
+  }
+}
+
+function storeSpan(owner: Uint8Array, storage: Uint8Array, metadata: Uint8Array, first: bigint, last: bigint): Span {
+  return {
+    asset: { standard: 'v2', metadata },
+    storage,
+    rank: `1 ${bytesToHexDigits(storage)} ${bytesToHexDigits(metadata)}`,
+    key: objectKey(storage),
+    first,
+    last,
+    amountIn(value) {
+      const object = value ? readHeldObject(value) : undefined
+      if (!object?.store || compareBytes(object.owner, owner) !== 0) return 0n
+      return compareBytes(object.store.asset, metadata) === 0 ? object.store.amount : 0n
+    },
+  }
+}
