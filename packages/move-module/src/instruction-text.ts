@@ -1,9 +1,5 @@
 import type { Instructions } from './module-code.js'
-import { OPCODES, type OpcodeName } from './opcodes.js'
-
-const NAMES: ReadonlyMap<number, OpcodeName> = new Map(
-  Object.entries(OPCODES).map(([name, { code }]) => [code, name as OpcodeName]),
-)
+import { OPCODES, type OpcodeName, opcodeNameOf } from './opcodes.js'
 
 /** Types of the operands that are indexes into tables, by instruction. */
 const INDEX_TYPES: Readonly<Partial<Record<OpcodeName, string>>> = {
@@ -56,7 +52,7 @@ const INDEX_TYPES: Readonly<Partial<Record<OpcodeName, string>>> = {
  * Undefined if the code has no such offset.
  */
 export function instructionToDebugText(code: Instructions, offset: number): string | undefined {
-  const name = offset < code.opcodes.length ? NAMES.get(code.opcodes[offset]!) : undefined
+  const name = offset < code.opcodes.length ? opcodeNameOf(code.opcodes[offset]!) : undefined
   if (!name) return undefined
   const { kind } = OPCODES[name].operand
   const text = camelCase(name)

@@ -138,9 +138,19 @@ export const OPCODES = {
 /** Name of an instruction. */
 export type OpcodeName = keyof typeof OPCODES
 
-const BY_CODE: ReadonlyMap<number, Opcode> = new Map(Object.values(OPCODES).map((one) => [one.code, one]))
+const NAMES: readonly (OpcodeName | undefined)[] = (() => {
+  const names: OpcodeName[] = []
+  for (const [name, { code }] of Object.entries(OPCODES)) names[code] = name as OpcodeName
+  return names
+})()
+
+/** Name of the instruction of a byte; undefined if no version has one. */
+export function opcodeNameOf(code: number): OpcodeName | undefined {
+  return NAMES[code]
+}
 
 /** The instruction of a byte; undefined if no version has one. */
 export function opcodeOf(code: number): Opcode | undefined {
-  return BY_CODE.get(code)
+  const name = NAMES[code]
+  return name && OPCODES[name]
 }

@@ -1,13 +1,15 @@
-import type {
-  CodedFunction,
-  Constant,
-  FieldDefinition,
-  FunctionCode,
-  FunctionHandle,
-  Instantiation,
-  ModuleCode,
-  SignatureToken,
-  StructDefinition,
+import {
+  type CodedFunction,
+  type Constant,
+  type FieldDefinition,
+  type FunctionCode,
+  type FunctionHandle,
+  type Instantiation,
+  type ModuleCode,
+  type OpcodeName,
+  opcodeNameOf,
+  type SignatureToken,
+  type StructDefinition,
 } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
 import { malformedCode } from '../faults/vm-fault.js'
@@ -18,6 +20,15 @@ import type { StepMeter } from './compile-meter.js'
 import { OP } from './opcode.js'
 import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_BYTES } from './open-type.js'
 import { type ConstantReading, readConstant } from './read-constant.js'
+
+const BRANCHES: ReadonlySet<OpcodeName | undefined> = new Set(['br_true', 'br_false', 'branch'])
+/** Instructions besides branches that end a basic block. */
+const ENDS: ReadonlySet<OpcodeName | undefined> = new Set(['ret', 'abort', 'abort_msg'])
+
+/** Whether an instruction names an instantiation instead of a definition. */
+function isGeneric(name: OpcodeName): boolean {
+  return name.endsWith('_generic')
+}
 
 /** What an instruction names if that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
@@ -264,14 +275,14 @@ class FunctionCompiler implements Compilation {
     const { opcodes, operands } = this.#code
     const starts = new Uint8Array(opcodes.length)
     for (let at = 0; at < opcodes.length; at++) {
-      const opcode = opcodes[at]!
-      const isBranch = opcode >= 0x03 && opcode <= 0x05
+      const name = opcodeNameOf(opcodes[at]!)
+      const isBranch = BRANCHES.has(name)
       if (isBranch) {
         const target = operands[at]!
         if (target >= opcodes.length) throw malformedCode(`a branch to ${target}`)
         starts[target] = 1
       }
-      const ends = isBranch || opcode === 0x02 || opcode === 0x27 || opcode === 0x68
+      const ends = isBranch || ENDS.has(name)
       if (ends && at + 1 < opcodes.length) starts[at + 1] = 1
     }
     return starts
@@ -434,118 +445,119 @@ class FunctionCompiler implements Compilation {
   /** Compiles one instruction. Returns whether the next one is reached from it. */
   #instruction(opcode: number): boolean {
     const { types } = this.#module
-    switch (opcode) {
-      case 0x01:
+    const name = opcodeNameOf(opcode)
+    switch (name) {
+      case 'pop':
         this.#pop()
         this.#emit(OP.pop)
         return true
-      case 0x02:
+      case 'ret':
         this.#popAll(this.#results)
         this.#expectEmptyStack()
         this.#emit(OP.ret)
         return false
-      case 0x03:
-      case 0x04:
+      case 'br_true':
+      case 'br_false':
         this.#popKind('bool')
         this.#expectEmptyStack()
-        this.#emit(opcode === 0x03 ? OP.branchTrue : OP.branchFalse, this.#code.operands[this.#at])
+        this.#emit(name === 'br_true' ? OP.branchTrue : OP.branchFalse, this.#code.operands[this.#at])
         return true
-      case 0x05:
+      case 'branch':
         this.#expectEmptyStack()
         this.#emit(OP.branch, this.#code.operands[this.#at])
         return false
-      case 0x06:
+      case 'ld_u64':
         return this.#loadNumber('u64')
-      case 0x31:
+      case 'ld_u8':
         return this.#loadNumber('u8')
-      case 0x32:
+      case 'ld_u128':
         return this.#loadNumber('u128')
-      case 0x48:
+      case 'ld_u16':
         return this.#loadNumber('u16')
-      case 0x49:
+      case 'ld_u32':
         return this.#loadNumber('u32')
-      case 0x4a:
+      case 'ld_u256':
         return this.#loadNumber('u256')
-      case 0x5b:
+      case 'ld_i8':
         return this.#loadNumber('i8')
-      case 0x5c:
+      case 'ld_i16':
         return this.#loadNumber('i16')
-      case 0x5d:
+      case 'ld_i32':
         return this.#loadNumber('i32')
-      case 0x5e:
+      case 'ld_i64':
         return this.#loadNumber('i64')
-      case 0x5f:
+      case 'ld_i128':
         return this.#loadNumber('i128')
-      case 0x60:
+      case 'ld_i256':
         return this.#loadNumber('i256')
-      case 0x07: {
+      case 'ld_const': {
         const constant = this.#entry(this.#module.code.constants)
         const literal = this.#constant(this.#code.operands[this.#at]!, constant)
         this.#emit(typeof this.#literals[literal] === 'object' ? OP.loadCopy : OP.load, literal)
         this.#push(this.#typeOf(constant.type))
         return true
       }
-      case 0x08:
-      case 0x09:
-        this.#emit(OP.load, this.#literals.push(opcode === 0x08) - 1)
+      case 'ld_true':
+      case 'ld_false':
+        this.#emit(OP.load, this.#literals.push(name === 'ld_true') - 1)
         this.#pushKind('bool')
         return true
-      case 0x0a: {
+      case 'copy_loc': {
         const local = this.#local()
         const type = this.#locals[local]!
         this.#emit(isPlain(type) || type.kind === 'reference' ? OP.copyPlain : OP.copyLocal, local)
         this.#push(type)
         return true
       }
-      case 0x0b: {
+      case 'move_loc': {
         const local = this.#local()
         this.#emit(OP.moveLocal, local)
         this.#push(this.#locals[local]!)
         return true
       }
-      case 0x0c: {
+      case 'st_loc': {
         const local = this.#local()
         this.#popOf(this.#locals[local]!)
         this.#emit(OP.storeLocal, local)
         return true
       }
-      case 0x0d:
-      case 0x0e: {
+      case 'mut_borrow_loc':
+      case 'imm_borrow_loc': {
         const local = this.#local()
         this.#pushReference(this.#locals[local]!)
         this.#borrowsLocals = true
         this.#emit(OP.borrowLocal, local)
         return true
       }
-      case 0x0f:
-      case 0x10:
-      case 0x36:
-      case 0x37:
-        return this.#borrowField(opcode >= 0x36)
-      case 0x4e:
-      case 0x4f:
-      case 0x50:
-      case 0x51:
-        return this.#borrowVariantField(opcode >= 0x50)
-      case 0x11:
-      case 0x38: {
+      case 'mut_borrow_field':
+      case 'imm_borrow_field':
+      case 'mut_borrow_field_generic':
+      case 'imm_borrow_field_generic':
+        return this.#borrowField(isGeneric(name))
+      case 'imm_borrow_variant_field':
+      case 'mut_borrow_variant_field':
+      case 'imm_borrow_variant_field_generic':
+      case 'mut_borrow_variant_field_generic':
+        return this.#borrowVariantField(isGeneric(name))
+      case 'call':
+      case 'call_generic': {
         const { functionHandles, functionInstantiations } = this.#module.code
-        const { entry, typeArguments } = this.#instantiated(opcode === 0x38, functionHandles, functionInstantiations)
+        const { entry, typeArguments } = this.#instantiated(isGeneric(name), functionHandles, functionInstantiations)
         const { parameters, results } = this.#signature(entry, typeArguments)
         this.#popAll(parameters)
         for (const result of results) this.#push(result)
         this.#emit(OP.call, this.#link({ kind: 'function', handle: entry, typeArguments }))
         return true
       }
-      case 0x12:
-      case 0x39: {
-        const { definition, typeArguments } = this.#structOf(opcode === 0x39)
+      case 'pack':
+      case 'pack_generic': {
+        const { definition, typeArguments } = this.#structOf(isGeneric(name))
         if (definition.kind !== 'struct') throw this.#fault(`pack of ${definition.name}`)
         return this.#pack(definition, 0, typeArguments)
       }
-      case 0x13:
-      case 0x3a: {
-        const { definition, typeArguments } = this.#structOf(opcode === 0x3a)
+      case 'unpack':
+      case 'unpack_generic': {
+        const { definition, typeArguments } = this.#structOf(isGeneric(name))
         if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
         const fields = this.#fieldTypes(definition.fields, typeArguments)
         this.#popOf(this.#structType(definition, typeArguments))
@@ -553,23 +565,23 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.unpack, fields.length)
         return true
       }
-      case 0x52:
-      case 0x53: {
-        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x53)
+      case 'pack_variant':
+      case 'pack_variant_generic': {
+        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
         return this.#pack(definition, variant, typeArguments)
       }
-      case 0x54:
-      case 0x55: {
-        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x55)
+      case 'unpack_variant':
+      case 'unpack_variant_generic': {
+        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
         const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
         this.#popOf(this.#structType(definition, typeArguments))
         for (const field of fields) this.#push(field)
         this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
         return true
       }
-      case 0x56:
-      case 0x57: {
-        const { definition, variant, typeArguments } = this.#variantOf(opcode === 0x57)
+      case 'test_variant':
+      case 'test_variant_generic': {
+        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
         if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
           throw this.#fault('an operand of another type')
         }
@@ -577,56 +589,56 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.testVariant, variant)
         return true
       }
-      case 0x14: {
+      case 'read_ref': {
         const to = this.#popReference()
         this.#push(to)
         this.#emit(isPlain(to) ? OP.readPlain : OP.readReference)
         return true
       }
-      case 0x15: {
+      case 'write_ref': {
         const to = this.#popReference()
         this.#popOf(to)
         this.#emit(OP.writeReference)
         return true
       }
-      case 0x2e:
+      case 'freeze_ref':
         this.#pushReference(this.#popReference())
         this.#emit(OP.nop)
         return true
-      case 0x16:
+      case 'add':
         this.#emit(OP.add, this.#binaryInteger())
         return true
-      case 0x17:
+      case 'sub':
         this.#emit(OP.sub, this.#binaryInteger())
         return true
-      case 0x18:
+      case 'mul':
         this.#emit(OP.mul, this.#binaryInteger())
         return true
-      case 0x19:
+      case 'mod':
         this.#emit(OP.mod, this.#binaryInteger())
         return true
-      case 0x1a:
+      case 'div':
         this.#emit(OP.div, this.#binaryInteger())
         return true
-      case 0x1b:
-      case 0x1c:
-      case 0x1d: {
+      case 'bit_or':
+      case 'bit_and':
+      case 'xor': {
         const type = this.#binaryInteger()
         if (type >= FIRST_SIGNED) throw this.#fault('bits of a signed integer')
-        this.#emit(opcode === 0x1b ? OP.bitOr : opcode === 0x1c ? OP.bitAnd : OP.xor, type)
+        this.#emit(name === 'bit_or' ? OP.bitOr : name === 'bit_and' ? OP.bitAnd : OP.xor, type)
         return true
       }
-      case 0x2f:
-      case 0x30: {
+      case 'shl':
+      case 'shr': {
         this.#popKind('u8')
         const operand = this.#pop()
         const type = integerTypeOf(operand.kind)
         if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is not an unsigned integer')
         this.#push(operand)
-        this.#emit(opcode === 0x2f ? OP.shiftLeft : OP.shiftRight, type)
+        this.#emit(name === 'shl' ? OP.shiftLeft : OP.shiftRight, type)
         return true
       }
-      case 0x67: {
+      case 'negate': {
         const operand = this.#pop()
         const type = integerTypeOf(operand.kind)
         if (type < FIRST_SIGNED) throw this.#fault('the negative of what is not a signed integer')
@@ -634,107 +646,107 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.negate, type)
         return true
       }
-      case 0x33:
+      case 'cast_u8':
         return this.#cast('u8')
-      case 0x34:
+      case 'cast_u64':
         return this.#cast('u64')
-      case 0x35:
+      case 'cast_u128':
         return this.#cast('u128')
-      case 0x4b:
+      case 'cast_u16':
         return this.#cast('u16')
-      case 0x4c:
+      case 'cast_u32':
         return this.#cast('u32')
-      case 0x4d:
+      case 'cast_u256':
         return this.#cast('u256')
-      case 0x61:
+      case 'cast_i8':
         return this.#cast('i8')
-      case 0x62:
+      case 'cast_i16':
         return this.#cast('i16')
-      case 0x63:
+      case 'cast_i32':
         return this.#cast('i32')
-      case 0x64:
+      case 'cast_i64':
         return this.#cast('i64')
-      case 0x65:
+      case 'cast_i128':
         return this.#cast('i128')
-      case 0x66:
+      case 'cast_i256':
         return this.#cast('i256')
-      case 0x1e:
-      case 0x1f:
+      case 'or':
+      case 'and':
         this.#popKind('bool')
         this.#popKind('bool')
         this.#pushKind('bool')
-        this.#emit(opcode === 0x1e ? OP.or : OP.and)
+        this.#emit(name === 'or' ? OP.or : OP.and)
         return true
-      case 0x20:
+      case 'not':
         this.#popKind('bool')
         this.#pushKind('bool')
         this.#emit(OP.not)
         return true
-      case 0x21:
-      case 0x22: {
+      case 'eq':
+      case 'neq': {
         const right = this.#pop()
         if (this.#pop().shape !== right.shape) throw this.#fault('operands of different types')
         this.#pushKind('bool')
-        const isEqual = opcode === 0x21
+        const isEqual = name === 'eq'
         if (isPlain(right)) this.#emit(isEqual ? OP.equalPlain : OP.notEqualPlain)
         else this.#emit(isEqual ? OP.equal : OP.notEqual)
         return true
       }
-      case 0x23:
+      case 'lt':
         return this.#compare(OP.less)
-      case 0x24:
+      case 'gt':
         return this.#compare(OP.greater)
-      case 0x25:
+      case 'le':
         return this.#compare(OP.lessOrEqual)
-      case 0x26:
+      case 'ge':
         return this.#compare(OP.greaterOrEqual)
-      case 0x27:
+      case 'abort':
         this.#popKind('u64')
         this.#emit(OP.abort)
         return false
-      case 0x68:
+      case 'abort_msg':
         this.#popOf(types.vector(types.plain('u8')))
         this.#popKind('u64')
         this.#emit(OP.abortWithText)
         return false
-      case 0x28:
+      case 'nop':
         this.#emit(OP.nop)
         return true
-      case 0x29:
-      case 0x3b: {
-        const { link } = this.#globalType(opcode === 0x3b)
+      case 'exists':
+      case 'exists_generic': {
+        const { link } = this.#globalType(isGeneric(name))
         this.#popKind('address')
         this.#pushKind('bool')
         this.#emit(OP.exists, link)
         return true
       }
-      case 0x2a:
-      case 0x2b:
-      case 0x3c:
-      case 0x3d: {
-        const { link, type } = this.#globalType(opcode >= 0x3c)
+      case 'mut_borrow_global':
+      case 'imm_borrow_global':
+      case 'mut_borrow_global_generic':
+      case 'imm_borrow_global_generic': {
+        const { link, type } = this.#globalType(isGeneric(name))
         this.#popKind('address')
         this.#pushReference(type)
         this.#emit(OP.borrowGlobal, link)
         return true
       }
-      case 0x2c:
-      case 0x3e: {
-        const { link, type } = this.#globalType(opcode === 0x3e)
+      case 'move_from':
+      case 'move_from_generic': {
+        const { link, type } = this.#globalType(isGeneric(name))
         this.#popKind('address')
         this.#push(type)
         this.#emit(OP.moveFrom, link)
         return true
       }
-      case 0x2d:
-      case 0x3f: {
-        const { link, type } = this.#globalType(opcode === 0x3f)
+      case 'move_to':
+      case 'move_to_generic': {
+        const { link, type } = this.#globalType(isGeneric(name))
         this.#popOf(type)
         if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is not a signer')
         this.#emit(OP.moveTo, link)
         return true
       }
-      case 0x40: {
+      case 'vec_pack': {
         const element = this.#element()
         const count = this.#code.seconds[this.#at]!
         this.#meter.charge(Math.min(count, this.#stack.length), 0)
@@ -744,27 +756,27 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.packVector, this.#link({ kind: 'type', type }), count)
         return true
       }
-      case 0x41:
+      case 'vec_len':
         this.#popVectorReference()
         this.#pushKind('u64')
         this.#emit(OP.vectorLength)
         return true
-      case 0x42:
-      case 0x43:
+      case 'vec_imm_borrow':
+      case 'vec_mut_borrow':
         this.#popKind('u64')
         this.#pushReference(this.#popVectorReference())
         this.#emit(OP.borrowElement)
         return true
-      case 0x44:
+      case 'vec_push_back':
         this.#popOf(this.#element())
         this.#popVectorReference()
         this.#emit(OP.pushBack)
         return true
-      case 0x45:
+      case 'vec_pop_back':
         this.#push(this.#popVectorReference())
         this.#emit(OP.popBack)
         return true
-      case 0x46: {
+      case 'vec_unpack': {
         const element = this.#element()
         const count = this.#code.seconds[this.#at]!
         if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
@@ -774,16 +786,16 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.unpackVector, count)
         return true
       }
-      case 0x47:
+      case 'vec_swap':
         this.#popKind('u64')
         this.#popKind('u64')
         this.#popVectorReference()
         this.#emit(OP.swap)
         return true
-      case 0x58:
-      case 0x59:
-        return this.#packClosure(opcode === 0x59)
-      case 0x5a: {
+      case 'pack_closure':
+      case 'pack_closure_generic':
+        return this.#packClosure(isGeneric(name))
+      case 'call_closure': {
         const type = this.#entry(this.#module.code.signatures)[0]
         if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
         const called = this.#typeOf(type)
@@ -795,7 +807,7 @@ class FunctionCompiler implements Compilation {
         this.#emit(OP.callClosure, link, type.parameters.length)
         return true
       }
-      default:
+      case undefined:
         throw this.#fault(`instruction 0x${opcode.toString(16)}`)
     }
   }
