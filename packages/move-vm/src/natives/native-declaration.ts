@@ -11,6 +11,38 @@ export type NativeDeclaration =
 
 const SAME: NativeDeclaration = { foreignResults: [] }
 
+/** The signature of a native: the texts of its types. */
+interface ExpectedSignature {
+  readonly typeParameterCount: number
+  readonly parameters: readonly string[]
+  readonly results: readonly string[]
+}
+
+const EXPECTED: ReadonlyMap<string, ExpectedSignature> = new Map(
+  Object.entries(NATIVE_SIGNATURES).map(([name, text]) => [name, parseSignature(text)]),
+)
+
+function parseSignature(text: string): ExpectedSignature {
+  const [, count, parameters, results] = /^<(\d+)>\((.*)\): \((.*)\)$/.exec(text)!
+  return { typeParameterCount: Number(count), parameters: splitList(parameters!), results: splitList(results!) }
+}
+
+/** The parts of a list, between the commas that are not inside of type arguments. */
+function splitList(text: string): readonly string[] {
+  const parts: string[] = []
+  let depth = 0
+  let start = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '<') depth++
+    else if (text[at] === '>') depth--
+    else if (text[at] === ',' && depth === 0) {
+      parts.push(text.slice(start, at))
+      start = at + ', '.length
+    }
+  }
+  return text === '' ? parts : [...parts, text.slice(start)]
+}
+
 /**
  * Compares the declaration of a native with its signature. A hostile store may declare any. Parameters and results that are
  * structs may name other ones: natives check what they read of an argument. Natives that always end in a fault have no
@@ -20,116 +52,61 @@ export function compareDeclaration(
   name: string,
   { typeParameters, parameters, results }: Pick<FunctionDefinition, 'typeParameters' | 'parameters' | 'results'>,
 ): NativeDeclaration {
-  const expected = NATIVE_SIGNATURES[name]
+  const expected = EXPECTED.get(name)
   if (expected === undefined) return SAME
-  const text = new TextMatch(expected)
-  const foreignResults: number[] = []
-  const isResult = (token: SignatureToken, at: number): boolean => {
-    if (isTaken(text, token)) return true
-    if (token.kind !== 'struct' || !text.takeStruct()) return false
-    foreignResults.push(at)
-    return true
-  }
-  const isParameter = (token: SignatureToken): boolean => {
-    if (isTaken(text, token)) return true
-    const value = token.kind === 'reference' && !token.mutable && text.take('&') ? token.to : token
-    return value.kind === 'struct' && text.takeStruct()
-  }
-  const isSame =
-    text.take(`<${typeParameters.length}>(`) &&
-    areTaken(text, parameters, isParameter) &&
-    text.take('): (') &&
-    areTaken(text, results, isResult) &&
-    text.take(')') &&
-    text.isAtEnd
-  return isSame ? { foreignResults } : 'refused'
+  if (typeParameters.length !== expected.typeParameterCount) return 'refused'
+  if (!areTexts(parameters, expected.parameters, isParameter)) return 'refused'
+  if (!areTexts(results, expected.results, isResult)) return 'refused'
+  const foreignResults = [...results.keys()].filter((at) => !isText(results[at]!, expected.results[at]!))
+  return { foreignResults }
 }
 
-/** A text that is compared with pieces. A comparison of a hostile signature ends at the first difference. */
-class TextMatch {
-  readonly #text: string
-  #at = 0
-
-  constructor(text: string) {
-    this.#text = text
-  }
-
-  get isAtEnd(): boolean {
-    return this.#at === this.#text.length
-  }
-
-  /** Whether the piece comes next. */
-  take(piece: string): boolean {
-    if (!this.#text.startsWith(piece, this.#at)) return false
-    this.#at += piece.length
-    return true
-  }
-
-  /** Whether a struct comes next, of any name and with any type arguments. */
-  takeStruct(): boolean {
-    const name = /0x[0-9a-f]+::\w+::\w+/y
-    name.lastIndex = this.#at
-    if (!name.test(this.#text)) return false
-    this.#at = name.lastIndex
-    if (this.#text[this.#at] === '<') this.#at = endOfArguments(this.#text, this.#at)
-    return true
-  }
-
-  /** Whether no name and no type arguments go on here. */
-  get isAtBoundary(): boolean {
-    return !/[\w<]/.test(this.#text[this.#at] ?? '')
-  }
-
-  /** Does something, and comes back to this place if it is not true. */
-  attempt(take: () => boolean): boolean {
-    const start = this.#at
-    if (take()) return true
-    this.#at = start
-    return false
-  }
+function isParameter(token: SignatureToken, text: string): boolean {
+  if (isText(token, text)) return true
+  if (token.kind === 'reference' && !token.mutable && text.startsWith('&')) return isResult(token.to, text.slice(1))
+  return isResult(token, text)
 }
 
-/** The place after the type arguments that begin with the `<` at `start`. */
-function endOfArguments(text: string, start: number): number {
-  let depth = 0
-  for (let at = start; at < text.length; at++) {
-    if (text[at] === '<') depth++
-    else if (text[at] === '>' && --depth === 0) return at + 1
-  }
-  return text.length
+/** Whether a token has this text, or both are structs. */
+function isResult(token: SignatureToken, text: string): boolean {
+  return isText(token, text) || (token.kind === 'struct' && STRUCT.test(text))
 }
 
-function areTaken(
-  text: TextMatch,
+const STRUCT = /^0x[0-9a-f]+::\w+::\w+(?:<.*>)?$/
+
+function areTexts(
   tokens: readonly SignatureToken[],
-  isOne: (token: SignatureToken, at: number) => boolean,
+  texts: readonly string[],
+  isOne: (token: SignatureToken, text: string) => boolean,
 ): boolean {
-  return tokens.every((token, at) => (at === 0 || text.take(', ')) && isOne(token, at))
+  return tokens.length === texts.length && tokens.every((token, at) => isOne(token, texts[at]!))
 }
 
-/** Whether a token comes next. If it does not, the text stays where it is. */
-function isTaken(text: TextMatch, token: SignatureToken): boolean {
-  return text.attempt(() => isNext(text, token))
-}
-
-function isNext(text: TextMatch, token: SignatureToken): boolean {
+/** Whether a token has this text. A comparison ends at the first difference: a hostile token may have a long text. */
+function isText(token: SignatureToken, text: string): boolean {
   switch (token.kind) {
     case 'vector':
-      return text.take('vector<') && isNext(text, token.element) && text.take('>')
-    case 'reference':
-      return text.take(token.mutable ? '&mut ' : '&') && isNext(text, token.to)
+      return isAround('vector<', text) && isText(token.element, text.slice('vector<'.length, -1))
+    case 'reference': {
+      const sign = token.mutable ? '&mut ' : '&'
+      return text.startsWith(sign) && isText(token.to, text.slice(sign.length))
+    }
     case 'typeParameter':
-      return text.take(`T${token.index}`)
+      return text === `T${token.index}`
     case 'struct': {
-      const { module, name, typeArguments } = token
-      if (!text.take(`${addressToShortHex(module.address)}::${module.name}::${name}`)) return false
-      const isArgument = (argument: SignatureToken) => isNext(text, argument)
-      if (typeArguments.length === 0) return text.isAtBoundary
-      return text.take('<') && areTaken(text, typeArguments, isArgument) && text.take('>')
+      const { module, typeArguments } = token
+      const name = `${addressToShortHex(module.address)}::${module.name}::${token.name}`
+      if (typeArguments.length === 0) return text === name
+      return isAround(`${name}<`, text) && areTexts(typeArguments, splitList(text.slice(name.length + 1, -1)), isText)
     }
     case 'function':
       return false
     default:
-      return text.take(token.kind)
+      return text === token.kind
   }
+}
+
+/** Whether a text begins so and ends with the `>` of it. */
+function isAround(beginning: string, text: string): boolean {
+  return text.startsWith(beginning) && text.endsWith('>')
 }
