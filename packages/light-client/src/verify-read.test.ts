@@ -245,6 +245,9 @@ describe('verifyRead', () => {
       `{"balance":"7","value":${value}${rest}`,
       `{"value":${value}${rest.slice(0, -1)},"balance":"7"}`,
       `{"value":${value}${rest.slice(0, -1)},"proof":{}}`,
+      `{"value":${value}${rest.slice(0, -2)},"balance":"7"}}`,
+      `{"value":${value}${rest.replace('"proof":{', '"proof":{"value":"0x66",')}`,
+      ...(rest.includes('"leaf":{') ? [`{"value":${value}${rest.replace('"leaf":{', '"leaf":{"value":"0x66",')}`] : []),
       `{"value":${value.includes('{') ? value.replace('{"', '{"first":"66","first":"3","') : '{"a":1,"a":1}'}${rest}`,
     ]
     for (const answer of invalid) {

@@ -49,16 +49,26 @@ export async function openStateSnapshot(
     chunks.push(await toChunk(storage, member, at === members.length - 1, verify))
   }
   expectContiguous(storage, manifest, chunks)
-  const prover = verify ? createProver(hasher, options.thread) : undefined
   const epoch = manifest.version('epoch')
   if (proof && proof.ledger.version === version && proof.ledger.epoch !== epoch) {
     throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
+  const prover = verify ? createProver(hasher, options.thread) : undefined
   const voucher = new Voucher(storage, hasher, options)
+  const closeReaders = async (): Promise<void> => {
+    await prover?.close()
+    await voucher.close()
+  }
   const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
     proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
   // Only the end of the state shows its network. If a waypoint is given, the state need not be read first.
-  let early = voucher.isTold && vouchEarly ? await vouch(undefined) : undefined
+  let early: Vouching | undefined
+  try {
+    if (voucher.isTold && vouchEarly) early = await vouch(undefined)
+  } catch (error) {
+    await closeReaders()
+    throw error
+  }
   const snapshot = new Snapshot(
     storage,
     manifest.place,
@@ -96,8 +106,7 @@ export async function openStateSnapshot(
     /** A snapshot has a state and no versions. */
     async *versions() {},
     async close() {
-      await prover?.close()
-      await voucher.close()
+      await closeReaders()
       await storage.close()
     },
   }

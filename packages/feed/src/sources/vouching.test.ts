@@ -1,10 +1,11 @@
 // Signatures of backups and state snapshots: which are accepted, and which are refused before anything is yielded.
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
 import type { Vouching } from '@ledger-state/records'
+import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { startStandInNode } from '../../testing/stand-in-node.ts'
@@ -71,6 +72,18 @@ async function readAll(location: string, options: SourceOptions, held?: Vouching
   return { given, vouching, error, notices }
 }
 
+/** The files of a folder that this process has open. */
+function openFilesIn(root: string): string[] {
+  return readdirSync('/proc/self/fd').flatMap((descriptor) => {
+    try {
+      const target = readlinkSync(`/proc/self/fd/${descriptor}`)
+      return target.startsWith(root) ? [target] : []
+    } catch {
+      return []
+    }
+  })
+}
+
 function expectUntrusted({ given, error, vouching }: Outcome, message: RegExp): void {
   expect(isLedgerStateError(error, 'untrusted'), String(error)).toBe(true)
   expect(String(error)).toMatch(message)
@@ -104,6 +117,26 @@ describe('a backup', () => {
     expectUntrusted(await readAll(write(few).root, trust), place)
     expectUntrusted(await readAll(write(few).snapshot, trust), place)
     expectUntrusted(await readAll(write(others).root, trust), /is signed by/)
+  })
+
+  it.runIf(existsSync('/proc/self/fd'))('leaves no file open after it is refused', async () => {
+    const others = new SyntheticChain({ blocks: 40, signers: validatorsOf(EPOCH - 1) })
+    const { root, snapshot } = write(others)
+    // A file that is left open may also be closed by a garbage collection, which warns.
+    const warnings: string[] = []
+    const note = ({ message }: Error) => warnings.push(message)
+    process.on('warning', note)
+    onTestFinished(() => {
+      process.off('warning', note)
+    })
+    for (const location of [root, snapshot]) {
+      expectUntrusted(await readAll(location, { waypoints: [waypointOf(0)] }), /is signed by/)
+      await eventually(
+        () => openFilesIn(root).length === 0,
+        () => `the end of ${openFilesIn(root)}`,
+      )
+    }
+    expect(warnings.filter((text) => text.includes('file descriptor'))).toEqual([])
   })
 
   it('is refused if ends of epochs are missing, with the option that takes it nevertheless', async () => {

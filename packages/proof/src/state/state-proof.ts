@@ -1,4 +1,4 @@
-import { type ByteReader, type ByteWriter, bytesToHex, hexToBytes, isU64 } from '@ledger-state/core'
+import { type ByteReader, type ByteWriter, bytesToHex, hexToBytes, isU64, quote } from '@ledger-state/core'
 import { badProofMember, verificationFailed, wrongPresence } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
@@ -84,10 +84,27 @@ export function stateProofToJson({ stateKey, stateValue, path, checkpoint, epoch
   }
 }
 
-/** Reads a proof that `stateProofToJson` wrote. Nothing of it is checked. @throws `invalid_proof` */
+const PROOF_MEMBERS: readonly (keyof StateProofJson)[] = [
+  'state_key',
+  'state_value',
+  'leaf',
+  'siblings',
+  'version',
+  'transaction_info',
+  'accumulator_siblings',
+  'ledger_info',
+  'epoch_endings',
+]
+const LEAF_MEMBERS = ['key_hash', 'value_hash'] as const
+
+/**
+ * Reads a proof that `stateProofToJson` wrote. Nothing of it is checked, but it has these members and no others, which
+ * nothing would prove.
+ * @throws `invalid_proof`
+ */
 export function jsonToStateProof(json: unknown): StateProof {
-  const members = membersOf(json, 'the proof')
-  const leaf = members.leaf === null ? undefined : membersOf(members.leaf, 'leaf')
+  const members = membersOf(json, 'the proof', PROOF_MEMBERS)
+  const leaf = members.leaf === null ? undefined : membersOf(members.leaf, 'leaf', LEAF_MEMBERS)
   return {
     stateKey: bytesOf(members.state_key, 'state_key'),
     stateValue: members.state_value === null ? undefined : bytesOf(members.state_value, 'state_value'),
@@ -126,8 +143,10 @@ export function checkStateProof(hasher: LedgerHasher, proof: StateProof): Checke
   return checked
 }
 
-function membersOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+function membersOf(value: unknown, what: string, names: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badProofMember(what, 'an object')
+  const unknown = Object.keys(value).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw badProofMember(quote(unknown), `a member of ${what}`)
   return value as Readonly<Record<string, unknown>>
 }
 
