@@ -46,13 +46,16 @@ export class TurnQueue {
 
   /**
    * Begins the work on a request: at once if the request is small and this turn has time left, otherwise in a later
-   * turn.
-   * @param work returns the time at which it ended, in milliseconds of `performance.now`
+   * turn. Returns the result of work that began at once, otherwise a promise of it.
    */
-  begin({ bytes, takesTurns, readyAt }: RequestSize, work: () => number): void {
-    if (takesTurns || bytes > SMALL_REQUEST_BYTES) this.run(work)
-    else if (this.isSpent) this.runSmall(work)
-    else this.spend(work() - readyAt)
+  begin<T>({ bytes, takesTurns, readyAt }: RequestSize, work: () => T): T | Promise<Awaited<T>> {
+    if (takesTurns || bytes > SMALL_REQUEST_BYTES) return resultOf(work, (later) => this.run(later))
+    if (this.isSpent) return resultOf(work, (later) => this.runSmall(later))
+    try {
+      return work()
+    } finally {
+      this.spend(performance.now() - readyAt)
+    }
   }
 
   /** Whether work outside of the queue has used up its part of this turn. */
@@ -78,9 +81,9 @@ export class TurnQueue {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets waiting work continue in a later turn, with the rest of that turn. */
-  resume(work: (milliseconds: number) => void): void {
-    this.#add({ work, isResumption: true })
+  /** Lets other work run. Resolves in a later turn, with the milliseconds that are left of that turn. */
+  nextTurn(): Promise<number> {
+    return new Promise((resolve) => this.#add({ work: resolve, isResumption: true }))
   }
 
   #add(waiting: Waiting): void {
@@ -118,4 +121,17 @@ export class TurnQueue {
       if (this.#waiting.length > 0 || this.#small.length > 0) this.#schedule()
     }
   }
+}
+
+/** Promise of the result of work that begins later. */
+function resultOf<T>(work: () => T, runLater: (work: () => void) => void): Promise<Awaited<T>> {
+  return new Promise((resolve, reject) => {
+    runLater(() => {
+      try {
+        resolve(work() as Awaited<T>)
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
 }
