@@ -1,16 +1,7 @@
 export { type FeedErrorCode, signedLedgerDiffers } from './errors.js'
 export { type JsonLimits, tryBoundedJson } from './files/bounded-json.js'
 export { KNOWN_NETWORKS, type Network, parseNetwork } from './networks/network.js'
-export { answerText } from './requests/failure-texts.js'
 export { FETCH_ENCODINGS } from './requests/fetch-encodings.js'
-export {
-  failureOf,
-  type HttpAnswer,
-  type HttpRequest,
-  type RequestFailure,
-  sendRequest,
-  textOfAnswer,
-} from './requests/send-request.js'
 export { type CheckedEndings, checkEndings } from './signatures/check-endings.js'
 export { FailureStreak, type FailureStreakOptions } from './sources/failure-streak.js'
 export { openNetwork } from './sources/open-network.js'

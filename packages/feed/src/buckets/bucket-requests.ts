@@ -1,8 +1,7 @@
 import { type Backoff, pauseFor } from '@ledger-state/core'
+import { followNone, type HttpAnswer, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
-import { followNone } from '../requests/redirects.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
-import { type HttpAnswer, type RequestFailure, sendRequest } from '../requests/send-request.js'
 import { redirectTarget } from './redirect.js'
 import type { RequestSigner } from './request-signer.js'
 

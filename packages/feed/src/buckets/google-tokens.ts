@@ -1,10 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { createSign } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { followNone, sendRequest, textOfAnswer } from '@ledger-state/core/requests'
 import { invalidArgument, sourceFailed } from '../errors.js'
-import { followNone } from '../requests/redirects.js'
 import { tryJson } from '../requests/remote-url.js'
-import { sendRequest, textOfAnswer } from '../requests/send-request.js'
 
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_only'
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'

@@ -1,8 +1,7 @@
 import { Buffer } from 'node:buffer'
+import { answerText, failureOf, type HttpAnswer, type RequestFailure, textOfAnswer } from '@ledger-state/core/requests'
 import { invalidBackup, sourceFailed } from '../errors.js'
 import type { ByteRange } from '../files/backup-storage.js'
-import { answerText } from '../requests/failure-texts.js'
-import { failureOf, type HttpAnswer, type RequestFailure, textOfAnswer } from '../requests/send-request.js'
 import type { BucketRequests } from './bucket-requests.js'
 
 const MOST_FAULT_BYTES = 64 * 1024

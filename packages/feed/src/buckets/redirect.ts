@@ -1,4 +1,4 @@
-import { namedTarget, sameServerTarget } from '../requests/redirects.js'
+import { namedTarget, sameServerTarget } from '@ledger-state/core/requests'
 
 /** Endpoints of S3 itself, in each partition. Others below these domains belong to anybody: machines, web sites, gateways. */
 const ENDPOINT =

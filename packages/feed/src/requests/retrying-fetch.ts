@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { Backoff, type LedgerStateError, pauseFor } from '@ledger-state/core'
+import { failureOf, followNone, type HttpAnswer, type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { requestRefused, sourceFailed } from '../errors.js'
 import { FETCH_ENCODINGS } from './fetch-encodings.js'
-import { followNone } from './redirects.js'
-import { failureOf, type HttpAnswer, type RequestFailure, sendRequest } from './send-request.js'
 
 const REQUEST_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 250

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '@ledger-state/core'
+import { answerText, failureOf, type RequestFailure } from '@ledger-state/core/requests'
 import { type BucketRequestOptions, BucketRequests } from '../buckets/bucket-requests.js'
 import { serviceRefused, sourceFailed } from '../errors.js'
-import { answerText } from '../requests/failure-texts.js'
-import { failureOf, type RequestFailure } from '../requests/send-request.js'
 import { RecordCount } from './record-count.js'
 
 /** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */

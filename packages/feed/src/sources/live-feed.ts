@@ -1,12 +1,18 @@
 import { Buffer } from 'node:buffer'
 import { type Backoff, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
+import {
+  answerText,
+  fetchFailure,
+  followNone,
+  type HttpAnswer,
+  type RequestFailure,
+  sendRequest,
+  textOfAnswer,
+} from '@ledger-state/core/requests'
 import { atPlace, beforeFeed, invalidFeed, otherChain, requestRefused, sourceFailed } from '../errors.js'
 import { readLines } from '../files/lines.js'
-import { answerText, fetchFailure } from '../requests/failure-texts.js'
 import { FETCH_ENCODINGS } from '../requests/fetch-encodings.js'
-import { followNone } from '../requests/redirects.js'
 import { askingAgain, createBackoff } from '../requests/retrying-fetch.js'
-import { type HttpAnswer, type RequestFailure, sendRequest, textOfAnswer } from '../requests/send-request.js'
 import { type FeedHead, parseFeedHead } from '../wire/feed-head.js'
 import {
   type FeedRow,

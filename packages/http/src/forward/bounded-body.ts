@@ -1,3 +1,4 @@
+import type { HttpAnswer } from '@ledger-state/core/requests'
 import { upstreamFailed } from '../errors.js'
 
 /** Bytes of an answer that are read before any of it is passed on. Most answers are shorter. */
@@ -18,15 +19,15 @@ export interface BoundedBody {
  * @throws `upstream_failed` if it is longer than the limit; so does `rest`
  */
 export async function readBoundedBody(
-  { headers, body }: Response,
+  answer: HttpAnswer,
   limitBytes: number,
   onBytes: (bytes: number) => void,
 ): Promise<BoundedBody> {
   // For a compressed body this is its compressed length, which bounds nothing.
-  if (Number(headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
-  const chunks = body ? boundedChunks(body, limitBytes, onBytes) : undefined
+  if (Number(answer.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const chunks = boundedChunks(answer, limitBytes, onBytes)
   const first: Uint8Array[] = []
-  for (let length = 0; chunks && length < FIRST_BYTES; ) {
+  for (let length = 0; length < FIRST_BYTES; ) {
     const { value, done } = await chunks.next()
     if (done) return { first: Buffer.concat(first), rest: undefined }
     first.push(value)
@@ -36,12 +37,12 @@ export async function readBoundedBody(
 }
 
 async function* boundedChunks(
-  body: ReadableStream<Uint8Array>,
+  answer: HttpAnswer,
   limitBytes: number,
   onBytes: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array, undefined> {
   let bytes = 0
-  for await (const chunk of body) {
+  for await (const chunk of answer.pieces()) {
     bytes += chunk.length
     onBytes(chunk.length)
     if (bytes > limitBytes) throw tooLarge(limitBytes)

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
+import type { HttpAnswer } from '@ledger-state/core/requests'
 import type { HeldRequests } from '../admission/held-requests.js'
 import { Refusal } from '../admission/refusal.js'
 import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
@@ -13,7 +14,7 @@ import { ForwardSlots } from './forward-slots.js'
 import { namedVersion } from './named-version.js'
 import { SettledVersion } from './settled-version.js'
 import { targetUrl } from './target-url.js'
-import { Upstream, type UpstreamInit } from './upstream.js'
+import { isOk, Upstream, type UpstreamInit } from './upstream.js'
 import type { UpstreamState } from './upstream-headers.js'
 
 /** Name of this service in `Via` (RFC 9110, section 7.6.3). */
@@ -166,13 +167,14 @@ export class Forwarder {
     try {
       await upstream.expectUsable()
       if (gone.aborted) throw clientLeft()
-      const response = await upstream.ask(url, requestInit(request, forwardable, hops + 1, course.signal))
+      const init = requestInit(request, forwardable, hops + 1, course.signal)
+      const response = await upstream.ask(url, { ...init, silenceMs: limits.forwardTimeoutMs })
       const state = upstream.readState(response)
       const contentType = typeOfAnswer(response)
       if (forwardable.readsState) expectStateAnswer(response, contentType, state)
       const body = await readBoundedBody(response, limits.forwardAnswerLimitBytes, (bytes) => course.count(bytes))
       if (!body.rest) course.end(response.status)
-      if (response.ok) await this.#haveVersion(request, forwardable, contentType, body, state)
+      if (isOk(response.status)) await this.#haveVersion(request, forwardable, contentType, body, state)
       const retryAfter = response.headers.get('retry-after')
       return {
         status: response.status,
@@ -269,7 +271,7 @@ function hopsOf({ via }: ForwardableRequest): number {
   return via === undefined ? 0 : via.split(PSEUDONYM).length - 1
 }
 
-function typeOfAnswer({ headers }: Response): string {
+function typeOfAnswer({ headers }: HttpAnswer): string {
   return PASSED_TYPE.exec(headers.get('content-type') ?? '')?.[1]?.toLowerCase() ?? UNKNOWN_TYPE
 }
 
@@ -277,7 +279,8 @@ function typeOfAnswer({ headers }: Response): string {
  * Checks that an upstream's answer to a read of state has the form in the user's document.
  * @throws `upstream_failed`
  */
-function expectStateAnswer({ ok, status }: Response, contentType: string, state: UpstreamState): void {
+function expectStateAnswer({ status }: HttpAnswer, contentType: string, state: UpstreamState): void {
+  const ok = isOk(status)
   if (ok && !state.isComplete) throw upstreamFailed('its answer is missing headers that describe the state')
   if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
     throw upstreamFailed(`it answers with status ${status}`)

@@ -1,3 +1,4 @@
+import { type RequestFailure, sendRequest } from '@ledger-state/core/requests'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { eventually, PATIENCE_MS } from '@ledger-state/testing/eventually'
 import { openRawConnection } from '@ledger-state/testing/raw-connection'
@@ -290,6 +291,8 @@ describe('an upstream that', () => {
     expect(response.headers.get('retry-after')).toBe('5')
     expect(await errorOf(response)).toEqual(answers('cannot be reached'))
     expect((await fetch(`${url}/v1`)).status).toBe(200)
+    // The operator reads the words of the one HTTP client, which `ingest` and `replicate` show for the same failure.
+    const failure = (await sendRequest(upstream.url, {})) as RequestFailure
     const again = await startFakeUpstream(port)
     closing.unshift(() => again.close())
     await eventually(
@@ -297,9 +300,10 @@ describe('an upstream that', () => {
       () => 'an answer',
     )
     expect(changes).toEqual([
-      { url: upstream.url, why: expect.stringContaining('ECONNREFUSED') },
+      { url: upstream.url, why: expect.stringMatching(/cannot be reached: fetch failed: connect ECONNREFUSED/) },
       { url: upstream.url, why: undefined },
     ])
+    expect(changes[0]!.why!.endsWith(`: ${failure.why}`)).toBe(true)
   })
 
   it('redirects is not followed', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
+import { fetchFailure, followNone, type HttpAnswer, type HttpRequest, sendRequest } from '@ledger-state/core/requests'
 import { type RequestError, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
 import { readBoundedBody } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'
@@ -11,7 +12,9 @@ const CHAIN_IS_KNOWN_MS = 30_000
 const LOOK_INTERVAL_MS = 200
 /** Pause after an upstream could not be looked at. */
 const FAULT_INTERVAL_MS = 1_000
-const LOOK_TIMEOUT_MS = 5_000
+/** Time for which an upstream that is looked at may send nothing, and for all of the look. */
+const LOOK_SILENCE_MS = 5_000
+const LOOK_TIMEOUT_MS = 10_000
 /** Time for which an announced version is believed. Then the upstream is asked again. */
 const ANNOUNCEMENT_HOLDS_MS = 1_000
 /** Longest pause for which an upstream's `Retry-After` is obeyed. */
@@ -33,8 +36,9 @@ export interface UpstreamOptions {
 }
 
 /** A request to an upstream. */
-export interface UpstreamInit extends Omit<RequestInit, 'headers'> {
+export interface UpstreamInit extends Pick<HttpRequest, 'method' | 'body' | 'silenceMs'> {
   readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
 }
 
 /** One upstream fullnode: sends it requests, and knows whether it may be asked. */
@@ -114,7 +118,8 @@ export class Upstream {
 
   async #look(): Promise<void> {
     const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS)
-    const response = await this.ask('', { headers: { accept: 'application/json' }, signal })
+    const headers = { accept: 'application/json' }
+    const response = await this.ask('', { headers, signal, silenceMs: LOOK_SILENCE_MS })
     const { first, rest } = await readBoundedBody(response, MOST_INFO_BYTES, () => {})
     await rest?.return(undefined)
     if (response.status !== 200) throw upstreamFailed(`it answers ${response.status} when it is asked for its chain`)
@@ -126,21 +131,27 @@ export class Upstream {
   /**
    * Sends a request.
    * @param target path and query after its URL
-   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; the error of `fetch` if it does not answer
+   * @throws `upstream_failed` if it redirects, `upstream_of_another_chain`; an error for operators if it does not answer
    */
-  async ask(target: string, init: UpstreamInit): Promise<Response> {
+  async ask(target: string, init: UpstreamInit): Promise<HttpAnswer> {
     const headers = new Headers(this.#options.headers)
     // A compressed answer would be unpacked here, and then be counted and sent so.
     headers.set('accept-encoding', 'identity')
     for (const [name, value] of Object.entries(init.headers)) headers.set(name, value)
-    const response = await fetch(`${this.url}${target}`, { ...init, headers, redirect: 'manual' })
-    const { status } = response
-    if (status < 200 || (status >= 300 && status < 400) || response.type === 'opaqueredirect') {
-      await response.body?.cancel()
-      throw upstreamFailed(`it answers with status ${status}`)
+    const answer = await sendRequest(`${this.url}${target}`, {
+      ...init,
+      headers: Object.fromEntries(headers),
+      redirectTarget: followNone,
+      passesFailures: true,
+    })
+    const { status } = answer
+    if ('why' in answer) throw status === undefined ? new Error(answer.why) : upstreamFailed(answerOf(status))
+    if (answer.status >= 300 && answer.status < 400) {
+      await answer.drop()
+      throw upstreamFailed(answerOf(answer.status))
     }
-    if (BUSY_STATUSES.includes(status)) this.#heedRetryAfter(response.headers)
-    return response
+    if (BUSY_STATUSES.includes(answer.status)) this.#heedRetryAfter(answer.headers)
+    return answer
   }
 
   /** Notes that it did not answer, so that it is looked at before it is asked again. */
@@ -152,9 +163,9 @@ export class Upstream {
    * The chain state in an answer.
    * @throws `upstream_of_another_chain`, `upstream_failed` if it must have one and does not
    */
-  readState({ headers, ok }: Response): UpstreamState {
+  readState({ headers, status }: HttpAnswer): UpstreamState {
     const state = readUpstreamState(headers, this.#options.words)
-    if (state.chainId !== undefined || ok) this.#expectChain(state.chainId)
+    if (state.chainId !== undefined || isOk(status)) this.#expectChain(state.chainId)
     if (state.ledgerVersion !== undefined) this.#haveSeen(state.ledgerVersion)
     return state
   }
@@ -198,15 +209,23 @@ export class Upstream {
   }
 }
 
+/** Whether a status is one of success. */
+export function isOk(status: number): boolean {
+  return status >= 200 && status < 300
+}
+
+function answerOf(status: number): string {
+  return `it answers with status ${status}`
+}
+
 function isOld(at: number): boolean {
   return performance.now() - at > ANNOUNCEMENT_HOLDS_MS
 }
 
 /** Message for the operator with the cause, which may name hosts and is not sent to clients. */
 function withCause(fault: RequestError): string {
-  let cause: unknown = fault.cause
-  while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause
-  return cause instanceof Error ? `${fault.message}: ${cause.message}` : fault.message
+  const { cause } = fault
+  return cause instanceof Error ? `${fault.message}: ${fetchFailure(cause)}` : fault.message
 }
 
 function parseInfo(bytes: Uint8Array): { readonly chain_id?: unknown; readonly ledger_version?: unknown } {

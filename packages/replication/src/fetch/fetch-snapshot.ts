@@ -4,15 +4,13 @@ import { Backoff, isLedgerStateError, pauseFor } from '@ledger-state/core'
 import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import {
   answerText,
-  FailureStreak,
-  FETCH_ENCODINGS,
   failureOf,
   type HttpAnswer,
   type RequestFailure,
   sendRequest,
   textOfAnswer,
-  tryBoundedJson,
-} from '@ledger-state/feed'
+} from '@ledger-state/core/requests'
+import { FailureStreak, FETCH_ENCODINGS, tryBoundedJson } from '@ledger-state/feed'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { snapshotDamaged, sourceFailed } from '../errors.js'
 import { parseSnapshot, type Snapshot, type SnapshotFile } from '../snapshot-manifest.js'

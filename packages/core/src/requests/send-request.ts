@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
+import { isLedgerStateError } from '../error.js'
+import { parseRetryAfter } from '../retry-after.js'
 import { fetchFailure, isCertificateFault, statusFailure } from './failure-texts.js'
 import { isRedirect, type RedirectRule, refusedRedirect, sameServerTarget } from './redirects.js'
 
@@ -14,7 +15,7 @@ const MOST_FAILURE_BYTES = 64 * 1024
 export interface HttpRequest {
   readonly method?: 'GET' | 'POST' | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body?: URLSearchParams | undefined
+  readonly body?: URLSearchParams | Uint8Array<ArrayBuffer> | undefined
   /** Headers that depend on the URL, such as a signature; asked for again for each target of a redirect. */
   readonly sign?: ((url: string) => Promise<Readonly<Record<string, string>> | undefined>) | undefined
   /** Ends the request and the reading of its answer. */
@@ -23,6 +24,8 @@ export interface HttpRequest {
   readonly silenceMs?: number | undefined
   /** Decides which redirects are followed: by default those on the same server. */
   readonly redirectTarget?: RedirectRule | undefined
+  /** Whether answers of a server that is too busy or fails are returned like any other. */
+  readonly passesFailures?: boolean | undefined
 }
 
 /** Reason why a request brought no answer that can be used. */
@@ -48,8 +51,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Makes one request, and follows redirects by the one rule (`redirects.ts`). All clients of this package and of
- * replication ask through it.
+ * Makes one request, and follows redirects by the one rule (`redirects.ts`). All programs on Node.js ask through it, so
+ * the same failure has the same text everywhere, and no request waits forever.
  * @returns a failure if the server is not reached, sends nothing, is too busy or fails (408, 429, 5xx), if its
  *   certificate is not trusted, or if it leads to another server
  * @throws a `LedgerStateError` of `sign`
@@ -93,6 +96,7 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
       pieces: () => piecesOf(response, silenceMs, cut),
       drop: async () => await response.body?.cancel(),
     }
+    if (init.passesFailures) return answer
     if (status !== 408 && status !== 429 && status < 500) return answer
     const text = await textOfAnswer(answer, MOST_FAILURE_BYTES).catch(() => '')
     return { why: statusFailure(answer, text), status, retryAfterMs: retryAfterOf(headers) }

@@ -1,4 +1,4 @@
-import { isLedgerStateError } from '@ledger-state/core'
+import { isLedgerStateError } from '../error.js'
 
 /** Error codes of Node.js for certificates that no trusted authority has signed. */
 const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/

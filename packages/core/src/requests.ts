@@ -1,0 +1,10 @@
+export { answerText, fetchFailure, isHtml } from './requests/failure-texts.js'
+export { followNone, namedTarget, type RedirectRule, sameServerTarget } from './requests/redirects.js'
+export {
+  failureOf,
+  type HttpAnswer,
+  type HttpRequest,
+  type RequestFailure,
+  sendRequest,
+  textOfAnswer,
+} from './requests/send-request.js'
