@@ -6,6 +6,7 @@ import { parseTypePattern } from '@ledger-state/slices'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
+import { limitSettings, timeoutSettings } from './limit-settings.js'
 import { findNetwork } from './network.js'
 import {
   atOnce,
@@ -18,6 +19,7 @@ import {
   textOption,
   wholeNumber,
 } from './option.js'
+import { seconds, secondsText } from './seconds.js'
 import { parseViewBudget, parseViewFilter } from './view-settings.js'
 import { parseWindowBound } from './window-bound.js'
 
@@ -85,14 +87,6 @@ const MOST_READERS = 256
 function defaultReaders(): number {
   return Math.max(LEAST_READERS, availableParallelism() - 1)
 }
-
-const secondsText = (milliseconds: number): string => String(milliseconds / 1_000)
-
-/** Parses seconds to milliseconds. */
-const seconds =
-  (least: number) =>
-  (text: string): number =>
-    wholeNumber(least, 86_400)(text) * 1_000
 
 /** Checks that a text is an address, and returns the text. */
 function addressText(text: string): string {
@@ -353,83 +347,7 @@ export const settings = {
   json: switchOption('json', 'answer in JSON', true),
   bcs: switchOption('bcs', 'answer in BCS', true),
   explorer: switchOption('explorer', 'serve a web page at / that shows the ledger', true),
-  bodyLimit: defaultedOption(
-    'body-limit',
-    'BYTES',
-    'largest request body, before and after decompression',
-    String(DEFAULT_LIMITS.bodyLimitBytes),
-    wholeNumber(1_024, 2 ** 30),
-  ),
-  maxConnections: defaultedOption(
-    'max-connections',
-    'N',
-    'connections at one time, in each reader; fewer if file descriptors are limited',
-    String(DEFAULT_LIMITS.maxConnections),
-    wholeNumber(1, 1_000_000),
-  ),
-  maxRequestsInFlight: defaultedOption(
-    'max-requests-in-flight',
-    'N',
-    'requests with a body at one time, in each reader; more are answered 503',
-    String(DEFAULT_LIMITS.maxRequestsInFlight),
-    wholeNumber(1, 1_000_000),
-  ),
-  maxUploads: defaultedOption(
-    'max-uploads',
-    'N',
-    'bodies that arrive at one time, in each reader; above the limit the oldest is answered 503',
-    String(DEFAULT_LIMITS.maxUploads),
-    wholeNumber(1, 1_000_000),
-  ),
-  maxUploadBytes: defaultedOption(
-    'max-upload-bytes',
-    'BYTES',
-    'bytes of bodies held at one time, in each reader, at least twice the largest body; above the limit the largest is answered 503',
-    String(DEFAULT_LIMITS.maxUploadBytes),
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  maxAnswerBytes: defaultedOption(
-    'max-answer-bytes',
-    'BYTES',
-    'bytes of answers being built or not read yet, in each reader; above the limit an answer that the client does not read is dropped',
-    String(DEFAULT_LIMITS.maxAnswerBytes),
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  maxForwards: defaultedOption(
-    'max-forwards',
-    'N',
-    'requests in progress at the nodes of --forward at one time, in each reader; further requests wait',
-    String(DEFAULT_LIMITS.maxForwards),
-    wholeNumber(1, 100_000),
-  ),
-  maxForwardQueue: defaultedOption(
-    'max-forward-queue',
-    'N',
-    'requests that wait to be forwarded, in each reader; more are answered 503',
-    String(DEFAULT_LIMITS.maxForwardQueue),
-    wholeNumber(0, 100_000),
-  ),
-  forwardBodyLimit: defaultedOption(
-    'forward-body-limit',
-    'BYTES',
-    'largest body of a request that is forwarded',
-    String(DEFAULT_LIMITS.forwardBodyLimitBytes),
-    wholeNumber(1_024, 2 ** 30),
-  ),
-  forwardAnswerLimit: defaultedOption(
-    'forward-answer-limit',
-    'BYTES',
-    'largest answer to a forwarded request',
-    String(DEFAULT_LIMITS.forwardAnswerLimitBytes),
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  forwardTimeout: defaultedOption(
-    'forward-timeout',
-    'SECONDS',
-    'how long a forwarded request may take, to the last byte of its answer',
-    secondsText(DEFAULT_LIMITS.forwardTimeoutMs),
-    seconds(1),
-  ),
+  ...limitSettings,
   requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
   views: switchOption('views', 'run view functions', true),
   viewFilter: option(
@@ -444,20 +362,7 @@ export const settings = {
     'budget of the views of one request: instructions, bytes, reads, readBytes, modules, moduleBytes',
     parseViewBudget,
   ),
-  requestTimeout: defaultedOption(
-    'request-timeout',
-    'SECONDS',
-    'how long a request may take to arrive',
-    secondsText(DEFAULT_LIMITS.requestTimeoutMs),
-    seconds(1),
-  ),
-  idleTimeout: defaultedOption(
-    'idle-timeout',
-    'SECONDS',
-    'how long a connection may be silent',
-    secondsText(DEFAULT_LIMITS.idleTimeoutMs),
-    seconds(1),
-  ),
+  ...timeoutSettings,
   drainDelay: defaultedOption(
     'drain-delay',
     'SECONDS',
@@ -543,25 +448,14 @@ export const nodeOptions = [
   settings.json,
   settings.bcs,
   settings.explorer,
-  settings.bodyLimit,
-  settings.maxConnections,
-  settings.maxRequestsInFlight,
-  settings.maxUploads,
-  settings.maxUploadBytes,
-  settings.maxAnswerBytes,
-  settings.maxForwards,
-  settings.maxForwardQueue,
-  settings.forwardBodyLimit,
-  settings.forwardAnswerLimit,
-  settings.forwardTimeout,
+  ...Object.values(limitSettings),
   settings.requireSigned,
   settings.checkpointTrees,
   settings.treeDir,
   settings.views,
   settings.viewFilter,
   settings.viewBudget,
-  settings.requestTimeout,
-  settings.idleTimeout,
+  ...Object.values(timeoutSettings),
   settings.drainDelay,
   settings.stopTimeout,
   settings.logLevel,

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
+import { limitsOfSettings } from '../config/limit-settings.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
 import { asksForSlice, readSliceSettings } from '../config/slice-settings.js'
@@ -105,25 +106,13 @@ export function nodeSettings(
       archivalEndpoint: input.get(settings.archivalEndpoint) ?? node,
       network: input.get(settings.network)?.name,
       forward,
-      forwardBodyLimitBytes: input.get(settings.forwardBodyLimit),
-      forwardAnswerLimitBytes: input.get(settings.forwardAnswerLimit),
-      forwardTimeoutMs: input.get(settings.forwardTimeout),
-      maxForwards: input.get(settings.maxForwards),
-      maxForwardQueue: input.get(settings.maxForwardQueue),
+      ...limitsOfSettings((setting) => input.get(setting)),
       explorer: input.get(settings.explorer),
-      bodyLimitBytes: input.get(settings.bodyLimit),
-      maxConnections: input.get(settings.maxConnections),
-      maxRequestsInFlight: input.get(settings.maxRequestsInFlight),
-      maxUploads: input.get(settings.maxUploads),
-      maxUploadBytes: input.get(settings.maxUploadBytes),
-      maxAnswerBytes: input.get(settings.maxAnswerBytes),
       requireSigned: input.get(settings.requireSigned),
       treeFolder: treeFolderOf(place, input.get(settings.treeDir)),
       views: input.get(settings.views),
       viewFilter: input.get(settings.viewFilter),
       viewBudget: input.get(settings.viewBudget),
-      requestTimeoutMs: input.get(settings.requestTimeout),
-      idleTimeoutMs: input.get(settings.idleTimeout),
       stopTimeoutMs,
       log,
     },

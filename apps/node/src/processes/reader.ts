@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { LinkedList } from '@ledger-state/core'
 import { createHttpServer, type RequestExamples, type ViewFilter, type ViewServiceOptions } from '@ledger-state/http'
 import type { ForwardSettings } from '../config/forward-settings.js'
+import type { LimitsOfSettings } from '../config/limit-settings.js'
 import { openExplorer } from '../explorer/static-files.js'
 import { createLogger, type LogSettings } from '../observability/logger.js'
 import { createReaderMetrics, registerCacheMetrics } from '../observability/reader-metrics.js'
@@ -14,7 +15,7 @@ import { connectionLimit } from './descriptor-limit.js'
 import type { ConnectionOffer } from './messages.js'
 import { openServedStore } from './served-store.js'
 
-export interface ReaderSettings {
+export interface ReaderSettings extends LimitsOfSettings {
   readonly place: StorePlace
   readonly headerWord: string
   readonly compatibleHeaders: boolean
@@ -25,19 +26,8 @@ export interface ReaderSettings {
   readonly network: string | undefined
   /** Settings for forwarding to upstreams; undefined if nothing is forwarded. */
   readonly forward: ForwardSettings | undefined
-  readonly forwardBodyLimitBytes: number
-  readonly forwardAnswerLimitBytes: number
-  readonly forwardTimeoutMs: number
-  readonly maxForwards: number
-  readonly maxForwardQueue: number
   /** Whether the page of the node is served. */
   readonly explorer: boolean
-  readonly bodyLimitBytes: number
-  readonly maxConnections: number
-  readonly maxRequestsInFlight: number
-  readonly maxUploads: number
-  readonly maxUploadBytes: number
-  readonly maxAnswerBytes: number
   /** Whether to serve only versions up to the newest signed one. */
   readonly requireSigned: boolean
   /** Folder of the trees of signed checkpoints; undefined if there is none. */
@@ -45,8 +35,6 @@ export interface ReaderSettings {
   readonly views: boolean
   readonly viewFilter: ViewFilter | undefined
   readonly viewBudget: ViewServiceOptions['viewBudget'] | undefined
-  readonly requestTimeoutMs: number
-  readonly idleTimeoutMs: number
   readonly stopTimeoutMs: number
   /** Requests that fit the content of the store. */
   readonly examples?: RequestExamples
