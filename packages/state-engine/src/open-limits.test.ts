@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { SOURCE_OPTIONS } from '@ledger-state/testing/source-process'
 import { describe, expect, it } from 'vitest'
@@ -73,6 +73,61 @@ describe.skipIf(process.platform !== 'linux')('a process with too little of what
     await openStateEngine({ path: join(folder.path, 'first') }).close()
     await engine.close()
     expect(runAfter('true', open)).toBe('opened')
+  })
+})
+
+describe.skipIf(process.platform !== 'linux')('a lock file that LMDB cannot open for writing (Linux)', () => {
+  /** Opens a store twice for reading and for writing, as another user, for whom files are what their modes say. */
+  function openAs(path: string, userId: number): string {
+    return runAfter(
+      'true',
+      `const engine = await import(${INDEX})
+      if (process.getuid() === 0) process.setuid(${userId})
+      const said = []
+      const attempt = async (open) => {
+        try { const opened = open({ path: ${JSON.stringify(path)} }); said.push('opened'); await opened.close() }
+        catch (error) { said.push(error.code) }
+      }
+      for (const time of [1, 2]) await attempt(engine.openStateEngineReader)
+      for (const time of [1, 2]) await attempt(engine.openStateEngine)
+      process.stdout.write(said.join(), () => process.exit())`,
+    )
+  }
+
+  const ALL_MODES = { folder: 0o777, data: 0o666, lock: 0o666 }
+  const NOBODY = 65_534
+
+  it.for([
+    [{}, 'opened', 'opened'],
+    [{ lock: 0o444 }, 'opened', 'store_read_only'],
+    [{ lock: 0 }, 'opened', 'store_read_only'],
+    [{ lock: undefined, folder: 0o555 }, 'opened', 'store_read_only'],
+    [{ lock: undefined }, 'opened', 'opened'],
+    [{ data: 0o444 }, 'opened', 'store_read_only'],
+  ] as const)('with the modes %o is no crash', async ([some, asReader, asWriter]) => {
+    const modes: Record<keyof typeof ALL_MODES, number | undefined> = { ...ALL_MODES, ...some }
+    const path = join(folder.path, 'store')
+    await openStateEngine({ path }).close()
+    const data = join(path, STORE_FILE)
+    for (const name of readdirSync(path)) chmodSync(join(path, name), 0o666)
+    chmodSync(data, modes.data!)
+    if (modes.lock === undefined) rmSync(`${data}-lock`)
+    else chmodSync(`${data}-lock`, modes.lock)
+    for (const each of [folder.path, path]) chmodSync(each, modes.folder!)
+    expect(openAs(path, NOBODY)).toBe([asReader, asReader, asWriter, asWriter].join())
+    for (const each of [folder.path, path]) chmodSync(each, 0o777)
+  })
+
+  it.for([
+    ['a folder', (lock: string) => mkdirSync(lock)],
+    ['a link to nothing', (lock: string) => symlinkSync('/nowhere/lock', lock)],
+    ['a device', (lock: string) => symlinkSync('/dev/null', lock)],
+  ] as const)('as it is %s is no crash', async ([, make]) => {
+    await openStateEngine({ path: folder.path }).close()
+    const lock = join(folder.path, `${STORE_FILE}-lock`)
+    rmSync(lock)
+    make(lock)
+    expect(openAs(folder.path, 0)).toBe(Array.from({ length: 4 }, () => 'store_failed').join())
   })
 })
 

@@ -1,6 +1,19 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import { closeSync, linkSync, openSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  linkSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { storeFull } from '../errors.js'
 import { freeBytes } from './free-bytes.js'
@@ -76,6 +89,23 @@ function expectLockFile(file: string): void {
   if (!found) createLockFile(file, path)
   else if (found.blocks * BLOCK < LOCK_FILE_LENGTH && freeBytes(path) < LOCK_FILE_LENGTH)
     throw storeFull(path, undefined)
+}
+
+/**
+ * Whether LMDB can open its lock file for writing. It is not opened here: to close it would drop the locks that this process
+ * has on it. @throws `store_failed` if something else than a file has its name
+ */
+export function mayWriteLockFile(file: string): boolean {
+  const path = `${file}-lock`
+  const found = statSync(path, { throwIfNoEntry: false })
+  const isOther = found ? !found.isFile() : lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  if (isOther) throw storeFailed(`${path} is not a file`, undefined)
+  try {
+    accessSync(found ? path : dirname(path), constants.R_OK | constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Creates the file whole: other openers find none, or one that has its space. LMDB's first opener fills it. */

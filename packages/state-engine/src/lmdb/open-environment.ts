@@ -1,9 +1,10 @@
 import { accessSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
-import { processNumberTaken } from '../errors.js'
+import { processNumberTaken, storeNotWritable } from '../errors.js'
 import { type ReadMethods, reportReadErrors } from './damage-errors.js'
 import { PAGE_SIZE } from './empty-file.js'
-import { expectResources } from './expect-resources.js'
+import { expectResources, mayWriteLockFile } from './expect-resources.js'
 
 /** Address space for the map, not memory or disk: so large that no process has to map the file again as it grows. */
 export const DEFAULT_MAP_BYTES = 2 ** 40
@@ -48,9 +49,13 @@ const MAX_WAIT_MS = 64
  */
 export function openEnvironment(file: string, options: EnvironmentOptions): RootDatabase<Buffer, Uint8Array> {
   expectResources(file, options.mapBytes ?? DEFAULT_MAP_BYTES)
+  // LMDB needs its lock file unless it reads only.
+  const isWritable = !options.isFinal && mayWriteLockFile(file) && mayWrite(file)
+  if (!options.readOnly && !isWritable)
+    throw storeNotWritable(dirname(file), `Permission denied: ${file}, or its lock file`, undefined)
   for (let attempt = 1; ; attempt++) {
     try {
-      return openOnce(file, options)
+      return openOnce(file, options, isWritable)
     } catch (error) {
       if ((error as { code?: unknown }).code !== EINVAL || attempt === MAX_ATTEMPTS) throw error
       waitSync(Math.random() * Math.min(2 ** attempt, MAX_WAIT_MS))
@@ -64,11 +69,12 @@ function waitSync(milliseconds: number): void {
 
 function openOnce(
   file: string,
-  { readOnly, isFinal = false, readAhead, mapBytes }: EnvironmentOptions,
+  { readOnly, readAhead, mapBytes }: EnvironmentOptions,
+  isWritable: boolean,
 ): RootDatabase<Buffer, Uint8Array> {
   const options: RootDatabaseOptionsWithPath & { readonly noReadAhead: boolean } = {
     path: file,
-    readOnly: isFinal || (readOnly && !isWritable(file)),
+    readOnly: !isWritable,
     noSubdir: true,
     maxDbs: 8,
     mapSize: mapBytes ?? DEFAULT_MAP_BYTES,
@@ -125,7 +131,7 @@ function expectOwnProcessNumber(beginReading: () => void): void {
   }
 }
 
-function isWritable(file: string): boolean {
+function mayWrite(file: string): boolean {
   try {
     accessSync(file, constants.W_OK)
     return true
