@@ -33,6 +33,16 @@ export class CheckFindings {
     return this.#records
   }
 
+  /** Counts records that were read otherwise than by `each`, and lets other work take place. */
+  async count(records: number): Promise<void> {
+    const before = this.#records
+    this.#records += records
+    if (Math.floor(before / RECORDS_BETWEEN_TURNS) !== Math.floor(this.#records / RECORDS_BETWEEN_TURNS)) {
+      this.#onProgress(this.#records)
+    }
+    await this.pause()
+  }
+
   add(problem: string): void {
     if (this.problems.length < MOST_PROBLEMS) this.problems.push(problem)
   }

@@ -1,11 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Buffer } from 'node:buffer'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { hashSeedOf, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { KeyHash } from '../memtable/key-hash.js'
-import type { SegmentFiles, SegmentSlice } from '../read/segment-slices.js'
+import { newestInSlices, type SegmentFiles, type SegmentSlice } from '../read/segment-slices.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
+import { SegmentMatch } from '../segments/block-search.js'
 import { checkSegment } from '../segments/check-segment.js'
+import { ABSENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
 import { SegmentLists } from '../segments/segment-lists.js'
 import type { SegmentReader } from '../segments/segment-reader.js'
@@ -36,31 +38,57 @@ export function openCheckedSegments(store: LmdbStore, files: SegmentFiles, findi
   return { rows, slices, missing: undefined }
 }
 
-/** Checks segment files one by one, and that together they are what the ledger record says. `onBlock` is called in order. */
+/** Files that a check need not read, and who is told of those that it read. */
+export interface CheckedFiles {
+  /** Called with the name of a file once it is read and sound. The name has the hash of the content. */
+  readonly onFile?: ((name: string) => void) | undefined
+  /** Names of files that an earlier check found sound. */
+  readonly soundFiles?: ReadonlySet<string> | undefined
+}
+
+/**
+ * Checks segment files one by one, and that together they are what the ledger record says. `onBlock` is called in order. A
+ * key of several files counts once, unless one of them was not read.
+ */
 export async function checkSegments(
   store: LmdbStore,
   findings: CheckFindings,
   { rows, slices }: CheckedSegments,
   record: LedgerRecord,
-  onBlock: (entry: BlockEntry) => void,
+  { onBlock, onFile, soundFiles }: CheckedFiles & { readonly onBlock: (entry: BlockEntry) => void },
 ): Promise<SegmentCounts> {
   const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
+  const match = new SegmentMatch()
+  const older: SegmentSlice[] = []
   const counts = { keys: 0, writes: 0 }
   findings.attempt(() => expectAllVersions(rows, record))
   for (const row of rows) {
     if (row.until > row.lastVersion || row.until > record.ledger.latestVersion) {
       findings.add(`the segment file ${row.file} ends at version ${row.until}, above the latest version`)
     }
-    const reader = slices.get(row.file)?.reader
-    if (!reader) continue
+    const slice = slices.get(row.file)
+    if (!slice) continue
+    const { reader, most } = slice
+    const problems = findings.problems.length
     expectRow(findings, store, row, reader)
-    for (const steps = checkSegment(reader, probe); ; ) {
-      if (findings.attempt(() => steps.next())?.done !== false) break
-      await nextTurn()
+    const name = `segment-${row.file} ${Buffer.from(row.sha256).toString('hex')}`
+    const onKey = (oldest: number) => {
+      if (oldest <= most && newestInSlices(older, probe, match) === ABSENT) counts.keys++
+    }
+    const isRead = !soundFiles?.has(name)
+    if (!isRead) counts.keys += row.keys
+    else {
+      for (const steps = checkSegment(reader, probe, onKey); ; ) {
+        const step = findings.attempt(() => steps.next())
+        if (step?.done !== false) break
+        await findings.count(step.value)
+      }
     }
     findings.attempt(() => eachBlock(row, reader, onBlock))
-    counts.keys += row.keys
     counts.writes += row.writes
+    if (findings.problems.length > problems) continue
+    if (isRead) older.push(slice)
+    onFile?.(name)
   }
   return counts
 }

@@ -19,11 +19,11 @@ import { getReverting, getTruncations } from '../records/truncations.js'
 import { CheckFindings } from './check-findings.js'
 import { HistoryCheck } from './check-history.js'
 import { LargeCheck } from './check-large.js'
-import { type CheckedSegments, checkSegments, openCheckedSegments } from './check-segments.js'
+import { type CheckedFiles, type CheckedSegments, checkSegments, openCheckedSegments } from './check-segments.js'
 import { checkWalFiles, type UnmergedCommits } from './check-wal-files.js'
 
 /** Callbacks that report the progress of a check. */
-export interface CheckOptions {
+export interface CheckOptions extends CheckedFiles {
   /** Called from time to time with the number of records checked so far. */
   readonly onProgress?: (records: number) => void
 }
@@ -64,10 +64,10 @@ export interface CheckParts {
 /** Checks every record in one state of the store. The pages of that state cannot be reused meanwhile. */
 export async function checkStore(
   store: LmdbStore,
-  { onProgress = () => {} }: CheckOptions,
+  { onProgress = () => {}, ...files }: CheckOptions,
   { atFailpoint, expectOpen }: CheckParts,
 ): Promise<CheckReport> {
-  const files = new SegmentFiles(store)
+  const open = new SegmentFiles(store)
   for (let mismatched: number | undefined, missing: number | undefined; ; ) {
     store.root.resetReadTxn()
     const transaction = beginRead(store.root)
@@ -78,7 +78,7 @@ export async function checkStore(
       const record = bytes && findings.attempt(() => decodeLedgerRecord(bytes))
       const reverting = findings.attempt(() => getReverting(store, findings.options))
       const found = record && findings.attempt(() => checkWalFiles(store, record, reverting !== undefined, findings))
-      const segments = openCheckedSegments(store, files, findings)
+      const segments = openCheckedSegments(store, open, findings)
       atFailpoint('check: files read')
       if (segments.missing !== undefined) {
         // If a merge has removed it meanwhile, the store now has another file in its place.
@@ -97,9 +97,11 @@ export async function checkStore(
         findings.add(found.mismatch)
       }
       const unmerged = found && 'mismatch' in found ? undefined : found
-      return await new StoreCheck({ store, findings, record, unmerged, reverting, segments }).run(bytes !== undefined)
+      return await new StoreCheck({ store, findings, record, unmerged, reverting, segments, files }).run(
+        bytes !== undefined,
+      )
     } finally {
-      files.keep([])
+      open.keep([])
       transaction.done()
     }
   }
@@ -112,6 +114,7 @@ interface StoreCheckParts {
   readonly unmerged: UnmergedCommits | undefined
   readonly reverting: bigint | undefined
   readonly segments: CheckedSegments
+  readonly files: CheckedFiles
 }
 
 class StoreCheck {
@@ -123,9 +126,11 @@ class StoreCheck {
   /** Newest version that records may have while a truncation is under way, which cuts it off; undefined otherwise. */
   readonly #reverting: bigint | undefined
   readonly #segments: CheckedSegments
+  readonly #files: CheckedFiles
   #payloadBytes = 0
 
-  constructor({ store, findings, record, unmerged, reverting, segments }: StoreCheckParts) {
+  constructor({ store, findings, record, unmerged, reverting, segments, files }: StoreCheckParts) {
+    this.#files = files
     this.#segments = segments
     this.#store = store
     this.#findings = findings
@@ -218,12 +223,13 @@ class StoreCheck {
     let blocks = 0
     let previous: BlockEntry | undefined
     let atOldest = unmerged.find(({ firstVersion }) => firstVersion === oldestVersion)?.block
-    const found = await checkSegments(this.#store, findings, this.#segments, record, (entry) => {
+    const onBlock = (entry: BlockEntry) => {
       this.#checkBlock(entry, previous, latestVersion)
       previous = entry
       if (entry.firstVersion >= oldestVersion) blocks++
       if (entry.firstVersion === oldestVersion) atOldest = entry.block
-    })
+    }
+    const found = await checkSegments(this.#store, findings, this.#segments, record, { ...this.#files, onBlock })
     if (blocks !== counted) findings.add(`the store has ${blocks} blocks, the ledger record counts ${counted}`)
     if (!atOldest) findings.add(`no block begins at the oldest version, ${oldestVersion}`)
     else if (!isSameBlock(atOldest, oldestBlock)) {

@@ -15,16 +15,22 @@ const STEP_ENTRIES = 1_024
 
 /**
  * Checks a whole file in steps of about a millisecond: the hash, each block and part, the order of keys and versions, the
- * index, the filter and the counts. `probe` hashes with the seed of the file. @throws `store_corrupt` with the place
+ * index, the filter and the counts. Each step yields the number of writes that it checked. `probe` hashes with the seed of the
+ * file. `onKey` is called for each key, which the probe has then, with the version of its oldest write, less the first of the
+ * file. @throws `store_corrupt` with the place
  */
-export function* checkSegment(reader: SegmentReader, probe: KeyProbe): Generator<void> {
+export function* checkSegment(
+  reader: SegmentReader,
+  probe: KeyProbe,
+  onKey: (oldest: number) => void = () => {},
+): Generator<number> {
   yield* checkHash(reader.file)
   for (const name of PARTS) checkPart(reader.file, name)
-  yield* checkEntries(reader, probe)
+  yield* checkEntries(reader, probe, onKey)
   checkLists(reader)
 }
 
-function* checkHash(file: SegmentFile): Generator<void> {
+function* checkHash(file: SegmentFile): Generator<number> {
   const hash = createHash('sha256')
   const buffer = new Uint8Array(READ_AT_ONCE)
   const footerAt = file.length - FOOTER_LENGTH
@@ -32,7 +38,7 @@ function* checkHash(file: SegmentFile): Generator<void> {
     const chunk = buffer.subarray(0, Math.min(READ_AT_ONCE, footerAt - at))
     file.read(chunk, at)
     hash.update(chunk)
-    yield
+    yield 0
   }
   const footer = Buffer.alloc(FOOTER_LENGTH)
   file.read(footer, footerAt)
@@ -48,12 +54,12 @@ function checkPart(file: SegmentFile, name: PartName): void {
   file.verifyPart(file.summary.parts[name], name)
 }
 
-function* checkEntries(reader: SegmentReader, probe: KeyProbe): Generator<void> {
+function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: number) => void): Generator<number> {
   const { file, index } = reader
   const { firstVersion, lastVersion } = reader.identity
   const mostVersion = Number(lastVersion - firstVersion)
   const cursor = new SegmentCursor(reader)
-  let [keys, writes, entries] = [0, 0, 0]
+  let [keys, writes, entries, yielded] = [0, 0, 0, 0]
   let before: Uint8Array | undefined
   let version = -1
   while (cursor.next()) {
@@ -67,6 +73,7 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe): Generator<void> 
       probe.take(key)
       if (!reader.mayHave(probe))
         throw file.damaged(file.summary.parts.filter.start, 'the filter does not contain a key')
+      onKey(entry.versions[0]!)
       before = key
       keys++
       version = -1
@@ -83,8 +90,11 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe): Generator<void> 
       throw file.damaged(file.summary.parts.index.start, `the index does not lead to block ${cursor.block}`)
     }
     writes += entry.count
-    if (++entries % STEP_ENTRIES === 0) yield
+    if (++entries % STEP_ENTRIES !== 0) continue
+    yield writes - yielded
+    yielded = writes
   }
+  yield writes - yielded
   if (keys !== file.summary.keys || writes !== file.summary.writes) {
     throw file.damaged(
       file.length - FOOTER_LENGTH,
