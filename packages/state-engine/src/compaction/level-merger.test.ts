@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { LedgerStateError } from '@ledger-state/core'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
@@ -14,7 +15,9 @@ import { listSegmentRows } from '../records/segment-rows.js'
 import { ENVELOPE_LENGTH } from '../segments/lmdb-envelope.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 import { LevelMerger, type LevelParts } from './level-merger.js'
+import { mergeLevel, putMerged } from './merge-level.js'
 import { SegmentNumbers } from './segment-numbers.js'
+import { startCompactionThread } from './threaded-compaction.js'
 
 const folder = temporaryFolder()
 const FILES = 10
@@ -22,20 +25,24 @@ const VERSIONS = FILES + 1
 const KEYS = 20
 let store: LmdbStore
 
-/** A store with files of level 0: one for the first two versions, as nothing below the window is to be merged, and one for each other. */
-beforeEach(async () => {
-  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
+/** Makes files of level 0: one for the first two versions, as nothing below the window is to be merged, and one for each other. */
+async function fill(path: string, keys: number): Promise<void> {
   const never = (point: Failpoint) => {
     if (point === 'level: began') throw new Error('no merge here')
   }
-  const engine = openWithFailpoints({ path: folder.path, memtableBytes: 0, durability: 'none' }, never)
+  const engine = openWithFailpoints({ path, memtableBytes: 0, durability: 'none' }, never)
   const versionOf = (version: number) => {
-    const writes = Array.from({ length: KEYS }, (_, at) => [bytes(`key ${at}`), valueAt(version, at)] as const)
+    const writes = Array.from({ length: keys }, (_, at) => [bytes(`key ${at}`), valueAt(version, at)] as const)
     return record(version, [...writes], version)
   }
   await engine.commit([versionOf(0), versionOf(1)], CHAIN)
   for (let version = 2; version < VERSIONS; version++) await engine.commit([versionOf(version)], CHAIN)
   await engine.close()
+}
+
+beforeEach(async () => {
+  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
+  await fill(folder.path, KEYS)
   store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
 })
 
@@ -161,4 +168,39 @@ it('a merge that is stopped leaves no file', async () => {
   expect(listSegments(folder.path).toSorted()).toEqual(before)
   expect(readdirSync(folder.path).filter((name) => name.endsWith('.new'))).toEqual([])
   await expectAllRight()
+})
+
+it('a final level is patched, and compressed if that is wanted, and reads the same', async () => {
+  const inputs = listSegmentRows(store)
+  const sizes = (['none', 'deflate'] as const).map((codec, at) => {
+    const merge = { inputs, level: 2, floor: undefined, file: 900 + at, packing: { patches: true, codec } }
+    for (const steps = mergeLevel(store, merge); ; ) {
+      const { done, value } = steps.next()
+      if (!done) continue
+      expect(value.dropped).toBe(0)
+      return { merge, rows: value.rows, bytes: value.rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0) }
+    }
+  })
+  const before = inputs.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
+  expect(sizes[0]!.bytes).toBeLessThan(before)
+  expect(sizes[1]!.bytes).toBeLessThan(sizes[0]!.bytes)
+  const { merge, rows } = sizes[1]!
+  expect(runTransaction(store.root, 'none', () => putMerged(store, new RecordBuilder(), merge, rows))).toBe(true)
+  await expectAllRight()
+})
+
+it('the thread of merges does other work between the steps of a merge', async () => {
+  const path = join(folder.path, 'long')
+  await fill(path, 400)
+  const long = openLmdbStore({ path, readOnly: false, durability: 'none' })
+  const thread = startCompactionThread(long)!
+  const packing = { patches: false, codec: 'none' } as const
+  const merge = { inputs: listSegmentRows(long), level: 1, floor: undefined, file: 900, packing }
+  const merged = thread.ask({ kind: 'level', merge })
+  // What is asked for later is answered earlier: a merge has steps of 1,024 entries, and this one has 4,400.
+  await thread.ask({ kind: 'cancel' })
+  expect(await merged).toBe(undefined)
+  expect(readdirSync(path).filter((name) => name.startsWith('segment-900'))).toEqual([])
+  await thread.close()
+  await long.root.close()
 })

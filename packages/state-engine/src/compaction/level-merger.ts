@@ -16,6 +16,7 @@ import {
   mergeLevel,
   putMerged,
 } from './merge-level.js'
+import { packingOf } from './packing.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import type { CompactionThread } from './threaded-compaction.js'
 
@@ -137,7 +138,9 @@ export class LevelMerger {
         this.#wake()
         return
       }
-      this.#merging = { ...wanted, file: numbers.take(filesOfMerge(wanted)) }
+      const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
+      const packing = packingOf(wanted.level, storeBytes, store.compressHistory ? 'always' : 'auto')
+      this.#merging = { ...wanted, packing, file: numbers.take(filesOfMerge(wanted)) }
       try {
         await this.#merge(this.#merging)
       } finally {

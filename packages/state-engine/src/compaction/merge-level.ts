@@ -7,6 +7,7 @@ import { mergeSegments } from '../segments/merge-segments.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { SegmentReader } from '../segments/segment-reader.js'
 import { mostFileBytes, type SegmentSink } from '../segments/split-writer.js'
+import type { Packing } from './packing.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
 /** Number of segments of a level that become one of the next. */
@@ -14,15 +15,20 @@ const FAN = 8
 /** Fewest segments of a level that become one. */
 const LEAST_INPUTS = 4
 
-/** A merge of segments that follow each other into one. A segment may have several files. */
-export interface LevelMerge {
+/** Segments to be merged, which follow each other. A segment may have several files. */
+export interface MergeChoice {
   /** The oldest first. */
   readonly inputs: readonly SegmentRow[]
-  /** Number of the first file of the output. */
-  readonly file: number
   readonly level: number
   /** Oldest version that is asked for, if all inputs end at or below it. */
   readonly floor: bigint | undefined
+}
+
+/** A merge of segments into one. */
+export interface LevelMerge extends MergeChoice {
+  /** Number of the first file of the output. */
+  readonly file: number
+  readonly packing: Packing
 }
 
 /** What a merge wrote. */
@@ -43,7 +49,7 @@ const SPARE_BYTES = 2 ** 24
  * Finds files to merge: those below the window, if half of what they have is superseded or so, or those of the lowest level
  * that is full. Rows are the oldest first.
  */
-export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint): Omit<LevelMerge, 'file'> | undefined {
+export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint): MergeChoice | undefined {
   const below = filesBelow(rows, oldestVersion)
   if (below) return below
   // Files of an imported state have the same versions, and no file with later ones may lie among them. Their keys differ, so
@@ -59,7 +65,7 @@ export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint)
 }
 
 /** Finds the files below the window, if they are to be merged. */
-export function filesBelow(rows: readonly SegmentRow[], oldestVersion: bigint): Omit<LevelMerge, 'file'> | undefined {
+export function filesBelow(rows: readonly SegmentRow[], oldestVersion: bigint): MergeChoice | undefined {
   const ended = rows.filter(({ until }) => until <= oldestVersion)
   const base = ended.reduce((sum, { isBase, writes }) => sum + (isBase ? writes : 0), 0)
   const others = ended.reduce((sum, { isBase, writes }) => sum + (isBase ? 0 : writes), 0)
@@ -68,12 +74,12 @@ export function filesBelow(rows: readonly SegmentRow[], oldestVersion: bigint): 
 }
 
 /** Whether a disk has room for the output of a merge: its inputs are removed only afterwards. */
-export function hasRoom({ inputs }: Pick<LevelMerge, 'inputs'>, freeBytes: number): boolean {
+export function hasRoom({ inputs }: Pick<MergeChoice, 'inputs'>, freeBytes: number): boolean {
   return freeBytes >= SPARE_BYTES + inputs.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
 }
 
 /** Number of files that the output of a merge may have. */
-export function filesOfMerge({ inputs }: Pick<LevelMerge, 'inputs'>): number {
+export function filesOfMerge({ inputs }: Pick<MergeChoice, 'inputs'>): number {
   const sum = (of: (row: SegmentRow) => number) => inputs.reduce((total, row) => total + of(row), 0)
   return mostFiles(
     sum(({ payloadBytes }) => payloadBytes),
@@ -107,7 +113,7 @@ function canMerge(inputs: readonly SegmentRow[]): boolean {
 /** Merges files in steps of about a millisecond. Returns the rows of the new files, which no transaction has yet. */
 export function* mergeLevel(
   facts: FileFacts,
-  { inputs, file, level, floor }: LevelMerge,
+  { inputs, file, level, floor, packing }: LevelMerge,
 ): Generator<void, MergedLevel> {
   const [firstVersion, lastVersion] = [inputs[0]!.firstVersion, inputs.at(-1)!.until]
   const place = { firstVersion, lastVersion, level, isBase: floor !== undefined || inputs[0]!.isBase, file }
@@ -119,7 +125,7 @@ export function* mergeLevel(
     }
     const slices = inputs.map(({ until }, at) => ({ reader: readers[at]!, until }))
     const merge = (sink: SegmentSink) => mergeSegments(slices, sink, { firstVersion, floor })
-    const { rows, result: dropped } = yield* writeSegments(facts, place, {}, merge)
+    const { rows, result: dropped } = yield* writeSegments(facts, place, packing, merge)
     return { rows, dropped }
   } finally {
     for (const reader of readers) reader.close()
