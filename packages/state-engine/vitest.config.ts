@@ -15,6 +15,7 @@ const config = mergeConfig(vitestConfig, {
 const OF_EVERY_LAYOUT = [
   'src/contract',
   'src/crash',
+  'src/disk-faults',
   'src/one-state',
   'src/power-loss',
   'src/two-writers',

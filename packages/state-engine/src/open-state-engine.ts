@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
-import { makeFolderNow } from '@ledger-state/core/files'
+import { makeFolderNow, syncFolderNow } from '@ledger-state/core/files'
 import type {
   Block,
   CommitOptions,
@@ -50,7 +50,7 @@ import { type StoreStats, storeStats } from './read/store-stats.js'
 import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
 import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
-import { removeUnnamedSegments } from './segments/segment-names.js'
+import { removeUnnamedSegments, segmentPath } from './segments/segment-names.js'
 import { takeSnapshot } from './snapshot/take-snapshot.js'
 import { StoreWriter } from './store-writer.js'
 import { WalAppender } from './wal/appender.js'
@@ -277,7 +277,15 @@ function removeLeftSegments(store: LmdbStore, record: LedgerRecord | undefined):
     return
   }
   const named = new Set(rows.map(({ file }) => file))
-  withStoreErrors(store.path, () => removeUnnamedSegments(store.path, named))
+  withStoreErrors(store.path, () => {
+    removeUnnamedSegments(store.path, named)
+    if (store.durability === 'none') return
+    // The writer before may have synced nothing.
+    store.sync.beginOthersNow(
+      [...named].map((file) => segmentPath(store.path, file)).filter((path) => existsSync(path)),
+    )
+    syncFolderNow(store.path)
+  })
 }
 
 class LmdbEngine implements StateEngine {

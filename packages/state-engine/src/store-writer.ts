@@ -1,4 +1,5 @@
 import { isLedgerStateError, type VersionWrites } from '@ledger-state/core'
+import { syncFolder } from '@ledger-state/core/files'
 import type {
   CommitOptions,
   ImportOptions,
@@ -15,6 +16,8 @@ import type { AtFailpoint } from './failpoints/failpoints.js'
 import type { LmdbStore } from './lmdb/lmdb-store.js'
 import { StoreTransactions } from './lmdb/store-transactions.js'
 import type { LogFilePosition } from './records/log-position.js'
+import { listSegmentRows } from './records/segment-rows.js'
+import { segmentPath } from './segments/segment-names.js'
 import { TruncationWriter } from './truncation/truncation-writer.js'
 import type { WalAppender } from './wal/appender.js'
 import { isSameEnd, putLogEnd } from './wal/log-end.js'
@@ -135,7 +138,15 @@ export class StoreWriter {
       // Without a sync, a merge removes files that nothing on disk has replaced.
       if (store.durability === 'none') await this.#commits.merges.settled()
       await log.sync()
-      await transactions.sync()
+      if (store.durability !== 'none' || !store.segments) await transactions.sync()
+      // Their files were written without a sync.
+      else {
+        await transactions.syncAfter(async () => {
+          store.root.resetReadTxn()
+          await store.sync.syncOthers(listSegmentRows(store).map(({ file }) => segmentPath(store.path, file)))
+          await syncFolder(store.path)
+        })
+      }
     })
   }
 

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { syncFile, syncFileNow } from '@ledger-state/core/files'
 import type { Durability } from './durability.js'
 
 // After a sync failed, the kernel counts the pages as clean although they are not on disk, and the next sync succeeds
@@ -71,6 +72,39 @@ export class DataFileSync {
   }
 
   /**
+   * Makes other files of previous writers durable, before `beginNow`. Their content never changes.
+   * @throws errors of the system
+   */
+  beginOthersNow(paths: readonly string[]): void {
+    const isNoted = existsSync(this.#doubtFile)
+    try {
+      for (const path of paths) {
+        if (!isNoted) syncFileNow(path)
+        else for (const _ of rewriteDurably(path));
+      }
+    } catch (error) {
+      this.#leaveNote()
+      throw error
+    }
+  }
+
+  /**
+   * Makes other files durable that were written without a sync. Their content never changes.
+   * @throws errors of the system
+   */
+  async syncOthers(paths: readonly string[]): Promise<void> {
+    try {
+      for (const path of paths) {
+        if (!this.#isInDoubt) await syncFile(path)
+        else for (const _ of rewriteDurably(path)) await nextTurn()
+      }
+    } catch (error) {
+      this.doubt()
+      throw error
+    }
+  }
+
+  /**
    * Makes the newest state durable again if it is in doubt. Without synced pages it does nothing: only `regain` does.
    * Call it when no transaction is under way.
    * @throws errors of the system
@@ -90,13 +124,7 @@ export class DataFileSync {
       this.regainMetaNow()
       return
     }
-    const descriptor = openSync(this.#file, 'r+')
-    try {
-      for (const _ of rewrite(descriptor, Number.POSITIVE_INFINITY)) await nextTurn()
-      fdatasyncSync(descriptor)
-    } finally {
-      closeSync(descriptor)
-    }
+    for (const _ of rewriteDurably(this.#file)) await nextTurn()
     this.#isInDoubt = false
     this.#removeNote()
   }
@@ -121,6 +149,17 @@ export class DataFileSync {
 
   #removeNote(): void {
     rmSync(this.#doubtFile, { force: true })
+  }
+}
+
+/** Writes a file again and syncs it, in steps. */
+function* rewriteDurably(path: string): Generator<void> {
+  const descriptor = openSync(path, 'r+')
+  try {
+    yield* rewrite(descriptor, Number.POSITIVE_INFINITY)
+    fdatasyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 

@@ -107,6 +107,27 @@ export class StoreTransactions {
     })
   }
 
+  /**
+   * Makes all transactions so far durable, after work that makes durable what they name. No other transaction comes between.
+   * @throws `store_full`, `store_failed`
+   */
+  async syncAfter(work: () => Promise<void>): Promise<void> {
+    const { path, root, sync } = this.#store
+    await this.inTurn(() =>
+      withStoreErrorsAsync(path, async () => {
+        await work()
+        if (sync.isInDoubt) {
+          await sync.regain()
+          return
+        }
+        const error = await new Promise<Error | null | undefined>((resolve) => root.sync(resolve))
+        if (!error) return
+        sync.doubt()
+        throw error
+      }),
+    )
+  }
+
   /** Makes all transactions so far durable. @throws `store_full`, `store_failed` */
   async sync(): Promise<void> {
     const { path, root, sync } = this.#store

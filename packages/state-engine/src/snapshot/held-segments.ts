@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fsyncSync, linkSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { syncFile } from '@ledger-state/core/files'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const COPIED_AT_ONCE = 2 ** 20
@@ -36,7 +37,7 @@ export class HeldSegments {
   async copy(files: ReadonlySet<number>): Promise<boolean> {
     for (const file of this.#linked) if (!files.has(file)) rmSync(segmentPath(this.#to, file))
     for (const file of files) {
-      if (this.#linked.has(file)) continue
+      if (this.#linked.has(file) && (await this.#isSynced(file))) continue
       const descriptor = this.#descriptors.get(file)
       if (descriptor === undefined) return false
       await copyDurably(descriptor, segmentPath(this.#to, file))
@@ -47,6 +48,19 @@ export class HeldSegments {
   close(): void {
     for (const descriptor of this.#descriptors.values()) closeSync(descriptor)
     this.#descriptors.clear()
+  }
+
+  /** Syncs a link: the writer may have written the file without a sync. If that fails, the copy gets another file. */
+  async #isSynced(file: number): Promise<boolean> {
+    const path = segmentPath(this.#to, file)
+    try {
+      await syncFile(path)
+      return true
+    } catch {
+      this.#descriptors.set(file, openSync(path, 'r'))
+      rmSync(path)
+      return false
+    }
   }
 
   #hold(file: number): void {

@@ -96,6 +96,12 @@ static void note_opened(int fd, const char *path, int flags) {
     snprintf(path_of_copy, sizeof path_of_copy, "%s/%s", disk, name);
     file->copy = real_open_file(path_of_copy, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (flags & O_CREAT && found.st_size == 0) (void)!ftruncate(file->copy, 0);
+    /* A link to a file that was written elsewhere: nothing of it counts as synced. */
+    if (!(flags & O_CREAT) && found.st_size > 0) {
+      file->dirty = calloc(64, sizeof *file->dirty);
+      file->dirty_room = 64;
+      file->dirty[file->dirty_count++] = (Range){0, found.st_size};
+    }
     file->next = files;
     files = file;
   }
