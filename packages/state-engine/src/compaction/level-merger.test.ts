@@ -81,6 +81,10 @@ async function expectAllRight(): Promise<void> {
       expect(Buffer.compare(value, valueAt(version, Number(Buffer.from(key).toString().slice(4))))).toBe(0)
     }
   }
+  const sorted = Array.from({ length: KEYS }, (_, at) => `key ${at}`).toSorted()
+  const listed = [...engine.versions(1n, BigInt(VERSIONS - 1))]
+  expect(listed.map(({ version }) => Number(version))).toEqual(Array.from({ length: VERSIONS - 1 }, (_, at) => at + 1))
+  for (const { writes } of listed) expect(writes.map(([key]) => Buffer.from(key).toString())).toEqual(sorted)
   expect((await engine.check()).problems).toEqual([])
   await engine.close()
 }

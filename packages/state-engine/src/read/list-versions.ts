@@ -108,9 +108,10 @@ function mergedVersion(
   return { version, block: starts.at(version, snapshot()), writes }
 }
 
-/** All writes of versions in segment files, file by file. */
+/** All writes of versions in segment files, file by file, those of each version in the order of their keys. */
 function* segmentRevisions(slices: readonly SegmentSlice[], from: bigint, to: bigint) {
-  for (const { row, reader } of slices) {
+  // A segment of several files has its first keys in the first of them.
+  for (const { row, reader } of slices.toReversed()) {
     if (row.firstVersion > to || row.until < from) continue
     const most = Number((to < row.until ? to : row.until) - row.firstVersion)
     const least = from > row.firstVersion ? Number(from - row.firstVersion) : 0
