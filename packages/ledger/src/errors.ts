@@ -278,7 +278,7 @@ export function tooManyRounds(mostRounds: number): LedgerError {
 // Holdings
 
 export function holdingsNotIndexed(version: bigint): LedgerError {
-  const message = `this store has no index of holdings at version ${version}: \`ledger-state ingest\` writes it into a new store`
+  const message = `this store has no index of holdings at version ${version}: \`ledger-state index\` builds it for all its versions`
   return new LedgerStateError('holdings_not_indexed', message)
 }
 

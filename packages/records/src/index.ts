@@ -55,6 +55,7 @@ export {
   holdingsPrefix,
   isHoldingsKey,
   isOwnKey,
+  isRowOfHeld,
   isSliceKey,
   isSliceLeftOutKey,
   isTransactionKey,

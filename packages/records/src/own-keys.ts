@@ -358,6 +358,11 @@ export function isHoldingsKey(key: Uint8Array): boolean {
   return key[0] === OWN && key[1]! >= FIRST_HOLDINGS_TAG && key[1]! <= LAST_HOLDINGS_TAG
 }
 
+/** Whether a key of the index of holdings says what is held, and not what has ended. */
+export function isRowOfHeld(key: Uint8Array): boolean {
+  return isHoldingsKey(key) && key[1]! > FIRST_HOLDINGS_TAG && key[1]! < KEY_FAMILIES.endedStore.prefix[1]!
+}
+
 /** Families of the index of holdings whose keys are two names, the first of which is an address or a hash. */
 export type HoldingsFamily =
   | 'ownedObject'

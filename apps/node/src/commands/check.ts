@@ -1,12 +1,13 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { LedgerStateError, parseU64 } from '@ledger-state/core'
-import type { CheckReport } from '@ledger-state/state-engine'
+import { checkHoldings } from '@ledger-state/ingest'
+import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { checkUnfinished, damagedStore, deadlyStore, stoppedBy, usageError } from '../errors.js'
+import { checkUnfinished, damagedStore, deadlyStore, emptyStore, stoppedBy, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { childArguments } from '../processes/child.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
@@ -32,10 +33,11 @@ const REASONS: Partial<Record<NodeJS.Signals, string>> = {
 }
 
 const stateRootOption = switchOption('state-root', 'compare the root of the state with the one that the ledger has')
+const holdingsOption = switchOption('holdings', 'derive the index of holdings from the state at a version, and compare')
 const versionOption = option(
   'version',
   'VERSION',
-  'audit the newest block end at or below it (default the newest)',
+  'with --state-root, the newest block end at or below it; with --holdings, the version (default the newest)',
   parseU64,
 )
 
@@ -43,7 +45,7 @@ export const checkCommand: Command = {
   name: 'check',
   summary: 'Proves that a store is sound, even while it is written and served; the file may grow during the check.',
   arguments: [],
-  options: [...storeOptions, stateRootOption, versionOption, settings.network, settings.hashSalt],
+  options: [...storeOptions, stateRootOption, holdingsOption, versionOption, settings.network, settings.hashSalt],
   details: `--state-root computes the root of the whole state and compares it with the state root of the ledger at the end of the
 newest block: then the store is, to the last byte, the state of the chain. It reads one version while a writer commits, hashes on all
 cores, and writes 64 bytes per key next to the store if the keys do not fit into 1 GiB of memory.`,
@@ -51,6 +53,7 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
     'ledger-state check --data-dir data/mainnet',
     'ledger-state check --state-root --data-dir data/mainnet',
     'ledger-state check --state-root --version 1638030465 --data-dir data/mainnet',
+    'ledger-state check --holdings --data-dir data/mainnet',
   ],
   async run(input) {
     const place = storePlace(input, 'check')
@@ -59,7 +62,11 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
       await checkStateRoot(place, version, readHashSalt(input))
       return
     }
-    if (version !== undefined) throw usageError('--version is the version of --state-root')
+    if (input.get(holdingsOption)) {
+      await checkIndex(place, version)
+      return
+    }
+    if (version !== undefined) throw usageError('--version is the version of --state-root or of --holdings')
     if (place.kind === 'database') {
       await checkDatabase(place)
       return
@@ -84,6 +91,27 @@ async function checkStateRoot(
   const engine = await openReader(place)
   try {
     process.stdout.write(`${await auditStateRoot(engine, place, { version, hashSalt, signal: stop.signal })}\n`)
+  } catch (error) {
+    const signal = stop.by()
+    throw signal ? stoppedBy(signal, 'the state was not read to its end') : error
+  } finally {
+    await engine.close()
+  }
+}
+
+async function checkIndex(place: StorePlace, version: bigint | undefined): Promise<void> {
+  if (place.kind === 'database') throw usageError('--holdings checks a store in a folder')
+  const stop = listenForStop()
+  const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
+  try {
+    const { ledger } = engine
+    if (!ledger) throw emptyStore(place.dataDir)
+    const report = await checkHoldings(engine, version ?? ledger.latestVersion, stop.signal)
+    if (!report) throw usageError('the store has no index of holdings: ledger-state index builds it')
+    for (const problem of report.problems) process.stdout.write(`${problem}\n`)
+    const what = `${formatCount(report.rows)} rows of the index of holdings at version ${report.version}`
+    if (report.problems.length > 0) throw damagedStore(place.dataDir, report.problems.length, what)
+    process.stdout.write(`sound: ${what}\n`)
   } catch (error) {
     const signal = stop.by()
     throw signal ? stoppedBy(signal, 'the state was not read to its end') : error

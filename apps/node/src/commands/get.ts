@@ -1,8 +1,7 @@
-import { ByteWriter, bytesToHex, hexToBytes, parseAddress, parseU64 } from '@ledger-state/core'
+import { ByteWriter, bytesToHex, hexToBytes, parseAddress } from '@ledger-state/core'
 import {
   type LedgerState,
   parseAsset,
-  parseTimestamp,
   readAccount,
   readAccountModule,
   readBalance,
@@ -12,23 +11,13 @@ import {
 } from '@ledger-state/ledger'
 import { parseStructTag } from '@ledger-state/type-tag'
 import type { Command, CommandInput } from '../config/command.js'
-import { option, parseAs, switchOption } from '../config/option.js'
-import { usageError } from '../errors.js'
+import { parseAs, switchOption } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
-import { storeOptions, storePlace } from '../stores/store-place.js'
+import { storePlace } from '../stores/store-place.js'
+import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { DEMO_ITEM, handleArgument, tableItemOptions, tableItemRequest } from './table-item-request.js'
 
 const bcsOption = switchOption('bcs', 'print the stored bytes in hex')
-const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
-const atOption = option(
-  'at',
-  'TIME',
-  'read the newest block at or before a time: RFC 3339 with Z or an offset, or microseconds since 1970',
-  parseTimestamp,
-)
-const stateOptions = [...storeOptions, versionOption, atOption]
-const accountArgument = { name: 'ADDRESS', description: 'the account, with or without 0x' }
-
 export const getTableItemCommand: Command = {
   name: 'get table-item',
   summary: 'Prints a table item, found by its typed key, as JSON.',
@@ -131,15 +120,10 @@ export const getAccountCommand: Command = {
 }
 
 async function read(input: CommandInput, print: (state: LedgerState) => string): Promise<void> {
-  const version = input.get(versionOption)
-  const timestampUsec = input.get(atOption)
-  if (version !== undefined && timestampUsec !== undefined)
-    throw usageError('--version and --at are both given, and each names the state to read')
+  const asked = askedVersion(input)
   const store = await openLedger(storePlace(input, 'get'))
   try {
-    const text = await store.read((ledger) => {
-      return print(ledger.at(timestampUsec === undefined ? version : ledger.versionAtTime(timestampUsec)))
-    })
+    const text = await store.read((ledger) => print(ledger.at(asked(ledger))))
     process.stdout.write(`${text}\n`)
   } finally {
     await store.close()

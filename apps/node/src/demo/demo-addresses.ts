@@ -3,6 +3,8 @@ export const HARBOUR = '0xdecaf'
 export const VISITS = '0x7ab1e1'
 export const BERTHS = '0x7ab1e2'
 export const PRICES = '0x7ab1e3'
+/** Collection of figureheads, one for each ship. */
+export const FIGUREHEADS = '0xf16'
 export const BEAN = '0xdecaf::bean::Bean'
 export const APTOS_COIN = '0x1::aptos_coin::AptosCoin'
 export const ACCOUNTS = ['0xa11ce', '0xb0b', '0xca401', '0xda7e', '0xe1e', '0xf00d', '0x9ace', '0x1ee'] as const

@@ -21,6 +21,7 @@ import {
   BEAN,
   BERTH_TYPE,
   BERTHS,
+  FIGUREHEADS,
   GOOD_TYPE,
   HARBOUR,
   HARBOUR_TYPE,
@@ -123,7 +124,7 @@ class DemoLedger {
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
-    writes.push(this.#poolWrite())
+    writes.push(this.#poolWrite(), ...this.#figureheads())
     return writes
   }
 
@@ -262,14 +263,7 @@ class DemoLedger {
     const held = String(this.#aptos.get(account))
     const concurrent = ACCOUNTS.indexOf(account as (typeof ACCOUNTS)[number]) % 2 === 1
     const members: [StructTag, Uint8Array][] = [
-      [
-        OBJECT_CORE,
-        this.#codec('0x1::object::ObjectCore', {
-          guid_creation_num: '0',
-          owner: account,
-          allow_ungated_transfer: false,
-        }),
-      ],
+      [OBJECT_CORE, this.#objectCore(account, false)],
       [
         FUNGIBLE_STORE,
         this.#codec('0x1::fungible_asset::FungibleStore', {
@@ -284,6 +278,35 @@ class DemoLedger {
       members.push([CONCURRENT_BALANCE, this.#codec('0x1::fungible_asset::ConcurrentFungibleBalance', value)])
     }
     return [resourceGroupKey(address, OBJECT_GROUP), encodeGroup(members)]
+  }
+
+  #objectCore(owner: string, isUngated: boolean): Uint8Array {
+    return this.#codec('0x1::object::ObjectCore', {
+      guid_creation_num: '0',
+      owner,
+      allow_ungated_transfer: isUngated,
+      transfer_events: eventHandle(owner, 4),
+    })
+  }
+
+  /** A collection of the harbour, and its tokens: each account has the figurehead of a ship. */
+  #figureheads(): Write[] {
+    const collection = '0x4::collection::Collection'
+    const token = '0x4::token::Token'
+    const address = parseAddress(FIGUREHEADS)
+    const group = encodeGroup([
+      [OBJECT_CORE, this.#objectCore(HARBOUR, false)],
+      [parseStructTag(collection), this.#codec(collection, { creator: HARBOUR, name: 'Figureheads' })],
+    ])
+    const tokens = ACCOUNTS.map((account, at): Write => {
+      const value = this.#codec(token, { collection: FIGUREHEADS, index: String(at + 1), name: SHIPS[at]! })
+      const members: [StructTag, Uint8Array][] = [
+        [OBJECT_CORE, this.#objectCore(account, true)],
+        [parseStructTag(token), value],
+      ]
+      return [resourceGroupKey(parseAddress(`${FIGUREHEADS}${at + 1}`), OBJECT_GROUP), encodeGroup(members)]
+    })
+    return [[resourceGroupKey(address, OBJECT_GROUP), group], ...tokens]
   }
 
   #transfer(holdings: Map<string, bigint>, from: string, to: string): void {

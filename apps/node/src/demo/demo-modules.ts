@@ -167,8 +167,14 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
   '0x1::object': [
     struct('Object', copy | drop | store, { inner: 'address' }, [true]),
     memberOfObject(
-      struct('ObjectCore', key, { guid_creation_num: 'u64', owner: 'address', allow_ungated_transfer: 'bool' }),
+      struct('ObjectCore', key, {
+        guid_creation_num: 'u64',
+        owner: 'address',
+        allow_ungated_transfer: 'bool',
+        transfer_events: '0x1::event::EventHandle<0x1::object::TransferEvent>',
+      }),
     ),
+    struct('TransferEvent', drop | store, { object: 'address', from: 'address', to: 'address' }),
     struct('ObjectGroup', 0, EMPTY),
   ],
   '0x1::aggregator_v2': [struct('Aggregator', drop | store, { value: T0, max_value: T0 }, [false])],
@@ -190,6 +196,16 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       }),
     ),
     memberOfObject(struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' })),
+  ],
+  '0x4::collection': [memberOfObject(struct('Collection', key, { creator: 'address', name: '0x1::string::String' }))],
+  '0x4::token': [
+    memberOfObject(
+      struct('Token', key, {
+        collection: '0x1::object::Object<0x4::collection::Collection>',
+        index: 'u64',
+        name: '0x1::string::String',
+      }),
+    ),
   ],
   '0xdecaf::bean': [struct('Bean', key, EMPTY)],
   '0xdecaf::harbour': [

@@ -1,5 +1,15 @@
 import type { RequestExamples } from '@ledger-state/http'
-import { ACCOUNTS, APTOS_COIN, BEAN, GOOD_TYPE, HARBOUR, HARBOUR_TYPE, PRICE_TYPE, PRICES } from './demo-addresses.js'
+import {
+  ACCOUNTS,
+  APTOS_COIN,
+  BEAN,
+  FIGUREHEADS,
+  GOOD_TYPE,
+  HARBOUR,
+  HARBOUR_TYPE,
+  PRICE_TYPE,
+  PRICES,
+} from './demo-addresses.js'
 import { DEMO_VIEW } from './demo-examples.js'
 
 const HOLDER = { address: ACCOUNTS[0] }
@@ -33,6 +43,11 @@ export const DEMO_REQUESTS: RequestExamples = {
   get_table_item_history: { parameters: TABLE, body: TEA },
   get_raw_table_item_history: { parameters: TABLE, body: RAW_TEA },
   get_account_changes: { parameters: HOLDER },
+  get_account_balances: { parameters: HOLDER },
+  get_account_objects: { parameters: HOLDER },
+  get_account_activities: { parameters: { ...HOLDER, limit: '10' } },
+  get_asset_holders: { parameters: { asset_type: BEAN } },
+  get_collection_tokens: { parameters: { address: FIGUREHEADS } },
   get_type_uses: { parameters: { struct_type: BEAN } },
   get_table_items_batch: { body: { requests: [{ ...TABLE, ...TEA }] } },
   get_balances_batch: { body: { requests: [BALANCE] } },

@@ -1,0 +1,113 @@
+import { parseAddress } from '@ledger-state/core'
+import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } from '@ledger-state/http'
+import {
+  type HoldingsPage,
+  type HoldingsPageOptions,
+  type LedgerState,
+  listBalances,
+  listHolders,
+  listOwnedObjects,
+  listTokens,
+  parseAsset,
+} from '@ledger-state/ledger'
+import type { Command, CommandInput } from '../config/command.js'
+import { option, parseAs, switchOption } from '../config/option.js'
+import { openLedger } from '../stores/ledger-reader.js'
+import { storePlace } from '../stores/store-place.js'
+import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
+import { csvOption, writeToReader } from './history-pages.js'
+
+/**
+ * Items of a page. Each page reads the store anew, so that a slow reader of the output does not keep old pages of the
+ * store in use.
+ */
+const PAGE_ITEMS = 1_000
+
+const assetOption = option('asset', 'ASSET', 'list only this coin type or fungible asset', parseAsset)
+const nonzeroOption = switchOption('nonzero', 'omit stores that hold nothing')
+const listOptions = [csvOption, ...stateOptions]
+
+export const getBalancesCommand: Command = {
+  name: 'get balances',
+  summary: 'Prints what an account holds, one store per line: coin stores by type, then fungible stores by address.',
+  arguments: [accountArgument],
+  options: [assetOption, nonzeroOption, ...listOptions],
+  examples: ['ledger-state get balances 0xa11ce --at 2025-01-01T00:12:30Z --csv --data-dir data/demo'],
+  async run(input) {
+    const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const [asset, isNonzero] = [input.get(assetOption), input.get(nonzeroOption)]
+    await printList(input, holdingFormat(undefined), (state, page) =>
+      listBalances(state, owner, { asset, isNonzero, ...page }),
+    )
+  },
+}
+
+export const getObjectsCommand: Command = {
+  name: 'get objects',
+  summary: 'Prints the objects that an account or an object owns, one per line, by address.',
+  arguments: [accountArgument],
+  options: listOptions,
+  examples: ['ledger-state get objects 0xa11ce --data-dir data/demo'],
+  async run(input) {
+    const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    await printList(input, OBJECT_FORMAT, (state, page) => listOwnedObjects(state, owner, page))
+  },
+}
+
+export const getHoldersCommand: Command = {
+  name: 'get holders',
+  summary: 'Prints who holds an asset, one store per line, by address.',
+  arguments: [{ name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
+  options: listOptions,
+  examples: ['ledger-state get holders 0xdecaf::bean::Bean --csv --data-dir data/demo'],
+  async run(input) {
+    const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
+    await printList(input, holdingFormat(undefined), (state, page) => listHolders(state, asset, page))
+  },
+}
+
+export const getTokensCommand: Command = {
+  name: 'get tokens',
+  summary: 'Prints the tokens of a collection and their owners, one per line, by address.',
+  arguments: [{ name: 'ADDRESS', description: 'the collection, with or without 0x' }],
+  options: listOptions,
+  examples: ['ledger-state get tokens 0xf16 --csv --data-dir data/demo'],
+  async run(input) {
+    const collection = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    await printList(input, TOKEN_FORMAT, (state, page) => listTokens(state, collection, page))
+  },
+}
+
+async function printList<T>(
+  input: CommandInput,
+  format: ItemFormat<T>,
+  open: (state: LedgerState, page: HoldingsPageOptions) => HoldingsPage<T>,
+): Promise<void> {
+  const asked = askedVersion(input)
+  const isCsv = input.get(csvOption)
+  const store = await openLedger(storePlace(input, 'get'))
+  async function* lines(): AsyncGenerator<string> {
+    if (isCsv) yield `${format.columns.join()}\n`
+    const version = await store.read((ledger) => ledger.at(asked(ledger)).version)
+    let start: Uint8Array | undefined
+    do {
+      const { items, cursor } = await store.read((ledger) => {
+        const page = open(ledger.at(version), { start, limit: PAGE_ITEMS })
+        const items = Array.from(page).filter((item) => item !== undefined)
+        return { items, cursor: page.cursor }
+      })
+      yield items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
+      start = cursor
+    } while (start)
+  }
+  try {
+    await writeToReader(lines())
+  } finally {
+    await store.close()
+  }
+}
+
+/** A line of CSV. */
+export function itemToCsv<T>(format: ItemFormat<T>, item: T): string {
+  return format.toCells(item).map(csvCell).join()
+}

@@ -1,0 +1,78 @@
+import { parseAddress } from '@ledger-state/core'
+import { versionPruned } from '@ledger-state/engine'
+import { activityFormat } from '@ledger-state/http'
+import { type ActivityCursor, listActivities, parseAsset, transactionAt } from '@ledger-state/ledger'
+import type { Command } from '../config/command.js'
+import { option, parseAs } from '../config/option.js'
+import { openLedger } from '../stores/ledger-reader.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
+import { accountArgument } from './asked-state.js'
+import { itemToCsv } from './get-holdings.js'
+import {
+  askedMoments,
+  csvOption,
+  fromOption,
+  limitOption,
+  orderOption,
+  readAskedRange,
+  toOption,
+  writeToReader,
+} from './history-pages.js'
+
+/** Activities of a page: each page reads the store anew. */
+const PAGE_ACTIVITIES = 1_000
+
+const assetOption = option('asset', 'ASSET', 'list only this coin type or fungible asset', parseAsset)
+
+export const accountHistoryCommand: Command = {
+  name: 'history account',
+  summary: 'Prints every change of what an account holds, one store and version per line.',
+  details: `The changes come from the state and not from events: their sum is the difference of the balances. If the range begins
+before the changes that the store knows, a warning on standard error says that changes are missing.`,
+  arguments: [accountArgument],
+  options: [csvOption, assetOption, fromOption, toOption, orderOption, limitOption, ...storeOptions],
+  examples: [
+    'ledger-state history account 0xa11ce --csv --data-dir data/demo',
+    'ledger-state history account 0xa11ce --from 2025-01-01T00:12:30Z --order asc --csv --data-dir data/demo',
+  ],
+  async run(input) {
+    const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
+    const moments = askedMoments(input)
+    const [asset, order, isCsv] = [input.get(assetOption), input.get(orderOption), input.get(csvOption)]
+    let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
+    const store = await openLedger(storePlace(input, 'history'))
+    async function* lines(): AsyncGenerator<string> {
+      const isComplete = moments.from !== undefined
+      const asked = await readAskedRange(store, moments, (state, from) => {
+        return !isComplete || listActivities(state, owner, { from }).complete
+      })
+      if (isCsv) yield `${activityFormat(asked.hasTransactions ? () => undefined : undefined).columns.join()}\n`
+      let start: ActivityCursor | undefined
+      do {
+        const { printed, cursor, oldestNow } = await store.read((ledger) => {
+          const state = ledger.at(asked.to)
+          const transactionOf = asked.hasTransactions ? (at: bigint) => transactionAt(state, at) : undefined
+          const format = activityFormat(transactionOf)
+          const limit = Math.min(left, PAGE_ACTIVITIES)
+          const page = listActivities(state, owner, { from: asked.from, order, asset, start, limit })
+          const found = Array.from(page).filter((activity) => activity !== undefined)
+          return {
+            printed: found.map((activity) => `${isCsv ? itemToCsv(format, activity) : format.toJson(activity)}\n`),
+            cursor: page.cursor,
+            oldestNow: state.ledger.oldestVersion,
+          }
+        })
+        // A page cannot see what a prune has taken since the first one.
+        if (oldestNow > asked.oldestVersion) throw versionPruned(asked.oldestVersion, oldestNow)
+        yield printed.join('')
+        left -= printed.length
+        start = cursor
+      } while (start && left > 0)
+    }
+    try {
+      await writeToReader(lines())
+    } finally {
+      await store.close()
+    }
+  },
+}

@@ -1,0 +1,78 @@
+import { ingestSource } from '@ledger-state/ingest'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { openDemoLedger } from '../demo/demo-ledger.js'
+
+let bed: CommandBed
+
+beforeAll(async () => {
+  bed = new CommandBed()
+  for (const [folder, holdings] of [
+    ['indexed', true],
+    ['plain', false],
+  ] as const) {
+    const engine = openStateEngine({ path: bed.at(folder) })
+    await ingestSource(engine, openDemoLedger(), { holdings })
+    await engine.close()
+  }
+})
+afterAll(async () => {
+  await bed.close()
+})
+
+function lines(...words: string[]): string[] {
+  const { status, stdout, stderr } = bed.run(...words)
+  expect([status, stderr]).toEqual([0, ''])
+  return stdout.trimEnd().split('\n')
+}
+
+it('a store without the index names the command that builds it, and the copy has what an ingest would have written', () => {
+  const plain = ['--data-dir', bed.at('plain')]
+  const copy = ['--data-dir', bed.at('copy')]
+  const indexed = ['--data-dir', bed.at('indexed')]
+  expect(bed.run('get', 'balances', '0xa11ce', ...plain)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('ledger-state index'),
+  })
+  expect(bed.run('check', '--holdings', ...plain)).toMatchObject({ stderr: expect.stringContaining('index') })
+  expect(bed.run('index', bed.at('copy'), ...plain)).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('holds versions 0 to 2999 with the index of holdings'),
+  })
+  expect(bed.run('index', bed.at('other'), ...copy)).toMatchObject({
+    stderr: expect.stringContaining('already has an index'),
+  })
+  for (const words of [
+    ['get', 'balances', '0xa11ce', '--csv'],
+    ['get', 'balances', '0xa11ce', '--version', '1500'],
+    ['get', 'objects', '0xdecaf'],
+    ['get', 'holders', '0xa'],
+    ['get', 'tokens', '0xf16', '--csv'],
+    ['history', 'account', '0xa11ce', '--csv'],
+  ]) {
+    const expected = lines(...words, ...indexed)
+    expect(expected.length).toBeGreaterThan(0)
+    expect(lines(...words, ...copy)).toEqual(expected)
+  }
+  for (const version of ['0', '1500', '2999']) {
+    expect(lines('check', '--holdings', '--version', version, ...copy)[0]).toMatch(/^sound: \d+ rows of the index/)
+  }
+})
+
+it('the changes of an account add up to what it holds, in both orders', () => {
+  const store = ['--data-dir', bed.at('indexed')]
+  const [head, ...changes] = lines('history', 'account', '0xa11ce', '--csv', '--order', 'asc', ...store)
+  expect(head).toBe('version,timestamp,time,asset_type,token_standard,storage_id,before,after,change')
+  expect(lines('history', 'account', '0xa11ce', '--csv', ...store).slice(1)).toEqual(changes.toReversed())
+  const sums = new Map<string, bigint>()
+  for (const line of changes) {
+    const [, , , asset, , , , , change] = line.split(',')
+    sums.set(asset!, (sums.get(asset!) ?? 0n) + BigInt(change!))
+  }
+  const balances = lines('get', 'balances', '0xa11ce', ...store).map((line) => {
+    const { asset_type, amount } = JSON.parse(line) as { asset_type: string; amount: string }
+    return [asset_type, BigInt(amount)] as const
+  })
+  expect(sums).toEqual(new Map(balances))
+})

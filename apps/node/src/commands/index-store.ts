@@ -1,0 +1,50 @@
+import { indexStore } from '@ledger-state/ingest'
+import { HOLDINGS_KEY } from '@ledger-state/records'
+import { openStateEngineReader } from '@ledger-state/state-engine'
+import type { Command } from '../config/command.js'
+import { emptyStore, stoppedBy, usageError } from '../errors.js'
+import { createIngestProgress } from '../ingest/ingest-progress.js'
+import { openWriter } from '../stores/open-writer.js'
+import { storeOptions, storePlace } from '../stores/store-place.js'
+import { writeNotice } from '../terminal/notice.js'
+import { listenForStop } from '../terminal/stop-signal.js'
+
+export const indexCommand: Command = {
+  name: 'index',
+  goesOn: true,
+  summary: 'Copies a store without an index of holdings into another folder, with the index at all its versions.',
+  details: `The copy continues from the source of the store. The same command resumes a copy that was cut short. Then serve the new
+folder, and remove the old one. A store in a database is ingested again instead.`,
+  arguments: [{ name: 'FOLDER', description: 'folder of the new store' }],
+  options: [...storeOptions],
+  examples: ['ledger-state index data/mainnet-indexed --data-dir data/mainnet'],
+  async run(input) {
+    const place = storePlace(input, 'index')
+    if (place.kind === 'database') throw usageError('index copies a store in a folder: ingest again into the database')
+    const folder = input.argument('FOLDER')
+    const stop = listenForStop()
+    const store = openStateEngineReader({ path: place.dataDir, readAhead: true })
+    try {
+      if (!store.ledger) throw emptyStore(place.dataDir)
+      if (store.at().has(HOLDINGS_KEY)) throw usageError(`${place.dataDir} already has an index of holdings`)
+      const engine = await openWriter({ kind: 'folder', dataDir: folder }, { compressHistory: true })
+      try {
+        await indexStore(engine, store, {
+          description: place.dataDir,
+          signal: stop.signal,
+          onNotice: writeNotice,
+          progress: createIngestProgress(process.stderr, 'indexing', undefined),
+        })
+      } finally {
+        await engine.close()
+      }
+      const signal = stop.by()
+      if (signal) throw stoppedBy(signal, `${folder} is not complete; the same command resumes`)
+      process.stdout.write(
+        `${folder} holds versions ${store.ledger.oldestVersion} to ${store.ledger.latestVersion} with the index of holdings\n`,
+      )
+    } finally {
+      await store.close()
+    }
+  },
+}
