@@ -13,8 +13,10 @@ import { Client } from 'pg'
 
 interface Run {
   readonly title: string
-  /** Feed of the run; absent for an empty store. */
+  /** Source of the run; absent for an empty store. */
   readonly feed?: string
+  /** Source that is ingested after `feed`. */
+  readonly next?: string
   /** Requests of `run.py`; of the kit of holdings, the feed that it replays. */
   readonly requests: string
   readonly ingestOptions?: readonly string[]
@@ -69,6 +71,35 @@ function viewRuns(): Run[] {
   })
 }
 
+/** Runs of the kits of transactions, over stores that keep them whole. */
+function transactionRuns(): Run[] {
+  const genesis = (network: string) => sharedPath(`data/genesis/${network}.genesis.blob`)
+  const kit = (name: string) => sharedPath(`conformance/transactions/${name}`)
+  const sources = [
+    { name: 'gallery', requests: 'transactions', feed: genesis('devnet'), next: kit('gallery') },
+    { name: 'made', requests: 'made-transactions', feed: genesis('devnet'), next: kit('made') },
+    { name: 'testnet', requests: 'testnet-transactions', feed: genesis('testnet'), next: kit('testnet') },
+  ]
+  const whole = ['--keep-transactions', 'whole', '--unsigned']
+  const zerol: Run = {
+    title: 'transactions of 0L',
+    feed: sharedPath('data/backup/transaction_1-.90bf'),
+    requests: kit('zerol-transactions-requests.json'),
+    ingestOptions: [...whole, '--assume-empty-base', '--hash-salt', 'DIEM::'],
+  }
+  return [
+    ...sources.map(({ name, requests, ...more }) => {
+      return {
+        title: `transactions of ${name}`,
+        ...more,
+        requests: kit(`${requests}-requests.json`),
+        ingestOptions: whole,
+      }
+    }),
+    zerol,
+  ]
+}
+
 const RUNS: readonly Run[] = [
   { title: 'testnet', ...TESTNET },
   { title: 'testnet, header word aptos', ...TESTNET, ...AS_APTOS },
@@ -88,6 +119,7 @@ const RUNS: readonly Run[] = [
   { title: 'account reads, empty store', requests: ACCOUNT_REQUESTS, ...EMPTY_STORE },
   ...HOLDINGS,
   ...(hasSharedData ? viewRuns() : []),
+  ...transactionRuns(),
 ]
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url))
@@ -128,8 +160,9 @@ async function conform(run: Run, url: string | undefined): Promise<{ passed: num
   const store = url === undefined ? ['--data-dir', dataDir] : ['--store', url]
   try {
     if (url !== undefined) await emptyDatabase(url)
-    if (run.feed) {
-      const words = [program, 'ingest', run.feed, ...store, ...(run.ingestOptions ?? [])]
+    for (const source of [run.feed, run.next]) {
+      if (source === undefined) continue
+      const words = [program, 'ingest', source, ...store, ...(run.ingestOptions ?? [])]
       execFileSync(process.execPath, words, { stdio: ['ignore', 'inherit', 'pipe'] })
     }
     const { server, address } = await serve(store, run.serveOptions ?? [])

@@ -67,7 +67,7 @@ export const REFUSED_TEXTS: Readonly<Record<keyof typeof settings, readonly stri
   checkpointTrees: wholeNumbers(0, 100),
   treeDir: [TOO_LONG],
   assumeEmptyBase: SWITCHES,
-  keepTransactions: SWITCHES,
+  keepTransactions: ['', 'x', 'true', 'WHOLE', 'whole,none'],
   holdings: ['', 'yes', 'true', 'ON'],
   json: SWITCHES,
   bcs: SWITCHES,

@@ -32,6 +32,10 @@ export type RequestErrorCode =
   | 'proof_not_kept'
   | 'view_not_allowed'
   | 'operation_not_served'
+  | 'transaction_not_found'
+  | 'transaction_hash_unknown'
+  | 'transaction_not_kept'
+  | 'struct_field_not_found'
   | 'block_hash_unknown'
   | 'overloaded'
   | 'upstream_failed'
@@ -161,6 +165,59 @@ export function transactionsNotKept(what: string): RequestError {
 
 export function operationNotServed(method: string, path: string, why: string): RequestError {
   return new LedgerStateError('operation_not_served', `${method} ${path} is not served: ${why}`)
+}
+
+export function transactionNotFound(version: bigint): RequestError {
+  return new LedgerStateError('transaction_not_found', `Transaction not found by Ledger version(${version})`)
+}
+
+/** @param hash hash in hex, with 0x */
+export function transactionHashUnknown(hash: string): RequestError {
+  return new LedgerStateError('transaction_hash_unknown', `Transaction not found by Transaction hash(${hash})`)
+}
+
+/** Error for a version of the window whose transaction the store does not keep. */
+export function transactionNotKept(version: bigint): RequestError {
+  const message = `the transaction of version ${version} is not kept: the store was not given it`
+  return new LedgerStateError('transaction_not_kept', message)
+}
+
+export function structFieldNotFound(address: string, tag: string, field: string, version: bigint): RequestError {
+  const message = `Struct Field not found by Address(${address}), Struct tag(${tag}), Field name(${field}) and Ledger version(${version})`
+  return new LedgerStateError('struct_field_not_found', message)
+}
+
+export function notAnEventHandle(field: string, why: string): RequestError {
+  const message = `Deserialization error, field(${field}) type is not a EventHandle struct: ${why}`
+  return new LedgerStateError('invalid_parameter', message)
+}
+
+export function startAboveLatest(start: bigint, latest: bigint): RequestError {
+  const message = `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`
+  return new LedgerStateError('invalid_parameter', message)
+}
+
+export function hashTextInvalid(): RequestError {
+  return invalidPart('path `txn_hash`', 'failed to parse "string(HashValue)": unable to parse HashValue')
+}
+
+/** Error for a u64 in the words of the reference. @param part as in `invalidPart` */
+export function u64PartInvalid(part: string, text: string, why: string, isOptional: boolean): RequestError {
+  const fault = `failed to parse "string(U64)": Parsing u64 string ${JSON.stringify(clip(text))} failed, caused by error: ${why}`
+  return invalidPart(part, isOptional ? `${fault} (occurred while parsing "optional<string(U64)>")` : fault)
+}
+
+export function u16ParameterInvalid(name: string, why: string): RequestError {
+  const fault = `failed to parse "integer(uint16)": ${why}`
+  return invalidPart(`parameter \`${name}\``, `${fault} (occurred while parsing "optional<integer(uint16)>")`)
+}
+
+export function fieldNameInvalid(text: string): RequestError {
+  return invalidPart('path `field_name`', `Invalid identifier '${clip(text)}'`)
+}
+
+export function startVersionMissing(): RequestError {
+  return invalidPart('parameter `start_version`', 'failed to parse "string(U64)": the value is required')
 }
 
 export function blockHashUnknown(height: bigint): RequestError {

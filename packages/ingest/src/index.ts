@@ -1,5 +1,5 @@
 export type { IngestCounters, ProgressReporter } from './commit/counters.js'
-export type { IngestObserver, IngestOptions } from './commit/ingest-options.js'
+export type { IngestObserver, IngestOptions, KeptParts } from './commit/ingest-options.js'
 export { ingestSource } from './commit/ingest-source.js'
 export type { IngestErrorCode } from './errors.js'
 export { type FollowOptions, followSource } from './follow/follow-source.js'

@@ -247,6 +247,11 @@ export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
   return storedDataInvalid('Failed to build move resource response from data in DB', why)
 }
 
+/** Error for a whole transaction whose writes the state does not have. */
+export function writesUnknown(version: bigint): LedgerError {
+  return new LedgerStateError('stored_data_invalid', `the state does not have the writes of version ${version}`)
+}
+
 /** Error for a transaction that has no JSON. @param why the reason, or the error with which its reading ended */
 export function transactionUnreadable(version: bigint, why: unknown): unknown {
   if (typeof why === 'string') {

@@ -49,6 +49,23 @@ export { parseInterval } from './times/parse-interval.js'
 export { parseTimestamp } from './times/parse-timestamp.js'
 export { ReadTrace } from './traces/read-trace.js'
 export { tracedVersions } from './traces/traced-versions.js'
+export {
+  type AccountTransactionsOptions,
+  accountTransactions,
+  type SummariesOptions,
+  type TransactionSummary,
+  transactionSummaries,
+} from './transactions/account-transactions.js'
+export {
+  type EventStream,
+  type EventsOptions,
+  type LedgerEvent,
+  readEventHandle,
+  streamEvents,
+} from './transactions/events.js'
+export { findTransaction } from './transactions/find-transaction.js'
+export { hasWholeTransactions, type LedgerTransaction, wholeTransactionAt } from './transactions/ledger-transaction.js'
+export { readField } from './transactions/read-field.js'
 export { hasTransactions, transactionAt, transactionsSince } from './transactions/transaction-at.js'
 export { listTypeUses, type TypeUse, type TypeUses } from './type-usage/list-type-uses.js'
 export type { StructName } from './type-usage/tag-names.js'

@@ -1,5 +1,12 @@
 export { type BcsList, readBcsList } from './wire/bcs-list.js'
-export { type ContractEvent, type EventKey, readEvent, readEvents } from './wire/events.js'
+export {
+  type ContractEvent,
+  type EventHead,
+  type EventKey,
+  readEvent,
+  readEventHead,
+  readEvents,
+} from './wire/events.js'
 export { type Execution, type ExecutionModule, type ExecutionStatus, readExecution } from './wire/execution.js'
 export type { AnyPublicKey, AnySignature } from './wire/transaction/any-key.js'
 export type {

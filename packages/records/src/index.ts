@@ -41,6 +41,7 @@ export {
 } from './kept-transaction.js'
 export {
   ACCUMULATOR_ROOT_KEY,
+  affectedAccountKey,
   CHECKPOINT_KEY,
   canNoteDeletion,
   EPOCH_ENDING_PREFIX,
@@ -48,6 +49,8 @@ export {
   endedKey,
   epochEndingKey,
   epochOfKey,
+  eventStreamKey,
+  eventTypeKey,
   HOLDINGS_KEY,
   HOLDINGS_PREFIX_LENGTH,
   type HoldingsFamily,
@@ -59,23 +62,30 @@ export {
   isSliceKey,
   isSliceLeftOutKey,
   isTransactionKey,
+  isWholeTransactionKey,
   KEY_FAMILIES,
   type KeyFamily,
   MEMBER_ID_AT,
   memberIdOf,
   memberKey,
   memberKindOf,
+  nonceKey,
   SLICE_ACCOUNT_PREFIX,
   SLICE_KEY,
   SLICE_LEFT_OUT_KEY,
   SLICE_TABLE_PREFIX,
   SLICE_TYPE_PREFIX,
   STATE_ROOT_KEY,
+  sequenceNumberKey,
   sliceDeletionKey,
   sliceTypeKey,
   sliceTypeNumberOf,
   TRANSACTIONS_KEY,
+  transactionHashKey,
+  transactionHashMark,
   transactionKey,
+  WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionKey,
 } from './own-keys.js'
 export { decodeSliceDefinition, encodeSliceDefinition, type SliceDefinition } from './slice/definition.js'
 export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slice/left-out.js'
@@ -88,5 +98,6 @@ export {
   type MemberRecord,
 } from './slice/member.js'
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
+export { readSent, type SentTransaction, wholeTransactionWrites } from './transaction-index.js'
 export type { Vouching } from './vouching.js'
-export type { WholeTransaction } from './whole-transaction.js'
+export { type StoredTransaction, type WholeTransaction, withValues } from './whole-transaction.js'

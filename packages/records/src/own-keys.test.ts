@@ -4,21 +4,29 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  affectedAccountKey,
   canNoteDeletion,
   epochEndingKey,
   epochOfKey,
+  eventStreamKey,
+  eventTypeKey,
   isOwnKey,
   isSliceKey,
   isTransactionKey,
+  isWholeTransactionKey,
   KEY_FAMILIES,
   type KeyFamily,
   memberIdOf,
   memberKey,
   memberKindOf,
+  nonceKey,
+  sequenceNumberKey,
   sliceDeletionKey,
   sliceTypeKey,
   sliceTypeNumberOf,
+  transactionHashKey,
   transactionKey,
+  wholeTransactionKey,
 } from './own-keys.js'
 
 const families = Object.entries<KeyFamily>(KEY_FAMILIES)
@@ -67,6 +75,19 @@ describe('the families of own keys', () => {
         expect(epochOfKey(epochEndingKey(number))).toBe(number)
         expect(familiesOf(transactionKey(number))).toEqual(['transaction'])
         expect(isTransactionKey(transactionKey(number))).toBe(true)
+        for (const [name, made] of [
+          ['wholeTransaction', wholeTransactionKey(number)],
+          ['transactionHash', transactionHashKey(id)],
+          ['sequenceNumber', sequenceNumberKey(id)],
+          ['nonce', nonceKey(id)],
+          ['affectedAccount', affectedAccountKey(id)],
+          ['eventStream', eventStreamKey(id, number)],
+          ['eventType', eventTypeKey(key)],
+        ] as const) {
+          expect(familiesOf(made)).toEqual([name])
+          expect([isWholeTransactionKey(made), isTransactionKey(made)]).toEqual([true, false])
+        }
+        expect(isWholeTransactionKey(transactionKey(number))).toBe(false)
         for (const kind of ['account', 'table'] as const) {
           const made = memberKey(kind, id)
           expect(familiesOf(made)).toEqual([kind === 'account' ? 'sliceAccount' : 'sliceTable'])

@@ -1,6 +1,7 @@
 import { ADDRESS_LENGTH } from '@ledger-state/core'
 import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import { MAX_KEY_LENGTH } from '@ledger-state/engine'
+import { sha3 } from '@ledger-state/proof'
 import { bytesToCheckpoint, checkpointToBytes } from './checkpoint.js'
 import { BYTES, type Codec, PRESENCE } from './codec.js'
 import { bytesToTransaction, type KeptTransaction, transactionToBytes } from './kept-transaction.js'
@@ -8,6 +9,7 @@ import { decodeSliceDefinition, encodeSliceDefinition } from './slice/definition
 import { decodeSliceLeftOut, encodeSliceLeftOut } from './slice/left-out.js'
 import { decodeMember, encodeMember, type MemberKind } from './slice/member.js'
 import { decodeValueType, encodeValueType } from './slice/value-type.js'
+import { STORED_TRANSACTION } from './whole-transaction.js'
 
 // Keys under which stores keep what belongs to a ledger and is not state of its chain. Their first byte begins no state
 // key, so reads of state do not find them. Prunes, truncations and replicas treat them as all other keys.
@@ -49,6 +51,18 @@ const U32_LENGTH = 4
 const U64_LENGTH = 8
 /** Most bytes of the name of a coin type: see `coinNameOf`. */
 export const LONGEST_COIN_NAME = 4_096
+const HASH_PREFIX_LENGTH = 3
+const EVENT_TYPE_LENGTH = 16
+const WITH_WHOLE = 'each version that comes with its whole transaction'
+
+const U64: Codec<bigint> = {
+  encode(value) {
+    const bytes = new Uint8Array(U64_LENGTH)
+    new DataView(bytes.buffer).setBigUint64(0, value)
+    return bytes
+  },
+  decode: (bytes) => new DataView(bytes.buffer, bytes.byteOffset, U64_LENGTH).getBigUint64(0),
+}
 
 /**
  * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
@@ -209,6 +223,68 @@ export const KEY_FAMILIES = {
     writtenBy: 'the version in the key',
     deletedBy: NOBODY,
   }),
+  wholeTransactions: family(0x20, {
+    value: "word before the names of the ledger's hashes: versions come with their whole transactions",
+    codec: BYTES,
+    writtenBy: 'the first version with its whole transaction',
+    deletedBy: 'the first version without it',
+  }),
+  wholeTransaction: family(0x20, {
+    suffix: 'u8 lowest six bits of the version',
+    suffixLength: [1, 1],
+    value: 'whole transaction of the version, if this version wrote the key (`records/src/whole-transaction.ts`)',
+    codec: STORED_TRANSACTION,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  transactionHash: family(0x21, {
+    suffix: 'first 20 bits of the hash of the transaction, and four bits that are 0',
+    suffixLength: [HASH_PREFIX_LENGTH, HASH_PREFIX_LENGTH],
+    value: 'bytes 3 to 6 of the hash',
+    codec: BYTES,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  sequenceNumber: family(0x22, {
+    suffix: 'address of a sender, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value: 'u64 sequence number of the transaction of the version',
+    codec: U64,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  nonce: family(0x23, {
+    suffix: 'address of a sender, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value: 'u64 nonce of the transaction of the version, which has no sequence number',
+    codec: U64,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  affectedAccount: family(0x24, {
+    suffix: 'address, 32 bytes',
+    suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
+    value: 'empty: the version wrote a module, a resource or a group at the address',
+    codec: PRESENCE,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  eventStream: family(0x25, {
+    suffix: 'address, 32 bytes, u64 creation number',
+    suffixLength: [ADDRESS_LENGTH + U64_LENGTH, ADDRESS_LENGTH + U64_LENGTH],
+    value: "u64 sequence number of the version's last event of the stream",
+    codec: U64,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
+  eventType: family(0x26, {
+    suffix: 'first 16 bytes of the SHA3-256 of the type in BCS',
+    suffixLength: [EVENT_TYPE_LENGTH, EVENT_TYPE_LENGTH],
+    value: 'empty: the version has an event of the type',
+    codec: PRESENCE,
+    writtenBy: WITH_WHOLE,
+    deletedBy: NOBODY,
+  }),
 } as const satisfies Record<string, KeyFamily>
 
 /** Whether a key belongs to the store, and not to the state of the chain. */
@@ -268,6 +344,68 @@ export function transactionKey(version: bigint): Uint8Array {
 export function isTransactionKey(key: Uint8Array): boolean {
   const { prefix } = KEY_FAMILIES.transaction
   return key.length === prefix.length + 1 && key[0] === OWN && key[1] === prefix[1]
+}
+
+/**
+ * Key that exists as long as versions come with their whole transactions. Its value is the word before the names of the
+ * ledger's hashes.
+ */
+export const WHOLE_TRANSACTIONS_KEY = KEY_FAMILIES.wholeTransactions.prefix
+
+const WHOLE_TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
+  Uint8Array.of(...KEY_FAMILIES.wholeTransaction.prefix, lane),
+)
+
+/** Key under which a version writes its whole transaction. As for `transactionKey`, other versions share it. */
+export function wholeTransactionKey(version: bigint): Uint8Array {
+  return WHOLE_TRANSACTION_KEYS[Number(version % BigInt(TRANSACTION_LANES))]!
+}
+
+/**
+ * Key that the version of a transaction with this hash writes. About one in a million of other versions writes it, too:
+ * the store has at most that many of these keys, so those of pruned versions take little.
+ */
+export function transactionHashKey(hash: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.transactionHash.prefix, Uint8Array.of(hash[0]!, hash[1]!, hash[2]! & 0xf0))
+}
+
+/** Value under `transactionHashKey`. */
+export function transactionHashMark(hash: Uint8Array): Uint8Array {
+  return copyBytes(hash, HASH_PREFIX_LENGTH, HASH_PREFIX_LENGTH + 4)
+}
+
+/** Whether a key belongs to whole transactions, or to the indexes of them. */
+export function isWholeTransactionKey(key: Uint8Array): boolean {
+  const [first, last] = [KEY_FAMILIES.wholeTransactions.prefix[1]!, KEY_FAMILIES.eventType.prefix[1]!]
+  return key[0] === OWN && key[1]! >= first && key[1]! <= last
+}
+
+/** Key of the sequence numbers of a sender's transactions, each written by its version. */
+export function sequenceNumberKey(sender: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.sequenceNumber.prefix, sender)
+}
+
+/** Key of the nonces of a sender's transactions without sequence numbers, each written by its version. */
+export function nonceKey(sender: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.nonce.prefix, sender)
+}
+
+/** Key that each version writes that wrote something at an address. */
+export function affectedAccountKey(address: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.affectedAccount.prefix, address)
+}
+
+/** Key of the sequence numbers of a stream of events, each written by its version. */
+export function eventStreamKey(address: Uint8Array, creationNumber: bigint): Uint8Array {
+  const key = withSuffixLength(KEY_FAMILIES.eventStream.prefix, ADDRESS_LENGTH + U64_LENGTH)
+  key.set(address, 2)
+  new DataView(key.buffer).setBigUint64(2 + ADDRESS_LENGTH, creationNumber)
+  return key
+}
+
+/** Key that each version writes that has an event of a type, which is given in BCS. */
+export function eventTypeKey(type: Uint8Array): Uint8Array {
+  return withSuffix(KEY_FAMILIES.eventType.prefix, sha3(type).subarray(0, EVENT_TYPE_LENGTH))
 }
 
 /**

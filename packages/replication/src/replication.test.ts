@@ -77,7 +77,7 @@ async function closeFeed(): Promise<void> {
 }
 
 /** Commits versions that write, overwrite and delete, each in a separate block, as an ingest does. */
-async function commit(count: number, keepTransactions = false): Promise<void> {
+async function commit(count: number, keepTransactions: 'none' | 'summary' = 'none'): Promise<void> {
   const next = source.ledger ? source.ledger.latestVersion + 1n : 0n
   const versions = Array.from({ length: count }, (_, at): LedgerVersion => {
     const version = next + BigInt(at)
@@ -315,7 +315,7 @@ describe('a replica', () => {
 
   it('has the transactions of its source, from the snapshot and from the feed', async () => {
     const first = source.ledger!.latestVersion + 1n
-    await commit(10, true)
+    await commit(10, 'summary')
     await closeFeed()
     await openFeed()
     const replica = await openReplica('replica')

@@ -335,7 +335,12 @@ async function ingest(
     onSourceProgress() {},
     onPrune() {},
   }
-  await ingestSource(engine, source, { assumeEmptyBase: true, only, keepTransactions: slice !== undefined, observer })
+  await ingestSource(engine, source, {
+    assumeEmptyBase: true,
+    only,
+    keepTransactions: slice ? 'summary' : 'none',
+    observer,
+  })
   await source.close()
   await engine.close()
   return first

@@ -115,7 +115,7 @@ describe('history balance', () => {
 
   it('prints with each change the transaction that made it, if the store keeps transactions', async () => {
     const engine = openStateEngine({ path: bed.at('keeping') })
-    await ingestSource(engine, openDemoLedger(), { retain: 100n, keepTransactions: true })
+    await ingestSource(engine, openDemoLedger(), { retain: 100n, keepTransactions: 'summary' })
     await engine.close()
     const print = async (...words: string[]) => {
       const from = ['--from', '2900', '--limit', '5', '--data-dir', 'keeping']

@@ -320,9 +320,12 @@ export const settings = {
     'after a state snapshot, compare the root of the stored state with the state root of the ledger',
     true,
   ),
-  keepTransactions: switchOption(
+  keepTransactions: defaultedOption(
     'keep-transactions',
-    'keep the transaction of each version that writes: hash, success, sender, entry function; a store that has them continues by itself',
+    'whole|summary|none',
+    'what to keep of transactions: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
+    'none',
+    oneOf('whole', 'summary', 'none'),
   ),
   holdings: defaultedOption(
     'holdings',

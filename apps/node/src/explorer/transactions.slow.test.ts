@@ -6,7 +6,7 @@ import { ExplorerBed, excessWidth, keepScreenshot, NARROW_DARK, shows, WIDE_LIGH
 let bed: ExplorerBed
 
 beforeAll(async () => {
-  bed = await ExplorerBed.start('--keep-transactions')
+  bed = await ExplorerBed.start('--keep-transactions', 'summary')
 })
 afterAll(() => bed.close())
 afterEach(async () => {

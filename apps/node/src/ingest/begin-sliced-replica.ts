@@ -114,7 +114,7 @@ async function takePart(
       await ingestSliceOfStore(engine, whole, {
         only: { spec: sliceSpecOf(slice), folder },
         description: `snapshot of ${url}`,
-        keepTransactions: true,
+        keepTransactions: 'summary',
         signal,
         onNotice: notice,
         progress: createIngestProgress(process.stderr, 'slicing', undefined),

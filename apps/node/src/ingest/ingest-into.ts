@@ -9,13 +9,21 @@ import {
   openSource,
   type SourceOptions,
 } from '@ledger-state/feed'
-import { followSource, type IngestCounters, type IngestOptions, ingestSource, verifySource } from '@ledger-state/ingest'
+import {
+  followSource,
+  type IngestCounters,
+  type IngestOptions,
+  ingestSource,
+  type KeptParts,
+  verifySource,
+} from '@ledger-state/ingest'
 import { readSliceStatus } from '@ledger-state/slices'
 import { memoryBytes, type StateEngine } from '@ledger-state/state-engine'
 import type { CommandInput } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
+import { readKeptParts } from '../config/kept-parts.js'
 import { settings } from '../config/settings.js'
-import { asksForSlice, readSliceSettings, type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
+import { readSliceSettings, type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { nothingIngested, sourceBesideNode, stoppedBy, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
@@ -39,7 +47,7 @@ export interface IngestSettings {
   readonly retain: bigint | undefined
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
-  readonly keepTransactions: boolean
+  readonly keepTransactions: KeptParts
   /** Whether to index who holds what. */
   readonly holdings: boolean
   /** Whether to compare the root of an imported state with the ledger's root. */
@@ -70,7 +78,7 @@ export function parseIngestSettings(input: CommandInput): IngestSettings {
     retain: input.get(settings.retain),
     assumeEmptyBase: input.get(settings.assumeEmptyBase),
     chainId: input.get(settings.chainId) ?? network?.chainId,
-    keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
+    keepTransactions: readKeptParts(input),
     holdings: input.get(settings.holdings) === 'on',
     checkStateRoot: input.get(settings.checkStateRoot),
     checkDisk: input.get(settings.checkDisk),

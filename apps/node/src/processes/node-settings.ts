@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CommandInput } from '../config/command.js'
 import { forwardSettings } from '../config/forward-settings.js'
 import { readHashSalt } from '../config/hash-salt.js'
+import { readKeptParts } from '../config/kept-parts.js'
 import { limitsOfSettings } from '../config/limit-settings.js'
 import type { Option } from '../config/option.js'
 import { type ListenAddress, settings } from '../config/settings.js'
@@ -130,7 +131,7 @@ export function nodeSettings(
             retain: retain?.toString(),
             hashSalt: readHashSalt(input),
             verify: input.get(settings.verify),
-            keepTransactions: input.get(settings.keepTransactions) || asksForSlice(input),
+            keepTransactions: readKeptParts(input),
             holdings: input.get(settings.holdings) === 'on',
             slice: readSliceSettings(input),
             window,

@@ -3,7 +3,14 @@ import { getPriority, setPriority } from 'node:os'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { AsyncStateWriter, StateWriter } from '@ledger-state/engine'
 import { type LedgerSource, openSource } from '@ledger-state/feed'
-import { followSource, type IngestOptions, ingestSource, PRUNE_TURN_ENTRIES, pruneTurn } from '@ledger-state/ingest'
+import {
+  followSource,
+  type IngestOptions,
+  ingestSource,
+  type KeptParts,
+  PRUNE_TURN_ENTRIES,
+  pruneTurn,
+} from '@ledger-state/ingest'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
 import { createLoggedProgress } from '../ingest/ingest-progress.js'
@@ -26,7 +33,7 @@ export interface WriterSettings {
   readonly retain: string | undefined
   readonly hashSalt: string | undefined
   readonly verify: boolean
-  readonly keepTransactions: boolean
+  readonly keepTransactions: KeptParts
   readonly holdings: boolean
   /** Slice for an empty store; undefined for everything. A store with versions keeps doing what it did. */
   readonly slice: SliceSettings | undefined

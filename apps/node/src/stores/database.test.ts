@@ -172,7 +172,7 @@ describe('a store in a database', () => {
     async () => {
       const [url, again] = [await emptyStore(), await emptyStore()]
       const engine = await openDatabaseWriter(url, true)
-      await ingestSource(engine, openDemoLedger(), { retain: 150n, keepTransactions: true })
+      await ingestSource(engine, openDemoLedger(), { retain: 150n, keepTransactions: 'summary' })
       await engine.close()
       for (const words of [
         ['snapshot', 'copy', '--store', url],

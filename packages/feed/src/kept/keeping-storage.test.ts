@@ -43,7 +43,10 @@ async function read(location: string, since: number | undefined, options: Source
   try {
     for await (const part of source.base?.parts(undefined) ?? []) found.push(...part.entries)
     const version = source.base?.version
-    for await (const { readTransaction: _, ...record } of source.versions({ version, mark: source.mark })) {
+    for await (const { readTransaction: _, readWhole: __, ...record } of source.versions({
+      version,
+      mark: source.mark,
+    })) {
       if (record.version <= (version ?? -1n)) continue
       found.push(record)
       if (record.version === BigInt(upTo)) break

@@ -24,6 +24,7 @@ export interface GenesisProof {
   readonly stateRoot: Uint8Array
   /** The ledger's accumulator after version 0. */
   readonly frontier: Uint8Array
+  readonly accumulatorRoot: Uint8Array
   /** Proof that a ledger info with that waypoint, which is not signed, commits to the root. */
   readonly checkpoint: SignedCheckpoint
 }
@@ -53,7 +54,9 @@ export function proveGenesis(genesis: Genesis, hasher: LedgerHasher): GenesisPro
     nextEpoch: firstEpochState(record.writes),
   }
   const checkpoint = { version: 0n, transactionInfo: info, siblings: [], ledgerInfo: unsignedLedgerInfo(parts) }
-  return { waypoint: computeWaypoint(hasher, parts), stateRoot, frontier: frontier.toBytes(), checkpoint }
+  const { accumulatorRoot } = parts
+  const waypoint = computeWaypoint(hasher, parts)
+  return { waypoint, stateRoot, frontier: frontier.toBytes(), accumulatorRoot, checkpoint }
 }
 
 /** Ledger info of a genesis. It has round 0 and no block; fields that its waypoint does not cover are zero. */

@@ -1,6 +1,6 @@
 import type { Buffer } from 'node:buffer'
 import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
-import { checkpointToBytes, type KeptTransaction } from '@ledger-state/records'
+import { checkpointToBytes, type KeptTransaction, type WholeTransaction } from '@ledger-state/records'
 import { verificationFailed } from '../errors.js'
 import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
@@ -24,6 +24,7 @@ export async function openGenesis(path: string, blob: Buffer, options: SourceOpt
   return {
     description: `genesis blob${proof ? ` (waypoint ${proof.waypoint})` : ''}`,
     chainId: genesis.chainId,
+    hashSalt: options.hashSalt ?? DEFAULT_HASH_SALT,
     position: path,
     mark: proof?.frontier,
     vouching: isVouched ? vouchingOfGenesis(proof.waypoint) : undefined,
@@ -37,10 +38,25 @@ export async function openGenesis(path: string, blob: Buffer, options: SourceOpt
         isSuccess: true,
       })
       const checkpoint = isVouched ? checkpointToBytes(proof.checkpoint) : undefined
-      yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction, checkpoint }
+      const readWhole = proof && (() => wholeOf(genesis, proof))
+      yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction, readWhole, checkpoint }
       done = blob.length
     },
     async close() {},
+  }
+}
+
+function wholeOf(
+  { blob, writeSetStart, eventsStart }: Genesis,
+  { checkpoint: { transactionInfo }, accumulatorRoot }: GenesisProof,
+): WholeTransaction {
+  return {
+    transaction: blob,
+    info: transactionInfo,
+    events: blob.subarray(eventsStart),
+    writeSet: blob.subarray(writeSetStart, eventsStart),
+    indexInBlock: undefined,
+    accumulatorRoot,
   }
 }
 

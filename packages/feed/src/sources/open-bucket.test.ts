@@ -70,7 +70,7 @@ async function readAll(location: string, options: SourceOptions = {}, from: Read
   try {
     for await (const part of source.base?.parts(undefined) ?? []) entries.push(...part.entries)
     for await (const version of source.versions(from)) {
-      const { readTransaction, ...rest } = version
+      const { readTransaction, readWhole: _, ...rest } = version
       versions.push({ ...rest, transaction: readTransaction?.() })
       copies = Math.max(copies, filesIn(temporary))
     }

@@ -53,7 +53,7 @@ async function read(location: string, since?: number, options: SourceOptions = {
   try {
     for await (const part of source.base?.parts(undefined) ?? []) found.push(...part.entries)
     const version = source.base?.version
-    for await (const { readTransaction, ...record } of source.versions({ version, mark: source.mark })) {
+    for await (const { readTransaction, readWhole: _, ...record } of source.versions({ version, mark: source.mark })) {
       // Each chunk has a checkpoint. They differ between chunks, though the last version has the same one.
       checkpoint = record.checkpoint ?? checkpoint
       if (record.version > (version ?? -1n)) {
@@ -281,7 +281,7 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
       const source = await openSource(location, { hashSalt: salt, waypoints: [trusted] })
       const digest = createHash('sha256')
       let [count, writes] = [0, 0]
-      for await (const { checkpoint: _, readTransaction, ...record } of source.versions()) {
+      for await (const { checkpoint: _, readTransaction, readWhole: __, ...record } of source.versions()) {
         digest.update(serialize({ ...record, transaction: readTransaction?.() }))
         count++
         writes += record.writes.length

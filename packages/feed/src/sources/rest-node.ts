@@ -85,6 +85,10 @@ class RestNode implements LedgerSource {
     this.#streak = new FailureStreak({ firstPauseMs: timing.firstPauseMs, onNotice: this.#onNotice })
   }
 
+  get hashSalt(): string {
+    return this.#hasher.salt
+  }
+
   get mark(): Uint8Array | undefined {
     return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
   }
@@ -131,9 +135,18 @@ class RestNode implements LedgerSource {
       if (item.version < (from.version ?? 0n)) continue
       this.position = `${this.#url}, version ${item.version}`
       const { version, writes, stateRoot, readTransaction } = item
+      const readWhole = this.#frontier && item.readWhole
       const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
-      yield { version, block, writes, stateRoot, accumulatorRoot: stateRoot && this.#provenRoot, readTransaction }
+      yield {
+        version,
+        block,
+        writes,
+        stateRoot,
+        accumulatorRoot: stateRoot && this.#provenRoot,
+        readTransaction,
+        readWhole,
+      }
     }
   }
 

@@ -1,6 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { ByteReader } from '@ledger-state/core'
-import { HASH_LENGTH } from '@ledger-state/proof'
+import { HASH_LENGTH, readTransactionInfo } from '@ledger-state/proof'
+import { readEvents } from '@ledger-state/proof/transactions'
+import type { WholeTransaction } from '@ledger-state/records'
 import type { ProvenPage, RestPage } from '../proof/page-proof.js'
 import { readKeptTransaction } from '../wire/kept-transaction.js'
 import { readWriteSet } from '../wire/write-set.js'
@@ -26,11 +28,30 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves, stateR
     const readTransaction = () => readKeptTransaction(transaction, body, infoStart)
     reader.offset = splits[2 * at + 1]!
     const accumulatorRoot = reader.readBytes(HASH_LENGTH)
+    const writeSetStart = reader.offset
     const writes = readWriteSet(reader)
     const leaf = leafBytes.subarray(at * HASH_LENGTH, (at + 1) * HASH_LENGTH)
+    const writeSet = reader.bytes.subarray(writeSetStart, reader.offset)
+    const readWhole = () => ({
+      ...infoAndEvents(body, infoStart),
+      transaction,
+      writeSet,
+      indexInBlock: undefined,
+      accumulatorRoot,
+    })
     const stateRoot = stateRoots.get(at)
-    return { version: start + BigInt(at), writes, stateRoot, transaction, readTransaction, leaf, accumulatorRoot }
+    const version = start + BigInt(at)
+    return { version, writes, stateRoot, transaction, readTransaction, readWhole, leaf, accumulatorRoot }
   })
+}
+
+function infoAndEvents(body: Uint8Array, infoStart: number): Pick<WholeTransaction, 'info' | 'events'> {
+  const reader = new ByteReader(body, infoStart)
+  readTransactionInfo(reader)
+  const info = body.subarray(infoStart, reader.offset)
+  const eventsStart = reader.offset
+  readEvents(reader)
+  return { info, events: body.subarray(eventsStart, reader.offset) }
 }
 
 export function isSameItem(a: RestItem, b: RestItem): boolean {

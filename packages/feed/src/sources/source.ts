@@ -1,5 +1,5 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { KeptTransaction, Vouching } from '@ledger-state/records'
+import type { KeptTransaction, Vouching, WholeTransaction } from '@ledger-state/records'
 import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import type { Network } from '../networks/network.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
@@ -42,6 +42,8 @@ export interface LedgerSource {
   takeEndings?(): readonly PackedEnding[]
   /** Hash of all writes up to a version, if the source is another store: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
+  /** Word before the names of the hashes of the ledger; undefined if the source carries no transactions. */
+  readonly hashSalt?: string | undefined
   /** Whether the source is another store, which only deletes keys that exist. */
   readonly isStore?: boolean | undefined
   /**
@@ -63,6 +65,11 @@ export interface LedgerVersion extends VersionWrites {
    * transactions.
    */
   readonly readTransaction?: (() => KeptTransaction) | undefined
+  /**
+   * Reads everything of the transaction that made the version, for stores that keep it, before the next version is
+   * taken. Absent if the source does not carry transactions, or does not prove them.
+   */
+  readonly readWhole?: (() => WholeTransaction) | undefined
   /**
    * Root of the state after the last version of a block; undefined for other versions, and if the source does not carry
    * it.

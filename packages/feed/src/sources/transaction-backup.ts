@@ -1,9 +1,15 @@
 import { Buffer } from 'node:buffer'
 import { dirname } from 'node:path'
 import { ByteReader, isLedgerStateError, SizedCache } from '@ledger-state/core'
-import { AccumulatorFrontier, HASH_LENGTH, LedgerHasher, type SignedLedgerInfo } from '@ledger-state/proof'
-import { readEvents } from '@ledger-state/proof/transactions'
-import { checkpointToBytes, type KeptTransaction, type Vouching } from '@ledger-state/records'
+import {
+  AccumulatorFrontier,
+  HASH_LENGTH,
+  LedgerHasher,
+  readTransactionInfo,
+  type SignedLedgerInfo,
+} from '@ledger-state/proof'
+import { readAuxiliaryInfo, readEvents } from '@ledger-state/proof/transactions'
+import { checkpointToBytes, type KeptTransaction, type Vouching, type WholeTransaction } from '@ledger-state/records'
 import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import { invalidBackup, signedLedgerDiffers } from '../errors.js'
 import {
@@ -152,6 +158,10 @@ class TransactionBackup implements LedgerSource {
     return this.#upTo !== undefined && this.#upTo < last ? this.#upTo : last
   }
 
+  get hashSalt(): string {
+    return this.#hasher.salt
+  }
+
   get chainId(): number | undefined {
     return this.#chainId
   }
@@ -265,12 +275,18 @@ class TransactionBackup implements LedgerSource {
           this.#next = version + 1n
           const checkpoint = this.#vouching && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
           const readTransaction = () => this.#readTransaction(record, transactionLength, chunk.hasAuxiliary)
+          const writeSetStart = proven?.splits[2 * index + 1]
+          const readWhole =
+            writeSetStart !== undefined
+              ? () => this.#readWhole(record, transactionLength, writeSetStart, chunk.hasAuxiliary)
+              : undefined
           yield {
             version,
             block,
             writes,
             stateRoot,
             readTransaction,
+            readWhole,
             checkpoint: checkpoint && checkpointToBytes(checkpoint),
           }
         }
@@ -305,6 +321,27 @@ class TransactionBackup implements LedgerSource {
   #readTransaction(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
     const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
     return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart, this.#functions)
+  }
+
+  /** The newest record. The root is known only until the next record is read. */
+  #readWhole(
+    record: Buffer,
+    transactionLength: number,
+    writeSetStart: number,
+    hasAuxiliary: boolean,
+  ): WholeTransaction {
+    const reader = new ByteReader(record, transactionLength)
+    const indexInBlock = hasAuxiliary ? readAuxiliaryInfo(reader).transactionIndex : undefined
+    const infoStart = reader.offset
+    readTransactionInfo(reader)
+    return {
+      transaction: record.subarray(0, transactionLength),
+      info: record.subarray(infoStart, reader.offset),
+      events: record.subarray(reader.offset, writeSetStart),
+      writeSet: record.subarray(writeSetStart),
+      indexInBlock,
+      accumulatorRoot: this.#frontier!.root(),
+    }
   }
 
   #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {

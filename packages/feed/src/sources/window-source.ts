@@ -96,6 +96,9 @@ function joinSources(
     get mark() {
       return current()?.mark
     },
+    get hashSalt() {
+      return current()?.hashSalt
+    },
     get vouching() {
       return current()?.vouching
     },

@@ -36,6 +36,16 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_account_module: { parameters: { ...ADDRESS, module_name: 'coin' } },
   get_block_by_height: { parameters: { block_height: '0' } },
   get_block_by_version: { parameters: { version: '0' } },
+  get_transaction_by_version: { parameters: { txn_version: '0' } },
+  get_transaction_by_hash: { parameters: { txn_hash: `0x${ONE}` } },
+  wait_transaction_by_hash: { parameters: { txn_hash: `0x${ONE}` } },
+  get_transactions_auxiliary_info: { parameters: { start_version: '0' } },
+  get_account_transactions: { parameters: ADDRESS },
+  get_account_transaction_summaries: { parameters: ADDRESS },
+  get_events_by_creation_number: { parameters: { ...ADDRESS, creation_number: '0' } },
+  get_events_by_event_handle: {
+    parameters: { ...ADDRESS, event_handle: '0x1::block::BlockResource', field_name: 'new_block_events' },
+  },
   view: { body: VIEW },
   // State key of the module 0x1::coin.
   get_raw_state_value: { body: { key: `0x00${ONE}2600${ONE}04636f696e` } },

@@ -47,13 +47,18 @@ const STATE_READS: readonly Forwardable[] = (
   ] as const
 ).map(([method, path, query]) => ({ kind: 'state', method, path, query, readsState: true }))
 
+/** Whether stores that keep whole transactions serve operations of a kind themselves. */
+function isKeptBySome(kind: Forwardable['kind']): boolean {
+  return kind === 'transactions' || kind === 'events'
+}
+
 /**
  * Routes of operations that are forwarded and never served here. They come after those of served operations, and
  * replace them.
  */
 export function createForwardRoutes(forwarder: Forwarder): Route[] {
   return [GAS_PRICE, ...UNSERVED]
-    .filter(({ kind }) => forwarder.forwards(kind))
+    .filter(({ kind }) => forwarder.forwards(kind) && !isKeptBySome(kind))
     .map((forwardable) => ({
       method: forwardable.method,
       path: forwardable.path,
@@ -66,6 +71,9 @@ export function createForwardRoutes(forwarder: Forwarder): Route[] {
 export function routeWithForwarding<R extends Route>(route: R, forwarder: Forwarder): R {
   const isThis = ({ method, path }: Forwardable): boolean => method === route.method && path === route.path
   const block = forwarder.forwards('blocks') ? BLOCKS.find(isThis) : undefined
+  const kept = UNSERVED.find((one) => isThis(one) && isKeptBySome(one.kind) && forwarder.forwards(one.kind))
+  if (kept)
+    return { ...route, handle: (request: ForwardableRequest) => keptHereOrThere(route, request, forwarder, kept) }
   const read = forwarder.forwards('state') ? STATE_READS.find(isThis) : undefined
   const withPruned = read
     ? (request: ForwardableRequest) => readHereOrThere(route, request, forwarder, read)
@@ -76,8 +84,63 @@ export function routeWithForwarding<R extends Route>(route: R, forwarder: Forwar
     ...route,
     handle(request: ForwardableRequest) {
       const asksForTransactions = queryParameter(request.query, 'with_transactions') === 'true'
-      return asksForTransactions ? forwarder.forward(request, block) : handle(request)
+      return asksForTransactions ? blockHereOrThere(route, request, forwarder, block) : handle(request)
     },
+  }
+}
+
+/** Answers from whole transactions that are kept here, and forwards what they do not have. */
+function keptHereOrThere(
+  route: Route,
+  request: ForwardableRequest,
+  forwarder: Forwarder,
+  there: Forwardable,
+): Answer | Promise<Answer> {
+  return orElse(route, request, (error) => {
+    if (!isLedgerStateError(error, ...NOT_KEPT_HERE)) throw error
+    return forwarder.forward(request, there)
+  })
+}
+
+/** Answers with a block and its transactions, if they are kept here. */
+function blockHereOrThere(
+  route: Route,
+  request: ForwardableRequest,
+  forwarder: Forwarder,
+  there: Forwardable,
+): Answer | Promise<Answer> {
+  return orElse(route, request, (error) => {
+    if (!isLedgerStateError(error, ...NOT_KEPT_HERE, ...NO_BLOCK_HERE)) throw error
+    return forwarder.forward(request, there)
+  })
+}
+
+const NO_BLOCK_HERE = [
+  'operation_disabled',
+  'no_ledger',
+  'block_pruned',
+  'block_not_found',
+  'version_not_found',
+] as const
+
+const NOT_KEPT_HERE = [
+  'operation_not_served',
+  'transaction_not_found',
+  'transaction_hash_unknown',
+  'transaction_not_kept',
+  'version_pruned',
+] as const
+
+function orElse(
+  route: Route,
+  request: ForwardableRequest,
+  otherwise: (error: unknown) => Promise<Answer>,
+): Answer | Promise<Answer> {
+  try {
+    const found = route.handle(request)
+    return found instanceof Promise ? found.catch(otherwise) : found
+  } catch (error) {
+    return otherwise(error)
   }
 }
 
@@ -94,12 +157,7 @@ function readHereOrThere(
     if (read.path === '/v1/view') expectViewAllowed(request)
     return forwarder.forward(request, read)
   }
-  try {
-    const found = route.handle(request)
-    return found instanceof Promise ? found.catch(orThere) : found
-  } catch (error) {
-    return orThere(error)
-  }
+  return orElse(route, request, orThere)
 }
 
 /**

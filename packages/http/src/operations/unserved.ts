@@ -1,8 +1,8 @@
 import { operationNotServed } from '../errors.js'
 import type { Route } from './parts/operation.js'
 
-const TRANSACTIONS = 'this service keeps states, not transactions'
-const EVENTS = 'this service keeps states, not events'
+const TRANSACTIONS = 'this service keeps states, and no whole transactions'
+const EVENTS = 'this service keeps states, and no events'
 const SUBMISSION = 'this service keeps the state of a ledger, and takes no transactions'
 
 /** Kinds of the reference's operations that this service does not answer itself. */
@@ -42,11 +42,17 @@ const ROWS: readonly (readonly [UnservedKind, 'GET' | 'POST', path: string, quer
       ['start_version', 'end_version', 'limit'],
       TRANSACTIONS,
     ],
-    ['events', 'GET', '/v1/accounts/{address}/events/{event_handle}', PAGE, EVENTS],
+    ['events', 'GET', '/v1/accounts/{address}/events/{creation_number}', PAGE, EVENTS],
     ['events', 'GET', '/v1/accounts/{address}/events/{event_handle}/{field_name}', PAGE, EVENTS],
   ]
 
-/** All operations of the reference that this service does not answer itself. */
+/** Reason why an operation on whole transactions is not served by a store that keeps none. */
+export function unservedReason({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  const row = ROWS.find(([, rowMethod, rowPath]) => rowMethod === method && rowPath === path)
+  return row ? row[4] : TRANSACTIONS
+}
+
+/** All operations of the reference that this service does not answer itself, or only if it keeps whole transactions. */
 export const UNSERVED_OPERATIONS: readonly UnservedOperation[] = ROWS.map(([kind, method, path, query, why]) => ({
   kind,
   method,
@@ -56,10 +62,12 @@ export const UNSERVED_OPERATIONS: readonly UnservedOperation[] = ROWS.map(([kind
 }))
 
 /**
- * Routes that answer with the reason why an operation is not served. A client would take 404 for an answer about its
+ * Routes that answer with the reason why an operation is never served. A client would take 404 for an answer about its
  * transaction.
  */
-export const UNSERVED_ROUTES: readonly Route[] = UNSERVED_OPERATIONS.map(({ method, path, why }) => ({
+export const UNSERVED_ROUTES: readonly Route[] = UNSERVED_OPERATIONS.filter(
+  ({ kind }) => kind === 'submit' || kind === 'simulate',
+).map(({ method, path, why }) => ({
   method,
   path,
   negotiates: false,

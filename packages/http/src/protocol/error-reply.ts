@@ -14,6 +14,8 @@ type WireCode =
   | 'resource_not_found'
   | 'module_not_found'
   | 'block_not_found'
+  | 'transaction_not_found'
+  | 'struct_field_not_found'
   | 'state_value_not_found'
   | 'block_pruned'
   | 'invalid_input'
@@ -82,6 +84,10 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
   account_module_not_found: { status: 404, wireCode: 'module_not_found' },
   block_not_found: { status: 404, wireCode: 'block_not_found' },
   state_value_not_found: { status: 404, wireCode: 'state_value_not_found' },
+  transaction_not_found: { status: 404, wireCode: 'transaction_not_found' },
+  transaction_hash_unknown: { status: 404, wireCode: 'transaction_not_found' },
+  transaction_not_kept: { status: 410, wireCode: 'version_pruned' },
+  struct_field_not_found: { status: 404, wireCode: 'struct_field_not_found' },
   block_hash_unknown: { status: 404, wireCode: 'block_not_found' },
   method_not_allowed: { status: 405, wireCode: 'web_framework_error' },
   request_timeout: { status: 408, wireCode: 'web_framework_error' },
@@ -115,7 +121,13 @@ const ANSWERS: Readonly<Record<KnownErrorCode, ErrorAnswer | undefined>> = {
 }
 
 /** Codes of errors to requests that a service with all versions, or with more than states, may be able to answer. */
-const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set(['version_pruned', 'block_pruned', 'operation_not_served'])
+const SERVED_BY_ARCHIVE: ReadonlySet<string> = new Set([
+  'version_pruned',
+  'block_pruned',
+  'operation_not_served',
+  'transaction_hash_unknown',
+  'transaction_not_kept',
+])
 
 const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal error' } as const
 

@@ -8,6 +8,7 @@ import { getAccountModules } from '../operations/account-modules.js'
 import { getAccountObjects } from '../operations/account-objects.js'
 import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
+import { getAccountTransactions } from '../operations/account-transactions.js'
 import { getAssetHolders } from '../operations/asset-holders.js'
 import { getBalanceHistory } from '../operations/balance-history.js'
 import { createBalancesBatch } from '../operations/balances-batch.js'
@@ -16,6 +17,8 @@ import { getBlockByHeight } from '../operations/block-by-height.js'
 import { getBlockByVersion } from '../operations/block-by-version.js'
 import { getCollectionTokens } from '../operations/collection-tokens.js'
 import { getEpochEndings } from '../operations/epoch-endings.js'
+import { getEventsByCreationNumber } from '../operations/events-by-creation-number.js'
+import { getEventsByEventHandle } from '../operations/events-by-event-handle.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
@@ -31,11 +34,17 @@ import { getTableItem } from '../operations/table-item.js'
 import { getTableItemHistory } from '../operations/table-item-history.js'
 import { getTableItems } from '../operations/table-items.js'
 import { createTableItemsBatch } from '../operations/table-items-batch.js'
+import { getTransactionByHash } from '../operations/transaction-by-hash.js'
+import { getTransactionByVersion } from '../operations/transaction-by-version.js'
+import { getAccountTransactionSummaries } from '../operations/transaction-summaries.js'
+import { getTransactions } from '../operations/transactions.js'
+import { getTransactionsAuxiliaryInfo } from '../operations/transactions-auxiliary-info.js'
 import { createTrustOperation, type ReadTrust } from '../operations/trust.js'
 import { getTypeUses } from '../operations/type-uses.js'
 import { UNSERVED_ROUTES } from '../operations/unserved.js'
 import { callView } from '../operations/view.js'
 import { getViewHistory } from '../operations/view-history.js'
+import { waitTransactionByHash } from '../operations/wait-transaction-by-hash.js'
 import { createRouter } from './router.js'
 
 /** Creates all operations, in the order of the OpenAPI document. */
@@ -57,6 +66,15 @@ export function createOperations(
     getAccountModule,
     getBlockByHeight,
     getBlockByVersion,
+    getTransactions,
+    getTransactionByVersion,
+    getTransactionByHash,
+    waitTransactionByHash,
+    getTransactionsAuxiliaryInfo,
+    getAccountTransactions,
+    getAccountTransactionSummaries,
+    getEventsByCreationNumber,
+    getEventsByEventHandle,
     callView,
     getRawStateValue,
     getTableItems,

@@ -10,8 +10,8 @@ export interface FoundRoute {
 
 /** A place in the tree of all paths. */
 interface Place {
-  /** Name of the parameter that leads here; undefined if a text does. */
-  readonly parameter: string | undefined
+  /** Names of the parameter that leads here, one for each of its names in paths; undefined if a text leads here. */
+  readonly parameters: Set<string> | undefined
   /** Segment of the path that leads here. */
   readonly segment: string
   readonly next: Place[]
@@ -46,9 +46,11 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
   function addRoute(path: string, route: Route): void {
     let place = root
     for (const segment of path.split('/').slice(1)) {
-      const known = place.next.find((one) => one.segment === segment)
-      const next = known ?? createPlace(segment)
-      if (!known) place.next.splice(next.parameter === undefined ? 0 : place.next.length, 0, next)
+      const name = parameterOf(segment)
+      const known = place.next.find((one) => (name === undefined ? one.segment === segment : one.parameters))
+      const next = known ?? createPlace(segment, name)
+      if (name !== undefined) next.parameters?.add(name)
+      if (!known) place.next.splice(next.parameters ? place.next.length : 0, 0, next)
       place = next
     }
     place.routes.set(route.method, route)
@@ -72,7 +74,8 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
           decoded === undefined
             ? nextPlace(place, path, start, end, slashAt < 0)
             : nextPlace(place, decoded, 0, decoded.length, slashAt < 0)
-        if (place?.parameter !== undefined) params[place.parameter] = decoded ?? path.slice(start, end)
+        if (!place?.parameters) continue
+        for (const name of place.parameters) params[name] = decoded ?? path.slice(start, end)
       }
       if (!place || place.routes.size === 0) throw routeNotFound()
       const route = place.routes.get(method)
@@ -82,8 +85,14 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
   }
 }
 
-function createPlace(segment: string): Place {
-  return { segment, parameter: /^\{(.*)\}$/.exec(segment)?.[1], next: [], routes: new Map() }
+function createPlace(segment: string, parameter?: string): Place {
+  const parameters = parameter === undefined ? undefined : new Set([parameter])
+  return { segment, parameters, next: [], routes: new Map() }
+}
+
+/** Name of the parameter for which a segment of a route's path stands; undefined if it is a text. */
+function parameterOf(segment: string): string | undefined {
+  return /^\{(.*)\}$/.exec(segment)?.[1]
 }
 
 /**
@@ -92,7 +101,7 @@ function createPlace(segment: string): Place {
  */
 function nextPlace({ next }: Place, text: string, start: number, end: number, isLast: boolean): Place | undefined {
   for (const place of next) {
-    if (place.parameter !== undefined) return place
+    if (place.parameters) return place
     const { segment } = place
     if (segment.length === end - start && text.startsWith(segment, start) && (isLast || place.next.length > 0)) {
       return place

@@ -3,6 +3,12 @@ import type { SliceOptions } from '@ledger-state/slices/take'
 import type { PruneObserver } from '../prune/prune-turn.js'
 import type { ProgressReporter } from './counters.js'
 
+/**
+ * What a store keeps of transactions: nothing, five facts of each that writes state (`KeptTransaction` of
+ * `@ledger-state/records`), or everything (`WholeTransaction`).
+ */
+export type KeptParts = 'none' | 'summary' | 'whole'
+
 /** Options of an ingest: its versions, its window, and callbacks for progress and notices. */
 export interface IngestOptions {
   /** First version to ingest into an empty store. */
@@ -14,10 +20,10 @@ export interface IngestOptions {
   /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
   /**
-   * Whether to keep the transactions of the versions that write, if the source carries them: see `KeptTransaction` of
-   * core. A store that keeps transactions continues without this option. False by default.
+   * What to keep of the transactions, if the source carries them: by default nothing. A store that keeps more continues
+   * without this option. A slice keeps no whole transactions.
    */
-  readonly keepTransactions?: boolean | undefined
+  readonly keepTransactions?: KeptParts | undefined
   /**
    * Whether the index of holdings is written: who holds what, derived from the state. True by default. A store that has
    * versions without it does not begin it; `false` ends it.

@@ -16,6 +16,7 @@ import {
   isHoldingsKey,
   type SignedRange,
   TRANSACTIONS_KEY,
+  WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
 import type { PackedEnding } from '@ledger-state/records/epoch-change'
 import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
@@ -175,10 +176,13 @@ class Ingest {
 
   async #transactionKeeper(): Promise<TransactionKeeper> {
     const state = await this.#engine.snapshot()
-    const isKept = state.ledger !== undefined && (await state.at().load([TRANSACTIONS_KEY]))[0] !== undefined
+    const marks = state.ledger && (await state.at().load([TRANSACTIONS_KEY, WHOLE_TRANSACTIONS_KEY]))
     return new TransactionKeeper({
-      isKept,
-      isAsked: this.#options.keepTransactions === true,
+      isKept: marks?.[0] !== undefined,
+      isWhole: marks?.[1] !== undefined,
+      asked: this.#options.keepTransactions ?? 'none',
+      isSlice: this.#filter !== undefined,
+      hashSalt: () => this.#source.hashSalt,
       isEmpty: state.ledger === undefined,
       onNotice: (message) => this.#notice(message),
     })

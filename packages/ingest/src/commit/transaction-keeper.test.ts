@@ -63,7 +63,7 @@ describe('transactions', () => {
     async (format) => {
       writeBackup(chain, bed.at('backup'), { format })
       const engine = await bed.open('store', { memtableBytes: 0 })
-      await ingest(engine, bed.at('backup'), { keepTransactions: true })
+      await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
       expect(keptFrom(engine, 0)).toEqual(expectedFrom(0))
       expect(sinceOf(engine)).toBe(0n)
       expect((await engine.check()).problems).toEqual([])
@@ -75,7 +75,7 @@ describe('transactions', () => {
     writeBackup(chain, bed.at('backup'))
     const node = await startStandInNode(chain)
     const engine = await bed.open('store', { memtableBytes: 0 })
-    await ingest(engine, bed.at('backup'), { keepTransactions: true, to: 50n })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'summary', to: 50n })
     await ingest(engine, node.url)
     await node.close()
     expect(keptFrom(engine, 0)).toEqual(expectedFrom(0))
@@ -90,7 +90,7 @@ describe('transactions', () => {
     writeBackup(chain, bed.at('backup'))
     const engine = createMemoryEngine()
     await ingest(engine, bed.at('backup'), { to: 60n })
-    await ingest(engine, bed.at('backup'), { keepTransactions: true })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     const since = chain.expected.findIndex(({ writes }, version) => version > 60 && writes.length > 0)
     expect(sinceOf(engine)).toBe(BigInt(since))
     expect(keptFrom(engine, since)).toEqual(expectedFrom(since))
@@ -104,7 +104,7 @@ describe('transactions', () => {
     const blocks = listedBlocks([1, 1, 1])
     const carrying = blocks.map((block, at) => ({ ...block, readTransaction: () => expectedTransaction(chain, at) }))
     const engine = createMemoryEngine()
-    const options = { keepTransactions: true, onNotice: (text: string) => notices.push(text) }
+    const options = { keepTransactions: 'summary' as const, onNotice: (text: string) => notices.push(text) }
     await ingestSource(engine, listedSource(carrying.slice(0, 2)), options)
     expect(sinceOf(engine)).toBe(0n)
     await ingestSource(engine, listedSource(blocks), options)
@@ -118,7 +118,7 @@ describe('transactions', () => {
   it('come with a feed of a store that keeps them, asked for or not', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = await bed.open('store')
-    await ingest(engine, bed.at('backup'), { keepTransactions: true })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     const base = 40n
     const { block } = engine.blockAt(base)
     const lines = [
@@ -127,7 +127,7 @@ describe('transactions', () => {
       ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
     ]
     writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
-    for (const keepTransactions of [true, false]) {
+    for (const keepTransactions of ['summary', 'none'] as const) {
       const copy = await bed.open(`copy ${keepTransactions}`)
       await ingest(copy, bed.at('feed'), { keepTransactions })
       expect(sinceOf(copy)).toBe(0n)
@@ -141,7 +141,7 @@ describe('transactions', () => {
     writeBackup(chain, bed.at('backup'))
     const engine = await bed.open('store', { memtableBytes: 0 })
     await ingest(engine, bed.at('backup'), { to: 60n })
-    await ingest(engine, bed.at('backup'), { keepTransactions: true })
+    await ingest(engine, bed.at('backup'), { keepTransactions: 'summary' })
     await engine.truncateTo(60n)
     expect(sinceOf(engine)).toBeUndefined()
     const own = [...engine.at().scan(new Uint8Array(0))].filter(({ key }) => isOwnKey(key) && !isHoldingsKey(key))

@@ -1,7 +1,19 @@
 import { SizedCache, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
+import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import type { LedgerVersion } from '@ledger-state/feed'
-import { isOwnKey, isTransactionKey, TRANSACTIONS_KEY, transactionKey, transactionToBytes } from '@ledger-state/records'
+import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
+import {
+  isOwnKey,
+  isTransactionKey,
+  isWholeTransactionKey,
+  TRANSACTIONS_KEY,
+  transactionKey,
+  transactionToBytes,
+  WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionWrites,
+} from '@ledger-state/records'
+import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
 const KEPT = new Uint8Array(0)
@@ -11,10 +23,14 @@ const FUNCTIONS_BYTES = 256 * 1024
 export interface TransactionKeeperOptions {
   /** Whether the newest version of the store came with its transaction. */
   readonly isKept: boolean
-  /**
-   * Whether to keep transactions, if the source carries them. A store that keeps them continues without being asked.
-   */
-  readonly isAsked: boolean
+  /** Whether the newest version of the store came with its whole transaction. */
+  readonly isWhole: boolean
+  /** What to keep, if the source carries it. A store that keeps more continues without being asked. */
+  readonly asked: KeptParts
+  /** Whether the store keeps a slice, and no whole transactions. */
+  readonly isSlice: boolean
+  /** Word before the names of the hashes of the source's ledger. */
+  hashSalt(): string | undefined
   /** Whether the store has versions or a state. */
   readonly isEmpty: boolean
   /** Called with one line for people. */
@@ -27,18 +43,59 @@ export interface TransactionKeeperOptions {
  */
 export class TransactionKeeper {
   #isKept: boolean
+  #isWhole: boolean
+  #isWholeAbsenceNoticed = false
   readonly #options: TransactionKeeperOptions
   readonly #functions = new SizedCache<Uint8Array>(FUNCTIONS_BYTES)
   #isAbsenceNoticed = false
 
   constructor(options: TransactionKeeperOptions) {
     this.#isKept = options.isKept
+    this.#isWhole = options.isWhole
     this.#options = options
   }
 
-  /** Writes of a version in addition to those of its source. A version that wrote no state needs no transaction. */
-  writesOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
-    if (!this.#isKept && !this.#options.isAsked) return this.#follow(writes)
+  /** Writes of a version in addition to those of its source. */
+  writesOf(record: LedgerVersion): readonly Write[] {
+    const whole = this.#wholeOf(record)
+    const facts = this.#factsOf(record)
+    return whole.length === 0 ? facts : [...facts, ...whole]
+  }
+
+  #wholeOf({ version, writes, readWhole }: LedgerVersion): readonly Write[] {
+    for (const [key, value] of writes) {
+      if (isWholeTransactionKey(key) && key.length === WHOLE_TRANSACTIONS_KEY.length) this.#isWhole = value !== null
+    }
+    if (!this.#isWhole && this.#options.asked !== 'whole') return NOTHING
+    if (writes.some(([key]) => isWholeTransactionKey(key))) return NOTHING
+    if (!readWhole || this.#options.isSlice) return this.#withoutWhole(version)
+    const made = wholeTransactionWrites(version, readWhole(), writes)
+    if (made.some(([, value]) => value !== null && value.length > MAX_VALUE_LENGTH)) {
+      this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
+      return NOTHING
+    }
+    if (this.#isWhole) return made
+    this.#isWhole = true
+    if (!this.#options.isEmpty) this.#options.onNotice(`whole transactions are kept since version ${version}`)
+    const salt = new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
+    return [[WHOLE_TRANSACTIONS_KEY, salt], ...made]
+  }
+
+  #withoutWhole(version: bigint): readonly Write[] {
+    const why = this.#options.isSlice ? 'a slice keeps none' : 'the source does not contain or prove them'
+    if (this.#isWhole) {
+      this.#isWhole = false
+      this.#options.onNotice(`whole transactions are not kept since version ${version}: ${why}`)
+      return [[WHOLE_TRANSACTIONS_KEY, null]]
+    }
+    if (!this.#isWholeAbsenceNoticed) this.#options.onNotice(`the store keeps no whole transactions: ${why}`)
+    this.#isWholeAbsenceNoticed = true
+    return NOTHING
+  }
+
+  /** A version that wrote no state needs no facts of its transaction. */
+  #factsOf({ version, writes, readTransaction }: LedgerVersion): readonly Write[] {
+    if (!this.#isKept && this.#options.asked === 'none') return this.#follow(writes)
     if (!writes.some(([key]) => !isOwnKey(key))) return this.#follow(writes)
     if (readTransaction) {
       const kept = transactionToBytes(readTransaction(), this.#functions)

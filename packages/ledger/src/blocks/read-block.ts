@@ -2,6 +2,7 @@ import type { BlockInfo } from '@ledger-state/core'
 import { type Block, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { blockNotFound, blockPruned } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
+import { blockIdAt } from '../transactions/ledger-transaction.js'
 import { readBlockHash } from './block-hash.js'
 
 /** A block with its first and last version, and its hash if the state has it. */
@@ -38,9 +39,11 @@ export function blockByVersion(state: LedgerState, version: bigint): LedgerBlock
   return describeBlock(state, state.source.reader.blockAt(version))
 }
 
-function describeBlock({ ledger, source }: LedgerState, found: Block): LedgerBlock {
+function describeBlock(state: LedgerState, found: Block): LedgerBlock {
+  const { ledger, source } = state
   const { latestVersion } = ledger
   const { firstVersion, block } = found
   const lastVersion = found.lastVersion < latestVersion ? found.lastVersion : latestVersion
-  return { ...block, firstVersion, lastVersion, hash: readBlockHash(source.reader.at(firstVersion), block.height) }
+  const hash = blockIdAt(state, firstVersion) ?? readBlockHash(source.reader.at(firstVersion), block.height)
+  return { ...block, firstVersion, lastVersion, hash }
 }

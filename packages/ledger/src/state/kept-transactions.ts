@@ -1,5 +1,16 @@
-import { branchOf, type LedgerSummary, type StateReader, versionTruncated } from '@ledger-state/engine'
-import { bytesToTransaction, type KeptTransaction, TRANSACTIONS_KEY, transactionKey } from '@ledger-state/records'
+import { decodeUtf8 } from '@ledger-state/core/bytes'
+import { branchOf, type LedgerSummary, type StateReader, type StateView, versionTruncated } from '@ledger-state/engine'
+import { LedgerHasher } from '@ledger-state/proof'
+import {
+  bytesToTransaction,
+  KEY_FAMILIES,
+  type KeptTransaction,
+  type StoredTransaction,
+  TRANSACTIONS_KEY,
+  transactionKey,
+  WHOLE_TRANSACTIONS_KEY,
+  wholeTransactionKey,
+} from '@ledger-state/records'
 
 /** The transactions that a store keeps for the versions of a pinned ledger. */
 export class KeptTransactions {
@@ -7,6 +18,7 @@ export class KeptTransactions {
   readonly #version: bigint
   readonly #ledger: LedgerSummary
   #areThere: boolean | undefined
+  #hasher: LedgerHasher | undefined
 
   constructor(reader: StateReader, { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary }) {
     this.#reader = reader
@@ -26,12 +38,47 @@ export class KeptTransactions {
    */
   at(version: bigint): KeptTransaction | undefined {
     if (version < this.#ledger.oldestVersion || !this.areThere) return undefined
+    const entry = this.viewAt(version).getEntry(transactionKey(version))
+    return entry?.version === version ? bytesToTransaction(entry.value) : undefined
+  }
+
+  /**
+   * The hasher of the ledger, if any version of the window up to the pinned one came with its whole transaction;
+   * otherwise undefined.
+   */
+  get hasher(): LedgerHasher | undefined {
+    this.#hasher ??= this.#createHasher()
+    return this.#hasher
+  }
+
+  /**
+   * What the store keeps of the whole transaction of a version; undefined if it does not have it, below the window and
+   * above the pinned version. The write set is without its values.
+   * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
+   */
+  storedAt(version: bigint): StoredTransaction | undefined {
+    if (version > this.#version || version < this.#ledger.oldestVersion || !this.hasher) return undefined
+    const entry = this.viewAt(version).getEntry(wholeTransactionKey(version))
+    return entry?.version === version ? KEY_FAMILIES.wholeTransaction.codec.decode(entry.value) : undefined
+  }
+
+  /**
+   * The state at a version of the pinned ledger.
+   * @throws `version_pruned`, `version_truncated`
+   */
+  viewAt(version: bigint): StateView {
     const cut = this.#reader.ledger?.truncations?.find(
       (one) => one.number > branchOf(this.#ledger) && one.version < version,
     )
     if (cut) throw versionTruncated(version)
-    const entry = this.#reader.at(version).getEntry(transactionKey(version))
-    return entry?.version === version ? bytesToTransaction(entry.value) : undefined
+    return this.#reader.at(version)
+  }
+
+  #createHasher(): LedgerHasher | undefined {
+    for (const { value } of this.#reader.history(WHOLE_TRANSACTIONS_KEY, { last: this.#version })) {
+      if (value) return new LedgerHasher(decodeUtf8(value))
+    }
+    return undefined
   }
 
   #search(): boolean {

@@ -40,6 +40,23 @@ export function skipEvent(reader: ByteReader): void {
   reader.skip(reader.readLength())
 }
 
+/** Key and type of an event, whose type is not decoded. */
+export interface EventHead {
+  readonly key: EventKey | undefined
+  /** The type in BCS. */
+  readonly type: Uint8Array
+}
+
+/** Reads key and type of an event, and moves the reader past the event. @throws `invalid_bcs` */
+export function readEventHead(reader: ByteReader): EventHead {
+  const key = readEventVariant(reader) === EVENT_V1 ? readEventKey(reader) : undefined
+  const start = reader.offset
+  skipTypeTag(reader)
+  const type = reader.bytes.subarray(start, reader.offset)
+  reader.skip(reader.readLength())
+  return { key, type }
+}
+
 /** Reads an event. @throws `invalid_bcs` */
 export function readEvent(reader: ByteReader): ContractEvent {
   const key = readEventVariant(reader) === EVENT_V1 ? readEventKey(reader) : undefined

@@ -8,6 +8,7 @@ import {
   encodeValueType,
   isHoldingsKey,
   isOwnKey,
+  isWholeTransactionKey,
   MEMBER_ID_AT,
   MEMBER_REASONS,
   type MemberKind,
@@ -293,7 +294,8 @@ export class SliceKeeper {
       case TABLE_ITEM:
         return this.#tables.find(key, ID_AT) >= 0
       default:
-        return isOwnKey(key) && !isHoldingsKey(key)
+        // A slice lacks values that whole transactions have written.
+        return isOwnKey(key) && !isHoldingsKey(key) && !isWholeTransactionKey(key)
     }
   }
 

@@ -1,22 +1,24 @@
 import { parseU64 } from '@ledger-state/core'
-import type { LedgerBlock, LedgerState } from '@ledger-state/ledger'
+import { hasWholeTransactions, type LedgerBlock, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
 import { transactionsNotKept, withTransactionsInvalid } from '../../errors.js'
-import { blockToBcs, blockToJson } from '../../formats/block-formats.js'
+import { blockToBcs, blockToBcsHead, blockToJson, blockToJsonHead } from '../../formats/block-formats.js'
 import { chooseFormat } from '../../protocol/accept.js'
-import { CONTENT_TYPE } from '../../protocol/media-types.js'
+import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
 import { type Answer, type OperationRequest, type Parameter, STATE_ERRORS } from './operation.js'
+import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
 import { parameterOf, parsePart } from './request-parts.js'
+import { addInTurns, lastOfPage, TRANSACTION_FORMS, transactionsBetween } from './transaction-parts.js'
 
 export const WITH_TRANSACTIONS_PARAMETER: Parameter = {
   name: 'with_transactions',
   in: 'query',
-  description: 'Only false is served: transactions are not kept.',
+  description: 'With `true`, the transactions of the block, if the store keeps them: 10,000 at most.',
   schema: { type: 'boolean' },
 }
 
 export const BLOCK_DESCRIPTION =
-  'The hash is null if the state does not contain it; then there is no BCS form. Transactions are not kept.'
+  'The hash is null if neither the state nor a kept transaction contains it; then there is no BCS form.'
 
 /** Properties that both operations on blocks share. */
 export const BLOCK_OPERATION = {
@@ -33,17 +35,47 @@ export function readBlock(
   parameter: string,
   what: string,
   read: (state: LedgerState, at: bigint) => LedgerBlock,
-): Answer {
+): Answer | Promise<Answer> {
   const format = chooseFormat(request.accept, 'json')
   const text = expectLastSegment(request.params[parameter])
   const at = parsePart(`path \`${parameter}\``, () => parseU64(text))
   const withTransactions = parseWithTransactions(request.query)
   request.expectOutput(format, what)
-  if (withTransactions) throw transactionsNotKept(what)
-  const state = request.pin(undefined)
+  const state = withTransactions ? pinWhole(request, what) : request.pin(undefined)
   const block = read(state, at)
+  if (withTransactions) return blockWithTransactions(request, state, format, block)
   const body = format === 'json' ? blockToJson(block) : blockToBcs(block)
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body }
+}
+
+/** @throws `operation_disabled` if the store keeps no whole transactions */
+function pinWhole(request: OperationRequest, what: string): LedgerState {
+  const state = request.pin(undefined)
+  if (!hasWholeTransactions(state)) throw transactionsNotKept(what)
+  return state
+}
+
+/** Most transactions of a block in an answer, as in the reference. */
+const MOST_TRANSACTIONS = 10_000
+
+async function blockWithTransactions(
+  request: OperationRequest,
+  state: LedgerState,
+  format: OutputFormat,
+  block: LedgerBlock,
+): Promise<Answer> {
+  const { firstVersion, lastVersion } = block
+  const items = transactionsBetween(state, firstVersion, lastOfPage(firstVersion, MOST_TRANSACTIONS, lastVersion))
+  const head = format === 'json' ? blockToJsonHead(block) : blockToBcsHead(block)
+  const out = request.openBody()
+  const body =
+    typeof head === 'string'
+      ? new JsonArrayBody<LedgerTransaction>(out.text(head), TRANSACTION_FORMS.toJson)
+      : new BcsVectorBody<LedgerTransaction>(request, TRANSACTION_FORMS.toBcs)
+  await addInTurns(request, items, body)
+  const bytes = body.toBytes()
+  const whole = typeof head === 'string' ? out.text('}').bytes : Buffer.concat([head, bytes])
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: whole }
 }
 
 function parseWithTransactions(query: string): boolean {

@@ -30,6 +30,36 @@ export class JsonArrayBody<T> implements PageBody<T> {
   }
 }
 
+/** Items as a BCS vector. */
+export class BcsVectorBody<T> implements PageBody<T> {
+  readonly #request: OperationRequest
+  readonly #toBcs: (item: T) => Uint8Array
+  readonly #items: Uint8Array[] = []
+  #length = 0
+
+  constructor(request: OperationRequest, toBcs: (item: T) => Uint8Array) {
+    this.#request = request
+    this.#toBcs = toBcs
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(item: T): void {
+    const bytes = this.#toBcs(item)
+    // Counted twice: as it was read, and in the answer.
+    this.#request.hold(2 * bytes.length)
+    this.#length += bytes.length
+    this.#items.push(bytes)
+  }
+
+  toBytes(): Uint8Array {
+    const count = new ByteWriter().uleb128(this.#items.length).toBytes()
+    return Buffer.concat([count, ...this.#items])
+  }
+}
+
 export interface BcsMapEntry {
   readonly key: Uint8Array
   readonly value: Uint8Array

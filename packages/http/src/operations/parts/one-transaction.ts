@@ -1,0 +1,43 @@
+import { bytesToHex } from '@ledger-state/core'
+import { findTransaction, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
+import { transactionHashUnknown } from '../../errors.js'
+import { chooseFormat } from '../../protocol/accept.js'
+import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { expectLastSegment } from './account-parts.js'
+import { type Answer, type OperationRequest, STATE_ERRORS } from './operation.js'
+import { parseHash } from './transaction-parts.js'
+
+/** Properties that the operations with one transaction share. */
+export const ONE_TRANSACTION = {
+  method: 'GET',
+  negotiates: true,
+  tag: 'Transactions',
+  success: { json: { $ref: '#/components/schemas/Transaction' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  errors: STATE_ERRORS,
+} as const
+
+/** Variant of a committed transaction in BCS answers with one transaction. */
+const COMMITTED = Buffer.of(0)
+
+/** Answers with a transaction. */
+export function oneTransaction(
+  request: OperationRequest,
+  { ledger }: LedgerState,
+  format: OutputFormat,
+  transaction: LedgerTransaction,
+): Answer {
+  const body = format === 'json' ? Buffer.from(transaction.toJson()) : Buffer.concat([COMMITTED, transaction.toBcs()])
+  request.hold(body.length)
+  return { ledger, contentType: CONTENT_TYPE[format], body }
+}
+
+/** Answers with the transaction that has the hash in the path. */
+export function transactionWithHash(request: OperationRequest): Answer {
+  const format = chooseFormat(request.accept, 'json')
+  const hash = parseHash(expectLastSegment(request.params.txn_hash))
+  request.expectOutput(format, 'Get transactions by hash')
+  const state = request.pin(undefined)
+  const transaction = findTransaction(state, hash)
+  if (!transaction) throw transactionHashUnknown(bytesToHex(hash))
+  return oneTransaction(request, state, format, transaction)
+}

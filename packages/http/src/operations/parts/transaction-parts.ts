@@ -1,0 +1,189 @@
+import { hexToBytes, isLedgerStateError, parseU64 } from '@ledger-state/core'
+import {
+  hasWholeTransactions,
+  type LedgerState,
+  type LedgerTransaction,
+  wholeTransactionAt,
+} from '@ledger-state/ledger'
+import {
+  hashTextInvalid,
+  operationNotServed,
+  startAboveLatest,
+  transactionNotKept,
+  u16ParameterInvalid,
+  u64PartInvalid,
+} from '../../errors.js'
+import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import { decodePercent, queryParameter } from '../../protocol/query.js'
+import { unservedReason } from '../unserved.js'
+import type { Answer, Operation, OperationRequest, Parameter } from './operation.js'
+import { BcsVectorBody, JsonArrayBody } from './page-bodies.js'
+import { U16_MAX } from './paging.js'
+import { TurnBudget } from './turn-budget.js'
+
+/** Transactions or events of a page, by default and at most. */
+export const DEFAULT_ITEMS = 25
+export const MOST_ITEMS = 100
+
+export const START_VERSION_PARAMETER: Parameter = {
+  name: 'start',
+  in: 'query',
+  description: 'The first version; by default that of the last page.',
+  schema: { $ref: '#/components/schemas/U64' },
+}
+
+export const START_NUMBER_PARAMETER: Parameter = {
+  name: 'start',
+  in: 'query',
+  description: 'The first sequence number; by default that of the last page.',
+  schema: { $ref: '#/components/schemas/U64' },
+}
+
+export const HASH_PARAMETER: Parameter = {
+  name: 'txn_hash',
+  in: 'path',
+  description: 'The hash of the transaction, with or without 0x.',
+  schema: { $ref: '#/components/schemas/HexEncodedBytes' },
+}
+
+const HASH_TEXT = /^(?:0x)?([0-9a-fA-F]{64})$/
+
+/** Parses the hash of a transaction in the path. */
+export function parseHash(text: string): Uint8Array {
+  const digits = HASH_TEXT.exec(text)?.[1]
+  if (digits === undefined) throw hashTextInvalid()
+  return hexToBytes(digits)
+}
+
+/** Parses a u64 in the path, with the texts of the reference. */
+export function parseU64Path(name: string, text: string): bigint {
+  return parseU64Part(`path \`${name}\``, text)
+}
+
+/** Parses a u64 that must be given. @param part as in `invalidPart` */
+export function parseU64Part(part: string, text: string): bigint {
+  return parseReferenceU64(text, (why) => u64PartInvalid(part, text, why, false))
+}
+
+/** Parses a u64 of the query, with the texts of the reference. */
+export function parseU64Query(query: string, name: string): bigint | undefined {
+  const text = textOfQuery(query, name)
+  if (text === undefined) return undefined
+  return parseReferenceU64(text, (why) => u64PartInvalid(`parameter \`${name}\``, text, why, true))
+}
+
+/** Parses the limit of a page, with the texts of the reference; undefined if the query has none. */
+export function parseItemLimit(query: string): number | undefined {
+  const text = textOfQuery(query, 'limit')
+  if (text === undefined) return undefined
+  const limit = parseReferenceU64(text, (why) => u16ParameterInvalid('limit', why))
+  if (limit > U16_MAX) throw u16ParameterInvalid('limit', 'number too large to fit in target type')
+  return Number(limit)
+}
+
+function textOfQuery(query: string, name: string): string | undefined {
+  const text = queryParameter(query, name)
+  // The reference decodes twice, and clients may rely on it.
+  return text === undefined ? undefined : decodePercent(text)
+}
+
+const TOO_LARGE = 'number too large to fit in target type'
+
+function parseReferenceU64(text: string, refuse: (why: string) => Error): bigint {
+  try {
+    return parseU64(text)
+  } catch (error) {
+    if (!isLedgerStateError(error, 'invalid_u64')) throw error
+    if (text === '') throw refuse('cannot parse integer from empty string')
+    throw refuse(/^\+?\d+$/.test(text) ? TOO_LARGE : 'invalid digit found in string')
+  }
+}
+
+/** @throws `invalid_parameter` if a page begins above the newest version */
+export function expectStart(state: LedgerState, start: bigint): void {
+  if (start > state.version) throw startAboveLatest(start, state.version)
+}
+
+/**
+ * An operation that is only served if the store keeps whole transactions.
+ * @throws (when it is asked) `operation_not_served`
+ */
+export function overWholeTransactions(operation: Operation): Operation {
+  return {
+    ...operation,
+    handle(request) {
+      if (!keepsWhole(request)) throw operationNotServed(operation.method, operation.path, unservedReason(operation))
+      return operation.handle(request)
+    },
+  }
+}
+
+function keepsWhole(request: OperationRequest): boolean {
+  try {
+    return hasWholeTransactions(request.pin(undefined))
+  } catch (error) {
+    if (isLedgerStateError(error, 'no_ledger')) return false
+    throw error
+  }
+}
+
+/** A transaction of the window that must be kept. @throws `transaction_not_kept` */
+export function expectKept(transaction: LedgerTransaction | undefined, version: bigint): LedgerTransaction {
+  if (!transaction) throw transactionNotKept(version)
+  return transaction
+}
+
+/** The transactions of a range of versions, which must all be kept. @throws `transaction_not_kept` */
+export function* transactionsBetween(
+  state: LedgerState,
+  first: bigint,
+  last: bigint,
+): Generator<LedgerTransaction, void> {
+  for (let version = first; version <= last; version++) {
+    yield expectKept(wholeTransactionAt(state, version), version)
+  }
+}
+
+/** Forms of the items of a page. */
+export interface ItemForms<T> {
+  toJson(item: T): string
+  toBcs(item: T): Uint8Array
+}
+
+export const TRANSACTION_FORMS: ItemForms<LedgerTransaction> = {
+  toJson: (transaction) => transaction.toJson(),
+  toBcs: (transaction) => transaction.toBcs(),
+}
+
+/** Answers with a list of items, which are read in turns of the event loop. */
+export async function answerItems<T>(
+  request: OperationRequest,
+  state: LedgerState,
+  format: OutputFormat,
+  items: Iterable<T>,
+  { toJson, toBcs }: ItemForms<T>,
+): Promise<Answer> {
+  const body =
+    format === 'json' ? new JsonArrayBody<T>(request.openBody(), toJson) : new BcsVectorBody<T>(request, toBcs)
+  await addInTurns(request, items, body)
+  return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: body.toBytes() }
+}
+
+/** Adds items to a body in turns of the event loop. */
+export async function addInTurns<T>(
+  request: OperationRequest,
+  items: Iterable<T>,
+  body: { add(item: T): void },
+): Promise<void> {
+  const turn = new TurnBudget(request)
+  for (const item of items) {
+    body.add(item)
+    if (turn.isSpent) await turn.nextTurn()
+  }
+}
+
+/** The greatest version of a page that begins with a version. */
+export function lastOfPage(start: bigint, limit: number, latest: bigint): bigint {
+  const last = start + BigInt(limit) - 1n
+  return last < latest ? last : latest
+}

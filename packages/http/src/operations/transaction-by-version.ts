@@ -1,0 +1,33 @@
+import { versionPruned } from '@ledger-state/engine'
+import { wholeTransactionAt } from '@ledger-state/ledger'
+import { transactionNotFound } from '../errors.js'
+import { chooseFormat } from '../protocol/accept.js'
+import { expectLastSegment } from './parts/account-parts.js'
+import { ONE_TRANSACTION, oneTransaction } from './parts/one-transaction.js'
+import { expectKept, overWholeTransactions, parseU64Path } from './parts/transaction-parts.js'
+
+export const getTransactionByVersion = overWholeTransactions({
+  ...ONE_TRANSACTION,
+  id: 'get_transaction_by_version',
+  path: '/v1/transactions/by_version/{txn_version}',
+  summary: 'Get transaction by version',
+  description: 'The transaction that made a version.',
+  parameters: [
+    {
+      name: 'txn_version',
+      in: 'path',
+      description: 'The version.',
+      schema: { $ref: '#/components/schemas/U64' },
+    },
+  ],
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    const version = parseU64Path('txn_version', expectLastSegment(request.params.txn_version))
+    request.expectOutput(format, 'Get transactions by version')
+    const state = request.pin(undefined)
+    if (version > state.version) throw transactionNotFound(version)
+    const { oldestVersion } = state.ledger
+    if (version < oldestVersion) throw versionPruned(version, oldestVersion)
+    return oneTransaction(request, state, format, expectKept(wholeTransactionAt(state, version), version))
+  },
+})

@@ -1,0 +1,64 @@
+import { addressToShortHex, ByteWriter, bytesToHex } from '@ledger-state/core'
+import { type TransactionSummary, transactionSummaries } from '@ledger-state/ledger'
+import { chooseFormat } from '../protocol/accept.js'
+import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
+import { type Parameter, STATE_ERRORS } from './parts/operation.js'
+import { limitParameter } from './parts/paging.js'
+import {
+  answerItems,
+  type ItemForms,
+  MOST_ITEMS,
+  overWholeTransactions,
+  parseItemLimit,
+  parseU64Query,
+} from './parts/transaction-parts.js'
+
+/** Variants of the replay protection in BCS. */
+const PROTECTION = { nonce: 0, sequence_number: 1 } as const
+
+const FORMS: ItemForms<TransactionSummary> = {
+  toJson({ sender, version, hash, protection }) {
+    return `{"sender":"${addressToShortHex(sender)}","version":"${version}","transaction_hash":"${bytesToHex(hash)}","replay_protector":"${protection.number}"}`
+  },
+  toBcs({ sender, version, hash, protection }) {
+    const writer = new ByteWriter().u8(0).bytes(sender).u64(version).bytes(hash)
+    return writer.u8(PROTECTION[protection.kind]).u64(protection.number).toBytes()
+  },
+}
+
+function versionParameter(name: string, description: string): Parameter {
+  return { name, in: 'query', description, schema: { $ref: '#/components/schemas/U64' } }
+}
+
+export const getAccountTransactionSummaries = overWholeTransactions({
+  id: 'get_account_transaction_summaries',
+  method: 'GET',
+  path: '/v1/accounts/{address}/transaction_summaries',
+  negotiates: true,
+  tag: 'Transactions',
+  summary: 'Get account transaction summaries',
+  description:
+    'Lists version, hash and replay protection of the transactions that an account sent, by version, including those without sequence numbers.',
+  parameters: [
+    ADDRESS_PARAMETER,
+    versionParameter('start_version', 'The first version: the oldest summaries from there on.'),
+    versionParameter('end_version', 'The last version, without `start_version`: the newest summaries up to there.'),
+    limitParameter(MOST_ITEMS, MOST_ITEMS),
+  ],
+  success: {
+    json: { type: 'array', items: { $ref: '#/components/schemas/TransactionSummary' } },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
+  errors: STATE_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    const address = parseAccountAddress(request)
+    const startVersion = parseU64Query(request.query, 'start_version')
+    const endVersion = parseU64Query(request.query, 'end_version')
+    const limit = Math.min(parseItemLimit(request.query) ?? MOST_ITEMS, MOST_ITEMS)
+    request.expectOutput(format, 'Get account transaction summaries')
+    const state = request.pin(undefined)
+    const summaries = transactionSummaries(state, address, { startVersion, endVersion, limit })
+    return answerItems(request, state, format, summaries, FORMS)
+  },
+})

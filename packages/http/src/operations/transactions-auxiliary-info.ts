@@ -1,0 +1,73 @@
+import { ByteWriter } from '@ledger-state/core'
+import { versionPruned } from '@ledger-state/engine'
+import type { LedgerTransaction } from '@ledger-state/ledger'
+import { startVersionMissing } from '../errors.js'
+import { chooseFormat } from '../protocol/accept.js'
+import { queryParameter } from '../protocol/query.js'
+import { STATE_ERRORS } from './parts/operation.js'
+import { limitParameter, pageLimit } from './parts/paging.js'
+import {
+  answerItems,
+  DEFAULT_ITEMS,
+  expectStart,
+  type ItemForms,
+  lastOfPage,
+  MOST_ITEMS,
+  overWholeTransactions,
+  parseItemLimit,
+  parseU64Part,
+  transactionsBetween,
+} from './parts/transaction-parts.js'
+
+const FORMS: ItemForms<LedgerTransaction> = {
+  toJson: ({ indexInBlock }) => `{"transaction_index":${indexInBlock ?? null}}`,
+  toBcs({ indexInBlock }) {
+    return indexInBlock === undefined ? Uint8Array.of(0) : new ByteWriter().u8(1).u32(indexInBlock).toBytes()
+  },
+}
+
+export const getTransactionsAuxiliaryInfo = overWholeTransactions({
+  id: 'get_transactions_auxiliary_info',
+  method: 'GET',
+  path: '/v1/transactions/auxiliary_info',
+  negotiates: true,
+  tag: 'Transactions',
+  summary: 'Get auxiliary info of transactions',
+  description: 'Lists the index of each transaction in its proposed block, or null if the source did not say it.',
+  parameters: [
+    {
+      name: 'start_version',
+      in: 'query',
+      description: 'The first version; it must be given.',
+      schema: { $ref: '#/components/schemas/U64' },
+    },
+    limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
+  ],
+  success: {
+    json: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['transaction_index'],
+        properties: { transaction_index: { type: ['integer', 'null'], minimum: 0 } },
+      },
+    },
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
+  errors: STATE_ERRORS,
+  handle(request) {
+    const format = chooseFormat(request.accept, 'json')
+    const text = queryParameter(request.query, 'start_version')
+    if (text === undefined) throw startVersionMissing()
+    const start = parseU64Part('parameter `start_version`', text)
+    const asked = parseItemLimit(request.query)
+    request.expectOutput(format, 'Get transactions auxiliary info')
+    const state = request.pin(undefined)
+    const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
+    expectStart(state, start)
+    const { oldestVersion } = state.ledger
+    if (start < oldestVersion) throw versionPruned(start, oldestVersion)
+    const items = transactionsBetween(state, start, lastOfPage(start, limit, state.version))
+    return answerItems(request, state, format, items, FORMS)
+  },
+})

@@ -1,0 +1,157 @@
+import { Buffer } from 'node:buffer'
+import { writeFileSync } from 'node:fs'
+import { ByteReader, parseAddress } from '@ledger-state/core'
+import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
+import { feedHeaderLine, openSource, type SourceOptions, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { startStandInNode } from '@ledger-state/feed/testing/stand-in-node'
+import { restPage, SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { createLedger, findTransaction, hasWholeTransactions, wholeTransactionAt } from '@ledger-state/ledger'
+import { readTransactionInfo } from '@ledger-state/proof'
+import { WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createStoreBed, type StoreBed } from '../../testing/store-bed.ts'
+import type { IngestOptions } from './ingest-options.js'
+import { ingestSource } from './ingest-source.js'
+
+const chain = new SyntheticChain({ blocks: 60 })
+const LAST = Number(chain.latestVersion)
+const WHOLE = { keepTransactions: 'whole' } as const
+
+let bed: StoreBed
+let notices: string[]
+beforeEach(() => {
+  bed = createStoreBed()
+  notices = []
+})
+afterEach(() => bed.close())
+
+async function ingest(engine: StateWriter, location: string, options: IngestOptions & SourceOptions = {}) {
+  const source = await openSource(location, { thread: false, unsigned: true, ...options })
+  try {
+    await ingestSource(engine, source, { onNotice: (text) => notices.push(text), ...options })
+  } finally {
+    await source.close()
+  }
+}
+
+/** A transaction of the chain as a node answers it in BCS. */
+function expectedBcs(version: number): string {
+  return Buffer.from(restPage(chain, version, 1).subarray(1)).toString('hex')
+}
+
+/** Checks every version, twice, and the index of hashes. */
+function expectWhole(engine: StateWriter, first = 0, last = LAST): void {
+  const state = createLedger(engine).at()
+  for (let times = 0; times < 2; times++) {
+    for (let version = 0; version <= LAST; version++) {
+      const found = wholeTransactionAt(state, BigInt(version))
+      const isThere = version >= first && version <= last
+      expect(found ? Buffer.from(found.toBcs()).toString('hex') : undefined, `version ${version}`).toBe(
+        isThere ? expectedBcs(version) : undefined,
+      )
+      const { transactionHash } = readTransactionInfo(new ByteReader(chain.records[version]!.info))
+      expect(findTransaction(state, transactionHash)?.version).toBe(isThere ? BigInt(version) : undefined)
+    }
+  }
+  expect(findTransaction(state, new Uint8Array(32))).toBeUndefined()
+}
+
+describe('whole transactions', () => {
+  it.each(['V0', 'V1'] as const)('of a backup in the format %s are kept with each version', async (format) => {
+    writeBackup(chain, bed.at('backup'), { format })
+    const engine = await bed.open('store', { memtableBytes: 0 })
+    await ingest(engine, bed.at('backup'), WHOLE)
+    expectWhole(engine)
+    expect((await engine.check()).problems).toEqual([])
+    expect(notices.filter((text) => text.includes('transaction'))).toEqual([])
+  })
+
+  it('of a node are kept', async () => {
+    const node = await startStandInNode(chain)
+    try {
+      const engine = createMemoryEngine()
+      await ingest(engine, node.url, WHOLE)
+      expectWhole(engine)
+    } finally {
+      await node.close()
+    }
+  })
+
+  it('continue without being asked, also after a restart, and leave with the window', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = await bed.open('store', { memtableBytes: 0 })
+    await ingest(engine, bed.at('backup'), { ...WHOLE, to: 50n })
+    await engine.close()
+    const again = await bed.open('store', { memtableBytes: 0 })
+    await ingest(again, bed.at('backup'))
+    expectWhole(again)
+    await again.prune(40n)
+    expectWhole(again, Number(again.ledger!.oldestVersion))
+    expect((await again.check()).problems).toEqual([])
+  })
+
+  it('are cut off with their versions, and come again', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = await bed.open('store', { memtableBytes: 0 })
+    await ingest(engine, bed.at('backup'), WHOLE)
+    await engine.truncateTo(70n)
+    const cut = Number(engine.ledger!.latestVersion)
+    expectWhole(engine, 0, cut)
+    await ingest(engine, bed.at('backup'))
+    expectWhole(engine)
+  })
+
+  it('come with a feed of a store that keeps them, asked for or not', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = createMemoryEngine()
+    await ingest(engine, bed.at('backup'), WHOLE)
+    const base = 40n
+    const { block } = engine.blockAt(base)
+    const lines = [
+      feedHeaderLine({ chainId: SYNTHETIC_CHAIN_ID, base: { version: base, block, complete: true } }),
+      stateToFeedLine([...engine.at(base).scan(new Uint8Array(0))]),
+      ...Array.from(engine.versions(base + 1n, BigInt(LAST)), versionToFeedLine),
+    ]
+    writeFileSync(bed.at('feed'), `${lines.join('\n')}\n`)
+    for (const keepTransactions of ['none', 'summary', 'whole'] as const) {
+      const copy = createMemoryEngine()
+      await ingest(copy, bed.at('feed'), { keepTransactions })
+      expectWhole(copy, Number(base))
+    }
+  })
+
+  it('are not kept unless they are asked for, or without proofs', async () => {
+    writeBackup(chain, bed.at('backup'))
+    for (const options of [{}, { keepTransactions: 'summary' }, { ...WHOLE, verify: false }] as const) {
+      const engine = createMemoryEngine()
+      await ingest(engine, bed.at('backup'), options)
+      expect(hasWholeTransactions(createLedger(engine).at())).toBe(false)
+    }
+    expect(notices).toContain('the store keeps no whole transactions: the source does not contain or prove them')
+  })
+
+  it('are known to end with a source without them, and to begin again', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = createMemoryEngine()
+    await ingest(engine, bed.at('backup'), { ...WHOLE, to: 50n })
+    const first = Number(engine.ledger!.latestVersion) + 1
+    await ingest(engine, bed.at('backup'), { verify: false, to: 80n })
+    const middle = Number(engine.ledger!.latestVersion) + 1
+    expect(engine.at().get(WHOLE_TRANSACTIONS_KEY)).toBeUndefined()
+    await ingest(engine, bed.at('backup'), WHOLE)
+    const state = createLedger(engine).at()
+    for (let version = 0; version <= LAST; version++) {
+      const isThere = version < first || version >= middle
+      expect(wholeTransactionAt(state, BigInt(version)) !== undefined, `version ${version}`).toBe(isThere)
+    }
+  })
+
+  it('are not kept by a slice, which keeps summaries', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = createMemoryEngine()
+    const only = { spec: { accounts: [parseAddress('0x1')], tables: [], types: [] } }
+    await ingest(engine, bed.at('backup'), { ...WHOLE, only } as IngestOptions)
+    expect(hasWholeTransactions(createLedger(engine).at())).toBe(false)
+    expect(notices).toContain('the store keeps no whole transactions: a slice keeps none')
+  })
+})

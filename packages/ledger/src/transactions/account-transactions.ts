@@ -1,0 +1,108 @@
+import { isLedgerStateError } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { versionPruned } from '@ledger-state/engine'
+import { nonceKey, readSent, type SentTransaction, sequenceNumberKey } from '@ledger-state/records'
+import { readAccount } from '../accounts/account.js'
+import type { LedgerState } from '../state/ledger-state.js'
+import { createTransaction, hashOf, type LedgerTransaction } from './ledger-transaction.js'
+import { numberBeforeWindow, versionsWithNumber } from './numbered-versions.js'
+
+/** First sequence number and most transactions of a page. */
+export interface AccountTransactionsOptions {
+  /** By default the first of the last `limit` sequence numbers that the account has used. */
+  readonly start?: bigint | undefined
+  readonly limit: number
+}
+
+/**
+ * The transactions of a sender that have sequence numbers from `start` to `start + limit - 1`, in order.
+ * @throws `version_pruned` if the transaction with the sequence number `start` is pruned
+ */
+export function* accountTransactions(
+  state: LedgerState,
+  address: Uint8Array,
+  { start, limit }: AccountTransactionsOptions,
+): Generator<LedgerTransaction, void> {
+  const key = sequenceNumberKey(address)
+  const first = start ?? defaultStart(state, address, BigInt(limit))
+  const pruned = numberBeforeWindow(state, key)
+  if (start !== undefined && pruned && pruned.number >= start) {
+    throw versionPruned(pruned.version, state.ledger.oldestVersion)
+  }
+  const end = first + BigInt(limit)
+  for (const { version, number } of versionsWithNumber(state, key, first)) {
+    if (number >= end) return
+    const sent = sentAt(state, version, address)
+    if (sent?.protection.kind === 'sequence_number' && sent.protection.number === number) yield sent.transaction
+  }
+}
+
+function defaultStart(state: LedgerState, address: Uint8Array, limit: bigint): bigint {
+  const next = sequenceNumberOf(state, address)
+  return next < limit ? 0n : next - limit
+}
+
+function sequenceNumberOf(state: LedgerState, address: Uint8Array): bigint {
+  try {
+    return readAccount(state, address).readFields().sequenceNumber
+  } catch (error) {
+    if (isLedgerStateError(error, 'account_not_found')) return 0n
+    throw error
+  }
+}
+
+/** What is said of a transaction in a list of summaries. */
+export interface TransactionSummary extends SentTransaction {
+  readonly version: bigint
+  readonly hash: Uint8Array
+}
+
+/** Part of the transactions of a sender, and the most of them. */
+export interface SummariesOptions {
+  /** First version. The oldest summaries from there on are listed. */
+  readonly startVersion?: bigint | undefined
+  /** Last version, if `startVersion` is not given. The newest summaries up to there are listed. */
+  readonly endVersion?: bigint | undefined
+  readonly limit: number
+}
+
+/**
+ * Summaries of the transactions of a sender, in the order of their versions.
+ * @throws `version_pruned` if `startVersion` is below the window
+ */
+export function transactionSummaries(
+  state: LedgerState,
+  address: Uint8Array,
+  { startVersion, endVersion, limit }: SummariesOptions,
+): readonly TransactionSummary[] {
+  const { oldestVersion } = state.ledger
+  if (startVersion !== undefined && startVersion < oldestVersion) throw versionPruned(startVersion, oldestVersion)
+  const isAscending = startVersion !== undefined
+  const first = startVersion ?? oldestVersion
+  const last = isAscending || endVersion === undefined || endVersion > state.version ? state.version : endVersion
+  if (first > last || limit === 0) return []
+  const order = isAscending ? 'asc' : 'desc'
+  const found = [sequenceNumberKey(address), nonceKey(address)].flatMap((key) => {
+    const versions: bigint[] = []
+    for (const { version } of state.source.reader.history(key, { first, last, order })) {
+      if (version < first || versions.length === limit) break
+      versions.push(version)
+    }
+    return versions
+  })
+  const ascending = found.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const chosen = isAscending ? ascending.slice(0, limit) : ascending.slice(-limit)
+  return chosen.flatMap((version) => sentAt(state, version, address) ?? [])
+}
+
+/** The transaction of a version, if the address sent it. */
+function sentAt(
+  state: LedgerState,
+  version: bigint,
+  address: Uint8Array,
+): (TransactionSummary & { readonly transaction: LedgerTransaction }) | undefined {
+  const stored = state.transactions.storedAt(version)
+  const sent = stored && readSent(stored.transaction)
+  if (!stored || !sent || compareBytes(sent.sender, address) !== 0) return undefined
+  return { ...sent, version, hash: hashOf(stored), transaction: createTransaction(state, version, stored) }
+}

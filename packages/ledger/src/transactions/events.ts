@@ -1,0 +1,112 @@
+import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { versionPruned } from '@ledger-state/engine'
+import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
+import { eventStreamKey } from '@ledger-state/records'
+import type { LedgerState } from '../state/ledger-state.js'
+import { renderContextAt } from './ledger-transaction.js'
+import { newestNumber, numberBeforeWindow, versionsWithNumber } from './numbered-versions.js'
+import { eventMembers } from './render/events.js'
+
+/** An event, and the version of its transaction. */
+export interface LedgerEvent {
+  readonly version: bigint
+  /** The event as JSON, as full nodes print it. Data that cannot be decoded is printed as hex. */
+  toJson(): string
+  /** The version and the event in BCS. */
+  readonly bytes: Uint8Array
+}
+
+/** Name of a stream of events. */
+export interface EventStream {
+  readonly address: Uint8Array
+  readonly creationNumber: bigint
+}
+
+/** First sequence number and most events of a page. */
+export interface EventsOptions {
+  /** By default the first of the last `limit` events. */
+  readonly start?: bigint | undefined
+  readonly limit: number
+}
+
+/**
+ * Events of a stream from `start` on, in order. By default, a stream that was cut by pruning begins with its oldest
+ * event of the window.
+ * @throws `version_pruned` if the event `start` is pruned
+ */
+export function* streamEvents(
+  state: LedgerState,
+  { address, creationNumber }: EventStream,
+  { start, limit }: EventsOptions,
+): Generator<LedgerEvent, void> {
+  const key = eventStreamKey(address, creationNumber)
+  const newest = newestNumber(state, key)
+  if (!newest) return
+  const pruned = numberBeforeWindow(state, key)
+  if (start !== undefined && pruned && pruned.number >= start) {
+    throw versionPruned(pruned.version, state.ledger.oldestVersion)
+  }
+  const first = start ?? (newest.number < BigInt(limit) ? 0n : newest.number - BigInt(limit) + 1n)
+  let left = limit
+  for (const { version } of versionsWithNumber(state, key, first)) {
+    for (const found of eventsAt(state, version)) {
+      const stream = found.event.key
+      if (stream?.creationNumber !== creationNumber || stream.sequenceNumber < first) continue
+      if (compareBytes(stream.address, address) !== 0) continue
+      if (left-- === 0) return
+      yield found
+    }
+  }
+}
+
+/** An event with its decoded form. */
+export interface DecodedEvent extends LedgerEvent {
+  readonly event: ContractEvent
+  /** Place of the event among those of its transaction. */
+  readonly index: number
+}
+
+/** The events of a version. @throws `version_truncated` */
+export function* eventsAt(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
+  const stored = state.transactions.storedAt(version)
+  if (!stored) return
+  let index = 0
+  for (const { event, bytes } of readBcsList(new ByteReader(stored.events), readWithBytes)) {
+    yield {
+      version,
+      event,
+      index: index++,
+      bytes: withVersion(version, bytes),
+      toJson: () => `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`,
+    }
+  }
+}
+
+function readWithBytes(reader: ByteReader): { readonly event: ContractEvent; readonly bytes: Uint8Array } {
+  const start = reader.offset
+  const event = readEvent(reader)
+  return { event, bytes: reader.bytes.subarray(start, reader.offset) }
+}
+
+const U64_LENGTH = 8
+
+function withVersion(version: bigint, event: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(U64_LENGTH + event.length)
+  new DataView(bytes.buffer).setBigUint64(0, version, true)
+  bytes.set(event, U64_LENGTH)
+  return bytes
+}
+
+/**
+ * Reads an event handle: u64 count of events, u64 creation number, address.
+ * @throws `invalid_bcs` if the bytes are something else
+ */
+export function readEventHandle(bytes: Uint8Array): EventStream {
+  const reader = new ByteReader(bytes)
+  reader.readU64()
+  const creationNumber = reader.readU64()
+  const address = Uint8Array.from(reader.readBytes(ADDRESS_LENGTH))
+  reader.expectEnd()
+  return { address, creationNumber }
+}

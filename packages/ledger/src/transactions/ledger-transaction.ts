@@ -1,0 +1,84 @@
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { readTransactionInfo } from '@ledger-state/proof'
+import { readTransaction } from '@ledger-state/proof/transactions'
+import { type StoredTransaction, type WholeTransaction, withValues } from '@ledger-state/records'
+import { writesUnknown } from '../errors.js'
+import type { LedgerState } from '../state/ledger-state.js'
+import type { RenderContext } from './render/render-context.js'
+import { transactionToJson } from './render/transaction.js'
+import { transactionToBcs } from './render/transaction-to-bcs.js'
+
+/** A transaction that the store keeps whole. */
+export interface LedgerTransaction {
+  readonly version: bigint
+  /** Index of the transaction in its proposed block; undefined if it is not known. */
+  readonly indexInBlock: number | undefined
+  /**
+   * The transaction as JSON, as full nodes print it, decoded with the modules at its version.
+   * @throws `stored_data_invalid` for a kind of transaction, payload or signature that is not known
+   */
+  toJson(): string
+  /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
+  toBcs(): Uint8Array
+}
+
+/** Whether the store has the whole transactions of some versions of the window, up to the version of the state. */
+export function hasWholeTransactions(state: LedgerState): boolean {
+  return state.transactions.hasher !== undefined
+}
+
+/**
+ * The whole transaction of a version. Undefined if the store does not have it, outside of the window, and above the
+ * version of the state.
+ * @throws `version_truncated`; `stored_data_invalid`
+ */
+export function wholeTransactionAt(state: LedgerState, version: bigint): LedgerTransaction | undefined {
+  const stored = state.transactions.storedAt(version)
+  return stored && createTransaction(state, version, stored)
+}
+
+/** The transaction of what the store keeps of it. */
+export function createTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): LedgerTransaction {
+  const whole = (): WholeTransaction => {
+    const view = state.transactions.viewAt(version)
+    const writeSet = withValues(stored.writeSet, (key) => view.get(key))
+    // A read over an async engine runs again once the values are loaded.
+    if (!writeSet && !state.source.loading) throw writesUnknown(version)
+    return { ...stored, writeSet: writeSet ?? stored.writeSet }
+  }
+  return {
+    version,
+    indexInBlock: stored.indexInBlock,
+    toJson() {
+      const { timestampUsec } = state.source.reader.blockAt(version).block
+      return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
+    },
+    toBcs: () => transactionToBcs(version, whole()),
+  }
+}
+
+/** What renders the values of a version. */
+export function renderContextAt({ transactions, source }: LedgerState, version: bigint): RenderContext {
+  const { types, views } = source
+  const { hasher } = transactions
+  if (!hasher) throw new Error(`the store has no whole transaction of version ${version}`)
+  return { view: transactions.viewAt(version), types, interfaces: views.interfaces, hasher }
+}
+
+/** Hash of a transaction. */
+export function hashOf({ info }: Pick<StoredTransaction, 'info'>): Uint8Array {
+  return readTransactionInfo(new ByteReader(info)).transactionHash
+}
+
+/** The id of the block that a version begins; undefined if the store does not have its transaction. */
+export function blockIdAt(state: LedgerState, firstVersion: bigint): Uint8Array | undefined {
+  const stored = state.transactions.storedAt(firstVersion)
+  if (!stored) return undefined
+  try {
+    const transaction = readTransaction(new ByteReader(stored.transaction))
+    return transaction.kind === 'block_metadata' ? Uint8Array.from(transaction.id) : undefined
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}

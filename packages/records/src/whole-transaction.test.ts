@@ -1,0 +1,100 @@
+import { ByteReader, ByteWriter, bytesToHexDigits } from '@ledger-state/core'
+import { visitWriteSet } from '@ledger-state/proof/transactions'
+import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { STORED_TRANSACTION, type StoredTransaction, withoutValues, withValues } from './whole-transaction.js'
+
+const TAG = parseStructTag('0x1::m::R')
+
+interface Op {
+  readonly address: Uint8Array
+  readonly variant: number
+  readonly value: Uint8Array
+}
+
+const ops = fc.uniqueArray(
+  fc.record({
+    address: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+    variant: fc.nat(5),
+    value: fc.oneof(fc.uint8Array({ maxLength: 300 }), fc.constant(new Uint8Array(20_000).fill(7))),
+  }),
+  { selector: ({ address }) => bytesToHexDigits(address), maxLength: 12 },
+)
+
+/** A write set whose ops with a variant above 2 have metadata of the first kind: deposit and time. */
+function writeSetOf(list: readonly Op[]): Uint8Array {
+  const writer = new ByteWriter().u8(0).uleb128(list.length)
+  for (const { address, variant, value } of list) {
+    writer.bytes(resourceKey(address, TAG)).u8(variant)
+    if (variant % 3 !== 2) writer.byteString(value)
+    if (variant >= 3) writer.u8(0).u64(5n).u64(6n)
+  }
+  return writer.toBytes()
+}
+
+function stateOf(writeSet: Uint8Array): (key: Uint8Array) => Uint8Array | undefined {
+  const state = new Map<string, Uint8Array>()
+  visitWriteSet(new ByteReader(writeSet), ({ key, value }) => {
+    if (value) state.set(bytesToHexDigits(key), value)
+  })
+  return (key) => state.get(bytesToHexDigits(key))
+}
+
+describe('a write set without its values', () => {
+  it('gets them back from the state, also if it stands in other bytes', () => {
+    fc.assert(
+      fc.property(ops, fc.nat(40), (list, before) => {
+        const plain = writeSetOf(list)
+        const inside = new Uint8Array(before + plain.length + 3)
+        inside.set(plain, before)
+        const stripped = withoutValues(inside.subarray(before, before + plain.length))
+        for (let times = 0; times < 2; times++) {
+          const whole = withValues(stripped, stateOf(plain))
+          expect(whole && bytesToHexDigits(whole)).toBe(bytesToHexDigits(plain))
+        }
+      }),
+    )
+  })
+
+  it('does not hold the values', () => {
+    const value = new Uint8Array(10_000)
+    const writeSet = writeSetOf([{ address: new Uint8Array(32), variant: 0, value }])
+    expect(withoutValues(writeSet).length).toBe(writeSet.length - value.length - 1)
+  })
+
+  it('is not made whole from a state that lacks a value', () => {
+    const writeSet = writeSetOf([{ address: new Uint8Array(32), variant: 1, value: Uint8Array.of(1) }])
+    expect(withValues(withoutValues(writeSet), () => undefined)).toBeUndefined()
+  })
+})
+
+describe('a stored transaction', () => {
+  const bytes = fc.uint8Array({ maxLength: 200 })
+  const stored = fc.record({
+    transaction: bytes,
+    info: bytes,
+    events: bytes,
+    writeSet: bytes,
+    indexInBlock: fc.option(fc.nat(), { nil: undefined }),
+    accumulatorRoot: fc.uint8Array({ minLength: 32, maxLength: 32 }),
+  })
+
+  /** Members as texts, since bytes may come back in another class. */
+  const plain = (one: StoredTransaction) =>
+    Object.fromEntries(
+      Object.entries(one).map(([name, value]) => [name, value instanceof Uint8Array ? bytesToHexDigits(value) : value]),
+    )
+
+  it('is read as it was written', () => {
+    fc.assert(
+      fc.property(stored, (one) => {
+        expect(plain(STORED_TRANSACTION.decode(STORED_TRANSACTION.encode(one)))).toEqual(plain(one))
+      }),
+    )
+  })
+
+  it('of another form is refused', () => {
+    expect(() => STORED_TRANSACTION.decode(Uint8Array.of(1))).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
+  })
+})
