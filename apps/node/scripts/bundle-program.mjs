@@ -11,10 +11,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const packages = join(root, '../../packages')
 const dist = join(root, 'dist')
 
-/** Modules of threads in packages: modules that take messages of the thread that started them. */
+/** Modules of threads in packages: modules that answer requests of the thread that started them. */
 const threads = globSync('*/src/**/*-{worker,thread}.ts', { cwd: packages })
   .map((path) => join(packages, path))
-  .filter((path) => /\b(parentPort\b|serveJobs\()/.test(readFileSync(path, 'utf8')))
+  .filter((path) => /\bserve(Requests|Jobs)[(<]/.test(readFileSync(path, 'utf8')))
 const processes = ['reader', 'writer', 'feed-server', 'check-process', 'tree-process'].map((name) =>
   join(root, 'src/processes', `${name}.ts`),
 )

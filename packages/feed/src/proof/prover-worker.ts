@@ -1,7 +1,7 @@
 // The module of the thread that proves.
 import { workerData } from 'node:worker_threads'
+import { serveJobs } from '@ledger-state/core/threads'
 import { LedgerHasher } from '@ledger-state/proof'
-import { serveJobs } from '../threads/serve-jobs.js'
 import { type ProofJob, runProofJob } from './proof-job.js'
 
 const hasher = new LedgerHasher(workerData as string)

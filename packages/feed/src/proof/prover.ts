@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { idlest, type JobThread, threadModule } from '@ledger-state/core/threads'
 import type { LedgerHasher } from '@ledger-state/proof'
-import { idlest, JobThread, threadModule } from '../threads/job-thread.js'
+import { createJobThread } from '../threads/create-job-thread.js'
 import type { ProvenPage, RestPage } from './page-proof.js'
 import { type ProofJob, type ProofResult, runProofJob } from './proof-job.js'
 import type { StateChunk } from './state-proof.js'
@@ -38,7 +39,7 @@ export function createProver(hasher: LedgerHasher, thread = true): Prover {
   const threads: JobThread<ProofJob, ProofResult>[] = []
   const widen = (): boolean => {
     if (!module || threads.length >= Math.min(cores, MOST_THREADS)) return false
-    threads.push(new JobThread(module, hasher.salt))
+    threads.push(createJobThread(module, hasher.salt))
     return true
   }
   widen()

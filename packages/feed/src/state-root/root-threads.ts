@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { idlest, type JobThread, threadModule } from '@ledger-state/core/threads'
 import { LedgerHasher } from '@ledger-state/proof'
-import { idlest, JobThread, threadModule } from '../threads/job-thread.js'
+import { createJobThread } from '../threads/create-job-thread.js'
 import { type RootJob, type RootResult, runRootJob } from './root-job.js'
 
 /** Jobs that wait in each thread, so that it has a next job while the caller is busy. */
@@ -21,7 +22,9 @@ export class RootThreads {
   constructor(salt: string, count: number | undefined) {
     const cores = availableParallelism()
     const threads = count ?? (cores > 1 ? cores : 0)
-    this.#threads = ROOT_WORKER ? Array.from({ length: threads }, () => new JobThread(ROOT_WORKER, salt)) : []
+    this.#threads = ROOT_WORKER
+      ? Array.from({ length: threads }, () => createJobThread<RootJob, RootResult>(ROOT_WORKER, salt))
+      : []
     this.#local = this.#threads.length === 0 ? new LedgerHasher(salt) : undefined
   }
 

@@ -46,6 +46,14 @@ describe('createComputeThread', () => {
     expect(results.every(([hash]) => hash!.length === 32)).toBe(true)
   })
 
+  it('does the tasks of a thread that dies in the middle itself', async () => {
+    thread = createComputeThread(new URL('data:text/javascript,process.exit()'))
+    for (let round = 0; round < 2; round++) {
+      const results = await Promise.all(['a', 'b'].map((value) => thread.run(hashTask(value))))
+      expect(results.map(([hash]) => Buffer.from(hash!).toString('hex'))).toEqual(['a', 'b'].map(digest))
+    }
+  })
+
   it('lets this thread continue meanwhile', async () => {
     thread = createComputeThread()
     let isDone = false

@@ -1,7 +1,7 @@
 // The thread in which large segments are merged, and which then prunes, too: the other side of `threaded-compaction.ts`.
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { parentPort, workerData } from 'node:worker_threads'
-import { isLedgerStateError } from '@ledger-state/core'
+import { workerData } from 'node:worker_threads'
+import { serveRequests } from '@ledger-state/core/threads'
 import { RecordBuilder } from '../bytes/record.js'
 import type { Durability } from '../lmdb/durability.js'
 import { LEDGER_KEY, openLmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
@@ -19,14 +19,7 @@ import { SegmentMerge } from './merge-segment.js'
 import { type PruneStep, pruneStep, raiseOldest } from './prune-store.js'
 import { LatestRepacker } from './repack-latest.js'
 import { ThreadGate } from './thread-gate.js'
-import type {
-  CompactionThreadData,
-  MergeProgress,
-  NumberedRequest,
-  RequestOf,
-  ThreadReply,
-  ThreadRequest,
-} from './threaded-compaction.js'
+import type { CompactionThreadData, MergeProgress, RequestOf, ThreadRequest } from './threaded-compaction.js'
 
 /**
  * Time of work of one transaction. Ending it takes a millisecond or more, however little it did, because LMDB verifies
@@ -195,20 +188,4 @@ function answer(request: ThreadRequest) {
   }
 }
 
-async function reply({ number, request }: NumberedRequest): Promise<ThreadReply> {
-  try {
-    return { number, result: await answer(request) }
-  } catch (error) {
-    if (!isLedgerStateError(error)) return { number, crash: error }
-    const { code, message, fields } = error
-    return { number, failure: { code, message, fields } }
-  }
-}
-
-parentPort!.on('message', async (numbered: NumberedRequest | undefined) => {
-  if (numbered) parentPort!.postMessage(await reply(numbered))
-  else {
-    await store.root.close()
-    parentPort!.close()
-  }
-})
+serveRequests<ThreadRequest, unknown>(answer, { onClose: () => store.root.close() })
