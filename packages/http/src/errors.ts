@@ -447,6 +447,17 @@ export function upstreamFailed(why: string, cause?: unknown): RequestError {
   return new LedgerStateError('upstream_failed', message, {}, { cause })
 }
 
+/** Statuses that a proxy or gateway in front of a server gives, and not the server itself. */
+const GATEWAY_STATUSES: readonly number[] = [502, 504]
+
+/** @param when what it was asked for, if that is not the request itself */
+export function upstreamAnswered(status: number, when = ''): RequestError {
+  const said = `it answers with status ${status}${when}`
+  return upstreamFailed(
+    GATEWAY_STATUSES.includes(status) ? `${said}: a proxy or gateway answered, not the upstream itself` : said,
+  )
+}
+
 export function upstreamOfAnotherChain(theirs: bigint, ours: bigint): RequestError {
   const message = `the upstream serves chain ${theirs}; this is chain ${ours}`
   return new LedgerStateError('upstream_of_another_chain', message)

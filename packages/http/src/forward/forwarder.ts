@@ -4,7 +4,7 @@ import { isLedgerStateError } from '@ledger-state/core'
 import type { HttpAnswer } from '@ledger-state/core/requests'
 import type { HeldRequests } from '../admission/held-requests.js'
 import { Refusal } from '../admission/refusal.js'
-import { bodyTooLarge, clientLeft, upstreamFailed } from '../errors.js'
+import { bodyTooLarge, clientLeft, upstreamAnswered, upstreamFailed } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/parts/operation.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
 import { isJsonContentType } from '../protocol/media-types.js'
@@ -283,7 +283,7 @@ function expectStateAnswer({ status }: HttpAnswer, contentType: string, state: U
   const ok = isOk(status)
   if (ok && !state.isComplete) throw upstreamFailed('its answer is missing headers that describe the state')
   if (!ok && !(STATE_ERROR_STATUSES.includes(status) && isJsonContentType(contentType))) {
-    throw upstreamFailed(`it answers with status ${status}`)
+    throw upstreamAnswered(status)
   }
 }
 

@@ -738,7 +738,16 @@ describe('a read at a version that was pruned here', () => {
       return (await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=0`)).status
     }
     expect([await statusOf(410), await statusOf(404)]).toEqual([410, 404])
-    expect(await statusOf(502)).toBe(503)
+    for (const status of [502, 504]) {
+      expect(await statusOf(status)).toBe(503)
+      const answer = await fetch(`${url}/v1/accounts/0x1/balance/0xa?ledger_version=0`)
+      expect(await errorOf(answer)).toEqual([
+        503,
+        expect.stringContaining(
+          `it answers with status ${status}: a proxy or gateway answered, not the upstream itself`,
+        ),
+      ])
+    }
     expect(await statusOf(404, { 'content-type': 'text/html' })).toBe(503)
     expect(await statusOf(429, { 'retry-after': '9' })).toBe(503)
   })

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
 import { fetchFailure, followNone, type HttpAnswer, type HttpRequest, sendRequest } from '@ledger-state/core/requests'
-import { type RequestError, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
+import { type RequestError, upstreamAnswered, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
 import { readBoundedBody } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'
 import { readUpstreamState, type UpstreamState } from './upstream-headers.js'
@@ -122,7 +122,7 @@ export class Upstream {
     const response = await this.ask('', { headers, signal, silenceMs: LOOK_SILENCE_MS })
     const { first, rest } = await readBoundedBody(response, MOST_INFO_BYTES, () => {})
     await rest?.return(undefined)
-    if (response.status !== 200) throw upstreamFailed(`it answers ${response.status} when it is asked for its chain`)
+    if (response.status !== 200) throw upstreamAnswered(response.status, ' when it is asked for its chain')
     const { chain_id, ledger_version } = parseInfo(first)
     this.#expectChain(typeof chain_id === 'number' ? BigInt(Math.trunc(chain_id)) : undefined)
     if (typeof ledger_version === 'string' && /^\d{1,20}$/.test(ledger_version)) this.#haveSeen(BigInt(ledger_version))
@@ -145,10 +145,10 @@ export class Upstream {
       passesFailures: true,
     })
     const { status } = answer
-    if ('why' in answer) throw status === undefined ? new Error(answer.why) : upstreamFailed(answerOf(status))
+    if ('why' in answer) throw status === undefined ? new Error(answer.why) : upstreamAnswered(status)
     if (answer.status >= 300 && answer.status < 400) {
       await answer.drop()
-      throw upstreamFailed(answerOf(answer.status))
+      throw upstreamAnswered(answer.status)
     }
     if (BUSY_STATUSES.includes(answer.status)) this.#heedRetryAfter(answer.headers)
     return answer
@@ -212,10 +212,6 @@ export class Upstream {
 /** Whether a status is one of success. */
 export function isOk(status: number): boolean {
   return status >= 200 && status < 300
-}
-
-function answerOf(status: number): string {
-  return `it answers with status ${status}`
 }
 
 function isOld(at: number): boolean {
