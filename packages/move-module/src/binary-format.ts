@@ -70,6 +70,8 @@ export const LIMIT = {
    * genesis (2,355).
    */
   parts: 32_768,
+  /** Most types in one type: our limit, 16 times the most that a chain accepts. They are read in one step. */
+  typeParts: 4_096,
   identifierBytes: 65_535,
   fields: 255,
   variants: 127,

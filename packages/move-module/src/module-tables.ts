@@ -52,6 +52,8 @@ export class ModuleTables {
   #self: ModuleId | undefined
   #parts = 0
   #tokens = 0
+  /** Number of types that were read before the current one. */
+  #typeStart = 0
   /** Offset at which the current step began. */
   #stepStart = 0
 
@@ -272,7 +274,11 @@ export class ModuleTables {
   #readToken(reader: ByteReader, depth: number): SignatureToken {
     const start = reader.offset
     this.#countPart(reader)
+    if (depth === 0) this.#typeStart = this.#tokens
     this.#tokens++
+    if (this.#tokens - this.#typeStart > LIMIT.typeParts) {
+      throw reader.fault(`a type of more than ${LIMIT.typeParts} types`, start)
+    }
     if (depth > LIMIT.tokenDepth) throw reader.fault(`types are nested more than ${LIMIT.tokenDepth} levels deep`)
     const token = TOKEN_KIND.get(reader.readU8())
     if (!token || token.since > this.version) throw reader.fault(`unknown type in version ${this.version}`, start)

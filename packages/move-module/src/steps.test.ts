@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Assembly, assembleModule } from './assemble-module.js'
-import { readModuleCode, readModuleCodeInSteps } from './read-module.js'
+import type { SignatureToken } from './module-definition.js'
+import { readModule, readModuleCode, readModuleCodeInSteps } from './read-module.js'
 import { STEP_BYTES } from './steps.js'
 
 /** Most bytes of an entry of the modules below. */
@@ -54,4 +55,27 @@ describe('a module', () => {
     expect(sum).toBeGreaterThan(bytes.length / 2)
     expect(next.value).toEqual(readModuleCode(bytes))
   })
+
+  it('has no type of more than 4,096 types, which is read in one step', () => {
+    /** A type of `count` types: one, lists in it, and the rest in those. */
+    const typeOf = (count: number): SignatureToken => {
+      const lists: SignatureToken[] = []
+      for (let left = count - 1; left > 0; ) {
+        const inner = Math.min(left - 1, 200)
+        left -= inner + 1
+        lists.push(functionType(Array.from({ length: inner }, (): SignatureToken => ({ kind: 'u8' }))))
+      }
+      return functionType(lists)
+    }
+    const moduleWith = (...locals: SignatureToken[]) =>
+      assembleModule({ name: 'm', functions: [{ name: 'f', locals, code: [['ret']] }] })
+    const most = moduleWith(typeOf(4_096), typeOf(4_096))
+    expect(readModuleCode(most).tokenCount).toBe(2 * 4_096)
+    expect(() => readModuleCode(moduleWith(typeOf(4_096), typeOf(4_097)))).toThrow('a type of more than 4096 types')
+    expect(() => readModule(moduleWith(typeOf(20_000)))).not.toThrow()
+  })
 })
+
+function functionType(parameters: readonly SignatureToken[]): SignatureToken {
+  return { kind: 'function', parameters, results: [], abilities: 7 }
+}
