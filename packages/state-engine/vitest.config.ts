@@ -47,7 +47,10 @@ export default defineConfig({
         : [
             projectWith('segments', OF_EVERY_LAYOUT, SEGMENTS),
             projectWith('segments-without-map', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_UNMAPPED: '1' }),
-            projectWith('segments-split', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_SEGMENT_BYTES: '10000' }),
+            projectWith('segments-split', ['src/read/model-histories'], {
+              ...SEGMENTS,
+              LEDGER_STATE_SEGMENT_BYTES: '10000',
+            }),
           ]),
     ],
   },

@@ -31,7 +31,7 @@ import { ENVELOPE_LENGTH, encodeEnvelope, fileLength } from './lmdb-envelope.js'
 import { putPatch } from './patch.js'
 
 /** Ending of the name of a file that is being written. */
-export const UNFINISHED = '.new'
+const UNFINISHED = '.new'
 
 const BLOCK_BYTES = 8_192
 /** More than the filter has. */
