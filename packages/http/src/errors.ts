@@ -216,6 +216,10 @@ export function fieldNameInvalid(text: string): RequestError {
   return invalidPart('path `field_name`', `Invalid identifier '${clip(text)}'`)
 }
 
+export function itemCursorInvalid(text: string): RequestError {
+  return invalidRequest(`${JSON.stringify(clip(text))} is not a cursor of this list`)
+}
+
 export function startVersionMissing(): RequestError {
   return invalidPart('parameter `start_version`', 'failed to parse "string(U64)": the value is required')
 }

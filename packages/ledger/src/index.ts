@@ -64,6 +64,13 @@ export {
   streamEvents,
 } from './transactions/events.js'
 export { findTransaction } from './transactions/find-transaction.js'
+export {
+  affectingTransactions,
+  eventsOfType,
+  type FoundCursor,
+  type FoundOptions,
+  type FoundPage,
+} from './transactions/found-versions.js'
 export { hasWholeTransactions, type LedgerTransaction, wholeTransactionAt } from './transactions/ledger-transaction.js'
 export { readField } from './transactions/read-field.js'
 export { hasTransactions, transactionAt, transactionsSince } from './transactions/transaction-at.js'

@@ -43,6 +43,8 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_account_transactions: { parameters: ADDRESS },
   get_account_transaction_summaries: { parameters: ADDRESS },
   get_events_by_creation_number: { parameters: { ...ADDRESS, creation_number: '0' } },
+  get_affecting_transactions: { parameters: ADDRESS },
+  get_events_by_type: { parameters: { event_type: '0x1::block::NewBlockEvent' } },
   get_events_by_event_handle: {
     parameters: { ...ADDRESS, event_handle: '0x1::block::BlockResource', field_name: 'new_block_events' },
   },

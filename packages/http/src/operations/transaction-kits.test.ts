@@ -143,3 +143,73 @@ describe
     await sendAll(createAsyncLedger(state), someOf(requests, 40))
   })
 })
+
+/** All items of a list, in pages of some size. */
+async function allPages(ledger: Ledger | AsyncLedger, path: string, limit: number): Promise<unknown[]> {
+  const listener = createRequestListener({ ledger, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
+  const all: unknown[] = []
+  let start: unknown
+  do {
+    const from = start === undefined ? '' : `&start=${String(start)}`
+    const { statusCode, headers, body } = await inject(listener, `${path}&limit=${limit}${from}`)
+    expect([statusCode, body]).toEqual([200, expect.stringMatching(/^\[/)])
+    all.push(...(JSON.parse(body) as unknown[]))
+    start = headers['x-svc-cursor']
+  } while (start !== undefined)
+  return all
+}
+
+describe.runIf(hasSharedData)('the lists that fullnodes do not have', () => {
+  let engine: StateWriter
+  let ledgers: readonly (Ledger | AsyncLedger)[]
+  beforeAll(async () => {
+    engine = createMemoryEngine()
+    for (const source of [TESTNET, `${KIT}/testnet`]) await commitSource(engine, source, {})
+    const state = delayState(engineToAsync(engine), { random: createRandom(testSeed()), pageSize: 2 })
+    ledgers = [createLedger(engine), createAsyncLedger(state)]
+  })
+
+  it('give the events of a type as their stream does, and the transactions that changed an account', async () => {
+    for (const ledger of ledgers) {
+      const stream = await allPages(ledger, '/v1/accounts/0x1/events/3?start=0', 100)
+      expect(stream.length).toBeGreaterThan(1)
+      for (const limit of [1, 2, 100]) {
+        const events = await allPages(ledger, '/v1/events/0x1::block::NewBlockEvent?order=asc', limit)
+        expect(events).toEqual(stream)
+        const newest = await allPages(ledger, '/v1/events/0x1::block::NewBlockEvent?', limit)
+        expect(newest).toEqual(stream.toReversed())
+        const changes = await allPages(ledger, '/v1/accounts/0x1/affecting_transactions?from=1&order=asc', limit)
+        // Version 3 is a state checkpoint.
+        expect((changes as { version: string }[]).map(({ version }) => version)).toEqual(['1', '2'])
+        const inRange = await allPages(ledger, '/v1/accounts/0x1/affecting_transactions?to=1', limit)
+        expect((inRange as { version: string }[]).map(({ version }) => version)).toEqual(['1', '0'])
+      }
+      expect(await allPages(ledger, '/v1/events/0x1::block::Nothing?', 5)).toEqual([])
+    }
+  })
+
+  it('refuse a cursor that is none, and a type that is none', async () => {
+    const listener = createRequestListener({ ledger: ledgers[0]! })
+    for (const path of ['/v1/events/0x1::block::NewBlockEvent?start=7', '/v1/events/0x1::block']) {
+      const { statusCode, body } = await inject(listener, path)
+      expect([statusCode, body]).toEqual([400, expect.stringContaining('failed to parse')])
+    }
+  })
+
+  it('are elements of a batch, like all operations on transactions', async () => {
+    const listener = createRequestListener({ ledger: ledgers[0]! })
+    const paths = [
+      '/v1/transactions/by_version/1',
+      '/v1/events/0x1::block::NewBlockEvent?limit=1',
+      '/v1/transactions?limit=2',
+    ]
+    const payload = JSON.stringify({ requests: paths.map((path) => ({ path })) })
+    const headers = { 'content-type': 'application/json' }
+    const { body } = await inject(listener, { method: 'POST', url: '/v1/batch', headers, payload })
+    const results = JSON.parse(body) as { status: number; value: unknown }[]
+    expect(results.map(({ status }) => status)).toEqual([200, 200, 200])
+    for (const [at, path] of paths.entries()) {
+      expect(results[at]!.value).toEqual(JSON.parse((await inject(listener, path)).body))
+    }
+  })
+})

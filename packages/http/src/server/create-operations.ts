@@ -9,6 +9,7 @@ import { getAccountObjects } from '../operations/account-objects.js'
 import { getAccountResource } from '../operations/account-resource.js'
 import { getAccountResources } from '../operations/account-resources.js'
 import { getAccountTransactions } from '../operations/account-transactions.js'
+import { getAffectingTransactions } from '../operations/affecting-transactions.js'
 import { getAssetHolders } from '../operations/asset-holders.js'
 import { getBalanceHistory } from '../operations/balance-history.js'
 import { createBalancesBatch } from '../operations/balances-batch.js'
@@ -19,6 +20,7 @@ import { getCollectionTokens } from '../operations/collection-tokens.js'
 import { getEpochEndings } from '../operations/epoch-endings.js'
 import { getEventsByCreationNumber } from '../operations/events-by-creation-number.js'
 import { getEventsByEventHandle } from '../operations/events-by-event-handle.js'
+import { getEventsByType } from '../operations/events-by-type.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
@@ -75,6 +77,8 @@ export function createOperations(
     getAccountTransactionSummaries,
     getEventsByCreationNumber,
     getEventsByEventHandle,
+    getAffectingTransactions,
+    getEventsByType,
     callView,
     getRawStateValue,
     getTableItems,

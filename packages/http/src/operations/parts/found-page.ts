@@ -1,0 +1,60 @@
+import { parseU64 } from '@ledger-state/core'
+import {
+  type FoundCursor,
+  type FoundOptions,
+  type FoundPage,
+  firstVersionOf,
+  type LedgerState,
+} from '@ledger-state/ledger'
+import { itemCursorInvalid } from '../../errors.js'
+import { chooseFormat } from '../../protocol/accept.js'
+import { expectOrdered, HISTORY_PARAMETERS, parseHistoryOrder, parseRange } from './history-page.js'
+import type { Answer, OperationRequest, Parameter } from './operation.js'
+import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
+import { parameterOf } from './request-parts.js'
+import { answerItems, DEFAULT_ITEMS, type ItemForms, MOST_ITEMS } from './transaction-parts.js'
+
+/** Parameters of a list of what was found in the transactions of a range of versions. */
+export const FOUND_PARAMETERS: readonly Parameter[] = [
+  ...HISTORY_PARAMETERS.filter(({ name }) => name !== 'limit'),
+  limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
+]
+
+/** Answers with a page of a list of what was found in the transactions of a range of versions. */
+export async function answerFound<T>(
+  request: OperationRequest,
+  what: string,
+  open: (state: LedgerState, options: FoundOptions) => FoundPage<T>,
+  forms: ItemForms<T>,
+): Promise<Answer> {
+  const format = chooseFormat(request.accept, 'json')
+  const range = parseRange(request.query)
+  const order = parseHistoryOrder(request.query)
+  const start = parameterOf(request.query, 'start', parseCursor)
+  const asked = parseLimit(request.query)
+  request.expectOutput(format, what)
+  const state = request.pin(range.to)
+  const from = range.from && firstVersionOf(request.ledger, range.from)
+  if (from !== undefined) expectOrdered(range, from, state.version)
+  const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
+  let length = 0
+  const counted: ItemForms<T> = {
+    toJson: (item) => noted(forms.toJson(item)),
+    toBcs: (item) => noted(forms.toBcs(item)),
+  }
+  const noted = <V extends string | Uint8Array>(value: V): V => {
+    length += value.length
+    return value
+  }
+  const page = open(state, { from, order, start, limit, isFull: () => length >= MAX_PAGE_BYTES })
+  const answer = await answerItems(request, state, format, page, counted)
+  return { ...answer, cursor: page.cursor && `${page.cursor.version}-${page.cursor.shown}` }
+}
+
+const CURSOR = /^(\d{1,20})-(\d{1,9})$/
+
+function parseCursor(text: string): FoundCursor {
+  const [, version, shown] = CURSOR.exec(text) ?? []
+  if (version === undefined) throw itemCursorInvalid(text)
+  return { version: parseU64(version), shown: Number(shown) }
+}

@@ -1,0 +1,108 @@
+import { ByteWriter } from '@ledger-state/core'
+import { compareBytes } from '@ledger-state/core/bytes'
+import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
+import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
+import type { LedgerState } from '../state/ledger-state.js'
+import { eventsAt, type LedgerEvent } from './events.js'
+import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction.js'
+
+/** Part of a list, and the place at which it begins. */
+export interface FoundOptions {
+  /** First version; by default, and if it is lower, the oldest of the window. The last one is that of the state. */
+  readonly from?: bigint | undefined
+  readonly order: 'asc' | 'desc'
+  /** Most items of the page. */
+  readonly limit: number
+  /** Where the page begins: the cursor of the page before. */
+  readonly start?: FoundCursor | undefined
+  /** Called before each item except the first. If it returns true, the page ends there. */
+  readonly isFull?: (() => boolean) | undefined
+}
+
+/** A version, and the number of its items that were shown before. */
+export interface FoundCursor {
+  readonly version: bigint
+  readonly shown: number
+}
+
+/** A page of a list, which can be iterated once. */
+export interface FoundPage<T> extends Iterable<T> {
+  /** Where the next page begins, known at the end of the iteration; undefined if nothing follows. */
+  readonly cursor: FoundCursor | undefined
+}
+
+/** The transactions that wrote a module, a resource or a group at an address, by version. */
+export function affectingTransactions(
+  state: LedgerState,
+  address: Uint8Array,
+  options: FoundOptions,
+): FoundPage<LedgerTransaction> {
+  return foundPage(state, affectedAccountKey(address), options, (version) => {
+    const transaction = wholeTransactionAt(state, version)
+    return transaction ? [transaction] : []
+  })
+}
+
+/** The events of a type, by version; in the order `desc`, the last event of a version comes first. */
+export function eventsOfType(state: LedgerState, type: TypeTag, options: FoundOptions): FoundPage<LedgerEvent> {
+  const writer = new ByteWriter()
+  writeTypeTag(writer, type)
+  const bytes = writer.toBytes()
+  return foundPage(state, eventTypeKey(bytes), options, (version) => {
+    const events = [...eventsAt(state, version)].filter(({ event }) => isOfType(event.type, bytes))
+    return options.order === 'asc' ? events : events.reverse()
+  })
+}
+
+function isOfType(type: TypeTag, expected: Uint8Array): boolean {
+  const writer = new ByteWriter()
+  writeTypeTag(writer, type)
+  return compareBytes(writer.toBytes(), expected) === 0
+}
+
+/** A page of the items of the versions that wrote a key. */
+function foundPage<T>(
+  state: LedgerState,
+  key: Uint8Array,
+  { from, order, limit, start, isFull }: FoundOptions,
+  itemsOf: (version: bigint) => readonly T[],
+): FoundPage<T> {
+  let cursor: FoundCursor | undefined
+  function* items(): Generator<T, void> {
+    let count = 0
+    for (const version of versionsThatWrote(state, key, { from, order, start })) {
+      const skipped = start?.version === version ? start.shown : 0
+      for (const [at, item] of itemsOf(version).entries()) {
+        if (at < skipped) continue
+        if (count === limit || (count > 0 && isFull?.())) {
+          cursor = { version, shown: at }
+          return
+        }
+        count++
+        yield item
+      }
+    }
+  }
+  return {
+    get cursor() {
+      return cursor
+    },
+    [Symbol.iterator]: items,
+  }
+}
+
+function* versionsThatWrote(
+  state: LedgerState,
+  key: Uint8Array,
+  { from, order, start }: Pick<FoundOptions, 'from' | 'order' | 'start'>,
+): Generator<bigint, void> {
+  const { oldestVersion } = state.ledger
+  const lowest = from !== undefined && from > oldestVersion ? from : oldestVersion
+  const isAscending = order === 'asc'
+  const first = isAscending && start && start.version > lowest ? start.version : lowest
+  const last = !isAscending && start && start.version < state.version ? start.version : state.version
+  if (first > last) return
+  for (const { version } of state.source.reader.history(key, { first, last, order })) {
+    if (version >= first && version <= last) yield version
+  }
+}
