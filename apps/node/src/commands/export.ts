@@ -5,6 +5,7 @@ import { constants, createGzip, createZstdCompress } from 'node:zlib'
 import { parseU64 } from '@ledger-state/core'
 import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
+import { isHoldingsKey } from '@ledger-state/records'
 import type { Command } from '../config/command.js'
 import { option, textOption } from '../config/option.js'
 import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
@@ -149,6 +150,8 @@ async function* feedLines(
     })
   let entries: { key: Uint8Array; value: Uint8Array; version: bigint }[] = []
   for await (const entry of store.entries(from)) {
+    // Whoever ingests the file derives the index of holdings.
+    if (isHoldingsKey(entry.key)) continue
     bytes += entry.key.length + entry.value.length
     exported.entries++
     if (entries.push(entry) < ENTRIES_PER_LINE) continue
@@ -161,8 +164,9 @@ async function* feedLines(
   if (from === to) return
   const began = performance.now()
   for await (const record of store.versions(from + 1n, to)) {
-    yield versionToFeedLine(record)
-    for (const [key, value] of record.writes) bytes += key.length + (value?.length ?? 0)
+    const writes = record.writes.filter(([key]) => !isHoldingsKey(key))
+    yield versionToFeedLine({ ...record, writes })
+    for (const [key, value] of writes) bytes += key.length + (value?.length ?? 0)
     progress.update(() => {
       const share = formatShare(Number(record.version - from), Number(to - from), (performance.now() - began) / 1_000)
       return `exporting versions: ${record.version} of ${to}, ${formatBytes(bytes)}, ${share}`

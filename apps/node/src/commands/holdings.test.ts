@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { ingestSource } from '@ledger-state/ingest'
 import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -58,6 +59,15 @@ it('a store without the index names the command that builds it, and the copy has
   for (const version of ['0', '1500', '2999']) {
     expect(lines('check', '--holdings', '--version', version, ...copy)[0]).toMatch(/^sound: \d+ rows of the index/)
   }
+})
+
+it('an export has no index, and whoever ingests it derives the same', () => {
+  const file = bed.at('export.ndjson')
+  expect(bed.run('export', file, '--data-dir', bed.at('indexed')).status).toBe(0)
+  expect(readFileSync(file, 'utf8')).not.toMatch(/\["0xfe(0[c-f]|1[0-4])/)
+  expect(bed.run('ingest', file, '--data-dir', bed.at('again')).status).toBe(0)
+  const words = ['history', 'account', '0xa11ce', '--csv', '--data-dir']
+  expect(lines(...words, bed.at('again'))).toEqual(lines(...words, bed.at('indexed')))
 })
 
 it('the changes of an account add up to what it holds, in both orders', () => {
