@@ -14,6 +14,7 @@ export const MOST_SENT_AHEAD_IN_ALL = 5_000
 interface PipelinedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
+  readonly isAnswered: boolean
 }
 
 /**
@@ -28,13 +29,7 @@ interface Connection<T> {
    * Requests that were sent without waiting for the answer to `current`. Each begins when the answer before it was
    * taken.
    */
-  readonly waiting: Waiting<T>[]
-}
-
-interface Waiting<T> {
-  readonly owner: T
-  readonly begin: () => void
-  readonly fail: (error: RequestError) => void
+  readonly waiting: T[]
 }
 
 /**
@@ -42,8 +37,14 @@ interface Waiting<T> {
  * not read its answers has one in memory, however many requests it sends.
  */
 export class PipelinedRequests<T extends PipelinedRequest> {
+  readonly #refuse: (owner: T, error: RequestError) => void
   readonly #connections = new WeakMap<Socket, Connection<T>>()
   #waitingCount = 0
+
+  /** @param refuse ends a request whose client left before it began */
+  constructor(refuse: (owner: T, error: RequestError) => void) {
+    this.#refuse = refuse
+  }
 
   /** Remembers a request as the newest of its connection. */
   add(owner: T): void {
@@ -57,37 +58,31 @@ export class PipelinedRequests<T extends PipelinedRequest> {
     return this.#connections.get(socket)?.newest
   }
 
-  /**
-   * Waits until the answers before an added request were taken. Returns undefined if the request may begin at once. The
-   * promise rejects with `client_left` if the connection is closed before.
-   */
-  enter(owner: T): Promise<void> | undefined {
+  /** Calls `begin` with an added request when its turn on its connection comes, unless it was answered by then. */
+  enqueue(owner: T, begin: (owner: T) => void): void {
     const { socket } = owner.request
     const connection = this.#connections.get(socket)!
     const { current, waiting } = connection
     if (waiting.length === 0 && (!current || isTaken(current))) {
       connection.current = owner
-      return undefined
+      begin(owner)
+      return
     }
-    const turn = new Promise<void>((begin, fail) => {
-      if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection))
-      waiting.push({ owner, begin, fail })
-    })
+    if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection, begin))
+    waiting.push(owner)
     this.#waitingCount++
     if (waiting.length > MOST_SENT_AHEAD || this.#waitingCount > MOST_SENT_AHEAD_IN_ALL) socket.destroy()
     else if (waiting.length >= MANY_SENT_AHEAD) socket.pause()
-    return turn
   }
 
-  #beginNext(connection: Connection<T>): void {
+  #beginNext(connection: Connection<T>, begin: (owner: T) => void): void {
     const next = connection.waiting.shift()
     if (!next) return
     this.#waitingCount--
-    const { owner, begin } = next
-    connection.current = owner
-    if (connection.waiting.length > 0) owner.response.once('close', () => this.#beginNext(connection))
-    if (connection.waiting.length === MANY_SENT_AHEAD - 1) owner.request.socket.resume()
-    begin()
+    connection.current = next
+    if (connection.waiting.length > 0) next.response.once('close', () => this.#beginNext(connection, begin))
+    if (connection.waiting.length === MANY_SENT_AHEAD - 1) next.request.socket.resume()
+    if (!next.isAnswered) begin(next)
   }
 
   #rememberConnection(socket: Socket): Connection<T> {
@@ -98,7 +93,7 @@ export class PipelinedRequests<T extends PipelinedRequest> {
       connection.current = undefined
       const waiting = connection.waiting.splice(0)
       this.#waitingCount -= waiting.length
-      for (const { fail } of waiting) fail(clientLeft())
+      for (const owner of waiting) this.#refuse(owner, clientLeft())
     })
     return connection
   }

@@ -46,16 +46,13 @@ export class TurnQueue {
 
   /**
    * Begins the work on a request: at once if the request is small and this turn has time left, otherwise in a later
-   * turn. Returns the result of work that began at once, otherwise a promise of it.
+   * turn.
+   * @param work returns the time at which it ended, in milliseconds of `performance.now`
    */
-  begin<T>({ bytes, takesTurns, readyAt }: RequestSize, work: () => T): T | Promise<Awaited<T>> {
-    if (takesTurns || bytes > SMALL_REQUEST_BYTES) return resultOf(work, (later) => this.run(later))
-    if (this.isSpent) return resultOf(work, (later) => this.runSmall(later))
-    try {
-      return work()
-    } finally {
-      this.spend(performance.now() - readyAt)
-    }
+  begin({ bytes, takesTurns, readyAt }: RequestSize, work: () => number): void {
+    if (takesTurns || bytes > SMALL_REQUEST_BYTES) this.run(work)
+    else if (this.isSpent) this.runSmall(work)
+    else this.spend(work() - readyAt)
   }
 
   /** Whether work outside of the queue has used up its part of this turn. */
@@ -81,9 +78,9 @@ export class TurnQueue {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets other work run. Resolves in a later turn, with the milliseconds that are left of that turn. */
-  nextTurn(): Promise<number> {
-    return new Promise((resolve) => this.#add({ work: resolve, isResumption: true }))
+  /** Lets waiting work continue in a later turn, with the rest of that turn. */
+  resume(work: (milliseconds: number) => void): void {
+    this.#add({ work, isResumption: true })
   }
 
   #add(waiting: Waiting): void {
@@ -121,17 +118,4 @@ export class TurnQueue {
       if (this.#waiting.length > 0 || this.#small.length > 0) this.#schedule()
     }
   }
-}
-
-/** Promise of the result of work that begins later. */
-function resultOf<T>(work: () => T, runLater: (work: () => void) => void): Promise<Awaited<T>> {
-  return new Promise((resolve, reject) => {
-    runLater(() => {
-      try {
-        resolve(work() as Awaited<T>)
-      } catch (error) {
-        reject(error)
-      }
-    })
-  })
 }

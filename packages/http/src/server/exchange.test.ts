@@ -4,13 +4,13 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { expect, it } from 'vitest'
 import { limitsOf } from '../admission/limits.js'
+import { Upload } from '../admission/uploads.js'
 import type { Route } from '../operations/parts/operation.js'
 import { Exchange } from './exchange.js'
 import { createServiceContext } from './service-context.js'
 
 const ledger = createLedger(createMemoryEngine())
 const ANSWER_BYTES = 1_000
-const NO_BODY = Buffer.alloc(0)
 const ROUTE: Route = {
   method: 'POST',
   path: '/v1/things/{name}',
@@ -28,50 +28,57 @@ function createExchange(): Exchange {
   return new Exchange(request, new ServerResponse(request), context, false)
 }
 
-function createRoutedExchange(): Exchange {
+function createWaitingExchange(): Exchange {
   const exchange = createExchange()
   exchange.takeRoute(FOUND)
+  exchange.awaitTurn()
   return exchange
 }
 
-it('an exchange with a body is queued, routed, running and answered', () => {
+it('an exchange with a body is queued, routed, receives, waits, runs and is answered', () => {
   const exchange = createExchange()
   const states = [exchange.state.kind]
   expect(exchange.route).toBe(undefined)
   exchange.takeRoute(FOUND)
   states.push(exchange.state.kind)
   expect(exchange.route).toBe(ROUTE)
-  const upload = exchange.openUpload()
+  const upload = new Upload(exchange)
+  exchange.receive(upload)
+  states.push(exchange.state.kind)
   exchange.context.admission.uploads.begin(upload)
   exchange.context.admission.uploads.complete(upload, 3)
-  exchange.run(Buffer.from('abc'), ledger)
+  expect(exchange.awaitTurn(Buffer.from('abc'))).toBe(ROUTE)
+  states.push(exchange.state.kind)
+  exchange.run(ledger)
   states.push(exchange.state.kind)
   expect(exchange.body.toString()).toBe('abc')
   expect(exchange.params).toEqual({ name: 'a' })
   expect(upload.heldBytes).toBe(3)
   exchange.end()
   states.push(exchange.state.kind)
-  expect(states).toEqual(['queued', 'routed', 'running', 'answered'])
+  expect(states).toEqual(['queued', 'routed', 'receiving', 'waiting', 'running', 'answered'])
   expect(upload.heldBytes).toBe(0)
 })
 
 it('an exchange refuses transitions that its state does not have', () => {
   const exchange = createExchange()
-  expect(() => exchange.openUpload()).toThrow('the exchange is queued, not routed')
-  expect(() => exchange.run(NO_BODY, ledger)).toThrow('the exchange is queued, not routed')
+  expect(() => exchange.receive(new Upload(exchange))).toThrow('the exchange is queued, not routed')
+  expect(() => exchange.awaitTurn()).toThrow('the exchange is queued, not routed')
   exchange.takeRoute(FOUND)
   expect(() => exchange.takeRoute(FOUND)).toThrow('the exchange is routed, not queued')
-  expect(() => exchange.body).toThrow('the exchange is routed, not running')
-  expect(() => exchange.params).toThrow('the exchange is routed, not running')
-  exchange.run(NO_BODY, ledger)
-  expect(() => exchange.run(NO_BODY, ledger)).toThrow('the exchange is running, not routed')
-  expect(() => exchange.openUpload()).toThrow('the exchange is running, not routed')
+  expect(() => exchange.run(ledger)).toThrow('the exchange is routed, not waiting')
+  exchange.awaitTurn()
+  expect(() => exchange.body).toThrow('the exchange is waiting, not running')
+  expect(() => exchange.params).toThrow('the exchange is waiting, not running')
+  exchange.run(ledger)
+  expect(() => exchange.run(ledger)).toThrow('the exchange is running, not waiting')
+  expect(() => exchange.receive(new Upload(exchange))).toThrow('the exchange is running, not routed')
 })
 
 it('an exchange releases the memory of its answer when it runs again and when it is answered', () => {
-  const exchange = createRoutedExchange()
+  const exchange = createWaitingExchange()
   const { load } = exchange.context.admission
-  exchange.run(NO_BODY, ledger)
+  exchange.run(ledger)
   exchange.hold(ANSWER_BYTES)
   expect(() => load.hold(1)).toThrow(expect.objectContaining({ code: 'overloaded' }))
   exchange.runAgain(ledger)
@@ -81,8 +88,8 @@ it('an exchange releases the memory of its answer when it runs again and when it
 })
 
 it('an operation that still runs when its exchange is answered takes no more memory', () => {
-  const exchange = createRoutedExchange()
-  exchange.run(NO_BODY, ledger)
+  const exchange = createWaitingExchange()
+  exchange.run(ledger)
   exchange.end()
   expect(exchange.route).toBe(undefined)
   expect(() => exchange.hold(1)).toThrow(expect.objectContaining({ code: 'client_left' }))

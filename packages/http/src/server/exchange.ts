@@ -4,8 +4,7 @@ import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Mo
 import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { AnswerMemory } from '../admission/answer-memory.js'
-import type { PipelinedRequests } from '../admission/pipelined-requests.js'
-import { Upload } from '../admission/uploads.js'
+import type { Upload } from '../admission/uploads.js'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
 import type { RequestViews, Route } from '../operations/parts/operation.js'
@@ -25,9 +24,7 @@ export interface ServiceContext {
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
-  /** The requests of each connection, in their order. */
-  readonly pipelined: PipelinedRequests<Exchange>
-  readonly admission: Admission
+  readonly admission: Admission<Exchange>
   readonly viewRules: ViewRules
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
@@ -39,26 +36,42 @@ export interface ServiceContext {
   readonly onAnswered: RequestListenerOptions['onAnswered']
 }
 
-/** State before the router has found the route. A request without a route stays in it. */
+const NO_BODY = Buffer.alloc(0)
+
+/** State while the request waits for earlier answers on its connection; a request without a route stays in it. */
 interface Queued {
   readonly kind: 'queued'
   readonly found?: undefined
 }
 
-/** State while the request waits for a version, its body or its turn. */
+/** State once the router has found the route, also while the request is held for a version. */
 interface Routed {
   readonly kind: 'routed'
   readonly found: FoundRoute
-  /** Memory of the body; undefined before the body is received. */
-  readonly upload: Upload | undefined
+}
+
+/** State while the body comes in, or is decompressed. */
+interface Receiving {
+  readonly kind: 'receiving'
+  readonly found: FoundRoute
+  readonly upload: Upload<Exchange>
+}
+
+/** State while the operation waits for its turn: the body is in. */
+interface Waiting {
+  readonly kind: 'waiting'
+  readonly found: FoundRoute
+  readonly body: Buffer
+  /** Memory of the body; undefined if the request has none. */
+  readonly upload: Upload<Exchange> | undefined
 }
 
 /** State while the operation runs, or its answer is being compressed. */
 interface Running {
   readonly kind: 'running'
   readonly found: FoundRoute
-  readonly upload: Upload | undefined
   readonly body: Buffer
+  readonly upload: Upload<Exchange> | undefined
   /** Ledger that the operation reads; over an async ledger it is undefined until `runAgain` sets it. */
   readonly ledger: Ledger | undefined
   /** The state at which the request was read, which the headers of its answer describe. */
@@ -79,8 +92,11 @@ interface Answered {
   readonly at: number
 }
 
-/** States of an exchange, in order. Each may end in answered. */
-export type ExchangeState = Queued | Routed | Running | Answered
+/**
+ * States of an exchange, in order: queued, routed, receiving (of a body), waiting, running, answered. Each may end in
+ * answered.
+ */
+export type ExchangeState = Queued | Routed | Receiving | Waiting | Running | Answered
 
 /** The running state as its exchange alone may write it, while the operation runs. */
 type WritableRunning = { -readonly [Name in keyof Running]: Running[Name] }
@@ -98,7 +114,6 @@ export class Exchange implements ForwardableRequest {
   readonly awaitsContinue: boolean
   /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
-  #readyAt = this.arrivedAt
   #state: OwnState = QUEUED
   #gone: AbortSignal | undefined
 
@@ -111,11 +126,6 @@ export class Exchange implements ForwardableRequest {
 
   get state(): ExchangeState {
     return this.#state
-  }
-
-  /** Time at which it arrived or its last wait ended, in milliseconds of `performance.now`. */
-  get readyAt(): number {
-    return this.#readyAt
   }
 
   get isAnswered(): boolean {
@@ -135,30 +145,26 @@ export class Exchange implements ForwardableRequest {
   /** Changes from queued to routed. */
   takeRoute(found: FoundRoute): void {
     this.#expect('queued')
-    this.#state = { kind: 'routed', found, upload: undefined }
+    this.#state = { kind: 'routed', found }
   }
 
-  /** Creates the memory of the body, which is released with the answer. */
-  openUpload(): Upload {
-    const upload = new Upload()
-    this.#state = { ...this.#expect('routed'), upload }
-    return upload
+  /** Changes from routed to receiving. The upload is released with the answer. */
+  receive(upload: Upload<Exchange>): void {
+    this.#state = { kind: 'receiving', found: this.#expect('routed').found, upload }
   }
 
-  /**
-   * Continues after a wait, with its result.
-   * @throws `client_left` also if the request was answered meanwhile, such as one whose body was broken
-   */
-  resume<T>(result: T): T {
-    if (this.isAnswered || this.response.destroyed) throw clientLeft()
-    this.#readyAt = performance.now()
-    return result
+  /** Changes to waiting: from receiving, as the body is in, decompressed; from routed if the request has none. */
+  awaitTurn(body: Buffer = NO_BODY): Route {
+    const state = this.#state
+    const receiving = state.kind === 'receiving' ? state : undefined
+    const { found } = receiving ?? this.#expect('routed')
+    this.#state = { kind: 'waiting', found, body, upload: receiving?.upload }
+    return found.route
   }
 
-  /** Changes from routed to running. */
-  run(body: Buffer, ledger: Ledger | undefined): void {
-    const { found, upload } = this.#expect('routed')
-    this.#run(found, upload, body, ledger)
+  /** Changes from waiting to running. */
+  run(ledger: Ledger | undefined): void {
+    this.#run(this.#expect('waiting'), ledger)
   }
 
   /**
@@ -170,7 +176,7 @@ export class Exchange implements ForwardableRequest {
     const running = this.#expectRunning()
     running.memory?.release()
     running.memory?.free()
-    this.#run(running.found, running.upload, running.body, ledger)
+    this.#run(running, ledger)
   }
 
   /**
@@ -186,12 +192,12 @@ export class Exchange implements ForwardableRequest {
     return at
   }
 
-  #run(found: FoundRoute, upload: Upload | undefined, body: Buffer, ledger: Ledger | undefined): void {
+  #run({ found, body, upload }: Waiting | Running, ledger: Ledger | undefined): void {
     this.#state = {
       kind: 'running',
       found,
-      upload,
       body,
+      upload,
       ledger,
       pinned: undefined,
       readVersion: undefined,
@@ -297,9 +303,12 @@ export class Exchange implements ForwardableRequest {
     return running.memory
   }
 
-  async nextTurn(): Promise<number> {
-    const milliseconds = await this.context.admission.turns.nextTurn()
-    if (this.response.destroyed) throw clientLeft()
-    return milliseconds
+  nextTurn(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.context.admission.turns.resume((milliseconds) => {
+        if (this.response.destroyed) reject(clientLeft())
+        else resolve(milliseconds)
+      })
+    })
   }
 }

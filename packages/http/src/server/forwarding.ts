@@ -1,9 +1,10 @@
 import { parseU64 } from '@ledger-state/core'
 import type { Limits } from '../admission/limits.js'
+import { clientLeft } from '../errors.js'
 import type { ForwardOptions } from '../forward/forward-options.js'
 import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
-import type { ServiceContext } from './exchange.js'
+import type { Exchange, ServiceContext } from './exchange.js'
 import type { FoundRoute } from './router.js'
 
 /** Creates the forwarder of a service. */
@@ -25,7 +26,15 @@ export function createForwarder(
     answeredByName: chainHeaders.answeredByName,
     chainId: () => info()?.chainId,
     latestVersion: () => info()?.latestVersion,
-    held,
+    untilServed: (request, version) =>
+      new Promise((resolve, reject) => {
+        if (held.isServed(version)) {
+          resolve()
+          return
+        }
+        request.gone.addEventListener('abort', () => reject(clientLeft()), { once: true })
+        held.hold(request as Exchange, version, resolve)
+      }),
   })
 }
 
