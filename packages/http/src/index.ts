@@ -10,7 +10,6 @@ export {
 } from './formats/holding-formats.js'
 export { leftOutFacts } from './formats/slice-formats.js'
 export { TRANSACTION_COLUMNS, transactionMember, transactionToCsv } from './formats/transaction-formats.js'
-export { viewResultToCsv } from './formats/view-history-formats.js'
 export { expectUpstreamsOfChain } from './forward/expect-chain.js'
 export {
   FORWARD_KINDS,
@@ -24,6 +23,7 @@ export type { EndingsAsked, ProofTree, StateProofs } from './operations/parts/st
 export { parseViewFunction } from './operations/parts/view-request.js'
 export type { ViewFilter, ViewServiceOptions } from './operations/parts/view-rules.js'
 export type { LedgerTrust, ReadTrust, SignedState } from './operations/trust.js'
+export { viewResultToCsv } from './operations/view-history-formats.js'
 export { acceptsCoding } from './protocol/content-encoding.js'
 export type { OutputFormat } from './protocol/media-types.js'
 export { createHttpServer, type HttpServerOptions } from './server/create-http-server.js'

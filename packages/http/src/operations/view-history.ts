@@ -15,7 +15,6 @@ import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBud
 import { changeToJson } from '../formats/history-formats.js'
 import type { PageBody } from '../formats/page-body.js'
 import { TRANSACTION_SCHEMA, transactionsOf } from '../formats/transaction-formats.js'
-import { answerToJson, ViewChangesCsvBody } from '../formats/view-history-formats.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
@@ -35,6 +34,7 @@ import { TurnBudget } from './parts/turn-budget.js'
 import type { ViewPlace } from './parts/view-places.js'
 import { parseViewCall } from './parts/view-request.js'
 import { ViewAllowance } from './parts/view-rules.js'
+import { answerToJson, ViewChangesCsvBody } from './view-history-formats.js'
 
 /** Most runs of one page. */
 export const MOST_RUNS = 2_000
