@@ -7,7 +7,7 @@ import { makeCertificate } from '@ledger-state/testing/certificate'
 export interface TunnellingProxy {
   /** URL of the proxy. */
   readonly url: string
-  /** Certificate, in PEM, of the authority that vouches for the server behind the proxy. */
+  /** Certificate, in PEM, of the authority that verifies the server behind the proxy. */
   readonly authority: string
   /** Servers that clients asked for, each `HOST:PORT`. */
   readonly tunnels: string[]

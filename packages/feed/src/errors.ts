@@ -281,8 +281,8 @@ export function backupNotOpened(location: string, why: string): string {
   return `${location} cannot be used: ${why}; trying the next backup of the network`
 }
 
-/** Notice that the source has no trusted waypoint, so that nothing vouches for it. */
-export function withoutVouching(root: string, waypoint: string | undefined): string {
+/** Notice that the source has no trusted waypoint, so that nothing verifies it. */
+export function notVerifiedNotice(root: string, waypoint: string | undefined): string {
   const compare = waypoint
     ? `; compare its first waypoint ${waypoint} with the waypoint that its network publishes`
     : ''

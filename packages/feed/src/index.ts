@@ -17,7 +17,7 @@ export type {
   StateDescription,
   StatePart,
 } from './sources/source.js'
-export type { SignedPoint } from './sources/vouching.js'
+export type { SignedVersion } from './sources/trusted-state.js'
 export type { EntryPages } from './state-root/hash-pages.js'
 export { computeStateRoot, type StateRoot, type StateRootOptions } from './state-root/state-root.js'
 export { openStateTree, type StateTree } from './state-root/state-tree.js'

@@ -8,7 +8,7 @@ export { checkHoldings, type HoldingsReport } from './indexing/check-holdings.js
 export { type IndexStoreOptions, indexStore } from './indexing/index-store.js'
 export { PRUNE_TURN_ENTRIES, type PruneObserver, pruneTurn } from './prune/prune-turn.js'
 export { newestCheckpoint } from './signatures/checkpoints.js'
-export { type EndingRange, readEndingRange } from './signatures/ending-range.js'
+export { type EpochChangeRange, readEpochChangeRange } from './signatures/epoch-change-range.js'
 export { type KeptEnding, readEpochEndings } from './signatures/epoch-endings.js'
 export { type RejectedVersions, rejectUnsigned } from './signatures/reject-unsigned.js'
 export { ingestSliceOfStore, type SliceOfStoreOptions } from './slices/slice-of-store.js'

@@ -2,7 +2,7 @@ import { ByteReader } from '@ledger-state/core'
 import {
   type Bls,
   createPortableBls,
-  EpochHistory,
+  EpochChangeVerifier,
   type EpochState,
   type LedgerHasher,
   readLedgerInfo,
@@ -15,7 +15,7 @@ import {
 export interface Trust {
   /** A waypoint `version:hash`, as the network publishes it. */
   readonly waypoint?: string | undefined
-  /** Validators of an epoch, such as an earlier read found. They vouch for that epoch, and for those that follow. */
+  /** Validators of an epoch, such as an earlier read found. They verify that epoch, and those that follow. */
   readonly trustedValidators?: Omit<EpochState, 'bytes'> | undefined
   /** Implementation of BLS signatures; by default the one in JavaScript. */
   readonly bls?: Bls | undefined
@@ -46,9 +46,9 @@ export interface ReachedEpoch {
 /** Who signed a ledger info. */
 export interface Signers {
   readonly epoch: bigint
-  /** Voting power that signed, and that of all validators; undefined if the waypoint itself vouches. */
+  /** Voting power that signed, and that of all validators; undefined if the waypoint is trusted. */
   readonly power: SignedPower | undefined
-  /** Number of validators that signed, and of all; undefined if the waypoint itself vouches. */
+  /** Number of validators that signed, and of all; undefined if the waypoint is trusted. */
   readonly count: { readonly signed: number; readonly total: number } | undefined
   /** Waypoint from which the next read may continue: that of the newest end of an epoch that is believed. */
   readonly waypoint: string | undefined
@@ -72,10 +72,10 @@ export async function checkSignatures(
 ): Promise<Signers> {
   const { waypoint, trustedValidators, bls = PORTABLE_BLS } = trust
   const history = trustedValidators
-    ? EpochHistory.ofValidators(hasher, bls, { ...trustedValidators, bytes: NO_BYTES }, -1n)
-    : new EpochHistory(hasher, bls, waypoint === undefined ? [] : [waypoint])
+    ? EpochChangeVerifier.ofValidators(hasher, bls, { ...trustedValidators, bytes: NO_BYTES }, -1n)
+    : new EpochChangeVerifier(hasher, bls, waypoint === undefined ? [] : [waypoint])
   const first = endings.map(readEnding)
-  history.believe(first)
+  history.verify(first)
   const last = (await followEpochs(history, trust, ledgerInfo)) ?? first.at(-1)
   const validators = last?.nextEpoch?.validators ?? trustedValidators?.validators
   const power = history.expectSigned(ledgerInfo)
@@ -89,7 +89,7 @@ export async function checkSignatures(
  * @returns the ends of epochs of the last read
  */
 async function followEpochs(
-  history: EpochHistory,
+  history: EpochChangeVerifier,
   { waypoint, trustedValidators, readEndings, onReached }: Trust,
   { epoch: lastEpoch, version }: SignedLedgerInfo,
 ): Promise<SignedLedgerInfo | undefined> {
@@ -103,7 +103,7 @@ async function followEpochs(
     const read = (await readEndings(from)).map(readEnding)
     const next = read.filter((info) => info.epoch < lastEpoch && info.epoch >= (epoch ?? 0n))
     if (next.length === 0) return last
-    history.believe(next)
+    history.verify(next)
     last = next.at(-1)
   }
 }

@@ -32,7 +32,7 @@ export {
 } from './ledger/transaction-info.js'
 export { computeWaypoint, versionOfWaypoint, type WaypointParts } from './ledger/waypoint.js'
 export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './signatures/bls.js'
-export { ENDINGS_AT_ONCE, EpochHistory } from './signatures/epoch-history.js'
+export { ENDINGS_AT_ONCE, EpochChangeVerifier } from './signatures/epoch-change-verifier.js'
 export { createPortableBls } from './signatures/portable-bls.js'
 export type { SignedPower } from './signatures/validator-set.js'
 export {

@@ -1,20 +1,20 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { beginsWith, textBytes } from './magic.js'
-import { readVouching, type Vouching, writeVouching } from './vouching.js'
+import { readTrustedState, type TrustedState, writeTrustedState } from './trusted-state.js'
 
 /** Bytes of the hash of all writes. */
 export const WRITES_HASH_LENGTH = 32
 
 /** State of an ingest that it keeps with each commit. */
 export interface CommitMark extends ResumeToken {
-  /** Whether some version came from a source that proves nothing. Then no later signature vouches for the store. */
+  /** Whether some version came from a source that proves nothing. Then no later signature verifies the store. */
   readonly isUnproven: boolean
-  /** Versions that validators signed; undefined if nothing vouches for any version. */
+  /** Versions that validators signed; undefined if nothing verifies any version. */
   readonly signed: SignedRange | undefined
   /** A signed ledger that differs from the store's above `signed`; undefined if nothing contradicts the store. */
   readonly contradicted: Contradiction | undefined
   /**
-   * Writes of the store's own keys that vouch for earlier versions: ends of epochs, and a signed checkpoint. The next
+   * Writes of the store's own keys that verify earlier versions: ends of epochs, and a signed checkpoint. The next
    * commit makes them, unless its source is another store.
    */
   readonly pending: readonly PendingWrite[]
@@ -38,7 +38,7 @@ export interface ResumeToken {
 }
 
 /** Versions that validators signed, and the validators. `ending` is the newest end of an epoch that the store keeps. */
-export interface SignedRange extends Vouching {
+export interface SignedRange extends TrustedState {
   /** Newest version that is signed. */
   readonly version: bigint
   /**
@@ -100,7 +100,7 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {
-  writeVouching(writer.u64(range.version), range)
+  writeTrustedState(writer.u64(range.version), range)
   writeOptional(writer, range.resume, ({ source, writesHash, wholeHash }) => {
     writeOptional(writer, source, (bytes) => writer.byteString(bytes))
     writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
@@ -109,7 +109,7 @@ function writeSigned(writer: ByteWriter, range: SignedRange): void {
 }
 
 function readSigned(reader: ByteReader): SignedRange {
-  const range = { version: reader.readU64(), ...readVouching(reader) }
+  const range = { version: reader.readU64(), ...readTrustedState(reader) }
   const resume = readOptional(reader, () => ({
     source: readOptional(reader, () => Uint8Array.from(reader.readByteString())),
     writesHash: readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH))),

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { badPackedEnding } from './errors.js'
+import { badEpochChange } from './errors.js'
 
 // The end of an epoch as a store keeps it: u8 kind, then the deflated bytes of the ledger info with its signatures.
 // Most validators stay from one epoch to the next, so the bytes of the epoch before are the dictionary: 16 KB then take
@@ -13,7 +13,7 @@ const STRIDE = 32n
 const MAX_BYTES = 8 * 1_024 * 1_024
 
 /** The end of an epoch that follows from a trusted waypoint, as a store keeps it. */
-export interface PackedEnding {
+export interface PackedEpochChange {
   readonly epoch: bigint
   /** Packed bytes, as `unpackEnding` reads them. */
   readonly packed: Uint8Array
@@ -24,7 +24,7 @@ export interface PackedEnding {
  * @param bytes the ledger info with its signatures, as backups have it
  * @param previous `bytes` of the epoch before; undefined if they are not at hand
  */
-export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Array | undefined): PackedEnding {
+export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Array | undefined): PackedEpochChange {
   const dictionary = epoch % STRIDE === 0n ? undefined : previous
   const deflated = deflateRawSync(bytes, dictionary ? { dictionary } : {})
   const packed = new Uint8Array(1 + deflated.length)
@@ -38,14 +38,14 @@ export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Arra
  * @param previous what this function returned for the epoch before; undefined for the first that is kept
  * @throws `untrusted`
  */
-export function unpackEnding({ epoch, packed }: PackedEnding, previous: Uint8Array | undefined): Uint8Array {
+export function unpackEnding({ epoch, packed }: PackedEpochChange, previous: Uint8Array | undefined): Uint8Array {
   const [kind] = packed
-  if (kind !== WHOLE && kind !== AFTER_PREVIOUS) throw badPackedEnding(epoch, `its kind is ${kind}`)
+  if (kind !== WHOLE && kind !== AFTER_PREVIOUS) throw badEpochChange(epoch, `its kind is ${kind}`)
   const dictionary = kind === AFTER_PREVIOUS ? previous : undefined
-  if (kind === AFTER_PREVIOUS && !dictionary) throw badPackedEnding(epoch, 'the epoch before is missing')
+  if (kind === AFTER_PREVIOUS && !dictionary) throw badEpochChange(epoch, 'the epoch before is missing')
   try {
     return inflateRawSync(packed.subarray(1), { maxOutputLength: MAX_BYTES, ...(dictionary && { dictionary }) })
   } catch (error) {
-    throw badPackedEnding(epoch, (error as Error).message)
+    throw badEpochChange(epoch, (error as Error).message)
   }
 }

@@ -3,6 +3,6 @@ import { LedgerStateError } from '@ledger-state/core'
 /** Codes of records that cannot be read, besides `invalid_bcs` of `@ledger-state/core`. */
 export type RecordErrorCode = 'untrusted'
 
-export function badPackedEnding(epoch: bigint, why: string): LedgerStateError<RecordErrorCode> {
+export function badEpochChange(epoch: bigint, why: string): LedgerStateError<RecordErrorCode> {
   return new LedgerStateError('untrusted', `the stored change of epoch ${epoch} cannot be read: ${why}`, { epoch })
 }

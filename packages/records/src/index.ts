@@ -99,5 +99,5 @@ export {
 } from './slice/member.js'
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
 export { readSent, type SentTransaction, wholeTransactionWrites } from './transaction-index.js'
-export type { Vouching } from './vouching.js'
+export type { TrustedState } from './trusted-state.js'
 export { type StoredTransaction, type WholeTransaction, withValues } from './whole-transaction.js'

@@ -11,7 +11,7 @@ type Schemas = components['schemas']
 
 export type Account = Schemas['Account']
 export type Block = Schemas['Block']
-/** The versions of the ledger that validators signed; null if nothing vouches for the ledger. */
+/** The versions of the ledger that validators signed; null if nothing verifies the ledger. */
 export type Trust = AnswerOf<'trust'>
 /** The part of its ledger that the store keeps. */
 export type Slice = AnswerOf<'get_slice'>

@@ -20,7 +20,7 @@ export interface Believed {
   /** What a node may show because the value is absent, as JSON; null if that is nothing. */
   readonly impliedJson: string | null
   readonly epoch: string
-  /** Number of validators that signed, and of all; null if the waypoint itself vouches. */
+  /** Number of validators that signed, and of all; null if the waypoint is trusted. */
   readonly count: { readonly signed: number; readonly total: number } | null
   readonly timestampUsec: string
 }

@@ -22,7 +22,7 @@ import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePl
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-rows.js'
 import { columns, table } from '../terminal/table.js'
-import { describeVouching } from '../terminal/vouching.js'
+import { describeTrustedState } from '../terminal/trusted-state.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
 const sliceOption = switchOption('slice', 'print what a slice was asked for, as the file of --only has it')
@@ -148,7 +148,7 @@ function ledgerRows(
     ['chain id', String(ledger.chainId)],
     ['versions', `${ledger.oldestVersion} to ${ledger.latestVersion}`],
     ['base', describeBase(base)],
-    ['signed', signed ? `to version ${signed.version}, ${describeVouching(signed)}` : 'no verified signatures'],
+    ['signed', signed ? `to version ${signed.version}, ${describeTrustedState(signed)}` : 'no verified signatures'],
     ...contradictedRow(contradicted),
     ['block heights', `${oldestBlock.height} to ${latestBlock.height}`],
     ['epoch', String(latestBlock.epoch)],
@@ -223,7 +223,7 @@ function contradictedRow(contradicted: Contradiction | undefined): (readonly [st
   return [['contradicted', `the validators of epoch ${epoch} signed another ledger up to version ${version}`]]
 }
 
-/** Signatures that vouch for a store, and those that contradict it. A truncation may have cut off signed versions. */
+/** Signatures that verify a store, and those that contradict it. A truncation may have cut off signed versions. */
 function trustOf({ latestVersion }: LedgerSummary, mark: Uint8Array | undefined): CommitMark {
   const decoded = decodeCommitMark(mark)
   const { signed } = decoded

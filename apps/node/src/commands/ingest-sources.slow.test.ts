@@ -116,7 +116,7 @@ describe.skipIf(!hasSharedData)('the ingest of a signed backup (skipped without 
     })
   })
 
-  it('claims nothing about a backup that no waypoint vouches for', async () => {
+  it('claims nothing about a backup that no waypoint verifies', async () => {
     const outcome = bed.ingest(made(), 'store')
     expect(outcome.stderr).toContain(`compare its first waypoint ${facts().genesis_waypoint}`)
     expect(await bed.info('store')).toMatchObject({ waypoint: null, signed_version: null })

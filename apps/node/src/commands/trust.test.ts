@@ -41,7 +41,7 @@ describe('trust check', () => {
     )
   })
 
-  it('says that nothing vouches for a store without signatures', async () => {
+  it('says that nothing verifies a store without signatures', async () => {
     await bed.fill('store', 10)
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'store')).toMatchObject({
       status: 1,

@@ -35,7 +35,7 @@ import { writeNotice } from '../terminal/notice.js'
 import { CLEARED_LINE, createProgressLine } from '../terminal/progress-line.js'
 import { describeSlice } from '../terminal/slice-rows.js'
 import type { Stop } from '../terminal/stop-signal.js'
-import { describeVouching } from '../terminal/vouching.js'
+import { describeTrustedState } from '../terminal/trusted-state.js'
 import { expectNoBegunSlice } from './begin-sliced-replica.js'
 import { ingestTableBytes } from './ingest-memory.js'
 import { createIngestProgress } from './ingest-progress.js'
@@ -249,18 +249,18 @@ export async function proveSource(
   const verified = await verifySource(source, { ...range, signal: stop.signal, progress }).catch((error: unknown) => {
     throw asStopped(error, stop)
   })
-  const { firstVersion, latestVersion, isProven, vouching } = verified
+  const { firstVersion, latestVersion, isProven, trustedState } = verified
   const covered = firstVersion === undefined ? '' : ` (${firstVersion} to ${latestVersion})`
   const what = `${describe(source, verified, covered)} in the ${source.description}, in ${durationSince(began)}`
   const signal = stop.by()
   if (signal) throw stoppedBy(signal, `${what}; the rest was not read`)
-  if (vouching && latestVersion === undefined) {
+  if (trustedState && latestVersion === undefined) {
     notice(
-      `sound: the validators of the epochs up to ${vouching.epoch} are verified from the waypoint ${vouching.waypoint}`,
+      `sound: the validators of the epochs up to ${trustedState.epoch} are verified from the waypoint ${trustedState.waypoint}`,
     )
     return
   }
-  const signed = vouching ? `; signed ${describeVouching(vouching)}` : ''
+  const signed = trustedState ? `; signed ${describeTrustedState(trustedState)}` : ''
   notice(`${isProven ? 'sound' : 'read without proofs'}: ${what}${signed}`)
 }
 

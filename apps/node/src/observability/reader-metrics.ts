@@ -17,7 +17,7 @@ const LOOKUPS_PER_SAMPLE = 16
 /** Facts about its store that a reader's metrics show. */
 export interface MeasuredStore {
   readonly ledger: LedgerSummary | undefined
-  /** Signatures that vouch for the store, and those that contradict it. */
+  /** Signatures that verify the store, and those that contradict it. */
   readonly trust: LedgerTrust
   /** Statistics of the store; undefined if it is not in a file of this machine. */
   readonly stats?: StoreStats

@@ -44,7 +44,7 @@ interface ServedAs {
   readonly isCapped: boolean
   /** Reason not to trust the store; undefined if there is none. */
   readonly fault: string | undefined
-  /** Signatures that vouched for the store when it was opened. */
+  /** Signatures that verified the store when it was opened. */
   readonly trust: LedgerTrust
 }
 

@@ -34,7 +34,7 @@ function rootOf(version: bigint): Uint8Array {
 
 /** A source that has versions, and signatures up to a version. */
 function sourceOf(records: readonly VersionWrites[], signed?: bigint): LedgerSource {
-  const vouching = { waypoint: '0:00', ending: '0:00', epoch: 1n, power: undefined }
+  const trustedState = { waypoint: '0:00', ending: '0:00', epoch: 1n, power: undefined }
   return {
     description: 'list',
     chainId: 4,
@@ -45,7 +45,7 @@ function sourceOf(records: readonly VersionWrites[], signed?: bigint): LedgerSou
       yield* records
     },
     async *signedPoints() {
-      if (signed !== undefined) yield { version: signed, accumulatorRoot: rootOf(signed), vouching }
+      if (signed !== undefined) yield { version: signed, accumulatorRoot: rootOf(signed), trustedState }
     },
     async close() {},
   }

@@ -1,7 +1,7 @@
 import type { AsyncStateReader, StateEngineReader } from '@ledger-state/engine'
 import { listStateTrees, openStateTree, type StateTree } from '@ledger-state/feed'
 import type { StateProofs } from '@ledger-state/http'
-import { readEndingRange } from '@ledger-state/ingest'
+import { readEpochChangeRange } from '@ledger-state/ingest'
 import type { Logger } from 'pino'
 
 /** Time for which the list of the trees in a folder is reused. */
@@ -62,7 +62,7 @@ export function openProofs(
       look()
       return trees.get(version)
     },
-    endings: (asked) => readEndingRange(engine, asked),
+    endings: (asked) => readEpochChangeRange(engine, asked),
     close() {
       for (const tree of trees.values()) tree.close()
       trees.clear()

@@ -51,7 +51,7 @@ async function read(location: string, since: number | undefined, options: Source
       found.push(record)
       if (record.version === BigInt(upTo)) break
     }
-    return { found, vouching: source.vouching }
+    return { found, trustedState: source.trustedState }
   } finally {
     await source.close()
   }

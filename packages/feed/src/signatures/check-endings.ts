@@ -2,7 +2,7 @@ import { ByteReader } from '@ledger-state/core'
 import {
   computeWaypoint,
   ENDINGS_AT_ONCE,
-  EpochHistory,
+  EpochChangeVerifier,
   LedgerHasher,
   readLedgerInfo,
   type SignedLedgerInfo,
@@ -40,7 +40,7 @@ export async function checkEndings(
   hashSalt?: string,
 ): Promise<CheckedEndings> {
   const hasher = new LedgerHasher(hashSalt)
-  const history = new EpochHistory(hasher, await loadBls(), waypoints)
+  const history = new EpochChangeVerifier(hasher, await loadBls(), waypoints)
   let [count, first, last]: [number, SignedLedgerInfo | undefined, SignedLedgerInfo | undefined] = [
     0,
     undefined,
@@ -53,10 +53,10 @@ export async function checkEndings(
     first ??= info
     last = info
     if (batch.push(info) < ENDINGS_AT_ONCE) continue
-    history.believe(batch)
+    history.verify(batch)
     batch = []
   }
-  history.believe(batch)
+  history.verify(batch)
   const epochs = first && last && ([first.epoch, last.epoch] as const)
   return { count, epochs, newestWaypoint: last && computeWaypoint(hasher, last) }
 }

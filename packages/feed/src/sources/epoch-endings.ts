@@ -1,37 +1,37 @@
 import { LedgerHasher } from '@ledger-state/proof'
-import type { Vouching } from '@ledger-state/records'
+import type { TrustedState } from '@ledger-state/records'
 import type { BackupStorage } from '../files/backup-storage.js'
+import { SignatureVerifier } from './signature-verifier.js'
 import type { LedgerSource, Reading, SourceOptions } from './source.js'
-import { Voucher } from './voucher.js'
 
 /**
  * Opens the ends of epochs of a backup, which hold no versions. Reading them proves the validators of all epochs. If
  * the store holds versions, it is instead compared with the ends of epochs within its window.
  */
 export function openEpochEndings(storage: BackupStorage, options: SourceOptions): LedgerSource {
-  const voucher = new Voucher(storage, new LedgerHasher(options.hashSalt), options)
-  let vouching: Vouching | undefined
+  const verifier = new SignatureVerifier(storage, new LedgerHasher(options.hashSalt), options)
+  let trustedState: TrustedState | undefined
   let isCompared = false
   return {
     description: 'backup of epoch changes',
     chainId: undefined,
     position: storage.root,
     mark: undefined,
-    get vouching() {
-      return vouching
+    get trustedState() {
+      return trustedState
     },
     signedPoints(reading) {
       isCompared = true
-      return voucher.endingsWithin(reading)
+      return verifier.endingsWithin(reading)
     },
-    takeEndings: () => voucher.takeEndings(),
+    takeEndings: () => verifier.takeEndings(),
     progress: { done: 0, total: 0, unit: 'versions' },
     // biome-ignore lint/correctness/useYield: it holds no versions
-    async *versions({ vouching: held }: Reading = {}) {
-      if (!isCompared && !held) vouching = await voucher.vouchForAll()
+    async *versions({ trustedState: held }: Reading = {}) {
+      if (!isCompared && !held) trustedState = await verifier.verifyAll()
     },
     async close() {
-      await voucher.close()
+      await verifier.close()
       await storage.close()
     },
   }

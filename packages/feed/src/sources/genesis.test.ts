@@ -33,7 +33,7 @@ const SOME_WAYPOINT = `0:${'ab'.repeat(32)}`
 const waypointIn = (text: string) => /0:[0-9a-f]{64}/.exec(text)![0]
 
 describe('the genesis of an unknown network', () => {
-  it('is read with one notice that nothing vouches for it', async () => {
+  it('is read with one notice that nothing verifies it', async () => {
     const path = genesisFile(chain.genesisBlob)
     const { chainId, description } = await open(path)
     expect(chainId).toBe(SYNTHETIC_CHAIN_ID)

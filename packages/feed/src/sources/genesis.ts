@@ -6,20 +6,20 @@ import { findKnownNetwork } from '../networks/network.js'
 import { type GenesisProof, proveGenesis } from '../proof/genesis-proof.js'
 import { type Genesis, parseGenesis } from '../wire/genesis-transaction.js'
 import type { LedgerSource, SourceOptions } from './source.js'
-import { vouchingOfGenesis } from './vouching.js'
+import { trustedStateOfGenesis } from './trusted-state.js'
 
 const GENESIS_VERSION = 0n
 
 /**
  * Reads the bytes of a `genesis.blob`: the genesis transaction of a network, which is its version 0 and block 0. It must have a
- * waypoint of the options or, if they have none, the waypoint of the known network with its chain id. Nothing vouches
- * for the genesis of other networks.
+ * waypoint of the options or, if they have none, the waypoint of the known network with its chain id. Nothing verifies
+ * the genesis of other networks.
  * @throws `invalid_genesis`, `verification_failed`
  */
 export async function openGenesis(path: string, blob: Buffer, options: SourceOptions): Promise<LedgerSource> {
   const genesis = parseGenesis(blob)
   const proof = options.verify === false ? undefined : proveGenesis(genesis, new LedgerHasher(options.hashSalt))
-  const isVouched = proof !== undefined && !options.unsigned && isGenesisOf(path, genesis, proof, options)
+  const isTrusted = proof !== undefined && !options.unsigned && isGenesisOf(path, genesis, proof, options)
   let done = 0
   return {
     description: `genesis blob${proof ? ` (waypoint ${proof.waypoint})` : ''}`,
@@ -27,7 +27,7 @@ export async function openGenesis(path: string, blob: Buffer, options: SourceOpt
     hashSalt: options.hashSalt ?? DEFAULT_HASH_SALT,
     position: path,
     mark: proof?.frontier,
-    vouching: isVouched ? vouchingOfGenesis(proof.waypoint) : undefined,
+    trustedState: isTrusted ? trustedStateOfGenesis(proof.waypoint) : undefined,
     get progress() {
       return { done, total: blob.length, unit: 'bytes' as const }
     },
@@ -37,7 +37,7 @@ export async function openGenesis(path: string, blob: Buffer, options: SourceOpt
         hash: hashOf(genesis, options),
         isSuccess: true,
       })
-      const checkpoint = isVouched ? checkpointToBytes(proof.checkpoint) : undefined
+      const checkpoint = isTrusted ? checkpointToBytes(proof.checkpoint) : undefined
       const readWhole = proof && (() => wholeOf(genesis, proof))
       yield { ...genesis.record, stateRoot: proof?.stateRoot, readTransaction, readWhole, checkpoint }
       done = blob.length
@@ -77,13 +77,13 @@ function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisPr
   const network = options.network ?? findKnownNetwork(chainId, hashSalt)
   const known = network?.waypoints.find((one) => versionOfWaypoint(one) === GENESIS_VERSION)
   if (!network || known === undefined) {
-    onNotice?.(unvouchedNotice(path, chainId, waypoint))
+    onNotice?.(notTrustedNotice(path, chainId, waypoint))
     return false
   }
   if (known !== waypoint) throw verificationFailed.otherGenesis(path, chainId, waypoint, network.name, known)
   return true
 }
 
-function unvouchedNotice(path: string, chainId: number, waypoint: string): string {
+function notTrustedNotice(path: string, chainId: number, waypoint: string): string {
   return `${path} is not verified: its chain ${chainId} is not a known network; compare its waypoint ${waypoint} with the published waypoint`
 }

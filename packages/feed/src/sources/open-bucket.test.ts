@@ -79,7 +79,7 @@ async function readAll(location: string, options: SourceOptions = {}, from: Read
       description: source.description,
       versions,
       entries,
-      vouching: source.vouching,
+      trustedState: source.trustedState,
       mark: source.mark,
       endings,
       copies,
@@ -142,9 +142,9 @@ describe('a backup in a bucket', () => {
       if (before > 2 || random.below(8) > 0) return undefined
       return [busy(503, '0'), busy(429), cutAfter(random.below(300)), endAfter(random.below(30))][random.below(4)]
     }
-    const { versions, vouching } = await readAll('s3://bucket/e1')
+    const { versions, trustedState } = await readAll('s3://bucket/e1')
     expect(versions.length).toBe(chain.records.length)
-    expect(vouching?.waypoint).toBe(waypoint)
+    expect(trustedState?.waypoint).toBe(waypoint)
   })
 
   it('yields no chunk before the wanted versions, nor asks for it', async () => {

@@ -17,7 +17,7 @@ import { FolderStorage } from '../files/folder-storage.js'
 import { ServiceStorage } from '../service/service-storage.js'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
-import { TrustedEpochs } from './trusted-epochs.js'
+import { VerifiedEpochs } from './verified-epochs.js'
 
 const chain = new SyntheticChain({ blocks: 30, signers: true })
 const made = chain.endings()
@@ -60,7 +60,7 @@ async function read(location: string, since?: number, options: SourceOptions = {
         found.push({ ...record, checkpoint: undefined, transaction: readTransaction?.() })
       }
     }
-    return { found, checkpoint, vouching: source.vouching, endings: source.takeEndings?.().length }
+    return { found, checkpoint, trustedState: source.trustedState, endings: source.takeEndings?.().length }
   } finally {
     await source.close()
   }
@@ -81,7 +81,7 @@ describe('the backup service of a node', () => {
     service = await startBackupService(chain)
     const found = await read(at(), BASE)
     expect(found).toEqual(await read(folder, BASE))
-    expect(found.vouching?.waypoint).toBe(waypoint)
+    expect(found.trustedState?.waypoint).toBe(waypoint)
     expect(service.paths.some((path) => path.startsWith(`/state_range_proof/${BASE}/`))).toBe(true)
     expect(service.paths.filter((path) => path.startsWith('/state_snapshot/'))).toEqual([])
   })
@@ -252,10 +252,10 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
 
   async function believed(storage: BackupStorage) {
     try {
-      const epochs = await TrustedEpochs.open(storage, new LedgerHasher(salt), [
+      const epochs = await VerifiedEpochs.open(storage, new LedgerHasher(salt), [
         readFileSync(join(root, 'waypoint.txt'), 'utf8').trim(),
       ])
-      return { vouching: await epochs.believeAll(), endings: epochs.takeEndings() }
+      return { trustedState: await epochs.verifyAll(), endings: epochs.takeEndings() }
     } finally {
       await storage.close()
     }
@@ -264,7 +264,7 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
   it('gives the ends of epochs that its folder gives, with signatures that hold', async () => {
     service = await serveFolder(root, range(), salt, 64)
     const ofFolder = await believed(new FolderStorage(root))
-    expect(ofFolder.vouching.epoch).toBe(64n)
+    expect(ofFolder.trustedState.epoch).toBe(64n)
     const ofService = new ServiceStorage(service.url, { hashSalt: salt, sourceFolder: temporary })
     expect(await believed(ofService)).toEqual(ofFolder)
   })
@@ -286,12 +286,12 @@ describe.skipIf(!hasSharedData)('the backup service of a real chain (skipped wit
         count++
         writes += record.writes.length
       }
-      const { vouching, mark } = source
+      const { trustedState, mark } = source
       await source.close()
-      return { digest: digest.digest('hex'), count, writes, vouching, mark }
+      return { digest: digest.digest('hex'), count, writes, trustedState, mark }
     }
     const ofService = await digestOf(at())
-    expect(ofService).toMatchObject({ count: 20_000, writes: 69_212, vouching: { epoch: 33n } })
+    expect(ofService).toMatchObject({ count: 20_000, writes: 69_212, trustedState: { epoch: 33n } })
     expect(ofService).toEqual(await digestOf(backup))
     const asked = service.paths.filter((path) => /^\/transaction(s|_range_proof)\/\d+\/(?!1$)/.test(path))
     expect(asked.sort()).toEqual([

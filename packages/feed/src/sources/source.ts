@@ -1,10 +1,10 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
-import type { KeptTransaction, Vouching, WholeTransaction } from '@ledger-state/records'
-import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import type { KeptTransaction, TrustedState, WholeTransaction } from '@ledger-state/records'
+import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import type { Network } from '../networks/network.js'
 import type { FetchPlan, PlanOptions, WantedWindow } from '../window/wanted-window.js'
 import type { ReadStateValue } from '../wire/ledger-clock.js'
-import type { SignedPoint } from './vouching.js'
+import type { SignedVersion } from './trusted-state.js'
 
 /** Source of ledger data: an ordered stream of versions, which a state may precede. */
 export interface LedgerSource {
@@ -27,19 +27,19 @@ export interface LedgerSource {
    */
   readonly mark: Uint8Array | undefined
   /**
-   * The validators that vouch for the last yielded version, and for the state that the source begins with. Undefined if
+   * The validators that verify the last yielded version, and the state that the source begins with. Undefined if
    * none do.
    */
-  readonly vouching?: Vouching | undefined
+  readonly trustedState?: TrustedState | undefined
   /**
    * Points between two versions up to which the source shows that validators signed the ledger. A store that holds
    * these versions from elsewhere compares its accumulator roots with them. Only in sources that carry signatures. They
    * come in order, except the point that has a checkpoint.
    * @throws `untrusted`
    */
-  signedPoints?(reading: SignedRangeReading): AsyncIterable<SignedPoint>
+  signedPoints?(reading: SignedRangeReading): AsyncIterable<SignedVersion>
   /** The ends of epochs that were proven since the last call, in order. Only in sources that carry signatures. */
-  takeEndings?(): readonly PackedEnding[]
+  takeEndings?(): readonly PackedEpochChange[]
   /** Hash of all writes up to a version, if the source is another store: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
   /** Word before the names of the hashes of the ledger; undefined if the source carries no transactions. */
@@ -82,7 +82,7 @@ export interface LedgerVersion extends VersionWrites {
   readonly accumulatorRoot?: Uint8Array | undefined
   /**
    * Proof that a signed ledger info commits to the state after this version, as `bytesToCheckpoint` of
-   * `@ledger-state/proof` reads it. The last block of each chunk of a backup has one, if validators vouch for the
+   * `@ledger-state/proof` reads it. The last block of each chunk of a backup has one, if validators verify the
    * source.
    */
   readonly checkpoint?: Uint8Array | undefined
@@ -94,8 +94,8 @@ export interface SignedRangeReading {
   readonly above: bigint
   /** Newest version that is wanted. */
   readonly upTo: bigint
-  /** The validators that vouch for the newest signed version of the store. */
-  readonly vouching: Vouching | undefined
+  /** The validators that verify the newest signed version of the store. */
+  readonly trustedState: TrustedState | undefined
   readonly chainId: number | undefined
   /**
    * Version above which a checkpoint of the state is wanted; reading it takes the transactions of one chunk, which must
@@ -115,8 +115,8 @@ export interface Reading {
    * known. A source that is proven from the mark on also reads the versions between.
    */
   readonly mark?: Uint8Array | undefined
-  /** The validators that vouch for the newest signed version of the store. The source continues from them. */
-  readonly vouching?: Vouching | undefined
+  /** The validators that verify the newest signed version of the store. The source continues from them. */
+  readonly trustedState?: TrustedState | undefined
   /** Stops the waiting for a live source; the stream then ends. */
   readonly signal?: AbortSignal | undefined
   /** Called, and awaited, when a live source has nothing more for now. */
@@ -179,7 +179,7 @@ export interface SourceOptions {
   /**
    * Points of the ledger that are trusted, each `version:hash`. Validators that follow from one of them must have
    * signed what the source holds. By default, the waypoints of the known network with the chain id of the source;
-   * nothing vouches for other networks.
+   * nothing verifies other networks.
    */
   readonly waypoints?: readonly string[] | undefined
   /** The network of the source. Its waypoints are trusted if `waypoints` names none. */
@@ -195,7 +195,7 @@ export interface SourceOptions {
   readonly keepFolder?: string | undefined
   /** Whether to accept a backup that holds nothing but ends of epochs, to prove their validators; false by default. */
   readonly endingsAlone?: boolean | undefined
-  /** Whether to accept a source without checking signatures. Nothing vouches for it then. */
+  /** Whether to accept a source without checking signatures. Nothing verifies it then. */
   readonly unsigned?: boolean | undefined
   /** Whether chunks of a backup and pages of a node are proven in another thread; true by default. */
   readonly thread?: boolean | undefined

@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter, bytesToHexDigits, hexToBytes, type KeyedEntry } from '@ledger-state/core'
 import { LedgerHasher } from '@ledger-state/proof'
-import { checkpointToBytes, noteToAnnotation, type Vouching } from '@ledger-state/records'
+import { checkpointToBytes, noteToAnnotation, type TrustedState } from '@ledger-state/records'
 import { invalidBackup, verificationFailed } from '../errors.js'
 import {
   type ManifestMembers,
@@ -17,8 +17,8 @@ import { createProver, type Prover } from '../proof/prover.js'
 import { type ProvenStateRoot, proveStateRoot, type StateChunk } from '../proof/state-proof.js'
 import { LedgerClock } from '../wire/ledger-clock.js'
 import { readStateRecord } from '../wire/state-record.js'
+import { SignatureVerifier } from './signature-verifier.js'
 import type { LedgerSource, SourceOptions, StateBase, StateDescription, StatePart } from './source.js'
-import { Voucher } from './voucher.js'
 
 /** Most entries of a part. */
 const PART_ENTRIES = 5_000
@@ -31,7 +31,7 @@ export async function openStateSnapshot(
   storage: BackupStorage,
   folder: string,
   options: SourceOptions,
-  { vouchEarly = true }: { readonly vouchEarly?: boolean } = {},
+  { verifyEarly = true }: { readonly verifyEarly?: boolean } = {},
 ): Promise<LedgerSource> {
   const manifest = await readManifest(storage, `${folder}/${STATE_MANIFEST}`)
   const version = manifest.version('version')
@@ -54,17 +54,17 @@ export async function openStateSnapshot(
     throw verificationFailed.otherEpoch(manifest.place, epoch, proof.ledger.epoch)
   }
   const prover = verify ? createProver(hasher, options.thread) : undefined
-  const voucher = new Voucher(storage, hasher, options)
+  const verifier = new SignatureVerifier(storage, hasher, options)
   const closeReaders = async (): Promise<void> => {
     await prover?.close()
-    await voucher.close()
+    await verifier.close()
   }
-  const vouch = async (chainId: number | undefined): Promise<Vouching | undefined> =>
-    proof && (await voucher.vouch(proofPath, proof.ledger, undefined, chainId))
+  const verifyState = async (chainId: number | undefined): Promise<TrustedState | undefined> =>
+    proof && (await verifier.verify(proofPath, proof.ledger, undefined, chainId))
   // Only the end of the state shows its network. If a waypoint is given, the state need not be read first.
-  let early: Vouching | undefined
+  let early: TrustedState | undefined
   try {
-    if (voucher.isTold && vouchEarly) early = await vouch(undefined)
+    if (verifier.isTold && verifyEarly) early = await verifyState(undefined)
   } catch (error) {
     await closeReaders()
     throw error
@@ -79,9 +79,9 @@ export async function openStateSnapshot(
     chunks,
     proof && { ...proof, prover: prover! },
     async () => {
-      if (voucher.isTold) early ??= await vouch(undefined)
+      if (verifier.isTold) early ??= await verifyState(undefined)
     },
-    async (chainId) => early ?? (await vouch(chainId)),
+    async (chainId) => early ?? (await verifyState(chainId)),
   )
   return {
     description: `state snapshot at version ${version}`,
@@ -95,10 +95,10 @@ export async function openStateSnapshot(
     get mark() {
       return proof?.frontier
     },
-    get vouching() {
-      return snapshot.vouching
+    get trustedState() {
+      return snapshot.trustedState
     },
-    takeEndings: () => voucher.takeEndings(),
+    takeEndings: () => verifier.takeEndings(),
     get progress() {
       const total = Number(chunks.at(-1)!.lastIndex) + 1
       return { done: snapshot.done, total, unit: 'entries' as const, fetchedBytes: storage.fetchedBytes }
@@ -166,8 +166,8 @@ interface Proof extends ProvenStateRoot {
   readonly prover: Prover
 }
 
-/** Finds the validators that vouch for the state of a chain. */
-type Vouch = (chainId: number | undefined) => Promise<Vouching | undefined>
+/** Finds the validators that verify the state of a chain. */
+type Verify = (chainId: number | undefined) => Promise<TrustedState | undefined>
 
 /** Place at which reading resumes. */
 interface SnapshotMark {
@@ -184,7 +184,7 @@ class Snapshot implements StateBase {
   position = ''
   done = 0
   clock = new LedgerClock()
-  vouching: Vouching | undefined
+  trustedState: TrustedState | undefined
   readonly #storage: BackupStorage
   /** Place of the manifest, for errors. */
   readonly #place: string
@@ -193,12 +193,12 @@ class Snapshot implements StateBase {
   readonly #epoch: bigint
   readonly #chunks: readonly StoredChunk[]
   readonly #proof: Proof | undefined
-  readonly #vouchEarly: () => Promise<void>
-  readonly #vouch: Vouch
+  readonly #verifyEarly: () => Promise<void>
+  readonly #verify: Verify
 
   /**
    * @param root of the state, as the manifest has it
-   * @param vouchEarly finds the validators that vouch for the state before the state is read, if a waypoint is given
+   * @param verifyEarly finds the validators that verify the state before the state is read, if a waypoint is given
    */
   constructor(
     storage: BackupStorage,
@@ -209,32 +209,32 @@ class Snapshot implements StateBase {
     root: Uint8Array,
     chunks: readonly StoredChunk[],
     proof: Proof | undefined,
-    vouchEarly: () => Promise<void>,
-    vouch: Vouch,
+    verifyEarly: () => Promise<void>,
+    verify: Verify,
   ) {
     this.#storage = storage
     this.#place = place
     this.#handle = handle
     this.version = version
     this.stateRoot = root
-    this.#vouchEarly = vouchEarly
-    this.#vouch = vouch
+    this.#verifyEarly = verifyEarly
+    this.#verify = verify
     this.#epoch = epoch
     this.#chunks = chunks
     this.#proof = proof
   }
 
   get checkpoint(): Uint8Array | undefined {
-    return this.vouching && this.#proof && checkpointToBytes(this.#proof.checkpoint)
+    return this.trustedState && this.#proof && checkpointToBytes(this.#proof.checkpoint)
   }
 
   async *parts(after: Uint8Array | undefined): AsyncGenerator<StatePart> {
-    await this.#vouchEarly()
+    await this.#verifyEarly()
     const mark = after && this.#readMark(after)
     const next = mark?.next ?? 0n
     const from = this.#chunks.findIndex(({ lastIndex }) => lastIndex >= next)
     if (from < 0) {
-      this.vouching = await this.#vouch(this.clock.state.chainId)
+      this.trustedState = await this.#verify(this.clock.state.chainId)
       return
     }
     const unread = this.#chunks.slice(from)
@@ -259,7 +259,7 @@ class Snapshot implements StateBase {
     }
     yield* this.#readChunk(before!, next, await before!.treeAfter)
     await this.#storage.keepSnapshot?.({ version: this.version, manifest: this.#handle }, this.#epoch)
-    this.vouching = await this.#vouch(this.clock.state.chainId)
+    this.trustedState = await this.#verify(this.clock.state.chainId)
   }
 
   async #fetch({ name, proofName, bytes: _, ...entries }: StoredChunk): Promise<StateChunk> {

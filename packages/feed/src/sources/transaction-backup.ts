@@ -9,8 +9,13 @@ import {
   type SignedLedgerInfo,
 } from '@ledger-state/proof'
 import { readAuxiliaryInfo, readEvents } from '@ledger-state/proof/transactions'
-import { checkpointToBytes, type KeptTransaction, type Vouching, type WholeTransaction } from '@ledger-state/records'
-import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import {
+  checkpointToBytes,
+  type KeptTransaction,
+  type TrustedState,
+  type WholeTransaction,
+} from '@ledger-state/records'
+import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { invalidBackup, signedLedgerDiffers } from '../errors.js'
 import {
   type ManifestMembers,
@@ -37,10 +42,10 @@ import { LedgerClock } from '../wire/ledger-clock.js'
 import { signedChainId } from '../wire/signed-chain-id.js'
 import { readWriteSet } from '../wire/write-set.js'
 import { openEpochEndings } from './epoch-endings.js'
+import { SignatureVerifier } from './signature-verifier.js'
 import type { LedgerSource, LedgerVersion, Reading, SignedRangeReading, SourceOptions } from './source.js'
+import type { SignedVersion } from './trusted-state.js'
 import { UndecodedNotices } from './undecoded-notices.js'
-import { Voucher } from './voucher.js'
-import type { SignedPoint } from './vouching.js'
 
 /**
  * Reads all transactions of a backup, which its metadata list.
@@ -125,7 +130,7 @@ class TransactionBackup implements LedgerSource {
   readonly #upTo: bigint | undefined
   readonly #hasher: LedgerHasher
   readonly #prover: Prover | undefined
-  readonly #voucher: Voucher
+  readonly #verifier: SignatureVerifier
   readonly #undecoded: UndecodedNotices
   readonly #functions = new SizedCache<string>(FUNCTIONS_BYTES)
   #chainId: number | undefined
@@ -133,7 +138,7 @@ class TransactionBackup implements LedgerSource {
   #frontier: AccumulatorFrontier | undefined
   #first: bigint | undefined
   #next: bigint | undefined
-  #vouching: Vouching | undefined
+  #trustedState: TrustedState | undefined
 
   constructor(
     storage: BackupStorage,
@@ -146,7 +151,7 @@ class TransactionBackup implements LedgerSource {
     this.#upTo = upTo
     this.#hasher = new LedgerHasher(options.hashSalt)
     this.#prover = options.verify === false ? undefined : createProver(this.#hasher, options.thread)
-    this.#voucher = new Voucher(storage, this.#hasher, options)
+    this.#verifier = new SignatureVerifier(storage, this.#hasher, options)
     this.#undecoded = new UndecodedNotices(options.onNotice)
     this.#position = storage.root
     const last = this.#lastVersion
@@ -174,11 +179,11 @@ class TransactionBackup implements LedgerSource {
     return this.#next === BigInt(this.#frontier?.count ?? -1) ? this.#frontier!.toBytes() : undefined
   }
 
-  get vouching(): Vouching | undefined {
-    return this.#vouching
+  get trustedState(): TrustedState | undefined {
+    return this.#trustedState
   }
 
-  async *signedPoints(reading: SignedRangeReading): AsyncGenerator<SignedPoint> {
+  async *signedPoints(reading: SignedRangeReading): AsyncGenerator<SignedVersion> {
     if (!this.#prover) return
     const { above, upTo, checkpointAbove } = reading
     const chunk = await this.#lateChunkWithin(min(above, checkpointAbove ?? above), upTo)
@@ -187,18 +192,18 @@ class TransactionBackup implements LedgerSource {
     if (chunk && (isWanted || chunk.lastVersion > above)) {
       const proofPath = await this.#storage.localFile(chunk.proofName)
       const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
-      const earliest = this.#voucher.earliestWaypoint(reading.vouching, reading.chainId) ?? 0n
+      const earliest = this.#verifier.earliestWaypoint(reading.trustedState, reading.chainId) ?? 0n
       if (earliest < info.version) {
         // This comes first: once the validators of the next epoch are known, those of the ledger info's epoch are
         // forgotten.
-        for await (const point of this.#voucher.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
+        for await (const point of this.#verifier.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
           yield point
           next = point.version
         }
       }
       if (earliest <= info.version) yield* this.#pointsOfChunk(chunk, proofPath, info, isWanted, reading)
     }
-    for await (const point of this.#voucher.endingsWithin({ ...reading, above: next })) yield point
+    for await (const point of this.#verifier.endingsWithin({ ...reading, above: next })) yield point
   }
 
   /** The points that the ledger info of a chunk shows. If it ends an epoch, `endingsWithin` yields that point. */
@@ -207,17 +212,18 @@ class TransactionBackup implements LedgerSource {
     proofPath: string,
     info: SignedLedgerInfo,
     hasCheckpoint: boolean,
-    { above, upTo, vouching: held, chainId }: SignedRangeReading,
-  ): AsyncGenerator<SignedPoint> {
-    const vouching = await this.#voucher.vouch(proofPath, info, held, chainId)
-    if (!vouching) return
-    if (hasCheckpoint) yield* this.#checkpointOf(chunk, vouching)
+    { above, upTo, trustedState: held, chainId }: SignedRangeReading,
+  ): AsyncGenerator<SignedVersion> {
+    const trustedState = await this.#verifier.verify(proofPath, info, held, chainId)
+    if (!trustedState) return
+    if (hasCheckpoint) yield* this.#checkpointOf(chunk, trustedState)
     const { version, accumulatorRoot } = info
-    if (version <= upTo && version > above && info.nextEpoch === undefined) yield { version, accumulatorRoot, vouching }
+    if (version <= upTo && version > above && info.nextEpoch === undefined)
+      yield { version, accumulatorRoot, trustedState }
   }
 
   /** Fetches and proves a chunk, for its checkpoint. */
-  async *#checkpointOf(chunk: StoredChunk, vouching: Vouching): AsyncGenerator<SignedPoint> {
+  async *#checkpointOf(chunk: StoredChunk, trustedState: TrustedState): AsyncGenerator<SignedVersion> {
     const fetched = await this.#fetch(chunk)
     const proven = await this.#prover!.proveTransactions(fetched.chunk, undefined)
     await this.#storage.release(fetched.chunk.path)
@@ -227,11 +233,17 @@ class TransactionBackup implements LedgerSource {
     const frontier = this.#frontierFrom(proven)
     for (let index = 0; index <= Number(version - chunk.firstVersion); index++) frontier.append(leafAt(proven, index))
     const accumulatorRoot = frontier.root()
-    yield { version, accumulatorRoot, vouching, checkpoint: checkpointToBytes(checkpoint), mark: frontier.toBytes() }
+    yield {
+      version,
+      accumulatorRoot,
+      trustedState,
+      checkpoint: checkpointToBytes(checkpoint),
+      mark: frontier.toBytes(),
+    }
   }
 
-  takeEndings(): readonly PackedEnding[] {
-    return this.#voucher.takeEndings()
+  takeEndings(): readonly PackedEpochChange[] {
+    return this.#verifier.takeEndings()
   }
 
   get progress() {
@@ -251,7 +263,7 @@ class TransactionBackup implements LedgerSource {
       }
       await this.#storage.keepTransactions?.(entry, chunk)
       let at = 0
-      let isVouched = proven === undefined
+      let isTrusted = proven === undefined
       for await (const records of readRecords(chunk.path)) {
         for (const record of records) {
           const index = at++
@@ -268,12 +280,18 @@ class TransactionBackup implements LedgerSource {
           )
           const block = clock.advance(version, writes, record)
           this.#chainId ??= clock.state.chainId ?? signedChainId(record.subarray(0, transactionLength))
-          if (!isVouched) {
-            this.#vouching = await this.#voucher.vouch(chunk.proofPath, proven!.ledger, from.vouching, this.#chainId)
-            isVouched = true
+          if (!isTrusted) {
+            this.#trustedState = await this.#verifier.verify(
+              chunk.proofPath,
+              proven!.ledger,
+              from.trustedState,
+              this.#chainId,
+            )
+            isTrusted = true
           }
           this.#next = version + 1n
-          const checkpoint = this.#vouching && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
+          const checkpoint =
+            this.#trustedState && proven?.checkpoint?.version === version ? proven.checkpoint : undefined
           const readTransaction = () => this.#readTransaction(record, transactionLength, chunk.hasAuxiliary)
           const writeSetStart = proven?.splits[2 * index + 1]
           const readWhole =
@@ -410,9 +428,9 @@ class TransactionBackup implements LedgerSource {
   /**
    * The error for a first chunk that does not continue the store. If validators signed the chunk, the store is wrong.
    */
-  async #signedFork(chunk: TransactionChunk, { vouching }: Reading, fork: unknown): Promise<unknown> {
+  async #signedFork(chunk: TransactionChunk, { trustedState }: Reading, fork: unknown): Promise<unknown> {
     const { ledger } = await this.#prover!.proveTransactions(chunk, undefined)
-    const signed = await this.#voucher.vouch(chunk.proofPath, ledger, vouching, this.#chainId)
+    const signed = await this.#verifier.verify(chunk.proofPath, ledger, trustedState, this.#chainId)
     return signed ? signedLedgerDiffers(chunk.path, signed.epoch, ledger.version) : fork
   }
 
@@ -487,7 +505,7 @@ class TransactionBackup implements LedgerSource {
 
   async close(): Promise<void> {
     await this.#prover?.close()
-    await this.#voucher.close()
+    await this.#verifier.close()
     await this.#storage.close()
   }
 }

@@ -60,7 +60,7 @@ async function readWindow(wanted: WantedWindow, options: SourceOptions = {}, loc
       base: source.base && Number(source.base.version),
       entries,
       versions: versions.filter((version) => version > Number(source.base?.version ?? -1)),
-      vouching: source.vouching?.epoch,
+      trustedState: source.trustedState?.epoch,
     }
   } finally {
     await source.close()
@@ -99,7 +99,7 @@ describe('a window of a backup', () => {
     ] as const) {
       server.requests.length = 0
       const found = await readWindow(window({ version: BigInt(since) }))
-      expect(found).toMatchObject({ base, versions: numbers(base + 1, LAST), vouching: BigInt(made.length) })
+      expect(found).toMatchObject({ base, versions: numbers(base + 1, LAST), trustedState: BigInt(made.length) })
       expect(found.entries).toBe(chain.records[base]!.state.size)
       expect(Math.min(...firstChunks())).toBe(base + 1 - ((base + 1) % 6))
       expect(fetched().filter((key) => key.includes(`ver_${base === NEWER ? OLDER : NEWER}.cd34/`))).toEqual([])

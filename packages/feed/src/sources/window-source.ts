@@ -35,8 +35,9 @@ export async function openWindow(
   const contents = await readBackupMetadata(storage)
   const { window, toUsec } = await chooseWindow(storage, contents, wanted, options.sourceFolder)
   const { base, transactions, firstVersion, lastVersion } = window
-  // Who vouches for the state is found out when it is read, since a store may hold the state already.
-  const state = base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { vouchEarly: false }))
+  // Who verifies the state is found out when it is read, since a store may hold the state already.
+  const state =
+    base && (await openStateSnapshot(storage, posix.dirname(base.manifest), options, { verifyEarly: false }))
   const rest =
     transactions.length === 0 ? undefined : openTransactionEntries(storage, transactions, lastVersion, options)
   return joinSources(storage.root, window, state, rest, toUsec, {
@@ -99,8 +100,8 @@ function joinSources(
     get hashSalt() {
       return current()?.hashSalt
     },
-    get vouching() {
-      return current()?.vouching
+    get trustedState() {
+      return current()?.trustedState
     },
     get progress() {
       return (current() ?? state)!.progress

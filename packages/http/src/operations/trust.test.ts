@@ -33,7 +33,7 @@ describe('GET /v1/-/trust', () => {
     })
   })
 
-  it('is null if nothing vouches for the ledger, and of power if the waypoint itself does', async () => {
+  it('is null if nothing verifies the ledger, and of power if the waypoint itself does', async () => {
     const { ledger_version: version, network: _, proof_versions: proven, ...facts } = await trustOf(undefined)
     expect([version, proven]).toEqual(['0', []])
     expect(new Set(Object.values(facts))).toEqual(new Set([null]))

@@ -15,9 +15,9 @@ export interface SignedState {
   readonly power: { readonly signed: bigint; readonly total: bigint } | undefined
 }
 
-/** Signatures that vouch for a ledger, and those that contradict it. */
+/** Signatures that verify a ledger, and those that contradict it. */
 export interface LedgerTrust {
-  /** Signed part of the store; undefined if nothing vouches for it. */
+  /** Signed part of the store; undefined if nothing verifies it. */
   readonly signed: SignedState | undefined
   /** Version up to which the validators of an epoch signed a different ledger; undefined if none did. */
   readonly contradicted: { readonly version: bigint; readonly epoch: bigint } | undefined
@@ -33,7 +33,7 @@ const NOTHING: LedgerTrust = { signed: undefined, contradicted: undefined }
 
 /**
  * Creates the operation that reports signatures.
- * @param readTrust by default nothing vouches for any ledger
+ * @param readTrust by default nothing verifies any ledger
  * @param network name of the network; undefined if it has none
  */
 export function createTrustOperation(readTrust: ReadTrust = () => NOTHING, network?: string): Operation {

@@ -44,7 +44,7 @@ export interface RequestListenerOptions
    * schedule allows.
    */
   readonly leastGasEstimate?: bigint
-  /** Reads the signatures that `/v1/-/trust` reports; by default nothing vouches for the ledger. */
+  /** Reads the signatures that `/v1/-/trust` reports; by default nothing verifies the ledger. */
   readonly readTrust?: ReadTrust
   /** Name of the ledger's network in `/v1/-/trust`; by default it has none. */
   readonly network?: string | undefined

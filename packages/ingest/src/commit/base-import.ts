@@ -106,14 +106,14 @@ async function importParts(
   if (slice) await withPlace(source, () => slice.addRecords(state))
   if (imported.hasHoldings)
     await addNew(state, [{ key: HOLDINGS_KEY, version: base.version, value: new Uint8Array(0) }])
-  await importVouching(state, base, source)
-  const { vouching } = source
+  await importTrustedState(state, base, source)
+  const { trustedState } = source
   const mark = encodeCommitMark({
     isUnproven: description.mark === undefined,
     source: description.mark,
     writesHash: WritesHash.begin(base.version).value,
     wholeHash: undefined,
-    signed: vouching && { version: base.version, ...vouching },
+    signed: trustedState && { version: base.version, ...trustedState },
     contradicted: undefined,
     pending: [],
   })
@@ -121,8 +121,8 @@ async function importParts(
   counters.latestVersion = base.version
 }
 
-/** Adds what vouches for a state. An import that was cut short at this point may have added it already. */
-async function importVouching(
+/** Adds what verifies a state. An import that was cut short at this point may have added it already. */
+async function importTrustedState(
   state: StateImport,
   { version, checkpoint }: StateBase,
   source: LedgerSource,

@@ -18,7 +18,7 @@ import {
   TRANSACTIONS_KEY,
   WHOLE_TRANSACTIONS_KEY,
 } from '@ledger-state/records'
-import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
 import { SliceFilter } from '@ledger-state/slices/take'
 import { gapAfterStore, gapBeforeFirst, otherWrites, versionsWithoutBase } from '../errors.js'
@@ -94,7 +94,7 @@ class Ingest {
   readonly #holdings: HoldingsKeeper
   #isUnprovenNoticed = false
   /** Ends of epochs that were checked and are not kept yet. */
-  #endingsLeft: readonly PackedEnding[] = []
+  #endingsLeft: readonly PackedEpochChange[] = []
   /** Filter of a slice; undefined if everything is kept. */
   #filter: SliceFilter | undefined
 
@@ -194,7 +194,7 @@ class Ingest {
     return {
       version,
       mark: source,
-      vouching: signed,
+      trustedState: signed,
       read: async (key) => (state.ledger ? (await state.at().load([key]))[0]?.value : undefined),
       signal: this.#sourceEnd(),
       onIdle: async () => {
@@ -285,19 +285,19 @@ class Ingest {
     progress?.update(this.#counters, this.#source.progress)
   }
 
-  /** Adds to the last of some versions the writes of the ends of epochs that vouch for them. */
+  /** Adds to the last of some versions the writes of the ends of epochs that verify them. */
   async #withEndings(held: AsyncSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
-    const { vouching } = this.#source
+    const { trustedState } = this.#source
     const believed = [...this.#endingsLeft, ...(this.#source.takeEndings?.() ?? [])]
     this.#endingsLeft = []
-    const endings = vouching && (await endingWrites(held, believed))
+    const endings = trustedState && (await endingWrites(held, believed))
     if (!endings?.length) return versions
     return withLastWrites(versions, endings)
   }
 
   /**
    * Range of versions that are signed once the store holds a version of the source. A source without signatures keeps
-   * the range as it is, and no source vouches for versions that were not proven.
+   * the range as it is, and no source verifies versions that were not proven.
    * @param held ledger of the store before; undefined if it is empty
    * @param before the mark of that ledger
    */
@@ -306,9 +306,9 @@ class Ingest {
     held: LedgerSummary | undefined,
     before: CommitMark | undefined,
   ): SignedRange | undefined {
-    const { vouching } = this.#source
-    if (vouching && !before?.isUnproven) return { version, ...vouching }
-    if (vouching && !this.#isUnprovenNoticed) {
+    const { trustedState } = this.#source
+    if (trustedState && !before?.isUnproven) return { version, ...trustedState }
+    if (trustedState && !this.#isUnprovenNoticed) {
       this.#isUnprovenNoticed = true
       this.#notice('the signatures of this store are not verified: it holds versions from a source without proofs')
     }

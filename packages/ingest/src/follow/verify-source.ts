@@ -1,5 +1,5 @@
 import type { LedgerSource } from '@ledger-state/feed'
-import type { Vouching } from '@ledger-state/records'
+import type { TrustedState } from '@ledger-state/records'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from '../commit/counters.js'
 import { gapInSource } from '../errors.js'
 
@@ -20,8 +20,8 @@ export interface VerifiedSource extends IngestCounters {
   readonly firstVersion: bigint | undefined
   /** Whether all was proven. False if the source carries no hashes, or was opened without comparing them. */
   readonly isProven: boolean
-  /** The validators that vouch for all that was read; undefined if none do. */
-  readonly vouching: Vouching | undefined
+  /** The validators that verify all that was read; undefined if none do. */
+  readonly trustedState: TrustedState | undefined
 }
 
 /**
@@ -78,6 +78,6 @@ export async function verifySource(source: LedgerSource, options: VerifySourceOp
     latestVersion,
     firstVersion,
     isProven: source.mark !== undefined,
-    vouching: source.vouching,
+    trustedState: source.trustedState,
   }
 }

@@ -1,7 +1,7 @@
 import type { KeyedEntry, Write } from '@ledger-state/core'
 import type { AsyncStateReader, AsyncStateSnapshot, StateEngineReader } from '@ledger-state/engine'
 import { EPOCH_ENDING_PREFIX, epochEndingKey, epochOfKey } from '@ledger-state/records'
-import { type PackedEnding, unpackEnding } from '@ledger-state/records/epoch-change'
+import { type PackedEpochChange, unpackEnding } from '@ledger-state/records/epoch-change'
 import { pendingEndings } from './pending-writes.js'
 
 /** An end of an epoch that a store keeps. */
@@ -17,7 +17,7 @@ export interface KeptEnding {
  */
 export async function endingWrites(
   held: AsyncStateSnapshot | undefined,
-  endings: readonly PackedEnding[],
+  endings: readonly PackedEpochChange[],
 ): Promise<Write[]> {
   const writes = endings.map(({ epoch, packed }): Write => [epochEndingKey(epoch), packed])
   if (!held?.ledger || writes.length === 0) return writes

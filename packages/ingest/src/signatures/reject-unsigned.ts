@@ -26,7 +26,7 @@ export interface RejectedVersions {
 
 /**
  * Cuts off all versions of a store above the newest one that validators signed. Ends of epochs and a checkpoint that
- * the removed versions wrote to vouch for older ones become pending again, as far as they fit into a mark.
+ * the removed versions wrote to verify older ones become pending again, as far as they fit into a mark.
  * @throws `no_ledger`; `untrusted` if no version of the window is signed: then ingest into a new store
  * @example
  * ```ts

@@ -112,7 +112,7 @@ const epochs = (count: number) => Array.from({ length: count }, (_, epoch) => Bi
 const firstVersionOf = (chunk: string): number => Number.parseInt(basename(chunk), 10)
 
 describe('a store', () => {
-  it('keeps the ends of epochs that vouch for it, and continues with those of the next ingest', async () => {
+  it('keeps the ends of epochs that verify it, and continues with those of the next ingest', async () => {
     const engine = createMemoryEngine()
     const part = writeChain('part', shared)
     await ingest(engine, part, { waypoints: [waypoint] })
@@ -125,7 +125,7 @@ describe('a store', () => {
     expect(fromAsync).toEqual(epochs(Number(signed.epoch)))
   })
 
-  it('keeps the ends of epochs that vouch for a state with which it begins, even if its import was cut short', async () => {
+  it('keeps the ends of epochs that verify a state with which it begins, even if its import was cut short', async () => {
     const root = bed.at('backup')
     const version = shared.records.findLastIndex(({ info }, at) => at < 60 && info[9] === 0 && info[106] === 1)
     const snapshot = writeBackup(signed, root, { snapshot: { version, chunk: 20 } })

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { AsyncSnapshot, AsyncStateWriter } from '@ledger-state/engine'
-import { type LedgerSource, type SignedPoint, signedLedgerDiffers } from '@ledger-state/feed'
+import { type LedgerSource, type SignedVersion, signedLedgerDiffers } from '@ledger-state/feed'
 import {
   type CommitMark,
   type Contradiction,
@@ -11,7 +11,7 @@ import {
   type SignedRange,
   SLICE_KEY,
 } from '@ledger-state/records'
-import type { PackedEnding } from '@ledger-state/records/epoch-change'
+import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { readNewestCheckpoint } from './checkpoints.js'
 import { endingWrites } from './epoch-endings.js'
@@ -27,7 +27,7 @@ import { rootAt } from './root-at.js'
 export async function compareWithSigned(
   writer: AsyncStateWriter,
   source: LedgerSource,
-): Promise<readonly PackedEnding[]> {
+): Promise<readonly PackedEpochChange[]> {
   const state = await writer.snapshot()
   const { ledger } = state
   const mark = decodeCommitMark(state.mark)
@@ -37,17 +37,17 @@ export async function compareWithSigned(
   const reading = {
     above: signed?.version ?? ledger.oldestVersion,
     upTo: ledger.latestVersion,
-    vouching: signed,
+    trustedState: signed,
     chainId: Number(ledger.chainId),
     checkpointAbove: await checkpointBound(state, mark),
   }
-  let agreed: SignedPoint | undefined
-  let ofCheckpoint: SignedPoint | undefined
+  let agreed: SignedVersion | undefined
+  let ofCheckpoint: SignedVersion | undefined
   for await (const point of source.signedPoints(reading)) {
     const answer = await compareAt(state, point)
     if (answer === 'differs') {
       await keepAgreed(writer, mark, agreed, undefined, [])
-      throw signedLedgerDiffers(source.position, point.vouching.epoch, point.version)
+      throw signedLedgerDiffers(source.position, point.trustedState.epoch, point.version)
     }
     if (answer !== 'agrees') continue
     if (point.checkpoint) ofCheckpoint = point
@@ -76,7 +76,7 @@ export async function keepContradiction(writer: AsyncStateWriter, contradicted: 
 /** Compares the ledger of a store with a signed point. Validators sign only ends of blocks. */
 async function compareAt(
   state: AsyncSnapshot,
-  { version, accumulatorRoot }: SignedPoint,
+  { version, accumulatorRoot }: SignedVersion,
 ): Promise<'agrees' | 'differs' | 'unknown'> {
   if (version < state.ledger!.oldestVersion) return 'unknown'
   const { lastVersion } = await state.blockAt(version)
@@ -95,15 +95,15 @@ async function compareAt(
 async function keepAgreed(
   writer: AsyncStateWriter,
   mark: CommitMark,
-  agreed: SignedPoint | undefined,
-  ofCheckpoint: SignedPoint | undefined,
-  endings: readonly PackedEnding[],
+  agreed: SignedVersion | undefined,
+  ofCheckpoint: SignedVersion | undefined,
+  endings: readonly PackedEpochChange[],
 ): Promise<number> {
   if (!agreed || mark.isUnproven) return 0
-  const { version, vouching } = agreed
+  const { version, trustedState } = agreed
   const { signed: before } = mark
   const isFurther = before === undefined || version > before.version
-  const range = isFurther ? { version, ...vouching, ending: before?.ending ?? vouching.waypoint } : before
+  const range = isFurther ? { version, ...trustedState, ending: before?.ending ?? trustedState.waypoint } : before
   const signed = { ...range, resume: resumeOf(before, isFurther, ofCheckpoint?.mark) }
   const kept = new Set(mark.pending.map(([key]) => keyName(key)))
   const writes = await endingWrites(await writer.snapshot(), endings)

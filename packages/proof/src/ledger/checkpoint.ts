@@ -46,7 +46,7 @@ export function readCheckpoint(reader: ByteReader): SignedCheckpoint {
 
 /**
  * Checks that the ledger of a checkpoint's ledger info has the transaction info at the version. It does not check the
- * signatures: see `EpochHistory`.
+ * signatures: see `EpochChangeVerifier`.
  * @throws `verification_failed`; `invalid_bcs`
  */
 export function checkCheckpoint(hasher: LedgerHasher, checkpoint: SignedCheckpoint): CheckedCheckpoint {

@@ -30,7 +30,7 @@ export type KeylessCertificate =
       readonly idCommitmentAudience: string | undefined
     }
 
-/** A signature of an account that an OpenID provider vouches for. */
+/** A signature of an account that an OpenID provider verifies. */
 export interface KeylessSignature {
   readonly certificate: KeylessCertificate
   readonly jwtHeader: string

@@ -16,7 +16,7 @@ export const ENDINGS_AT_ONCE = 64
 const MOST_NEW_KEYS = 64
 
 /** An end of an epoch that is believed: the validators of its `nextEpoch` sign what follows. */
-interface BelievedEnding {
+interface VerifiedEpochChange {
   readonly version: bigint
   readonly nextEpoch: EpochState
   /** Ledger info that ends the epoch; undefined if the validators are trusted themselves. */
@@ -27,11 +27,11 @@ interface BelievedEnding {
  * The validator sets that follow from trusted waypoints. An end of an epoch is believed if it has a trusted waypoint,
  * or if a quorum of the validators that the previous end announced signed it. See docs/ledger-formats.md, "Signatures".
  */
-export class EpochHistory {
+export class EpochChangeVerifier {
   readonly #hasher: LedgerHasher
   readonly #bls: Bls
   readonly #waypoints: ReadonlyMap<bigint, string>
-  #newest: BelievedEnding | undefined
+  #newest: VerifiedEpochChange | undefined
   /**
    * Number of claims that are checked together next. It doubles with each sound batch, so the work for claims of
    * strangers is at most twice the work for sound ones.
@@ -49,8 +49,8 @@ export class EpochHistory {
    * Makes the history of a reader who trusts the validators of an epoch.
    * @param after the last version of the previous epoch
    */
-  static ofValidators(hasher: LedgerHasher, bls: Bls, validators: EpochState, after: bigint): EpochHistory {
-    const history = new EpochHistory(hasher, bls, [])
+  static ofValidators(hasher: LedgerHasher, bls: Bls, validators: EpochState, after: bigint): EpochChangeVerifier {
+    const history = new EpochChangeVerifier(hasher, bls, [])
     history.#newest = { version: after, nextEpoch: validators, info: undefined }
     return history
   }
@@ -78,10 +78,10 @@ export class EpochHistory {
    * Checks the ends of successive epochs, and believes all of them or none. If signatures are checked in JavaScript,
    * many at once take half of the time of one by one. Keys of a set are used only after the ending that announces it
    * was checked, or if they are few.
-   * @returns the voting power that signed each; undefined if a waypoint vouches for it
+   * @returns the voting power that signed each; undefined if a waypoint verifies it
    * @throws `untrusted` naming the first epoch that is not signed
    */
-  believe(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
+  verify(endings: readonly SignedLedgerInfo[]): (SignedPower | undefined)[] {
     let newest = this.#newest
     const powers: (SignedPower | undefined)[] = []
     let batch = new ClaimBatch(this.#atOnce)
@@ -113,7 +113,7 @@ export class EpochHistory {
 
   /**
    * Checks that a ledger info has a trusted waypoint, or that a quorum of its epoch's validators signed it.
-   * @returns the power that signed; undefined if the waypoint alone vouches
+   * @returns the power that signed; undefined if the waypoint suffices
    * @throws `untrusted`
    */
   expectSigned(info: SignedLedgerInfo): SignedPower | undefined {
@@ -125,7 +125,7 @@ export class EpochHistory {
   }
 
   /**
-   * Whether a trusted waypoint vouches for a ledger info.
+   * Whether a trusted waypoint verifies a ledger info.
    * @throws `untrusted` if a waypoint names its version, and has another hash
    */
   #hasTrustedWaypoint(info: SignedLedgerInfo): boolean {

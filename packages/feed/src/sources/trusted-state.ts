@@ -1,18 +1,18 @@
-import type { Vouching } from '@ledger-state/records'
+import type { TrustedState } from '@ledger-state/records'
 
 /** A version up to which validators signed a ledger. */
-export interface SignedPoint {
+export interface SignedVersion {
   readonly version: bigint
   /** Root of the ledger's accumulator after the version. */
   readonly accumulatorRoot: Uint8Array
-  readonly vouching: Vouching
+  readonly trustedState: TrustedState
   /** Checkpoint as in `LedgerVersion`, if one of this version was asked for. */
   readonly checkpoint?: Uint8Array | undefined
   /** `LedgerSource.mark` after this version, if the point has a checkpoint. */
   readonly mark?: Uint8Array | undefined
 }
 
-/** The vouching for a genesis that has a trusted waypoint. */
-export function vouchingOfGenesis(waypoint: string): Vouching {
+/** The trusted state of a genesis that has a trusted waypoint. */
+export function trustedStateOfGenesis(waypoint: string): TrustedState {
   return { waypoint, ending: waypoint, epoch: 0n, power: undefined }
 }

@@ -9,7 +9,7 @@ import { pendingEndings, pendingValues } from './pending-writes.js'
 const STRIDE = 32n
 
 /** Range of the ends of epochs that a store keeps. */
-export interface EndingRange {
+export interface EpochChangeRange {
   /** Version of the first ending; undefined for the oldest that is kept. */
   readonly version: bigint | undefined
   /** Epoch of the last ending at most. */
@@ -26,9 +26,9 @@ type LoadValues = (keys: readonly Uint8Array[]) => Promise<(Uint8Array | undefin
  * @returns undefined if the store keeps no end of an epoch at the version
  * @throws `untrusted` if one is damaged; `no_ledger`
  */
-export async function readEndingRange(
+export async function readEpochChangeRange(
   engine: StateEngineReader | AsyncStateReader,
-  { version, lastEpoch, maxBytes }: EndingRange,
+  { version, lastEpoch, maxBytes }: EpochChangeRange,
 ): Promise<Uint8Array[] | undefined> {
   const { load, first } = await openEndings(engine)
   if (first === undefined || lastEpoch < first) return undefined

@@ -5,7 +5,7 @@ import { readLedgerInfo } from '@ledger-state/proof'
 import { epochEndingKey } from '@ledger-state/records'
 import { packEnding } from '@ledger-state/records/epoch-change'
 import { describe, expect, it } from 'vitest'
-import { readEndingRange } from './ending-range.js'
+import { readEpochChangeRange } from './epoch-change-range.js'
 
 const endings = madeEndings(80).map(signedLedgerInfo)
 const block = { height: 0n, epoch: 0n, timestampUsec: 0n }
@@ -26,39 +26,44 @@ const epochsOf = (found: readonly Uint8Array[] | undefined) =>
   found?.map((bytes) => Number(readLedgerInfo(new ByteReader(bytes)).epoch))
 const range = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => first + at)
 
-describe.each([0, 5, 31, 33])('readEndingRange of a store from epoch %i on', (first) => {
+describe.each([0, 5, 31, 33])('readEpochChangeRange of a store from epoch %i on', (first) => {
   it('reads from the epoch that ends at a version to the last one that is wanted', async () => {
     const engine = await storeFrom(first)
     for (const from of [first, first + 1, 40, 64, 79]) {
       const version = BigInt(from) * 10n
-      expect(epochsOf(await readEndingRange(engine, { ...ALL, version }))).toEqual(range(from, 79))
-      expect(epochsOf(await readEndingRange(engineToAsync(engine), { ...ALL, version, lastEpoch: 79n }))).toEqual(
+      expect(epochsOf(await readEpochChangeRange(engine, { ...ALL, version }))).toEqual(range(from, 79))
+      expect(epochsOf(await readEpochChangeRange(engineToAsync(engine), { ...ALL, version, lastEpoch: 79n }))).toEqual(
         range(from, 79),
       )
     }
-    expect(epochsOf(await readEndingRange(engine, { ...ALL, version: undefined }))).toEqual(range(first, 79))
-    expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, lastEpoch: 50n }))).toEqual(range(40, 50))
+    expect(epochsOf(await readEpochChangeRange(engine, { ...ALL, version: undefined }))).toEqual(range(first, 79))
+    expect(epochsOf(await readEpochChangeRange(engine, { ...ALL, version: 400n, lastEpoch: 50n }))).toEqual(
+      range(40, 50),
+    )
   })
 
   it('has none if no epoch ends', async () => {
     const engine = await storeFrom(first)
-    for (const version of [401n, 10_000n]) expect(await readEndingRange(engine, { ...ALL, version })).toBeUndefined()
-    expect(await readEndingRange(engine, { ...ALL, version: 700n, lastEpoch: 50n })).toBeUndefined()
+    for (const version of [401n, 10_000n])
+      expect(await readEpochChangeRange(engine, { ...ALL, version })).toBeUndefined()
+    expect(await readEpochChangeRange(engine, { ...ALL, version: 700n, lastEpoch: 50n })).toBeUndefined()
   })
 })
 
-describe('readEndingRange', () => {
+describe('readEpochChangeRange', () => {
   it('ends after the bytes that are wanted, with one ending at least', async () => {
     const engine = await storeFrom(0)
     const { length } = endings[40]!
-    expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, maxBytes: 0 }))).toEqual([40])
-    expect(epochsOf(await readEndingRange(engine, { ...ALL, version: 400n, maxBytes: 2.5 * length }))).toHaveLength(3)
+    expect(epochsOf(await readEpochChangeRange(engine, { ...ALL, version: 400n, maxBytes: 0 }))).toEqual([40])
+    expect(
+      epochsOf(await readEpochChangeRange(engine, { ...ALL, version: 400n, maxBytes: 2.5 * length })),
+    ).toHaveLength(3)
   })
 
   it('is undefined for a store that keeps none', async () => {
     const engine = createMemoryEngine()
     await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 1 })
-    expect(await readEndingRange(engine, { ...ALL, version: 0n })).toBeUndefined()
-    expect(await readEndingRange(engineToAsync(engine), { ...ALL, version: 0n })).toBeUndefined()
+    expect(await readEpochChangeRange(engine, { ...ALL, version: 0n })).toBeUndefined()
+    expect(await readEpochChangeRange(engineToAsync(engine), { ...ALL, version: 0n })).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
-import type { Vouching } from '@ledger-state/records'
+import type { TrustedState } from '@ledger-state/records'
 
 /** Text about the signers: `by 80 of 90 of the voting power of epoch 8, from the waypoint 0:978a…`. */
-export function describeVouching({ waypoint, epoch, power }: Vouching): string {
+export function describeTrustedState({ waypoint, epoch, power }: TrustedState): string {
   const by = power ? `by ${power.signed} of ${power.total} of the voting power of epoch ${epoch}, ` : ''
   return `${by}from the waypoint ${waypoint}`
 }

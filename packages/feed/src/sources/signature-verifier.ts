@@ -1,19 +1,19 @@
 import { DEFAULT_HASH_SALT, type LedgerHasher, type SignedLedgerInfo, versionOfWaypoint } from '@ledger-state/proof'
-import type { Vouching } from '@ledger-state/records'
-import type { PackedEnding } from '@ledger-state/records/epoch-change'
-import { withoutVouching } from '../errors.js'
+import type { TrustedState } from '@ledger-state/records'
+import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
+import { notVerifiedNotice } from '../errors.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { findKnownNetwork } from '../networks/network.js'
 import type { SignedRangeReading, SourceOptions } from './source.js'
-import { TrustedEpochs } from './trusted-epochs.js'
-import type { SignedPoint } from './vouching.js'
+import type { SignedVersion } from './trusted-state.js'
+import { VerifiedEpochs } from './verified-epochs.js'
 
-/** Finds the validators that vouch for the ledger infos of a backup. */
-export class Voucher {
+/** Finds the validators that verify the ledger infos of a backup. */
+export class SignatureVerifier {
   readonly #storage: BackupStorage
   readonly #hasher: LedgerHasher
   readonly #options: SourceOptions
-  #epochs: TrustedEpochs | undefined
+  #epochs: VerifiedEpochs | undefined
   #isNoticed = false
 
   /** @param storage the backup, which has the ends of epochs */
@@ -29,7 +29,7 @@ export class Voucher {
   }
 
   /** Version of the earliest waypoint that is trusted; undefined if none is. */
-  earliestWaypoint(held: Vouching | undefined, chainId: number | undefined): bigint | undefined {
+  earliestWaypoint(held: TrustedState | undefined, chainId: number | undefined): bigint | undefined {
     const versions = trustedWaypoints(this.#options, held, chainId).map(versionOfWaypoint)
     return versions.length === 0 ? undefined : versions.reduce((a, b) => (a < b ? a : b))
   }
@@ -38,21 +38,21 @@ export class Voucher {
    * Checks that a ledger info is signed by validators that follow from a trusted waypoint. If no waypoint is trusted,
    * it returns undefined, and gives one notice.
    * @param path the file of the ledger info
-   * @param held the vouching of the store, if the source continues one
+   * @param held the trusted state of the store, if the source continues one
    * @throws `untrusted`
    */
-  async vouch(
+  async verify(
     path: string,
     info: SignedLedgerInfo,
-    held: Vouching | undefined,
+    held: TrustedState | undefined,
     chainId: number | undefined,
-  ): Promise<Vouching | undefined> {
+  ): Promise<TrustedState | undefined> {
     const waypoints = trustedWaypoints(this.#options, held, chainId)
     if (waypoints.length === 0) {
       await this.#notice()
       return undefined
     }
-    this.#epochs ??= await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
+    this.#epochs ??= await VerifiedEpochs.open(this.#storage, this.#hasher, waypoints)
     return continued(await this.#epochs.expectSigned(path, info), held)
   }
 
@@ -60,40 +60,40 @@ export class Voucher {
    * The ends of epochs between two versions, each checked to be signed. Yields none if no waypoint is trusted.
    * @throws `untrusted`
    */
-  async *endingsWithin({ above, upTo, vouching, chainId }: SignedRangeReading): AsyncGenerator<SignedPoint> {
-    const waypoints = trustedWaypoints(this.#options, vouching, chainId)
+  async *endingsWithin({ above, upTo, trustedState, chainId }: SignedRangeReading): AsyncGenerator<SignedVersion> {
+    const waypoints = trustedWaypoints(this.#options, trustedState, chainId)
     if (waypoints.length === 0) return
-    this.#epochs ??= await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
-    for await (const point of this.#epochs.believeUpTo(above, upTo)) {
-      yield { ...point, vouching: continued(point.vouching, vouching) }
+    this.#epochs ??= await VerifiedEpochs.open(this.#storage, this.#hasher, waypoints)
+    for await (const point of this.#epochs.verifyUpTo(above, upTo)) {
+      yield { ...point, trustedState: continued(point.trustedState, trustedState) }
     }
   }
 
   /** The ends of epochs that were checked since the last call, in order, for a store to keep. */
-  takeEndings(): readonly PackedEnding[] {
+  takeEndings(): readonly PackedEpochChange[] {
     return this.#epochs?.takeEndings() ?? []
   }
 
   /**
    * Checks all ends of epochs in the backup.
-   * @returns the vouching for the newest epoch whose validators are known; undefined if no waypoint is trusted
+   * @returns the trusted state of the newest epoch whose validators are known; undefined if no waypoint is trusted
    * @throws `untrusted`
    */
-  async vouchForAll(): Promise<Vouching | undefined> {
+  async verifyAll(): Promise<TrustedState | undefined> {
     const waypoints = trustedWaypoints(this.#options, undefined, undefined)
     if (waypoints.length === 0) {
       await this.#notice()
       return undefined
     }
-    this.#epochs = await TrustedEpochs.open(this.#storage, this.#hasher, waypoints)
-    return await this.#epochs.believeAll()
+    this.#epochs = await VerifiedEpochs.open(this.#storage, this.#hasher, waypoints)
+    return await this.#epochs.verifyAll()
   }
 
   async #notice(): Promise<void> {
     if (this.#isNoticed || this.#options.unsigned) return
     this.#isNoticed = true
-    const first = await TrustedEpochs.firstWaypoint(this.#storage, this.#hasher)
-    this.#options.onNotice?.(withoutVouching(this.#storage.root, first))
+    const first = await VerifiedEpochs.firstWaypoint(this.#storage, this.#hasher)
+    this.#options.onNotice?.(notVerifiedNotice(this.#storage.root, first))
   }
 
   async close(): Promise<void> {
@@ -101,19 +101,19 @@ export class Voucher {
   }
 }
 
-/** A vouching that continues the store's names the waypoint from which the store's began. */
-function continued(vouching: Vouching, held: Vouching | undefined): Vouching {
-  return held && vouching.waypoint === held.ending ? { ...vouching, waypoint: held.waypoint } : vouching
+/** A trusted state that continues the store's names the waypoint from which the store's began. */
+function continued(trustedState: TrustedState, held: TrustedState | undefined): TrustedState {
+  return held && trustedState.waypoint === held.ending ? { ...trustedState, waypoint: held.waypoint } : trustedState
 }
 
 /**
  * The waypoints that are trusted for a source; empty if there are none.
- * @param held the vouching of the store
+ * @param held the trusted state of the store
  * @param chainId chain id of the source, if it is known
  */
 function trustedWaypoints(
   { unsigned, waypoints = [], network, hashSalt = DEFAULT_HASH_SALT }: SourceOptions,
-  held: Vouching | undefined,
+  held: TrustedState | undefined,
   chainId: number | undefined,
 ): readonly string[] {
   if (unsigned) return []

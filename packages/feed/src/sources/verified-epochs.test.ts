@@ -7,7 +7,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { madeEndings, signedLedgerInfo, writeEndings } from '../../testing/synthetic-epochs.ts'
 import { FolderStorage } from '../files/folder-storage.js'
-import { TrustedEpochs } from './trusted-epochs.js'
+import { VerifiedEpochs } from './verified-epochs.js'
 
 const EPOCHS = 70
 const made = madeEndings(EPOCHS)
@@ -15,7 +15,7 @@ const records = made.map(signedLedgerInfo)
 const waypointOf = (epoch: number) =>
   computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(records[epoch]!)))
 
-const opened: TrustedEpochs[] = []
+const opened: VerifiedEpochs[] = []
 afterEach(async () => {
   for (const epochs of opened.splice(0)) await epochs.close()
 })
@@ -28,15 +28,15 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The validators that vouch for a ledger info inside an epoch of the made-up ledger. */
-async function askInside(epochs: TrustedEpochs, epoch: number) {
+/** The validators that verify a ledger info inside an epoch of the made-up ledger. */
+async function askInside(epochs: VerifiedEpochs, epoch: number) {
   const { validators } = made[epoch]!
   const inside = { ...made[epoch]!, version: BigInt(epoch * 10 - 5), nextEpoch: undefined, signers: validators }
   return await epochs.expectSigned('a.proof', readLedgerInfo(new ByteReader(signedLedgerInfo(inside))))
 }
 
-async function open(root: string, waypoints: readonly string[], salt?: string): Promise<TrustedEpochs> {
-  const epochs = await TrustedEpochs.open(new FolderStorage(root), new LedgerHasher(salt), waypoints)
+async function open(root: string, waypoints: readonly string[], salt?: string): Promise<VerifiedEpochs> {
+  const epochs = await VerifiedEpochs.open(new FolderStorage(root), new LedgerHasher(salt), waypoints)
   opened.push(epochs)
   return epochs
 }
@@ -47,8 +47,8 @@ function write(endings: readonly Uint8Array[], splits?: readonly number[]): stri
   return root
 }
 
-describe('TrustedEpochs', () => {
-  it('says who vouches for ledger infos, in the order of their epochs', async () => {
+describe('VerifiedEpochs', () => {
+  it('says who verifies ledger infos, in the order of their epochs', async () => {
     const epochs = await open(write(records, [0, 1, 2, 40, 66]), [waypointOf(0)])
     for (const epoch of [1, 2, 2, 39, 40, 41, 66, 69]) {
       const total = made[epoch]!.validators.reduce((sum, { power }) => sum + power, 0n)
@@ -80,8 +80,8 @@ describe('TrustedEpochs', () => {
   })
 
   it('believes all endings of a backup', async () => {
-    expect(await (await open(write(records, [0, 65]), [waypointOf(0)])).believeAll()).toMatchObject({ epoch: 70n })
-    expect(await (await open(write(records), [waypointOf(68), waypointOf(3)])).believeAll()).toMatchObject({
+    expect(await (await open(write(records, [0, 65]), [waypointOf(0)])).verifyAll()).toMatchObject({ epoch: 70n })
+    expect(await (await open(write(records), [waypointOf(68), waypointOf(3)])).verifyAll()).toMatchObject({
       epoch: 70n,
     })
   })
@@ -89,7 +89,7 @@ describe('TrustedEpochs', () => {
   it('misses endings after the last one, in a gap, and if no waypoint is among them', async () => {
     const short = await open(write(records.slice(0, 10)), [waypointOf(0)])
     await expect(askInside(short, 12)).rejects.toThrow(/is missing the changes of epochs 10 to 11/)
-    await expect((await open(write(records), [`9999:${'0'.repeat(64)}`])).believeAll()).rejects.toThrow(/9999:00/)
+    await expect((await open(write(records), [`9999:${'0'.repeat(64)}`])).verifyAll()).rejects.toThrow(/9999:00/)
     const gap = await open(write([...records.slice(0, 30), ...records.slice(31)]), [waypointOf(0)])
     await expect(askInside(gap, 60)).rejects.toThrow(/record 30: epoch 31 ends .* the change of epoch 30/)
   })
@@ -106,7 +106,7 @@ describe('TrustedEpochs', () => {
 
   it('refuses another ledger info at a trusted waypoint', async () => {
     const other = `0:${'ab'.repeat(32)}`
-    await expect((await open(write(records), [other])).believeAll()).rejects.toThrow(
+    await expect((await open(write(records), [other])).verifyAll()).rejects.toThrow(
       /record 0: epoch 0 has the waypoint/,
     )
   })
@@ -116,34 +116,34 @@ describe.skipIf(!hasSharedData)('endings of real chains (skipped without ../shar
   const waypointIn = (path: string) => readFileSync(sharedPath(path), 'utf8').trim()
   const facts = () =>
     JSON.parse(readFileSync(sharedPath('data/epochs/made/facts.json'), 'utf8')) as Record<string, string>
-  const believeAll = async (root: string, waypoint: string, salt?: string) =>
-    (await (await open(root, [waypoint], salt)).believeAll()).epoch
+  const verifyAll = async (root: string, waypoint: string, salt?: string) =>
+    (await (await open(root, [waypoint], salt)).verifyAll()).epoch
 
   it.each([
     ['chain-a', 64n],
     ['chain-c', 91n],
   ])('of %s are believed from the genesis on', async (chain, epoch) => {
     const waypoint = waypointIn(`data/epochs/${chain}/waypoint.txt`)
-    expect(await believeAll(sharedPath(`data/epochs/${chain}`), waypoint, 'DIEM::')).toBe(epoch)
+    expect(await verifyAll(sharedPath(`data/epochs/${chain}`), waypoint, 'DIEM::')).toBe(epoch)
   })
 
   it('are not believed with another salt or another waypoint', async () => {
     const chain = sharedPath('data/epochs/chain-a')
     const waypoint = waypointIn('data/epochs/chain-a/waypoint.txt')
-    await expect(believeAll(chain, waypoint)).rejects.toMatchObject({ code: 'untrusted' })
+    await expect(verifyAll(chain, waypoint)).rejects.toMatchObject({ code: 'untrusted' })
     const other = waypointIn('data/epochs/chain-c/waypoint.txt')
-    await expect(believeAll(chain, other, 'DIEM::')).rejects.toMatchObject({ code: 'untrusted' })
+    await expect(verifyAll(chain, other, 'DIEM::')).rejects.toMatchObject({ code: 'untrusted' })
   })
 
   it('of the made-up ledger are believed from both of its waypoints, and its tampered copies are not', async () => {
     const root = sharedPath('data/epochs/made')
-    expect(await believeAll(root, facts().genesis_waypoint!)).toBe(8n)
-    expect(await believeAll(root, facts().waypoint_epoch_4!)).toBe(8n)
+    expect(await verifyAll(root, facts().genesis_waypoint!)).toBe(8n)
+    expect(await verifyAll(root, facts().waypoint_epoch_4!)).toBe(8n)
     for (const variant of readdirSync(join(root, 'variants'))) {
       const copy = mkdtempSync(join(folder, 'variant-'))
       cpSync(root, copy, { recursive: true })
       cpSync(join(root, 'variants', variant), copy, { recursive: true, force: true })
-      await expect(believeAll(copy, facts().genesis_waypoint!)).rejects.toMatchObject({ code: 'untrusted' })
+      await expect(verifyAll(copy, facts().genesis_waypoint!)).rejects.toMatchObject({ code: 'untrusted' })
     }
   })
 })

@@ -4,7 +4,7 @@ import {
   type Bls,
   computeWaypoint,
   createPortableBls,
-  EpochHistory,
+  EpochChangeVerifier,
   LedgerHasher,
   readLedgerInfo,
   type SignedLedgerInfo,
@@ -54,9 +54,9 @@ beforeAll(async () => {
   bls = (await loadNativeBls()) ?? createPortableBls()
 })
 
-function historyUpTo(count: number, waypoints: readonly string[] = [genesis]): EpochHistory {
-  const history = new EpochHistory(hasher, bls, waypoints)
-  history.believe(endings.slice(0, count))
+function historyUpTo(count: number, waypoints: readonly string[] = [genesis]): EpochChangeVerifier {
+  const history = new EpochChangeVerifier(hasher, bls, waypoints)
+  history.verify(endings.slice(0, count))
   return history
 }
 
@@ -71,22 +71,22 @@ function expectUntrusted(work: () => unknown, message: RegExp): void {
   expect.fail(`believed, expected ${message}`)
 }
 
-describe('EpochHistory', () => {
+describe('EpochChangeVerifier', () => {
   it('believes endings from a waypoint on, at once or one by one', () => {
     expect(historyUpTo(6).epoch).toBe(6n)
-    const history = new EpochHistory(hasher, bls, [genesis])
-    for (const ending of endings) history.believe([ending])
+    const history = new EpochChangeVerifier(hasher, bls, [genesis])
+    for (const ending of endings) history.verify([ending])
     expect(history.epoch).toBe(6n)
   })
 
   it('begins at a later waypoint, and takes a second one if the validators were replaced', () => {
     const later = computeWaypoint(hasher, endings[3]!)
-    const history = new EpochHistory(hasher, bls, [later])
-    history.believe(endings.slice(3))
+    const history = new EpochChangeVerifier(hasher, bls, [later])
+    history.verify(endings.slice(3))
     expect(history.epoch).toBe(6n)
     const replaced = changed({ signers: [{ secret: 5n, power: 1n }], validators: [{ secret: 5n, power: 1n }] })
     const forked = historyUpTo(5, [genesis, computeWaypoint(hasher, replaced)])
-    forked.believe([replaced])
+    forked.verify([replaced])
     expect(forked.epoch).toBe(6n)
   })
 
@@ -116,21 +116,21 @@ describe('EpochHistory', () => {
       Array.from({ length: 8 }, () => crowd),
       Array.from({ length: 300 }, () => made[1]!.validators),
     ]) {
-      const history = new EpochHistory(hasher, counting, [genesis])
-      history.believe(endings.slice(0, 1))
+      const history = new EpochChangeVerifier(hasher, counting, [genesis])
+      history.verify(endings.slice(0, 1))
       for (let round = 0; round < 2; round++) {
         keys.clear()
         statements = 0
-        expectUntrusted(() => history.believe(forged(1, sets)), /end of epoch 1|epoch 1 /)
+        expectUntrusted(() => history.verify(forged(1, sets)), /end of epoch 1|epoch 1 /)
         expect(keys.size).toBeLessThanOrEqual(made[1]!.validators.length)
         expect(statements).toBeLessThanOrEqual(2)
         expect(history.epoch).toBe(1n)
       }
       // Behind sound endings, the work is in proportion to theirs.
-      const longer = new EpochHistory(hasher, counting, [genesis])
+      const longer = new EpochChangeVerifier(hasher, counting, [genesis])
       keys.clear()
       statements = 0
-      expectUntrusted(() => longer.believe([...endings.slice(0, 5), ...forged(5, sets)]), /epoch 5/)
+      expectUntrusted(() => longer.verify([...endings.slice(0, 5), ...forged(5, sets)]), /epoch 5/)
       expect(keys.size).toBeLessThan(64 + 30)
       expect(statements).toBeLessThan(4 * 6)
     }
@@ -156,10 +156,10 @@ describe('EpochHistory', () => {
       return read({ epoch: BigInt(epoch), version: BigInt(epoch), nextEpoch, validators: before, signers: before })
     })
     for (const parts of [[9], [1, 8], [2, 3, 4]]) {
-      const history = new EpochHistory(hasher, bls, [computeWaypoint(hasher, all[0]!)])
+      const history = new EpochChangeVerifier(hasher, bls, [computeWaypoint(hasher, all[0]!)])
       let believed = 0
       for (const part of parts) {
-        history.believe(all.slice(believed, believed + part))
+        history.verify(all.slice(believed, believed + part))
         believed += part
       }
       expect(history.epoch).toBe(9n)
@@ -177,41 +177,44 @@ describe('EpochHistory', () => {
   })
 
   it('believes a ledger info that has a trusted waypoint without its signature', () => {
-    const history = new EpochHistory(hasher, bls, [genesis])
+    const history = new EpochChangeVerifier(hasher, bls, [genesis])
     expect(history.expectSigned(endings[0]!)).toBeUndefined()
   })
 
   it('refuses another ledger info at a trusted waypoint', () => {
-    const history = new EpochHistory(hasher, bls, [genesis])
+    const history = new EpochChangeVerifier(hasher, bls, [genesis])
     const other = read({ ...made[0]!, nextEpoch: { epoch: 1n, validators: made[2]!.validators } })
     expectUntrusted(() => history.expectSigned(other), /epoch 0 has the waypoint 0:.*the trusted waypoint is/)
-    expectUntrusted(() => history.believe([other]), /waypoint/)
+    expectUntrusted(() => history.verify([other]), /waypoint/)
   })
 
   it('refuses what it cannot know', () => {
-    expectUntrusted(() => new EpochHistory(hasher, bls, []).believe(endings), /version 0 cannot be verified/)
-    expectUntrusted(() => new EpochHistory(hasher, bls, [genesis]).expectSigned(endings[5]!), /cannot be verified/)
+    expectUntrusted(() => new EpochChangeVerifier(hasher, bls, []).verify(endings), /version 0 cannot be verified/)
+    expectUntrusted(
+      () => new EpochChangeVerifier(hasher, bls, [genesis]).expectSigned(endings[5]!),
+      /cannot be verified/,
+    )
     expectUntrusted(() => historyUpTo(4).expectSigned(endings[5]!), /epoch 5 has unknown validators/)
   })
 
   it('refuses gaps, repetitions and versions that go back', () => {
     expectUntrusted(
-      () => historyUpTo(4).believe([endings[5]!]),
+      () => historyUpTo(4).verify([endings[5]!]),
       /epoch 5 ends at version 50; expected the change of epoch 4/,
     )
-    expectUntrusted(() => historyUpTo(5).believe([endings[4]!]), /epoch 4 ends/)
-    expectUntrusted(() => historyUpTo(5).believe([changed({ version: 40n })]), /after version 40/)
+    expectUntrusted(() => historyUpTo(5).verify([endings[4]!]), /epoch 4 ends/)
+    expectUntrusted(() => historyUpTo(5).verify([changed({ version: 40n })]), /after version 40/)
   })
 
   it('refuses endings that name no next validators, none, or those of another epoch', () => {
     const next = made[5]!.nextEpoch!
-    expectUntrusted(() => historyUpTo(5).believe([changed({ nextEpoch: undefined })]), /does not name the validators/)
+    expectUntrusted(() => historyUpTo(5).verify([changed({ nextEpoch: undefined })]), /does not name the validators/)
     expectUntrusted(
-      () => historyUpTo(5).believe([changed({ nextEpoch: { ...next, epoch: 7n } })]),
+      () => historyUpTo(5).verify([changed({ nextEpoch: { ...next, epoch: 7n } })]),
       /does not name the validators/,
     )
     expectUntrusted(
-      () => historyUpTo(5).believe([changed({ nextEpoch: { ...next, validators: [] } })]),
+      () => historyUpTo(5).verify([changed({ nextEpoch: { ...next, validators: [] } })]),
       /does not name the validators/,
     )
   })
@@ -221,22 +224,22 @@ describe('EpochHistory', () => {
     const before = changed({ epoch: 4n, version: 40n, nextEpoch: { epoch: 5n, validators }, ...signed(4) })
     const believed = () => {
       const history = historyUpTo(4)
-      history.believe([before])
+      history.verify([before])
       return history
     }
     const by = (...at: number[]) => changed({ validators, signers: at.map((index) => validators[index]!) })
-    expectUntrusted(() => believed().believe([by(0)]), /epoch 5 is signed by 6 of 9 voting power; 7 is required/)
-    expectUntrusted(() => believed().believe([by(1, 2, 3)]), /signed by 3 of 9 voting power/)
-    believed().believe([by(0, 1)])
+    expectUntrusted(() => believed().verify([by(0)]), /epoch 5 is signed by 6 of 9 voting power; 7 is required/)
+    expectUntrusted(() => believed().verify([by(1, 2, 3)]), /signed by 3 of 9 voting power/)
+    believed().verify([by(0, 1)])
   })
 
   it('refuses signatures of other validators, for another ledger, and of other bytes', () => {
     const { validators } = made[5]!
-    expectUntrusted(() => historyUpTo(5).believe([changed(signed(4))]), /epoch 5 has an invalid signature/)
-    expectUntrusted(() => historyUpTo(5).believe([changed({ salt: 'DIEM::' })]), /has an invalid signature/)
+    expectUntrusted(() => historyUpTo(5).verify([changed(signed(4))]), /epoch 5 has an invalid signature/)
+    expectUntrusted(() => historyUpTo(5).verify([changed({ salt: 'DIEM::' })]), /has an invalid signature/)
     const other = signatureOf(ledgerInfoMessage(made[4]!), validators)
     expectUntrusted(
-      () => historyUpTo(5).believe([withSignature(maskOf(validators, validators), other)]),
+      () => historyUpTo(5).verify([withSignature(maskOf(validators, validators), other)]),
       /has an invalid signature/,
     )
   })
@@ -246,7 +249,7 @@ describe('EpochHistory', () => {
     const signature = signatureOf(ledgerInfoMessage(made[5]!), validators)
     const full = maskOf(validators, validators)
     const believe = (mask: Uint8Array, by: Uint8Array | undefined) => () =>
-      historyUpTo(5).believe([withSignature(mask, by)])
+      historyUpTo(5).verify([withSignature(mask, by)])
     expectUntrusted(believe(new Uint8Array(), signature), /has a signer mask of 0 bytes/)
     expectUntrusted(believe(Uint8Array.of(full[0]!, 0), signature), /mask of 2 bytes/)
     for (const bit of [0x08, 0x04, 0x02, 0x01]) {
@@ -262,9 +265,9 @@ describe('EpochHistory', () => {
   it('believes all of a batch or none, and names the epoch that is not signed', () => {
     const history = historyUpTo(3)
     const bad = [endings[3]!, read({ ...made[4]!, salt: 'OTHER::' }), endings[5]!]
-    expectUntrusted(() => history.believe(bad), /epoch 4 has an invalid signature/)
+    expectUntrusted(() => history.verify(bad), /epoch 4 has an invalid signature/)
     expect(history.epoch).toBe(3n)
-    history.believe(endings.slice(3))
+    history.verify(endings.slice(3))
   })
 
   it('refuses every flipped bit of an ending but in what is not a part of it', () => {
@@ -281,7 +284,7 @@ describe('EpochHistory', () => {
           return
         }
         expect(Buffer.from(flipped).equals(bytes)).toBe(false)
-        expectUntrusted(() => historyUpTo(5).believe([info]), /epoch/)
+        expectUntrusted(() => historyUpTo(5).verify([info]), /epoch/)
       }),
       { numRuns: 200 },
     )

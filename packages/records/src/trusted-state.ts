@@ -2,8 +2,8 @@ import type { ByteReader, ByteWriter } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { SignedPower } from '@ledger-state/proof'
 
-/** Signatures that vouch for versions of a ledger: by validators that follow from a waypoint. */
-export interface Vouching {
+/** Signatures that verify versions of a ledger: by validators that follow from a waypoint. */
+export interface TrustedState {
   /** The waypoint that was trusted, `version:hash`. */
   readonly waypoint: string
   /** The newest end of an epoch that was checked, as a waypoint. The next source continues from it. */
@@ -14,8 +14,8 @@ export interface Vouching {
   readonly power: SignedPower | undefined
 }
 
-/** Writes a vouching, some 170 bytes. */
-export function writeVouching(writer: ByteWriter, { waypoint, ending, epoch, power }: Vouching): void {
+/** Writes a trusted state, some 170 bytes. */
+export function writeTrustedState(writer: ByteWriter, { waypoint, ending, epoch, power }: TrustedState): void {
   writer
     .string(waypoint)
     .string(ending)
@@ -25,10 +25,10 @@ export function writeVouching(writer: ByteWriter, { waypoint, ending, epoch, pow
 }
 
 /**
- * Reads a vouching that `writeVouching` wrote.
+ * Reads a trusted state that `writeTrustedState` wrote.
  * @throws `invalid_bcs`
  */
-export function readVouching(reader: ByteReader): Vouching {
+export function readTrustedState(reader: ByteReader): TrustedState {
   return {
     waypoint: readText(reader),
     ending: readText(reader),

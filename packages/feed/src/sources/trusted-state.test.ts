@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { computeWaypoint, LedgerHasher, readLedgerInfo } from '@ledger-state/proof'
-import type { Vouching } from '@ledger-state/records'
+import type { TrustedState } from '@ledger-state/records'
 import { eventually } from '@ledger-state/testing/eventually'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -21,7 +21,7 @@ const endings = madeEndings(EPOCH + 1).map(signedLedgerInfo)
 const waypointOf = (epoch: number) =>
   computeWaypoint(new LedgerHasher(), readLedgerInfo(new ByteReader(endings[epoch]!)))
 const TOTAL = validatorsOf(EPOCH).reduce((sum, { power }) => sum + power, 0n)
-const vouched: Vouching = {
+const trusted: TrustedState = {
   waypoint: waypointOf(0),
   ending: waypointOf(EPOCH - 1),
   epoch: BigInt(EPOCH),
@@ -30,7 +30,7 @@ const vouched: Vouching = {
 
 let folder: string
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'vouching-'))
+  folder = mkdtempSync(join(tmpdir(), 'trusted-state-'))
 })
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
@@ -46,30 +46,30 @@ function write(of: SyntheticChain, ends: readonly Uint8Array[] = endings): { roo
 
 interface Outcome {
   readonly given: number
-  readonly vouching: Vouching | undefined
+  readonly trustedState: TrustedState | undefined
   readonly error: unknown
   readonly notices: readonly string[]
 }
 
 /** Reads a source to its end, or to its error. */
-async function readAll(location: string, options: SourceOptions, held?: Vouching): Promise<Outcome> {
+async function readAll(location: string, options: SourceOptions, held?: TrustedState): Promise<Outcome> {
   const notices: string[] = []
   let given = 0
-  let vouching: Vouching | undefined
+  let trustedState: TrustedState | undefined
   let error: unknown
   try {
     const source = await openSource(location, { thread: false, ...options, onNotice: (line) => notices.push(line) })
     try {
       for await (const { entries } of source.base?.parts(undefined) ?? []) given += entries.length
-      for await (const _ of source.versions({ vouching: held })) given++
+      for await (const _ of source.versions({ trustedState: held })) given++
     } finally {
-      vouching = source.vouching
+      trustedState = source.trustedState
       await source.close()
     }
   } catch (thrown) {
     error = thrown
   }
-  return { given, vouching, error, notices }
+  return { given, trustedState, error, notices }
 }
 
 /** The files of a folder that this process has open. */
@@ -84,28 +84,28 @@ function openFilesIn(root: string): string[] {
   })
 }
 
-function expectUntrusted({ given, error, vouching }: Outcome, message: RegExp): void {
+function expectUntrusted({ given, error, trustedState }: Outcome, message: RegExp): void {
   expect(isLedgerStateError(error, 'untrusted'), String(error)).toBe(true)
   expect(String(error)).toMatch(message)
-  expect([given, vouching]).toEqual([0, undefined])
+  expect([given, trustedState]).toEqual([0, undefined])
 }
 
 describe('a backup', () => {
-  it('is vouched for by the validators that follow from a waypoint', async () => {
+  it('is verified by the validators that follow from a waypoint', async () => {
     const { root, snapshot } = write(chain)
     const outcome = await readAll(root, { waypoints: [waypointOf(0)] })
-    expect(outcome).toEqual({ given: chain.records.length, vouching: vouched, error: undefined, notices: [] })
+    expect(outcome).toEqual({ given: chain.records.length, trustedState: trusted, error: undefined, notices: [] })
     expect(await readAll(root, { waypoints: [waypointOf(2)] })).toMatchObject({
-      vouching: { ...vouched, waypoint: waypointOf(2) },
+      trustedState: { ...trusted, waypoint: waypointOf(2) },
     })
     const state = await readAll(snapshot, { waypoints: [waypointOf(0)] })
-    expect(state).toMatchObject({ vouching: vouched, error: undefined, notices: [] })
+    expect(state).toMatchObject({ trustedState: trusted, error: undefined, notices: [] })
   })
 
-  it('continues from what vouches for the store', async () => {
-    const held = { ...vouched, waypoint: '7:the first', ending: waypointOf(1), epoch: 2n }
+  it('continues from what verifies the store', async () => {
+    const held = { ...trusted, waypoint: '7:the first', ending: waypointOf(1), epoch: 2n }
     expect(await readAll(write(chain).root, {}, held)).toMatchObject({
-      vouching: { ...vouched, waypoint: '7:the first' },
+      trustedState: { ...trusted, waypoint: '7:the first' },
     })
   })
 
@@ -152,24 +152,24 @@ describe('a backup', () => {
     expectUntrusted(other, /epoch 0 has the waypoint 0:[0-9a-f]{64}, but the trusted waypoint is 0:abab/)
   })
 
-  it('is read with nothing vouching for it if no waypoint is trusted, and says so once', async () => {
+  it('is read with nothing verifying it if no waypoint is trusted, and says so once', async () => {
     const { root, snapshot } = write(chain)
     const outcome = await readAll(root, {})
-    expect(outcome).toMatchObject({ given: chain.records.length, vouching: undefined, error: undefined })
+    expect(outcome).toMatchObject({ given: chain.records.length, trustedState: undefined, error: undefined })
     expect(outcome.notices).toEqual([
       expect.stringContaining(`the signatures of the ledger in ${root} are not verified`),
     ])
     expect(outcome.notices[0]).toContain(waypointOf(0))
     expect((await readAll(snapshot, {})).notices.length).toBe(1)
     const silent = await readAll(root, { unsigned: true })
-    expect(silent).toMatchObject({ given: chain.records.length, vouching: undefined, notices: [] })
+    expect(silent).toMatchObject({ given: chain.records.length, trustedState: undefined, notices: [] })
   })
 
   it('that holds nothing but ends of epochs proves their validators', async () => {
     const root = mkdtempSync(join(folder, 'endings-'))
     writeEndings(root, endings)
     const options = { endingsAlone: true, waypoints: [waypointOf(0)] }
-    expect((await readAll(root, options)).vouching).toMatchObject({
+    expect((await readAll(root, options)).trustedState).toMatchObject({
       epoch: BigInt(EPOCH + 1),
       ending: waypointOf(EPOCH),
     })
@@ -194,8 +194,8 @@ describe.skipIf(!hasSharedData)('the made-up ledger of ../shared (skipped withou
     '0:576f7b9c49d70e5d08da6278068fe401e8ad1441ea89a522d9295e219b8d7966',
     '124:dcc6fcdda83656dd918d2428143a162d34b47b717c4b1e5a2bacbcf5fbef16c2',
   ])('is signed from its waypoint %s on', async (waypoint) => {
-    const { given, error, vouching } = await readAll(made, { waypoints: [waypoint] })
+    const { given, error, trustedState } = await readAll(made, { waypoints: [waypoint] })
     expect([given, error]).toEqual([248, undefined])
-    expect(vouching).toMatchObject({ waypoint, ending: expect.stringMatching(/^217:/), epoch: 8n })
+    expect(trustedState).toMatchObject({ waypoint, ending: expect.stringMatching(/^217:/), epoch: 8n })
   })
 })

@@ -2,15 +2,15 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import {
   computeWaypoint,
   ENDINGS_AT_ONCE,
-  EpochHistory,
+  EpochChangeVerifier,
   type LedgerHasher,
   readLedgerInfo,
   type SignedLedgerInfo,
   type SignedPower,
   versionOfWaypoint,
 } from '@ledger-state/proof'
-import type { Vouching } from '@ledger-state/records'
-import { type PackedEnding, packEnding } from '@ledger-state/records/epoch-change'
+import type { TrustedState } from '@ledger-state/records'
+import { type PackedEpochChange, packEnding } from '@ledger-state/records/epoch-change'
 import { pMapIterable } from 'p-map'
 import { atPlace, epochsMissing, noTrustedEnding, verificationFailed } from '../errors.js'
 import {
@@ -26,7 +26,7 @@ import { atFile, atRecord } from '../files/backup-place.js'
 import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 import { loadBls } from '../signatures/load-bls.js'
-import type { SignedPoint } from './vouching.js'
+import type { SignedVersion } from './trusted-state.js'
 
 interface PlacedEnding {
   readonly info: SignedLedgerInfo
@@ -38,7 +38,7 @@ interface PlacedEnding {
   readonly listed: string | undefined
 }
 
-interface BelievedEnding {
+interface VerifiedEpochChange {
   readonly ending: PlacedEnding
   readonly power: SignedPower | undefined
 }
@@ -47,18 +47,18 @@ interface BelievedEnding {
  * The epochs of a backup whose validators follow from trusted waypoints. It reads each end of an epoch once, and only
  * when a ledger info needs it. So callers must ask about ledger infos in the order of their epochs.
  */
-export class TrustedEpochs {
+export class VerifiedEpochs {
   readonly #storage: BackupStorage
   readonly #entries: readonly EpochEndingEntry[]
   readonly #hasher: LedgerHasher
-  readonly #history: EpochHistory
+  readonly #history: EpochChangeVerifier
   readonly #waypoints: readonly string[]
   /** The waypoint at which the reading of endings began; undefined while only a ledger info with a waypoint was checked. */
   #began: string | undefined
   #endings: AsyncGenerator<PlacedEnding> | undefined
   /** An ending that was read and is not needed yet. */
   #ahead: PlacedEnding | undefined
-  #packed: PackedEnding[] = []
+  #packed: PackedEpochChange[] = []
   /** The newest ending that was packed. */
   #lastPacked: PlacedEnding | undefined
 
@@ -71,10 +71,10 @@ export class TrustedEpochs {
     storage: BackupStorage,
     hasher: LedgerHasher,
     waypoints: readonly string[],
-  ): Promise<TrustedEpochs> {
+  ): Promise<VerifiedEpochs> {
     const { endings } = await readBackupMetadata(storage)
     const bls = await loadBls()
-    return new TrustedEpochs(storage, endings, hasher, new EpochHistory(hasher, bls, waypoints), waypoints)
+    return new VerifiedEpochs(storage, endings, hasher, new EpochChangeVerifier(hasher, bls, waypoints), waypoints)
   }
 
   /** The waypoint of the first ending in a backup, for people to compare; undefined if it has none. */
@@ -88,7 +88,7 @@ export class TrustedEpochs {
     storage: BackupStorage,
     entries: readonly EpochEndingEntry[],
     hasher: LedgerHasher,
-    history: EpochHistory,
+    history: EpochChangeVerifier,
     waypoints: readonly string[],
   ) {
     this.#storage = storage
@@ -103,7 +103,7 @@ export class TrustedEpochs {
    * @param path the file of the ledger info, for messages
    * @throws `untrusted`; `invalid_backup` naming file and record of an ending that does not parse
    */
-  async expectSigned(path: string, info: SignedLedgerInfo): Promise<Vouching> {
+  async expectSigned(path: string, info: SignedLedgerInfo): Promise<TrustedState> {
     if (!this.#history.hasWaypointAt(info.version)) await this.#advance(info)
     const power = atFile(path, `the ledger info of version ${info.version}`, () => this.#history.expectSigned(info))
     const waypoint = this.#began ?? this.#waypointAt(info.version)
@@ -112,13 +112,13 @@ export class TrustedEpochs {
 
   /**
    * Checks all endings of the backup, from the earliest trusted waypoint among them.
-   * @returns the vouching for the newest epoch whose validators are known
+   * @returns the trusted state of the newest epoch whose validators are known
    * @throws as `expectSigned`
    */
-  async believeAll(): Promise<Vouching> {
+  async verifyAll(): Promise<TrustedState> {
     const earliest = [...this.#waypoints].sort((a, b) => (versionOfWaypoint(a) < versionOfWaypoint(b) ? -1 : 1))
     this.#begin(earliest)
-    await this.#believeWhile(() => true)
+    await this.#verifyWhile(() => true)
     const ending = this.#history.newestWaypoint!
     return { waypoint: this.#began!, ending, epoch: this.#history.epoch!, power: undefined }
   }
@@ -126,22 +126,22 @@ export class TrustedEpochs {
   /**
    * Checks the endings up to a version. It continues after the last checked ending or, at first, at the latest waypoint
    * that is early enough.
-   * @param above version above which endings are yielded, each with its vouching
+   * @param above version above which endings are yielded, each with its trusted state
    * @throws as `expectSigned`
    */
-  async *believeUpTo(above: bigint, upTo: bigint): AsyncGenerator<SignedPoint> {
+  async *verifyUpTo(above: bigint, upTo: bigint): AsyncGenerator<SignedVersion> {
     if (this.#history.epoch === undefined) this.#begin(this.#latestFirst((version) => version <= upTo))
     const isWithin = ({ info }: PlacedEnding) => info.version <= upTo
-    for await (const { ending, power } of this.#believing(isWithin)) {
+    for await (const { ending, power } of this.#verifying(isWithin)) {
       const { epoch, version, accumulatorRoot } = ending.info
       if (version <= above) continue
-      const vouching = { waypoint: this.#began!, ending: this.#history.newestWaypoint!, epoch, power }
-      yield { version, accumulatorRoot, vouching }
+      const trustedState = { waypoint: this.#began!, ending: this.#history.newestWaypoint!, epoch, power }
+      yield { version, accumulatorRoot, trustedState }
     }
   }
 
   /** The endings that were checked since the last call, in order, for a store to keep. */
-  takeEndings(): readonly PackedEnding[] {
+  takeEndings(): readonly PackedEpochChange[] {
     const taken = this.#packed
     this.#packed = []
     return taken
@@ -152,7 +152,7 @@ export class TrustedEpochs {
     if (this.#history.epoch === undefined) {
       this.#begin(this.#latestFirst((candidate) => candidate < version))
     }
-    await this.#believeWhile((ending) => ending.info.epoch < epoch)
+    await this.#verifyWhile((ending) => ending.info.epoch < epoch)
     const known = this.#history.epoch
     if (known === undefined || known < epoch) throw epochsMissing(this.#storage.root, known, epoch)
   }
@@ -176,12 +176,12 @@ export class TrustedEpochs {
     throw noTrustedEnding(this.#storage.root, this.#waypoints)
   }
 
-  async #believeWhile(isNeeded: (ending: PlacedEnding) => boolean): Promise<void> {
-    for await (const _ of this.#believing(isNeeded));
+  async #verifyWhile(isNeeded: (ending: PlacedEnding) => boolean): Promise<void> {
+    for await (const _ of this.#verifying(isNeeded));
   }
 
   /** Checks endings for as long as they are needed. */
-  async *#believing(isNeeded: (ending: PlacedEnding) => boolean): AsyncGenerator<BelievedEnding> {
+  async *#verifying(isNeeded: (ending: PlacedEnding) => boolean): AsyncGenerator<VerifiedEpochChange> {
     let batch: PlacedEnding[] = []
     for (;;) {
       this.#ahead ??= (await this.#endings?.next())?.value ?? undefined
@@ -189,16 +189,16 @@ export class TrustedEpochs {
       batch.push(this.#ahead)
       this.#ahead = undefined
       if (batch.length === ENDINGS_AT_ONCE) {
-        yield* this.#believe(batch)
+        yield* this.#verify(batch)
         batch = []
       }
     }
-    yield* this.#believe(batch)
+    yield* this.#verify(batch)
   }
 
-  #believe(endings: readonly PlacedEnding[]): BelievedEnding[] {
+  #verify(endings: readonly PlacedEnding[]): VerifiedEpochChange[] {
     try {
-      const powers = this.#history.believe(endings.map(({ info }) => info))
+      const powers = this.#history.verify(endings.map(({ info }) => info))
       for (const ending of endings) this.#expectListed(ending)
       for (const ending of endings) this.#pack(ending)
       return endings.map((ending, at) => ({ ending, power: powers[at] }))
