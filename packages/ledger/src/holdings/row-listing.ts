@@ -3,7 +3,7 @@ import type { StateView } from '@ledger-state/engine'
 import { HOLDINGS_PREFIX_LENGTH, type HoldingsFamily, holdingsPrefix } from '@ledger-state/records'
 
 /** Most rows of the index that one page reads. A page that omits items may end before its limit. */
-export const MOST_ROWS = 10_000
+const MOST_ROWS = 10_000
 
 /** Start and end of a page of holdings. */
 export interface HoldingsPageOptions {

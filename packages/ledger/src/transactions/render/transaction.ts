@@ -109,7 +109,7 @@ function kindOfPayload(payload: Payload): string {
 }
 
 /** The nonce of a payload; undefined if the transaction has a sequence number. */
-export function nonceOf(payload: Payload): bigint | undefined {
+function nonceOf(payload: Payload): bigint | undefined {
   return payload.kind === 'versioned' || payload.kind === 'encrypted' ? payload.extraConfig.nonce : undefined
 }
 
@@ -152,6 +152,6 @@ function eventsToJson(context: RenderContext, whole: WholeTransaction): string {
 }
 
 /** The events of a transaction. @throws `invalid_bcs` */
-export function eventsOf({ events }: Pick<WholeTransaction, 'events'>): Iterable<ContractEvent> {
+function eventsOf({ events }: Pick<WholeTransaction, 'events'>): Iterable<ContractEvent> {
   return readBcsList(new ByteReader(events), readEvent)
 }
