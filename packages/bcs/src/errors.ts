@@ -25,7 +25,7 @@ export function invalidJson(why: string, line: number, column: number): BcsError
   return new LedgerStateError('invalid_json', `${why} at line ${line} column ${column}`, { line, column })
 }
 
-/** Error of a value that does not fit its layout. The caller clips what `why` quotes. */
+/** Error of a value that does not fit its layout. The caller clips quotations in `why`. */
 export function invalidValue(why: string): BcsError {
   return new LedgerStateError('invalid_value', why)
 }

@@ -1,7 +1,7 @@
 import type { Layout, LayoutField } from '../src/layout/layout.ts'
 
 /**
- * Prints a value as JSON: a second reader of BCS for tests, simple, slow, and written from the table of formats alone.
+ * Prints a value as JSON: a second reader of BCS for tests, simple, slow, and written only from the table of formats.
  * It builds a tree and prints it by JSON.stringify. Undefined if the bytes are not a value of the layout.
  */
 export function referenceBytesToJson(layout: Layout, bytes: Uint8Array): string | undefined {

@@ -7,8 +7,8 @@ export interface BackoffOptions {
 }
 
 /**
- * Counts failures in a row, and says how long to wait after each: twice as long as after the one before, up to a bound. A
- * random half of each pause is left out, so that callers that failed together do not come back together.
+ * Counts failures in a row, and says how long to wait after each: twice as long as after the previous one, up to a
+ * bound. A random half of each pause is left out, so that callers that failed together do not retry together.
  *
  * No library does this for us: p-retry runs one function again, and most callers here are streams and lists of servers,
  * which start counting anew after any progress, announce the length of the pause, and wait for as long as `Retry-After`
@@ -37,7 +37,7 @@ export class Backoff {
 
   /**
    * Counts a failure, and answers the milliseconds to wait.
-   * @param atLeastMs what the other side asked for, 0 by default; this alone may exceed the longest pause
+   * @param atLeastMs the pause that the other side asked for, 0 by default; only this may exceed the longest pause
    */
   next(atLeastMs = 0): number {
     const { firstMs, longestMs } = this.#options

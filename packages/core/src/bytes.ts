@@ -1,4 +1,4 @@
-// Exports what the format packages do with bytes, on any runtime.
+// Byte operations of the format packages, for any runtime.
 export {
   allocateBytes,
   bytesToHexDigits,

@@ -1,6 +1,6 @@
 import { type FieldsOf, LedgerStateError } from './error.js'
 
-/** An error's text, its fields, and its cause. An error without fields and cause is its text alone. */
+/** An error's text, its fields, and its cause. An error without fields and cause is written as its text. */
 type ErrorParts<Code extends string> =
   | (Record<never, never> extends FieldsOf<Code> ? string : never)
   | readonly [text: string, fields: FieldsOf<Code>, cause?: unknown]

@@ -70,8 +70,8 @@ function syncIfReadable(folder: string): void {
 
 /**
  * Gives a complete file, or a folder of complete files, its name. A loss of power then leaves the old name or the new
- * one with the whole content. If a sync fails, it is not known what is on disk, and a second sync would not report it.
- * So nothing is left then, neither the draft nor the file.
+ * one with the whole content. If a sync fails, the content on disk is unknown, and a second sync would not report it.
+ * Both the draft and the file are then deleted.
  */
 export function moveDurablyNow(draft: string, path: string): void {
   let place = draft
@@ -100,7 +100,7 @@ export async function moveDurably(draft: string, path: string): Promise<void> {
   }
 }
 
-/** Writes a file with a draft beside it, so that the file always has its old content or its new one. */
+/** Writes a draft next to the file and renames it, so that the file always has its old content or its new one. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   const draft = `${path}.part`
   await writeFile(draft, content)
@@ -133,7 +133,7 @@ function isSynced(entry: Dirent): boolean {
   return entry.isFile() || entry.isDirectory()
 }
 
-/** Folders whose names a move changes, the new one first. */
+/** Folders that a move changes, the target first. */
 function parentsOf(draft: string, path: string): ReadonlySet<string> {
   return new Set([dirname(resolve(path)), dirname(resolve(draft))])
 }

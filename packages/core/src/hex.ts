@@ -8,8 +8,8 @@ export function bytesToHex(bytes: Uint8Array): string {
 }
 
 /**
- * Describes the first character from `start` on that is not a hex digit, and its position from there. There must be
- * one.
+ * Describes the first character at or after `start` that is not a hex digit, and its position relative to `start`.
+ * There must be one.
  */
 export function badHexDigit(text: string, start: number): string {
   let at = start

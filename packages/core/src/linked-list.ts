@@ -9,10 +9,9 @@ interface ListLink<T> extends Link<T> {
 }
 
 /**
- * A list in order of arrival, each member of which can leave at any time. It is for members that come and go with every
- * request: V8 rebuilds the table of a long-lived Set or Map in the old generation again and again, and whatever an
- * abandoned table refers to, such as sockets and all that they lead to, stays until the next collection of that
- * generation.
+ * A list in order of arrival. Each member can leave at any time. It is for members that come and go with every request:
+ * V8 rebuilds the table of a long-lived Set or Map in the old generation again and again, and whatever an abandoned
+ * table refers to, such as sockets and all that they lead to, stays until the next collection of that generation.
  */
 export class LinkedList<T> {
   #first: ListLink<T> | undefined

@@ -2,8 +2,8 @@
 const LONGEST_NAME = 64
 
 /**
- * The known name that was most likely meant by `name`: one that differs by a slip or two without regard to case,
- * hyphens and underscores, or one whose last word is `name`. Undefined if there is none.
+ * The known name that `name` most likely means: it differs by one or two typing errors, ignoring case, hyphens and
+ * underscores, or its last word is `name`. Undefined if there is none.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > LONGEST_NAME) return undefined

@@ -10,13 +10,13 @@ const NOTED_KEYS = 8_192
 const HASHED_CHARACTERS = 64
 
 /**
- * A cache bounded by the size of what it holds, in a unit that the caller chooses, such as bytes. Entries stand in two
- * generations, each of half the capacity. A hit moves an entry to the young generation; when that is full, it becomes
- * the old one, and what was still in the old one is evicted. Unlike a strict order of use, this adds almost nothing to
- * the look-up of a hit. An entry above `largestEntry` is not kept.
+ * A cache bounded by the total size of its entries, in a unit that the caller chooses, such as bytes. It has two
+ * generations, each with half the capacity. A hit moves an entry to the young generation. When the young generation is
+ * full, it becomes the old one, and the entries of the previous old generation are evicted. Unlike strict LRU, this
+ * adds almost nothing to the cost of a hit. An entry above `largestEntry` is not kept.
  *
- * Once a generation was filled, a new key is noted the first time and kept the second: keys that come once evict nothing,
- * and what was made for them dies young, which costs the garbage collector almost nothing.
+ * Once a generation has been full, a new key is recorded at its first use and kept at its second. Keys used once evict
+ * nothing, and their values die young, which costs the garbage collector almost nothing.
  * @example
  * ```ts
  * import { SizedCache } from '@ledger-state/core'
@@ -53,7 +53,7 @@ export class SizedCache<V extends {}> {
     return this.#misses
   }
 
-  /** Size of all entries; never above the capacity. An entry that stands in both generations counts twice. */
+  /** Size of all entries; never above the capacity. An entry in both generations counts twice. */
   get size(): number {
     return this.#youngSize + this.#oldSize
   }
@@ -120,8 +120,8 @@ export class SizedCache<V extends {}> {
 }
 
 /**
- * FNV-1a over some of the characters. Of two keys with the same hash, the second is kept one time too early, and
- * nothing else happens.
+ * FNV-1a over some of the characters. If two keys collide, the second is kept at its first use instead of its second.
+ * That is harmless.
  */
 function hashOf(key: string): number {
   const step = Math.ceil(key.length / HASHED_CHARACTERS)

@@ -2,7 +2,7 @@ import { bytesToHexDigits, clip, declareErrors, LedgerStateError } from '@ledger
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
-    /** `offset` of a transaction in its chunk; `epoch` whose end has another waypoint than is listed. */
+    /** `offset` of a transaction in its chunk; `epoch` that ends with another waypoint than the listed one. */
     verification_failed: { readonly offset?: number; readonly epoch?: bigint }
     /** `epoch` that is not proven; `option` of the source that would make it so. */
     untrusted: { readonly epoch?: bigint; readonly option?: string }

@@ -1,7 +1,7 @@
 import { ByteReader } from '@ledger-state/core'
 import type { ValueMetadata } from '@ledger-state/type-tag'
 
-/** What a write carries in addition to its value. */
+/** The data of a write in addition to its value. */
 export interface ValueNote {
   readonly metadata: ValueMetadata | undefined
   /** Whether the source said that the write created the key. False if the source does not say such things. */
@@ -11,7 +11,7 @@ export interface ValueNote {
 // The annotation of a value in a store, 1 to 29 bytes, mostly 1 or 7 to 9:
 //   varint: code of the slot deposit × 4 + 2 if there is a bytes deposit + 1 for a creation
 //   | varint, only if there is one: code of the bytes deposit
-//   | creation time, microseconds from BASE_TIME on, as few bytes as it needs, little-endian
+//   | creation time, microseconds since BASE_TIME, as few bytes as it needs, little-endian
 // An annotation of the one byte 1 is a creation without metadata.
 
 /**
@@ -35,7 +35,7 @@ export function noteToAnnotation({ metadata, isCreation }: ValueNote): Uint8Arra
 const SLOT_DEPOSIT_NUMBERS = SLOT_DEPOSITS.map(Number)
 const BYTE_DEPOSIT_NUMBER = Number(BYTE_DEPOSIT)
 const BASE_TIME_NUMBER = Number(BASE_TIME)
-/** Bound of deposits whose codes are exact as JavaScript numbers. */
+/** Bound below which the codes of deposits are exact as JavaScript numbers. */
 const SHORT_DEPOSIT = 2 ** 48
 
 /**

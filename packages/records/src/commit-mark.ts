@@ -30,9 +30,8 @@ export interface ResumeToken {
   /** `WritesHash` at the newest version. Undefined in stores that `engine.commit` began without one. */
   readonly writesHash: Uint8Array | undefined
   /**
-   * `WritesHash` that a store of the whole ledger would have, in a store that keeps a slice. It is computed from a
-   * snapshot of such a store on, or from the version on at which a feed of it was first followed. Undefined before, and
-   * in stores that keep everything.
+   * In a store that keeps a slice: the `WritesHash` of a store of the whole ledger. It is known after a snapshot of
+   * such a store was imported, or once its feed is followed. Undefined before that, and in stores that keep everything.
    */
   readonly wholeHash: Uint8Array | undefined
 }

@@ -35,7 +35,7 @@ export function packEnding(epoch: bigint, bytes: Uint8Array, previous: Uint8Arra
 
 /**
  * Unpacks the end of an epoch.
- * @param previous what this function returned for the epoch before; undefined for the first that is kept
+ * @param previous the result of this function for the previous epoch; undefined for the first one kept
  * @throws `untrusted`
  */
 export function unpackEnding({ epoch, packed }: PackedEpochChange, previous: Uint8Array | undefined): Uint8Array {

@@ -1,6 +1,6 @@
 import { LedgerStateError } from '@ledger-state/core'
 
-/** Codes of records that cannot be read, besides `invalid_bcs` of `@ledger-state/core`. */
+/** Codes of records that cannot be read, in addition to `invalid_bcs` of `@ledger-state/core`. */
 export type RecordErrorCode = 'untrusted'
 
 export function badEpochChange(epoch: bigint, why: string): LedgerStateError<RecordErrorCode> {

@@ -1,16 +1,13 @@
 import { compareBytes } from '@ledger-state/core/bytes'
 import { beginsWith, textBytes } from './magic.js'
 
-/**
- * Beginning of the mark of an import of a slice. The digest of what is asked for follows, and then the mark of the
- * source.
- */
+/** Beginning of the mark of an import of a slice. The digest of the slice follows, then the mark of the source. */
 const MAGIC = textBytes('LSSLICE\0')
 const DIGEST_LENGTH = 32
 /** Beginning of the mark of an import without an index of holdings. The mark that an import with one has follows. */
 const WITHOUT_HOLDINGS = textBytes('LSNOHOLD')
 
-/** What an import keeps. */
+/** The kind of an import. */
 export interface ImportedPart {
   /** Digest of the slice; undefined if everything is kept. */
   readonly digest: Uint8Array | undefined
@@ -18,7 +15,7 @@ export interface ImportedPart {
   readonly hasHoldings: boolean
 }
 
-/** The mark of an import: the mark of the source, if it has given a part, and what is kept. */
+/** The mark of an import: the mark of the source, once it has delivered a part, and the kind of the import. */
 export function markOfImport(
   source: Uint8Array | undefined,
   { digest, hasHoldings }: ImportedPart,

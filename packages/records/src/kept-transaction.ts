@@ -18,7 +18,7 @@ export const TRANSACTION_KINDS = [
 /** Kind of the transaction that made a version: one of `TRANSACTION_KINDS`. */
 export type TransactionKind = (typeof TRANSACTION_KINDS)[number]
 
-/** What a store keeps of the transaction that made a version. */
+/** The stored part of the transaction of a version. */
 export interface KeptTransaction {
   readonly kind: TransactionKind
   /** Hash of the transaction, 32 bytes. */
@@ -86,9 +86,7 @@ function encodedFunction(text: string, functions: SizedCache<Uint8Array> | undef
   return bytes
 }
 
-/**
- * Decodes what `transactionToBytes` made. Undefined if the bytes are something else, as those of a hostile feed may be.
- */
+/** Decodes the bytes of `transactionToBytes`. Undefined for any other bytes, such as from a hostile feed. */
 export function bytesToTransaction(bytes: Uint8Array): KeptTransaction | undefined {
   const head = bytes[0] ?? KIND_BITS
   const kind = TRANSACTION_KINDS[head & KIND_BITS]

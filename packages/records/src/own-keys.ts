@@ -11,8 +11,8 @@ import { decodeMember, encodeMember, type MemberKind } from './slice/member.js'
 import { decodeValueType, encodeValueType } from './slice/value-type.js'
 import { STORED_TRANSACTION } from './whole-transaction.js'
 
-// Keys under which stores keep what belongs to a ledger and is not state of its chain. Their first byte begins no state
-// key, so reads of state do not find them. Prunes, truncations and replicas treat them as all other keys.
+// Keys of a store's own records, which are not state of the chain. No state key starts with their first byte, so reads
+// of state do not find them. Prunes, truncations and replicas treat them like all other keys.
 
 const OWN = 0xfe
 
@@ -304,7 +304,7 @@ export const CHECKPOINT_KEY = KEY_FAMILIES.checkpoint.prefix
 /** Prefix of the keys of ends of epochs: see `epochEndingKey`. */
 export const EPOCH_ENDING_PREFIX = KEY_FAMILIES.epochEnding.prefix
 
-/** Key of the end of an epoch whose signatures the store has checked. */
+/** Key of an epoch change with verified signatures. */
 export function epochEndingKey(epoch: bigint): Uint8Array {
   const key = withSuffixLength(EPOCH_ENDING_PREFIX, U64_LENGTH)
   new DataView(key.buffer).setBigUint64(EPOCH_ENDING_PREFIX.length, epoch)
@@ -334,7 +334,7 @@ const TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION
 
 /**
  * Key under which a version writes the transaction that made it (`transactionToBytes`). Other versions share the key:
- * what is found there is of this version only if this version wrote it.
+ * the record belongs to this version only if this version wrote it.
  */
 export function transactionKey(version: bigint): Uint8Array {
   return TRANSACTION_KEYS[Number(version % BigInt(TRANSACTION_LANES))]!
@@ -362,8 +362,8 @@ export function wholeTransactionKey(version: bigint): Uint8Array {
 }
 
 /**
- * Key that the version of a transaction with this hash writes. About one in a million of other versions writes it, too:
- * the store has at most that many of these keys, so those of pruned versions take little.
+ * Key that the version of a transaction with this hash writes. About one in a million other versions writes the same
+ * key: a store has at most a million of these keys, so the keys of pruned versions take little space.
  */
 export function transactionHashKey(hash: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.transactionHash.prefix, Uint8Array.of(hash[0]!, hash[1]!, hash[2]! & 0xf0))
@@ -409,7 +409,7 @@ export function eventTypeKey(type: Uint8Array): Uint8Array {
 }
 
 /**
- * Key of the definition of a slice. Only stores that keep a slice of their ledger have it, from their first version on.
+ * Key of the definition of a slice. Only stores that keep a slice of their ledger have it, since their first version.
  */
 export const SLICE_KEY = KEY_FAMILIES.slice.prefix
 
@@ -455,7 +455,7 @@ export function sliceTypeNumberOf(key: Uint8Array): number | undefined {
   return new DataView(key.buffer, key.byteOffset).getUint32(SLICE_TYPE_PREFIX.length)
 }
 
-/** Key under which a slice counts what it left out. */
+/** Key of the counts of the data that a slice leaves out. */
 export const SLICE_LEFT_OUT_KEY = KEY_FAMILIES.sliceLeftOut.prefix
 
 /** Whether a key is `SLICE_LEFT_OUT_KEY`. */
@@ -465,7 +465,7 @@ export function isSliceLeftOutKey(key: Uint8Array): boolean {
 
 /**
  * Whether a slice can note that a version deletes a key. The key of the note is 2 bytes longer, and must not be too
- * long for a store. Without the note, a store has no trace of the deletion of what it never had.
+ * long for a store. Without the note, a store has no trace of the deletion of a key that it never had.
  */
 export function canNoteDeletion(key: Uint8Array): boolean {
   return key.length <= KEY_FAMILIES.sliceDeletion.suffixLength[1]
@@ -480,7 +480,7 @@ const SLICE_TAGS = new Set(
   Object.entries(KEY_FAMILIES).flatMap(([name, { prefix }]) => (name.startsWith('slice') ? [prefix[1]!] : [])),
 )
 
-/** Whether a key holds what a slice keeps, deletes or left out. */
+/** Whether a key is a record of a slice: its members, deletions or counts of omitted data. */
 export function isSliceKey(key: Uint8Array): boolean {
   return key[0] === OWN && SLICE_TAGS.has(key[1]!)
 }
@@ -496,12 +496,12 @@ export function isHoldingsKey(key: Uint8Array): boolean {
   return key[0] === OWN && key[1]! >= FIRST_HOLDINGS_TAG && key[1]! <= LAST_HOLDINGS_TAG
 }
 
-/** Whether a key of the index of holdings says what is held, and not what has ended. */
+/** Whether a key of the index of holdings is about a current holding, not an ended one. */
 export function isRowOfHeld(key: Uint8Array): boolean {
   return isHoldingsKey(key) && key[1]! > FIRST_HOLDINGS_TAG && key[1]! < KEY_FAMILIES.endedStore.prefix[1]!
 }
 
-/** Families of the index of holdings whose keys are two names, the first of which is an address or a hash. */
+/** Families of the index of holdings whose keys are two names; the first is an address or a hash. */
 export type HoldingsFamily =
   | 'ownedObject'
   | 'ownedStore'
@@ -523,7 +523,7 @@ export function holdingsPrefix(family: HoldingsFamily, first: Uint8Array): Uint8
   return withSuffix(KEY_FAMILIES[family].prefix, first)
 }
 
-/** Key of the index of holdings: a `holdingsPrefix`, and what it has. */
+/** Key of the index of holdings: a `holdingsPrefix`, and the item. */
 export function holdingsKey(
   family: Exclude<HoldingsFamily, 'endedStore' | 'endedCoin'>,
   first: Uint8Array,

@@ -20,7 +20,7 @@ const ACCESS_PATH = 0
 const ADDRESS_END = STATE_KEY_ADDRESS_AT + 32
 const NOTHING = new Uint8Array(0)
 
-/** Sender of a user's transaction, and what protects it from being replayed. */
+/** Sender of a user's transaction, and its sequence number or nonce, which prevents replay. */
 export interface SentTransaction {
   readonly sender: Uint8Array
   readonly protection: { readonly kind: 'sequence_number' | 'nonce'; readonly number: bigint }
@@ -89,7 +89,7 @@ function eventWrites(events: Uint8Array): Iterable<Write> {
     if (!found.has(typeName)) found.set(typeName, [eventTypeKey(type), NOTHING])
     if (!key) continue
     const streamKey = eventStreamKey(key.address, key.creationNumber)
-    // A type in BCS never begins with fe, so these names differ from those of types.
+    // A type in BCS never begins with fe, so these names differ from the names of types.
     found.set(bytesToHexDigits(streamKey), [streamKey, KEY_FAMILIES.eventStream.codec.encode(key.sequenceNumber)])
   }
   return found.values()

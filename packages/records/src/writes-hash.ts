@@ -9,7 +9,7 @@ const U64 = 8
 const DELETED = 0xffff_ffff
 
 /**
- * A running hash over all that a store was given, from its first version on. If two stores have the same hash at a
+ * A running hash over everything committed to a store since its first version. If two stores have the same hash at a
  * version, they began with the same version and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a
  * version is u64 number · u8 1 and u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for
  * each, in the order of the keys, u32 length of the key · key · u32 length of the value, ffffffff for a deletion ·
@@ -26,7 +26,7 @@ export class WritesHash {
     this.#hash = Buffer.from(hash)
   }
 
-  /** Begins the hash of a store whose first version is this one. */
+  /** Starts the hash of a store with its first version. */
   static begin(version: bigint): WritesHash {
     const start = Buffer.alloc(U64)
     start.writeBigUInt64BE(version)

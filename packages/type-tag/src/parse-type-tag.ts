@@ -14,7 +14,7 @@ export const MAX_TYPE_TEXT_LENGTH = 65_536
  * address = "0" ("x" | "X") hexdigit{1..64}
  * name    = letter { letter | digit | "_" | "$" } | "_" ( letter | digit | "_" | "$" )+
  * ```
- * Spaces, tabs, LF, CR and FF may stand between any two tokens.
+ * Spaces, tabs, LF, CR and FF may appear between any two tokens.
  * @throws `invalid_type_tag` with `fields.offset` in UTF-16 units
  * @example
  * ```ts

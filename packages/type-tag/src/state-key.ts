@@ -23,7 +23,7 @@ const NATIVE_POSITION_LENGTH = 1 + 3 * ADDRESS_LENGTH
 export const STATE_KEY_ADDRESS_AT = 1
 const PATH_LENGTH_AT = STATE_KEY_ADDRESS_AT + ADDRESS_LENGTH
 
-/** What a state key names. Addresses and handles are 32 bytes. */
+/** A decoded state key. Addresses and handles are 32 bytes. */
 export type StateKey =
   | { readonly kind: 'module'; readonly address: Uint8Array; readonly name: string }
   | { readonly kind: 'resource'; readonly address: Uint8Array; readonly tag: StructTag }
@@ -63,12 +63,12 @@ export function resourceKey(address: Uint8Array, tag: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE, tag))
 }
 
-/** The key of a resource group, whose value holds its members. */
+/** The key of a resource group. Its value holds the members. */
 export function resourceGroupKey(address: Uint8Array, group: StructTag): Uint8Array {
   return accessPathKey(address, structPath(PATH_RESOURCE_GROUP, group))
 }
 
-/** Whether a well-formed key is that of a module. */
+/** Whether a well-formed key is a module's key. */
 export function isModuleKey(key: Uint8Array): boolean {
   if (key[0] !== ACCESS_PATH || key.length <= PATH_LENGTH_AT) return false
   const reader = new ByteReader(key, PATH_LENGTH_AT)

@@ -1,6 +1,6 @@
 import { type ByteReader, ByteWriter } from '@ledger-state/core'
 
-// What a chain keeps with a value: see docs/ledger-formats.md, "Write sets".
+// Metadata that a chain keeps with a value: see docs/ledger-formats.md, "Write sets".
 //   metadata (BCS): u8 0, u64 deposit, u64 creation time | u8 1, u64 slot deposit, u64 bytes deposit, u64 creation time
 
 /** Metadata of a value, in microseconds and octas. */
@@ -13,7 +13,7 @@ export interface ValueMetadata {
   readonly creationTimeUsec: bigint
 }
 
-/** A value of the state with what the chain keeps of it. */
+/** A value of the state with its metadata. */
 export interface StateValue {
   readonly value: Uint8Array
   /** Metadata of the value; undefined if the chain keeps none. */

@@ -88,7 +88,7 @@ export function readStructTag(reader: ByteReader, depth = 0): StructTag {
 }
 
 /**
- * Moves past a type tag, whose names need not be UTF-8. It takes a third of the time of reading the tag.
+ * Skips a type tag. Its names need not be UTF-8. This takes a third of the time of reading the tag.
  * @throws `invalid_bcs`
  */
 export function skipTypeTag(reader: ByteReader, depth = 0): void {

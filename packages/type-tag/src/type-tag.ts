@@ -48,7 +48,7 @@ export interface FunctionSlot {
   readonly type: TypeTag
 }
 
-/** The type of a function value. It stands in type arguments of stored types and has no text that is parsed. */
+/** The type of a function value. It occurs in type arguments of stored types. The parser accepts no text for it. */
 export interface FunctionTag {
   readonly kind: 'function'
   readonly parameters: readonly FunctionSlot[]
@@ -118,7 +118,7 @@ function abilitiesToText(abilities: number): string {
   return names.length === 0 ? '' : ` has ${names.join(' + ')}`
 }
 
-/** Number of types in a tag: itself, and those of its parts. */
+/** Number of types in a tag, including the tag itself. */
 export function typeTagSize(tag: TypeTag): number {
   switch (tag.kind) {
     case 'vector':

@@ -4,8 +4,8 @@ import type { Layout } from '../layout/layout.js'
 // Every reader of values checks counts and tags by these functions.
 
 /**
- * Most elements of a list whose elements take no bytes: the bytes left do not bound their number. Move has no such
- * types, because the verifier refuses a struct without fields.
+ * Most elements of a list of zero-size elements: the remaining bytes do not bound their number. Move has no such types,
+ * because the verifier refuses a struct without fields.
  */
 const MAX_ZERO_SIZED_ELEMENTS = 256
 

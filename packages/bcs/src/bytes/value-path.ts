@@ -24,7 +24,7 @@ function outerPath(segment: string, inner: string | undefined): string {
   return `${outer}${inner.startsWith('[') ? '' : '.'}${inner}`
 }
 
-/** Whether the fault is one of a value, whose fields have its path. */
+/** Whether the error is about a value and has its path in its fields. */
 function isValueFault(error: unknown): error is LedgerStateError<Exclude<BcsErrorCode, 'invalid_json'>> {
   return isLedgerStateError(error, 'invalid_bcs', 'invalid_value', 'unsupported_type', 'type_too_large')
 }

@@ -5,7 +5,7 @@ import { createJsonEncoder } from './json-encoder.js'
 import type { JsonValue } from './json-value.js'
 
 /**
- * Reads and writes the JSON of values of one layout. Bytes must be those of exactly one value. Otherwise the error is
+ * Reads and writes the JSON of values of one layout. Bytes must encode exactly one value. Otherwise the error is
  * `invalid_bcs`, with the path of the fault in `fields.path` and its byte offset in `fields.offset`.
  */
 export interface Codec {
@@ -22,8 +22,8 @@ export interface Codec {
 }
 
 /**
- * Makes a codec of a layout; each call makes a new one. Each direction is compiled at its first use. `traits` are those
- * of the layout, if the caller knows them.
+ * Creates a codec for a layout; each call creates a new one. Each direction is compiled at its first use. `traits` are
+ * the traits of the layout, if the caller knows them.
  * @example
  * ```ts
  * import { codecOf, parseJson } from '@ledger-state/bcs'

@@ -20,7 +20,7 @@ interface CompiledPrinter {
 }
 
 export interface JsonDecoder {
-  /** Prints a value, of which `bytes` must be all bytes, as JSON. A text above `maxBytes` is refused. */
+  /** Prints a value as JSON. `bytes` must be exactly the bytes of the value. A text above `maxBytes` is refused. */
   toText(bytes: Uint8Array, maxBytes?: number): string
   /** Same as `toText`, as UTF-8 in a buffer that the caller owns. */
   toUtf8(bytes: Uint8Array, maxBytes?: number): Uint8Array
@@ -34,9 +34,10 @@ const OUT = new JsonTextWriter()
 
 /**
  * Compiles a layout into functions from the bytes of a value to compact JSON, byte for byte as the reference prints it:
- * members sorted by name, addresses without leading zeros, wide integers as decimal strings. `depth` is that of the
- * layout, if the caller knows it.
- * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of text
+ * members sorted by name, addresses without leading zeros, wide integers as decimal strings. `depth` is the depth of
+ * the layout, if the caller knows it.
+ * @throws (the functions) `invalid_bcs` with `fields.path` and `fields.offset`; `type_too_large` above `maxBytes` of
+ * text
  */
 export function createJsonDecoder(layout: Layout, depth = layoutDepth(layout)): JsonDecoder {
   const context: PrintContext = { texts: new TextTable(), captured: new CapturedBudget() }
@@ -123,8 +124,8 @@ const PRIMITIVE_PRINTERS: Readonly<Record<string, CompiledPrinter>> = {
 }
 
 /**
- * Compiles a printer. `depth` is that of the layout, including the layouts around it: function values bring further
- * layouts.
+ * Compiles a printer. `depth` is the depth of the layout, including the layouts around it: function values have layouts
+ * of their own.
  */
 function compilePrinter(layout: Layout, depth: number, context: PrintContext): JsonPrinter {
   return compileLayout<CompiledPrinter>(layout, (part, inner) => compilePart(part, inner, context, depth)).print
@@ -284,7 +285,7 @@ function compileFields(
   if (variantName !== undefined) members.push({ name: '__variant__', index: -1 })
   members.sort((a, b) => (a.name < b.name ? -1 : 1))
 
-  // Each printed value has a text before it; the member of the variant is text alone.
+  // Each printed value has a text before it; the member of the variant has only the text.
   const order: number[] = []
   const before: Uint8Array[] = []
   let text = '{'
@@ -334,8 +335,8 @@ function printInOrder(print: readonly JsonPrinter[], before: readonly Uint8Array
 }
 
 /**
- * Makes a printer for structs of which all fields but the last have a known size, so that each is found without reading
- * those before it.
+ * Creates a printer for structs in which every field except the last has a known size, so that each field is found
+ * without reading the previous ones.
  */
 function printByOffset(
   compiled: readonly CompiledPrinter[],

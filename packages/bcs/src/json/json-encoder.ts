@@ -27,9 +27,10 @@ type Encoder = (value: JsonValue | undefined, writer: ByteWriter) => void
  * Compiles a layout into a function from a JSON value, in the forms in which clients write keys, to BCS bytes. Each
  * part is compiled when its first value is written: a key may be empty if its type is large. Accepted in addition to
  * the one form of the reference: wide integers as numbers, an `Object` as a plain address, enums in the form in which
- * values are printed (`__variant__`), and both forms of `Option<u8>`. `traits` are those of the layout, if the caller
- * knows them.
- * @throws `unsupported_type` if a part is a signer, a function value or a map; the function: `invalid_value` with `fields.path`
+ * values are printed (`__variant__`), and both forms of `Option<u8>`. `traits` are the traits of the layout, if the
+ * caller knows them.
+ * @throws `unsupported_type` if a part is a signer, a function value or a map; the function: `invalid_value` with
+ * `fields.path`
  */
 export function createJsonEncoder(
   layout: Layout,

@@ -126,14 +126,14 @@ export class JsonTextWriter {
     this.length = start + count
   }
 
-  /** Appends a copy of what was written from `start` to `end`. */
+  /** Appends a copy of the text between `start` and `end`. */
   copyWithin(start: number, end: number): void {
     this.reserve(end - start)
     this.bytes.copyWithin(this.length, start, end)
     this.length += end - start
   }
 
-  /** Moves what was written from `start` on to `target`, and overwrites what stood there. */
+  /** Moves the text after `start` to `target`, and overwrites the previous text there. */
   moveBack(start: number, target: number): void {
     this.bytes.copyWithin(target, start, this.length)
     this.length -= start - target

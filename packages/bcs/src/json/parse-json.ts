@@ -11,7 +11,7 @@ export const MAX_JSON_DEPTH = 128
  */
 const NO_LIMIT = 0x3fff_ffff
 
-/** What `parseJson` refuses beyond texts that are not JSON. */
+/** Limits of `parseJson`, in addition to the JSON syntax. */
 export interface JsonOptions {
   /** Most values in the text: each literal, number, string, array and object counts as one. No limit by default. */
   readonly maxNodes?: number | undefined
@@ -34,13 +34,13 @@ export function parseJson(text: string, options: JsonOptions = {}): JsonValue {
   return new JsonParser(text, options).parseWhole()
 }
 
-/** Range of a value in a text: the units from `start` on, before `end`. */
+/** Range of a value in a text: UTF-16 units from `start` (inclusive) to `end` (exclusive). */
 export interface JsonRange {
   readonly start: number
   readonly end: number
 }
 
-/** A JSON value whose long parts are left out: the lists directly inside the outermost array or object are empty. */
+/** A JSON value without its long parts: the lists directly inside the outermost array or object are empty. */
 export interface JsonOutline {
   readonly value: JsonValue
   /** Ranges of the items of a list that the value leaves empty. */

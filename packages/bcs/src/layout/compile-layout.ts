@@ -2,7 +2,7 @@ import type { Layout } from './layout.js'
 
 /**
  * Compiles a layout part by part. `compile` gets a part, and a function that returns the parts inside it, compiled. A
- * part that stands in several places is compiled once, so work and memory are proportional to `layoutSize`.
+ * part used in several places is compiled once, so work and memory are proportional to `layoutSize`.
  */
 export function compileLayout<T>(layout: Layout, compile: (part: Layout, inner: (part: Layout) => T) => T): T {
   const compiled = new Map<Layout, T>()

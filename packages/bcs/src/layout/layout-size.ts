@@ -23,9 +23,9 @@ function partOfField(field: LayoutField): Layout {
 }
 
 /**
- * Number of nodes that a layout holds in memory: one for each layout, field and variant in it. A layout that stands in
- * several places counts once. A layout takes about 100 bytes of heap for a node; its codec takes about 250 more once it
- * has printed a value, and about 150 more once it has read one from JSON.
+ * Number of nodes that a layout holds in memory: one for each layout, field and variant in it. A layout used in several
+ * places counts once. A layout takes about 100 bytes of heap for a node; its codec takes about 250 more once it has
+ * printed a value, and about 150 more once it has read one from JSON.
  */
 export function layoutSize(layout: Layout): number {
   const seen = new Set<Layout>()
@@ -65,7 +65,7 @@ export function layoutDepth(layout: Layout, around = 0): number {
     return depth
   }
   const depth = around + depthOf(layout, around)
-  // A part that is shared may stand deeper here than where it was measured.
+  // A shared part may be nested deeper here than where it was measured.
   expectLayoutDepth(depth)
   return depth
 }
@@ -78,7 +78,7 @@ export interface LayoutTraits {
   readonly unwritable: UnwritableKind | undefined
 }
 
-/** Kinds of layouts whose values can be printed as JSON, and cannot be read from it. */
+/** Kinds of layouts whose values can be printed as JSON but not read from it. */
 export type UnwritableKind = 'signer' | 'function' | 'map'
 
 /** Measures the traits of a layout. @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */

@@ -102,7 +102,7 @@ export function map<K extends Layout, V extends Layout>(
 }
 
 /**
- * A struct, whose fields are in the order of the members. The name is for messages.
+ * A struct with its fields in the order of the members. The name is for messages.
  * @example
  * ```ts
  * import { createValueCodec } from '@ledger-state/bcs/values'
@@ -117,7 +117,7 @@ export function struct<F extends Fields>(fields: F, name = 'struct'): TypedLayou
   return { kind: 'struct', name, fields: toFields(fields) }
 }
 
-/** An enum, whose variants are in the order of the members. The name is for messages. */
+/** An enum with its variants in the order of the members. The name is for messages. */
 export function enumeration<V extends Variants>(variants: V, name = 'enum'): TypedLayout<VariantValue<V>> {
   const list = Object.entries(variants).map(([variant, fields]) => ({ name: variant, fields: toFields(fields) }))
   return { kind: 'enum', name, variants: list }

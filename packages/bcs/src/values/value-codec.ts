@@ -5,9 +5,8 @@ import { createValueDecoder } from './value-decoder.js'
 import { createValueEncoder } from './value-encoder.js'
 
 /**
- * Reads and writes the values of one layout in the forms of `MoveValue`. Bytes must be those of exactly one value.
- * Otherwise the error is `invalid_bcs`, with the path of the fault in `fields.path` and its byte offset in
- * `fields.offset`.
+ * Reads and writes the values of one layout in the forms of `MoveValue`. Bytes must encode exactly one value. Otherwise
+ * the error is `invalid_bcs`, with the path of the fault in `fields.path` and its byte offset in `fields.offset`.
  */
 export interface ValueCodec<T = MoveValue> {
   readonly layout: Layout

@@ -19,9 +19,9 @@ function word32At(bytes: Uint8Array, at: number): number {
 }
 
 /**
- * A cursor over untrusted BCS bytes. It stands in this package because type tags, module binaries and
- * write sets are BCS, too; `@ledger-state/bcs` exports it again. It never reads outside `[offset, end)`; every fault is
- * `invalid_bcs` with the byte offset in `fields.offset`. Integers are little-endian (BCS).
+ * A cursor over untrusted BCS bytes. It is in this package because type tags, module binaries and write sets are BCS,
+ * too; `@ledger-state/bcs` re-exports it. It never reads outside `[offset, end)`; every fault is `invalid_bcs` with the
+ * byte offset in `fields.offset`. Integers are little-endian (BCS).
  * @example
  * ```ts
  * import { ByteReader } from '@ledger-state/core'
@@ -103,8 +103,8 @@ export class ByteReader {
   }
 
   /**
-   * Checks the map key that was read from `start` on, and returns its bytes. They must be above those of the key before:
-   * maps in BCS are sorted and hold no key twice.
+   * Checks the map key that starts at `start`, and returns its bytes. They must be greater than the bytes of the
+   * previous key: maps in BCS are sorted and have no duplicate keys.
    */
   expectAscending(previous: Uint8Array | undefined, start: number): Uint8Array {
     const key = this.bytes.subarray(start, this.offset)

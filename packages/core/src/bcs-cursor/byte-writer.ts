@@ -200,7 +200,7 @@ export class ByteWriter {
     return this
   }
 
-  /** Writes a text of ASCII alone. If it has other characters, it writes nothing and returns false. */
+  /** Writes an ASCII text. If it has other characters, it writes nothing and returns false. */
   #shortAscii(text: string): boolean {
     const { length } = text
     const at = this.#reserve(length + 1)
@@ -217,12 +217,12 @@ export class ByteWriter {
     return true
   }
 
-  /** Copies what was written. */
+  /** Copies the written bytes. */
   toBytes(): Uint8Array {
     return copyBytes(this.#bytes, 0, this.#length)
   }
 
-  /** Discards what was written. */
+  /** Discards the written bytes. */
   reset(): void {
     this.#length = 0
     if (this.#bytes.length > KEPT_BYTES) this.#bytes = new Uint8Array(256)

@@ -2,13 +2,13 @@
 // `#bytes` takes this file under the condition `node`, and that one elsewhere.
 import { Buffer, isUtf8 } from 'node:buffer'
 
-/** Allocates `length` bytes, whose content is arbitrary. */
+/** Allocates `length` uninitialized bytes. */
 export function allocateBytes(length: number): Uint8Array {
   return Buffer.allocUnsafe(length)
 }
 
 /**
- * The same memory as an array of the class that `allocateBytes` makes: code that sees arrays of one class alone is
+ * The same memory as an array of the class that `allocateBytes` makes: code that sees arrays of only one class is
  * faster.
  */
 export function viewBytes(bytes: Uint8Array): Uint8Array {
@@ -68,7 +68,7 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
 }
 
 /**
- * Writes the bytes of the hex digits that a text has from `start` on, an even number of either case. It stops at the
+ * Decodes the hex digits of a text, starting at `start`: an even number of digits, in either case. It stops at the
  * first character that is not a hex digit, and returns the number of bytes written.
  */
 export function writeHexBytes(target: Uint8Array, at: number, text: string, start: number): number {

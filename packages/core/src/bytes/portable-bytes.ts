@@ -95,7 +95,7 @@ export function writeHexDigits(target: Uint8Array, at: number, source: Uint8Arra
 }
 
 /**
- * Number of hex digits from which on it is faster to encode them as bytes first: asking a substring for each character
+ * From this number of hex digits, it is faster to encode them as bytes first: reading single characters of a substring
  * is slow.
  */
 const LONG_HEX = 256
@@ -130,7 +130,7 @@ export function writeHexBytes(target: Uint8Array, at: number, text: string, star
 /**
  * Writes two bytes for each of the first `count` words of `DIGIT_WORDS`, and returns whether all were digits. It works
  * on the four digits of a word at the same time: a table of digits takes two thirds longer. The first digit is the
- * lowest byte of a word, because all runtimes but Node's run on little-endian machines alone.
+ * lowest byte of a word, because all runtimes except Node run only on little-endian machines.
  */
 function writeWordsOfDigits(target: Uint8Array, at: number, count: number): boolean {
   let faults = 0
@@ -144,7 +144,7 @@ function writeWordsOfDigits(target: Uint8Array, at: number, count: number): bool
     // A byte that is not ASCII has this bit itself. A carry into the next byte comes only from a byte that is a fault
     // already.
     faults |= ~(decimal | letter) | word
-    // Bit 6 is set in letters, the lower half of which is 1 to 6.
+    // Bit 6 is set in letters; their lower half is 1 to 6.
     const values = (word & 0x0f0f0f0f) + ((word >>> 6) & 0x01010101) * 9
     const pairs = (values << 4) | (values >>> 8)
     target[next++] = pairs

@@ -6,7 +6,7 @@ const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER
 const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
 /** Message of undici if a proxy refuses to open a tunnel. */
 const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/
-/** Statuses of servers that stand in front of another one. 503 is also the status of a busy server. */
+/** Statuses of proxies in front of a server. 503 is also the status of a busy server. */
 const GATEWAY_STATUSES: readonly number[] = [502, 504]
 const MOST_MESSAGE = 200
 
@@ -54,8 +54,8 @@ export function statusFailure(answer: DescribedAnswer, text: string): string {
 }
 
 /**
- * What an operator reads of an answer: the message of an error in JSON or of S3, shortened and without control
- * characters. Other bodies are only described, since a stranger's text does not belong into the log.
+ * The text that the log shows for an answer: the message of an error in JSON or of S3, shortened and without control
+ * characters. Other bodies are only described, because untrusted text does not belong in the log.
  */
 export function answerText(text: string, headers: Headers): string {
   if (text.trim() === '') return 'without a text'

@@ -11,7 +11,7 @@ const LONGEST_RETRY_AFTER_MS = 300_000
 /** Bytes of an answer that are read for the text of a failure. */
 const MOST_FAILURE_BYTES = 64 * 1024
 
-/** One request, and what ends it. */
+/** One request, with its timeouts and its abort signal. */
 export interface HttpRequest {
   readonly method?: 'GET' | 'POST' | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined

@@ -5,9 +5,9 @@ import type { ThreadMessage, ThreadReply } from './protocol.js'
 export interface ThreadOptions {
   /** Data that the thread reads as `workerData`. */
   readonly workerData?: unknown
-  /** Options of Node.js for the thread; those of the process by default. */
+  /** Node.js options of the thread; by default the options of the process. */
   readonly execArgv?: readonly string[]
-  /** Turns what the work on a request threw, if it is no `LedgerStateError`, into the error of the caller. */
+  /** Converts an error of the work on a request that is no `LedgerStateError` into an error of the caller. */
   readonly toCrash: (thrown: unknown) => unknown
   /**
    * Error of a request that the thread did not answer, because it ended or was closed.

@@ -35,7 +35,7 @@ const ONE_SHOT_BYTES = 4_096
 /** The hashes of one ledger: SHA3-256(SHA3-256(salt + name) || bytes). See docs/ledger-formats.md, "Hashes and commitments". */
 export class LedgerHasher {
   readonly salt: string
-  /** Seeds by name, each with room behind it for what is hashed. */
+  /** Seeds by name, each with space after it for the hashed bytes. */
   readonly #seeded = new Map<HashName, Uint8Array>()
   readonly #computed = new Uint8Array(HASH_LENGTH)
 
@@ -102,8 +102,8 @@ export class LedgerHasher {
   }
 
   /**
-   * Hash of the salt and a name. It stands before the bytes that are hashed, and before those that validators sign. The
-   * result is a view: do not write to it.
+   * Hash of the salt and a name. It precedes the hashed bytes, and the bytes that validators sign. The result is a
+   * view: do not write to it.
    */
   seed(name: HashName): Uint8Array {
     return this.#seed(name).subarray(0, HASH_LENGTH)
@@ -126,7 +126,7 @@ function placeholder(text: string): Uint8Array {
   return bytes
 }
 
-/** Checks that a hash is the claimed one. @throws `verification_failed` naming what differs */
+/** Checks that a hash is the claimed one. @throws `verification_failed`, which names the hash */
 export function expectHash(what: string, computed: Uint8Array, claimed: Uint8Array): void {
   if (compareBytes(computed, claimed) !== 0) throw verificationFailed.hashMismatch(what, claimed, computed)
 }

@@ -1,4 +1,4 @@
-// SHA3 in JavaScript for runtimes other than Node, whose Web Cryptography API lacks it.
+// SHA3 in JavaScript for runtimes other than Node: their Web Cryptography API lacks it.
 import { sha3_256 as sha3 } from '@noble/hashes/sha3.js'
 
 export { sha3 }

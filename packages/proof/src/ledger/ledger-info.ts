@@ -18,7 +18,7 @@ export interface EpochState {
   readonly bytes: Uint8Array
 }
 
-/** What validators sign: the ledger up to a version. */
+/** The ledger up to a version, as validators sign it. */
 export interface LedgerInfo {
   readonly epoch: bigint
   readonly accumulatorRoot: Uint8Array

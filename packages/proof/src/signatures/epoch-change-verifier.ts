@@ -6,7 +6,7 @@ import { computeWaypoint, versionOfWaypoint } from '../ledger/waypoint.js'
 import type { Bls, SignedStatement } from './bls.js'
 import { readClaim, type SignedPower } from './validator-set.js'
 
-/** Number of endings whose signatures are checked together: more save hardly anything. */
+/** Number of epoch changes with signatures checked in one batch: larger batches save hardly anything. */
 export const ENDINGS_AT_ONCE = 64
 
 /**
@@ -15,7 +15,7 @@ export const ENDINGS_AT_ONCE = 64
  */
 const MOST_NEW_KEYS = 64
 
-/** An end of an epoch that is believed: the validators of its `nextEpoch` sign what follows. */
+/** A verified epoch change: the validators of its `nextEpoch` sign the following ledger infos. */
 interface VerifiedEpochChange {
   readonly version: bigint
   readonly nextEpoch: EpochState
@@ -55,7 +55,7 @@ export class EpochChangeVerifier {
     return history
   }
 
-  /** Newest epoch whose validators are known; undefined before an end of an epoch is believed. */
+  /** Newest epoch with known validators; undefined before the first verified epoch change. */
   get epoch(): bigint | undefined {
     return this.#newest?.nextEpoch.epoch
   }
@@ -145,7 +145,9 @@ export class EpochChangeVerifier {
     if (claims.length === this.#atOnce) this.#atOnce = Math.min(2 * this.#atOnce, ENDINGS_AT_ONCE)
   }
 
-  /** Checks the signatures of all claims together. If that fails, it checks each claim alone, to name the epoch. */
+  /**
+   * Checks the signatures of all claims together. If that fails, it checks each claim separately, to name the epoch.
+   */
   #expectSignatures(claims: readonly EpochClaim[]): void {
     if (claims.length === 0) return
     if (this.#bls.verifyAll(claims.map(({ statement }) => statement))) return

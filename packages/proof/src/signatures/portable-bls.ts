@@ -13,7 +13,7 @@ const SUITE = 'BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_'
  */
 const CACHED_KEYS = 1_024
 
-/** Makes a BLS verifier in JavaScript alone: some 40 ms a statement, 22 ms if 64 are verified together. */
+/** Creates a BLS verifier in pure JavaScript: about 40 ms per statement, 22 ms if 64 are verified together. */
 export function createPortableBls(): Bls {
   const keys = new SizedCache<G1Point>(CACHED_KEYS, 1)
 

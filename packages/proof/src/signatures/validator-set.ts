@@ -8,15 +8,15 @@ export interface SignedPower {
   readonly total: bigint
 }
 
-/** What a ledger info claims. Nothing of it is to be believed before `Bls.verifyAll` has checked it. */
+/** The claim of a ledger info. Do not trust any of it before `Bls.verifyAll` has verified it. */
 export interface Claim extends SignedPower {
   readonly statement: SignedStatement
 }
 
 /**
- * Reads the claim of the signature of a ledger info, given the validators of its epoch. It checks all that needs no
- * curve arithmetic. See docs/ledger-formats.md, "Signatures".
- * @param seed hash of the salt and `LedgerInfo`, which stands before the message
+ * Reads the claim of the signature of a ledger info, given the validators of its epoch. It checks everything that needs
+ * no curve arithmetic. See docs/ledger-formats.md, "Signatures".
+ * @param seed hash of the salt and `LedgerInfo`, which precedes the message
  * @throws `untrusted`
  */
 export function readClaim(info: SignedLedgerInfo, epoch: EpochState, seed: Uint8Array): Claim {

@@ -55,7 +55,7 @@ export function readStateProof(reader: ByteReader): StateProof {
   return { stateKey, stateValue, path, checkpoint, epochEndings }
 }
 
-/** A proof as JSON: bytes and hashes in hex, `null` for what is not there, the version as a text. */
+/** A proof as JSON: bytes and hashes in hex, `null` for absent parts, the version as a text. */
 export interface StateProofJson {
   readonly state_key: string
   readonly state_value: string | null

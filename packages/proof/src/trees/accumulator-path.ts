@@ -4,13 +4,13 @@ import { levelsOf } from './levels-of.js'
 
 const NAME = 'TransactionAccumulator'
 
-/** Known leaves of an accumulator around the one whose path is asked for. */
+/** Known leaves of an accumulator around the leaf of the requested path. */
 export interface PathSurroundings {
   /** Number of leaves of the whole tree. */
   readonly total: number
   /** The tree before the leaf. */
   readonly before: AccumulatorFrontier
-  /** Hash of a leaf after the one whose path is asked for, up to `last`. */
+  /** Hash of a leaf after the leaf of the requested path, up to `last`. */
   readonly leafAt: (index: number) => Uint8Array
   /** Index of the last leaf that `leafAt` knows. */
   readonly last: number
@@ -38,7 +38,7 @@ export function accumulatorPath(
   }
   if (used !== rightOfLast.length) return undefined
 
-  /** Computes a node all of whose leaves come after the leaf of the path. */
+  /** Computes a node that covers only leaves after the leaf of the path. */
   function nodeAt(level: number, at: number): Uint8Array {
     const first = at * 2 ** level
     if (first > last) return rightOf.get(level)!

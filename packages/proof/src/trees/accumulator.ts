@@ -10,13 +10,14 @@ type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator'
 export const MAX_LEAVES = Number.MAX_SAFE_INTEGER
 
 /**
- * The first `count` leaves of an append-only Merkle tree, as the roots of its full subtrees: one at each level whose bit
- * is set in `count`. That is enough to append leaves, and to compute the root from the siblings to the right.
+ * The first `count` leaves of an append-only Merkle tree, as the roots of its full subtrees: there is one at each level
+ * where `count` has its bit set. That is enough to append leaves, and to compute the root from the siblings to the
+ * right.
  */
 export class AccumulatorFrontier {
   readonly #hasher: LedgerHasher
   readonly #name: AccumulatorName
-  /** The root of the full subtree at each level whose bit is set in the count; at other levels, bytes that mean nothing. */
+  /** The root of the full subtree at each level where the count has its bit set; at other levels, meaningless bytes. */
   readonly #levels: Uint8Array[] = []
   readonly #node = new Uint8Array(HASH_LENGTH)
   #count = 0

@@ -12,9 +12,9 @@ interface Leaf {
 }
 
 /**
- * The left part of a sparse Merkle tree over key hashes, most significant bit first, whose leaves are appended in
- * ascending order: the newest leaf, and the subtrees to the left of its path. An inner node hashes its two children; a
- * subtree of one leaf is that leaf. See docs/ledger-formats.md, "Hashes and commitments".
+ * The left part of a sparse Merkle tree over key hashes, most significant bit first: the newest leaf, and the subtrees
+ * to the left of its path. Leaves are appended in ascending order. An inner node hashes its two children; a subtree of
+ * one leaf is that leaf. See docs/ledger-formats.md, "Hashes and commitments".
  */
 export class SparseMerkleFrontier {
   readonly #hasher: LedgerHasher
@@ -24,7 +24,7 @@ export class SparseMerkleFrontier {
    */
   #left: (Uint8Array | undefined)[] = []
   #newest: Leaf | undefined
-  /** Number of bits that the newest leaf shares with the one before it; -1 for the first. */
+  /** Number of bits that the newest leaf shares with the previous leaf; -1 for the first. */
   #shared = -1
 
   constructor(hasher: LedgerHasher) {

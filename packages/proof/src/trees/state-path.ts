@@ -13,26 +13,29 @@ export interface StateLeaf {
 
 /** The path of a key hash in a sparse Merkle tree of a state, from where it ends up to the root. */
 export interface StatePath {
-  /** The leaf at which the path ends: that of the key, or of another key; undefined if it ends in an empty subtree. */
+  /**
+   * The leaf at the end of the path: the leaf of the key, or of another key; undefined if the path ends in an empty
+   * subtree.
+   */
   readonly leaf: StateLeaf | undefined
   /** The siblings on the path, the lowest first. */
   readonly siblings: readonly Uint8Array[]
 }
 
 /**
- * What a path proves of its key: the hash of its value, that the key has none, or nothing, because it is not the path
- * of the key.
+ * The result of a path for its key: the hash of the value, proof of absence, or nothing, because it is not the path of
+ * the key.
  */
 export type PathClaim =
   | { readonly kind: 'present'; readonly valueHash: Uint8Array }
   | { readonly kind: 'absent' | 'other' }
 
-/** Finds what a path proves of a key, if it leads to the right root. */
+/** Returns the fact that a path proves about a key, if it leads to the right root. */
 export function claimOfPath({ leaf, siblings }: StatePath, keyHash: Uint8Array): PathClaim {
   if (siblings.length > MAX_STATE_SIBLINGS) return { kind: 'other' }
   if (!leaf) return { kind: 'absent' }
   if (compareBytes(leaf.keyHash, keyHash) === 0) return { kind: 'present', valueHash: leaf.valueHash }
-  // The leaf stands for the whole subtree below the last sibling, in which the key would be.
+  // The leaf is the whole subtree below the last sibling. The key would be in this subtree.
   return { kind: commonBits(leaf.keyHash, keyHash) >= siblings.length ? 'absent' : 'other' }
 }
 

@@ -4,8 +4,8 @@ import { ByteReader } from '@ledger-state/core'
 export type ReadValue<T> = (reader: ByteReader) => T
 
 /**
- * A list in BCS whose items are read when it is iterated. It holds its bytes and nothing else, so that a list of many
- * small items takes no more memory than its bytes do.
+ * A list in BCS that reads its items during iteration. It holds only its bytes, so a list of many small items takes no
+ * more memory than its bytes.
  */
 export interface BcsList<T> extends Iterable<T> {
   /** Number of items. */
@@ -15,7 +15,7 @@ export interface BcsList<T> extends Iterable<T> {
 }
 
 /**
- * Moves the reader past a list, whose items must take at least one byte each.
+ * Moves the reader past a list. Each item must take at least one byte.
  * @param skip moves past an item, in less time than `read`
  */
 export function readBcsList<T>(

@@ -33,14 +33,14 @@ export function readEvents(reader: ByteReader, onEvent?: (event: Uint8Array) => 
   }
 }
 
-/** Moves past an event, whose type is not decoded. @throws `invalid_bcs` */
+/** Skips an event without decoding its type. @throws `invalid_bcs` */
 export function skipEvent(reader: ByteReader): void {
   if (readEventVariant(reader) === EVENT_V1) reader.skip(EVENT_KEY_LENGTH + SEQUENCE_NUMBER_LENGTH)
   skipTypeTag(reader)
   reader.skip(reader.readLength())
 }
 
-/** Key and type of an event, whose type is not decoded. */
+/** Key and undecoded type of an event. */
 export interface EventHead {
   readonly key: EventKey | undefined
   /** The type in BCS. */

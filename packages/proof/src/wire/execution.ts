@@ -30,7 +30,7 @@ export type ExecutionStatus =
       readonly definition: number
       readonly codeOffset: number
     }
-  /** Another end. The code is that of the VM. */
+  /** Another result. The code is the VM's status code. */
   | { readonly kind: 'other'; readonly code: bigint | undefined }
 
 /** Gas and end of a transaction, as its info has them. */

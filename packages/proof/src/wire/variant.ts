@@ -1,6 +1,8 @@
 import { type ByteReader, LedgerStateError } from '@ledger-state/core'
 
-/** A variant of an enum that this package does not know. Its length, and the place of what follows it, are unknown. */
+/**
+ * A variant of an enum that this package does not know. Its length is unknown, so the following data cannot be found.
+ */
 export class UnknownVariantError extends LedgerStateError<'invalid_bcs'> {
   /** Name of the variant, such as `variant 9 of a payload`. */
   readonly variant: string
@@ -12,7 +14,7 @@ export class UnknownVariantError extends LedgerStateError<'invalid_bcs'> {
 }
 
 /**
- * Reads the variant of an enum whose variants are 0 to `count` - 1.
+ * Reads the variant of an enum with the variants 0 to `count` - 1.
  * @param what the enum, as messages name it
  * @throws `UnknownVariantError`, `invalid_bcs`
  */

@@ -4,13 +4,13 @@ import { readVariant } from './variant.js'
 
 // See docs/ledger-formats.md, "Write sets".
 
-/** Variant with the writes of variant 0, then keys whose hotness changed, then extensions. */
+/** Variant with the writes of variant 0, then the keys with changed hotness, then extensions. */
 const WRITE_SET_V1 = 1
 const WRITE_SET_VARIANTS = 2
 /** Variant 0 of an extension: native positions. */
 const EXTENSION_VARIANTS = 1
 
-/** Kinds of write ops by their variants; 3 to 5 are those of 0 to 2, with metadata. */
+/** Kinds of write ops by their variants; 3 to 5 are the kinds 0 to 2 with metadata. */
 const OP_KINDS = ['creation', 'modification', 'deletion'] as const
 
 /** One write of a transaction. */

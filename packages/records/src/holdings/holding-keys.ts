@@ -70,7 +70,7 @@ export function coinStoreKey(account: Uint8Array, coin: TypeTag): Uint8Array {
   return resourceKey(account, { ...COIN_STORE, typeArguments: [coin] })
 }
 
-/** Whether a state key is the one of an object. */
+/** Whether a state key is an object's key. */
 export function isObjectKey(key: Uint8Array): boolean {
   if (key.length !== ADDRESS_END + OBJECT_END.length || key[0] !== 0) return false
   for (let at = OBJECT_END.length - 1; at >= 0; at--) if (key[ADDRESS_END + at] !== OBJECT_END[at]) return false

@@ -9,7 +9,8 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 
-// Stored forms of objects, fungible stores, tokens and coin stores. What does not decode completely counts as absent.
+// Stored forms of objects, fungible stores, tokens and coin stores. A value that does not decode completely counts as
+// absent.
 
 const EVENT_HANDLE_LENGTH = 8 + 8 + ADDRESS_LENGTH
 /** ObjectCore: u64 number of GUIDs, 32 bytes owner, bool allow_ungated_transfer, event handle. */
@@ -40,7 +41,7 @@ export interface FungibleStore {
   readonly isFrozen: boolean
 }
 
-/** An object, and what it is besides. All bytes are copies. */
+/** An object, and its roles as a store, token or collection. All bytes are copies. */
 export interface HeldObject {
   readonly owner: Uint8Array
   readonly allowsUngatedTransfer: boolean

@@ -4,7 +4,7 @@ import { decodeUtf8 } from '@ledger-state/core/bytes'
 // The definition of a slice:
 //   u8 1 | digest of the specification, 32 bytes | u32 accounts | u32 tables | count of types and the text of each
 
-/** What a store says about its slice. */
+/** A store's definition of its slice. */
 export interface SliceDefinition {
   /** Digest of the specification, 32 bytes. */
   readonly digest: Uint8Array

@@ -1,8 +1,8 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 
-// Layout of a store's counts of what its slice left out: u8 1 | u64 keys, bytes, writes, bytes of writes
+// Layout of a store's counts of the data that its slice leaves out: u8 1 | u64 keys, bytes, writes, bytes of writes
 
-/** Counts of what a slice has left out since its store began. Bytes are those of keys and values. */
+/** Counts of the data that a slice has left out since its store began. Bytes include keys and values. */
 export interface SliceLeftOut {
   /** Keys of the state that the store began with. */
   readonly keys: number

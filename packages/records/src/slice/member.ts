@@ -17,8 +17,8 @@ export type MemberKind = 'account' | 'table'
 export interface MemberRecord {
   readonly reason: MemberReason
   /**
-   * Whether the slice has kept all that the member had when it joined. For other members, a key is known from its first
-   * kept write on.
+   * Whether the slice has the whole state of the member at the version at which it joined. For other members, a key is
+   * known only since its first kept write.
    */
   readonly isWhole: boolean
   /** First version whose writes are kept. */

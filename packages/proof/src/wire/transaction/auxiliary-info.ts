@@ -1,7 +1,7 @@
 import type { ByteReader } from '@ledger-state/core'
 import { readVariant } from '../variant.js'
 
-/** What backups of format V1 keep of a transaction beside its info. */
+/** The data that backups of format V1 keep of a transaction, in addition to its info. */
 export interface AuxiliaryInfo {
   /** Index of the transaction in its proposed block; undefined if it is not known. */
   readonly transactionIndex: number | undefined

@@ -22,7 +22,7 @@ export interface BlockMetadata {
   readonly previousVotes: Uint8Array
   readonly failedProposers: BcsList<number>
   readonly timestampUsec: bigint
-  /** What newer chains add: nothing in variant 0, perhaps randomness in variant 1. Undefined on older chains. */
+  /** Extension of newer chains: nothing in variant 0, optional randomness in variant 1. Undefined on older chains. */
   readonly extension:
     | { readonly variant: 0 }
     | { readonly variant: 1; readonly randomness: Randomness | undefined }

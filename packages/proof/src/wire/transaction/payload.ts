@@ -16,7 +16,7 @@ const PAYLOAD_VARIANTS = 6
 const EXECUTABLES = 3
 const ENCRYPTED_VARIANTS = 3
 
-/** A script, whose code comes with the transaction. */
+/** A script. The transaction includes its code. */
 export interface Script {
   readonly kind: 'script'
   readonly code: Uint8Array
