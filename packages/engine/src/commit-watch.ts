@@ -25,7 +25,7 @@ export function createCommitWatch(current: () => LedgerSummary | undefined, poll
   const listeners = new Set<{ readonly call: Listener; readonly keepsAlive: boolean }>()
   let told: LedgerSummary | undefined
   let timer: NodeJS.Timeout | undefined
-  /** A timer that keeps the process alive, which polling alone does not. */
+  /** A timer that keeps the process alive; polling does not. */
   let hold: NodeJS.Timeout | undefined
 
   function notice(): void {

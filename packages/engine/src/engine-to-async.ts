@@ -19,8 +19,7 @@ import { expectSearchKept, toWriteRange, type WriteRange } from './validation/wr
 const PAGE = 1_000
 
 /**
- * Wraps an engine in the port of engines whose reads are promises. In tests it is the model for code that reads from
- * such engines.
+ * Wraps an engine in the port of asynchronous engines. In tests it is the model for code that reads from such engines.
  */
 export function engineToAsync(engine: StateWriter): AsyncStateWriter {
   return {

@@ -10,7 +10,7 @@ declare module '@ledger-state/core' {
     version_gap: { readonly expected: bigint; readonly found?: bigint; readonly answers?: number }
     /** Chain ids; there if a commit is refused. `answers` of a source in a row showed it. */
     chain_id_mismatch: { readonly expected?: bigint; readonly found?: bigint; readonly answers?: number }
-    /** `version` if another import replaced that of this version; `option` if an option would help. */
+    /** `version` if another import replaced the import of this version; `option` if an option would help. */
     invalid_argument: { readonly version?: bigint; readonly option?: string }
     /** `version` if a commit writes the key twice. */
     duplicate_key: { readonly version?: bigint }
@@ -18,7 +18,7 @@ declare module '@ledger-state/core' {
     /** `processId` if a process of another pid namespace has the store open under the same number. */
     store_failed: { readonly processId?: number }
     store_missing: { readonly fate?: 'removed' | 'replaced' }
-    /** `version` of the layout, if it is not that of this program. */
+    /** `version` of the layout, if it is not this program's version. */
     store_format: { readonly version?: number }
     /** `offset` and `missingCommits` in a WAL file; `found` and `needed` bytes of a data file that was cut short. */
     store_corrupt: {
@@ -86,7 +86,7 @@ export function invalidArgument(what: string, expected: string, found: unknown):
   return new LedgerStateError('invalid_argument', `${what} is ${describe(found)}, expected ${expected}`)
 }
 
-/** Error of an option that does not exist. `nearest` is the one that was probably meant. */
+/** Error of an option that does not exist. `nearest` is the option that was probably meant. */
 export function unknownOption(what: string, name: string, nearest: string | undefined): StoreError {
   const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
   return new LedgerStateError('invalid_argument', `${what} have no member "${clip(name)}"${hint}`)
@@ -102,7 +102,7 @@ function describe(value: unknown): string {
   return `the ${typeof value} ${clip(String(value))}`
 }
 
-/** Error of an import whose place another import or a commit has taken; `version` is in its fields. */
+/** Error of an import that another import or a commit has replaced; `version` is in its fields. */
 export function importReplaced(version: bigint): StoreError {
   const message = `the import of version ${version} was replaced by another import or by a commit`
   return new LedgerStateError('invalid_argument', message, { version })

@@ -430,7 +430,7 @@ class MemoryImport {
   }
 }
 
-/** Number of revisions of a key, from the oldest on, that no version of the window sees. */
+/** Number of the oldest revisions of a key that no version of the window sees. */
 function unseenCount(revisions: readonly Revision[], oldestVersion: bigint): number {
   const newestBelow = revisions.findLastIndex(({ version }) => version <= oldestVersion)
   if (newestBelow < 0) return 0

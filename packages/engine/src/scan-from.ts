@@ -3,9 +3,7 @@ import type { ScanOptions, StateView } from './ports/state-port.js'
 
 const NOTHING: readonly KeyedEntry[] = []
 
-/**
- * Scans the keys with a prefix, from a cursor on. A cursor that was given out for another prefix has nothing after it.
- */
+/** Scans the keys with a prefix, starting at a cursor. A cursor of another prefix yields nothing. */
 export function scanFrom(view: StateView, prefix: Uint8Array, options: ScanOptions): Iterable<KeyedEntry> {
   const { start } = options
   return start === undefined || startsWith(start, prefix) ? view.scan(prefix, options) : NOTHING

@@ -8,7 +8,7 @@ export interface DelayedStateOptions {
   readonly pageSize?: number
 }
 
-/** An async state whose answers come late. */
+/** An async state with delayed answers. */
 export interface DelayedState extends AsyncState {
   /** Number of rounds of questions. Questions of the same turn of the event loop share a round. */
   readonly rounds: number

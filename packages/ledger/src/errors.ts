@@ -25,7 +25,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** Codes for what a ledger does not have or cannot answer. */
+/** Error codes of ledger reads. */
 export type LedgerErrorCode =
   | ParseErrorCode
   | StateErrorCode
@@ -92,7 +92,7 @@ function placeOf(why: LedgerStateError): FieldsOf<'stored_data_invalid'> {
   return isLedgerStateError(why, 'invalid_bcs') ? why.fields : pathOf(why)
 }
 
-/** Error for a key of a table item that does not fit its type, or whose type cannot be resolved. */
+/** Error for a key of a table item that does not fit its type, or if the type cannot be resolved. */
 export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, pathOf(why))
 }
@@ -127,8 +127,8 @@ export function resourceNotFound(address: Uint8Array, structTag: string, version
 }
 
 /**
- * Error for a module that is asked for and absent. A layout whose module is absent has another code, since that is a
- * fault of the stored data or of the type.
+ * Error for a requested module that is absent. A layout with an absent module has another code, since that is a fault
+ * of the stored data or of the type.
  */
 export function accountModuleNotFound(address: Uint8Array, name: string, version: bigint): LedgerError {
   const message = `Module not found by Address(${addressToShortHex(address)}), Module name(${clip(name)}) and Ledger version(${version})`
@@ -234,7 +234,7 @@ export function blockPruned(height: bigint): LedgerError {
   return new LedgerStateError('block_pruned', `Block(${height}) has been pruned`)
 }
 
-/** Error for stored bytes that do not fit their type, or for a stored resource whose type cannot be resolved. */
+/** Error for stored bytes that do not fit their type, or for a stored resource of an unresolvable type. */
 export function storedAccountInvalid(why: LedgerStateError): LedgerError {
   return storedDataInvalid('Internal error deserializing response from DB', why)
 }
@@ -247,7 +247,7 @@ export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
   return storedDataInvalid('Failed to build move resource response from data in DB', why)
 }
 
-/** Error for a whole transaction whose writes the state does not have. */
+/** Error for a whole transaction if the state does not have its writes. */
 export function writesUnknown(version: bigint): LedgerError {
   return new LedgerStateError('stored_data_invalid', `the state does not have the writes of version ${version}`)
 }

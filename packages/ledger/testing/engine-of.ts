@@ -1,7 +1,7 @@
 import type { Write } from '@ledger-state/core'
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 
-/** An engine whose version n holds the nth list of writes. Each version is a block, n microseconds after 1970. */
+/** An engine with the nth list of writes at version n. Each version is a block, n microseconds after 1970. */
 export async function engineOf(...versions: readonly (readonly Write[])[]): Promise<StateWriter> {
   const engine = createMemoryEngine()
   for (const [at, writes] of versions.entries()) {

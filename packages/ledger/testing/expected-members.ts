@@ -40,7 +40,7 @@ export function expectedMembers(
 }
 
 /**
- * Counts of what a slice of a ledger left out.
+ * Counts of the data that a slice of a ledger left out.
  * @param state the state that the store began with, if any; the versions follow it
  */
 export function expectedLeftOut(

@@ -6,8 +6,8 @@ import { createRandom, type Random } from '@ledger-state/testing/random'
 import { moduleKey, tableItemKey } from '@ledger-state/type-tag'
 import { createLedger, type Ledger, readTableItem } from '../src/index.ts'
 
-// Asks a ledger what hostile clients ask, in a process whose heap a test limits. Arguments: what to ask, how often, the
-// seed.
+// Sends hostile questions to a ledger, in a process with a heap limited by a test. Arguments: the kind of question, the
+// number of questions, the seed.
 
 const FRAMEWORK = parseAddress('0x1')
 const HANDLE = parseAddress('0x7ab1e')

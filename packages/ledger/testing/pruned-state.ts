@@ -1,4 +1,4 @@
-// An async state whose servers prune it while somebody reads.
+// An async state that its servers prune during reads.
 import { type AsyncState, type AsyncStateSnapshot, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { expectKept } from '@ledger-state/engine/authoring'
 
@@ -10,7 +10,7 @@ export interface PruneMoment {
   readonly isRenewed: boolean
 }
 
-/** A state over an engine that is pruned right before a question is answered. Only what is asked then says so. */
+/** A state over an engine that is pruned right before a question is answered. Only that question reports it. */
 export function pruneWhileRead(engine: StateWriter, { questions, retainVersions, isRenewed }: PruneMoment): AsyncState {
   const state = engineToAsync(engine)
   let asked = 0

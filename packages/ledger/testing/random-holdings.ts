@@ -1,5 +1,5 @@
-// Random ledgers of objects, fungible stores, tokens and coin stores, and what a plain model says that accounts hold.
-// The model keeps what was meant and never decodes bytes; what does not decode was meant as absent.
+// Random ledgers of objects, fungible stores, tokens and coin stores, and the accounts' holdings by a simple model. The
+// model keeps the intended values and never decodes bytes; bytes that do not decode are intended as absent.
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { ByteWriter, parseAddress, type VersionWrites, type Write } from '@ledger-state/core'
@@ -40,7 +40,7 @@ export interface HoldingsLedger {
 
 const long = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`
 
-/** Accounts, some of which are objects, too. */
+/** Accounts; some are objects, too. */
 export const OWNERS = [0x7, 0xa1, 0xa2, 0xb1, 0xb2].map(long)
 export const ASSETS = [0xa, 0xfa1, 0xfa2].map(long)
 export const COLLECTIONS = [0xc1, 0xc2].map(long)
@@ -223,7 +223,7 @@ export interface ExpectedActivity {
   readonly after: bigint
 }
 
-/** Answers from what was meant, by looking through all of it. */
+/** Answers by searching all intended values. */
 export class HoldingsModel {
   readonly #objects = new Map<string, Dated<MeantObject>[]>()
   readonly #coins = new Map<string, Map<string, Dated<MeantCoins>[]>>()

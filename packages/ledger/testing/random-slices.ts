@@ -217,7 +217,7 @@ export const randomLedgers: fc.Arbitrary<readonly (readonly Write[])[]> = fc
 
 const subset = <T>(items: readonly T[]) => fc.subarray([...items], { minLength: 0, maxLength: 2 })
 
-/** Random specifications; sometimes with tables or types alone. */
+/** Random specifications; sometimes with only tables or only types. */
 export const randomSpecs: fc.Arbitrary<SliceSpec> = fc
   .record({
     accounts: subset([...ACCOUNTS, ...OBJECTS]),
@@ -290,7 +290,7 @@ function completed<T>(keeper: SliceKeeper, engine: StateWriter, work: () => T): 
   }
 }
 
-/** What a keeper keeps of a version. The store has all versions before the batch. */
+/** The part of a version that a keeper keeps. The store has all versions before the batch. */
 export function keptOf(keeper: SliceKeeper, engine: StateWriter, version: bigint, writes: readonly Write[]) {
   for (;;) {
     const kept = completed(keeper, engine, () => keeper.keep(version, writes))

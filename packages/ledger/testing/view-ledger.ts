@@ -117,10 +117,10 @@ function library(field: string, code: NonNullable<Assembly['functions'][number][
   })
 }
 
-/** A random program: a u64 computed from what it reads. */
+/** A random program: it computes a u64 from its reads. */
 export type Expression =
   | { readonly kind: 'number'; readonly value: number }
-  /** Reads what the holder has. Aborts if that is nothing. */
+  /** Reads the holder's value. Aborts if there is none. */
   | { readonly kind: 'held'; readonly holder: number }
   | { readonly kind: 'ifHeld'; readonly holder: number; readonly whereHeld: Expression; readonly otherwise: Expression }
   | { readonly kind: 'sum'; readonly left: Expression; readonly right: Expression }
@@ -129,7 +129,7 @@ export type Expression =
   | { readonly kind: 'seconds' }
   | { readonly kind: 'failed'; readonly code: number }
 
-/** The module `random` at 0x42, whose function `run` computes an expression. */
+/** The module `random` at 0x42. Its function `run` computes an expression. */
 export function randomProgram(expression: Expression): readonly [key: Uint8Array, module: Uint8Array] {
   let labels = 0
   const at = (holder: number): AssemblyLine => ['ld_const', { constant: HOLDERS[holder]!, type: ADDRESS }]

@@ -3,7 +3,7 @@
 export const MAGIC = [0xa1, 0x1c, 0xeb, 0x0b] as const
 export const OLDEST_VERSION = 5
 export const NEWEST_VERSION = 10
-/** First version whose version word has 0x0A as its top byte. */
+/** First version with 0x0A as the top byte of the version word. */
 export const FLAVOURED_VERSION = 7
 export const FLAVOUR = 0x0a00_0000
 /** First version in which modules may have enums. */

@@ -174,7 +174,7 @@ class LayoutResolver {
     }
   }
 
-  /** Resolves a type as a module writes it. `scope` has the type arguments of the struct in which it stands. */
+  /** Resolves a type as a module writes it. `scope` has the type arguments of the enclosing struct. */
   #resolveToken(token: SignatureToken, scope: readonly ResolvedType[], depth: number): ResolvedType {
     this.#enter(depth)
     switch (token.kind) {
@@ -261,7 +261,7 @@ class LayoutResolver {
     return { id, typeSize, layout, depth: traits.depth, treeSize: traits.treeSize, unwritable: traits.unwritable }
   }
 
-  /** Lays out fields, and adds their traits to those of the struct or enum. */
+  /** Lays out fields, and adds their traits to the traits of the struct or enum. */
   #layOutFields(
     definitions: readonly FieldDefinition[],
     typeArguments: readonly ResolvedType[],
@@ -351,7 +351,7 @@ function plainType(kind: PrimitiveType | 'function'): ResolvedType {
   return PLAIN_TYPES.get(kind)!
 }
 
-/** Checks the depth of a layout that is shared: it may stand deeper than where it was laid out. */
+/** Checks the depth of a shared layout: it may be nested deeper than where it was laid out. */
 function expectShallow(type: ResolvedType, depth: number): ResolvedType {
   expectLayoutDepth(depth + type.depth)
   return type

@@ -133,7 +133,7 @@ function fieldsAbi(definition: StructDefinition, printer: TypePrinter): StructAb
   return definition.fields.map(({ name, type }) => ({ name, type: printer.print(type) }))
 }
 
-/** Whether a module is that of `Option`, which became an enum. Nodes show it as the struct that it was. */
+/** Whether a module is the module of `Option`, which became an enum. Nodes still show it as a struct. */
 function isOptionModule({ address, name }: ModuleId): boolean {
   return name === 'option' && addressToShortHex(address) === '0x1'
 }

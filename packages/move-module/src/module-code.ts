@@ -56,7 +56,7 @@ export interface FieldHandle {
   readonly field: number
 }
 
-/** A field that stands at the same place in several variants. */
+/** A field with the same place in several variants. */
 export interface VariantFieldHandle extends FieldHandle {
   readonly variants: readonly number[]
 }

@@ -50,13 +50,13 @@ export interface TypeParameter {
 
 interface TypeDefinition {
   readonly name: string
-  /** Resource group whose stored value holds this resource among others, from the metadata of the module. */
+  /** Resource group that stores this resource among others, from the metadata of the module. */
   readonly resourceGroup?: StructTag | undefined
   readonly abilities: number
   readonly typeParameters: readonly TypeParameter[]
 }
 
-/** A type that a module defines: a struct, an enum, or a native type, whose fields no module shows. */
+/** A type that a module defines: a struct, an enum, or a native type without visible fields. */
 export type StructDefinition =
   | (TypeDefinition & { readonly kind: 'struct'; readonly fields: readonly FieldDefinition[] })
   | (TypeDefinition & { readonly kind: 'enum'; readonly variants: readonly VariantDefinition[] })

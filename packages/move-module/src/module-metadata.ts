@@ -11,11 +11,11 @@ export interface MetadataEntry {
 }
 
 export const ATTRIBUTES_KEY = 'aptos::metadata_v1'
-/** Key of the metadata of older modules, whose value has the errors alone. */
+/** Key of the metadata of older modules. Its value has only the errors. */
 const ERRORS_KEY = 'aptos::metadata_v0'
 
 const STRUCT_ATTRIBUTE = { groupMember: 3, event: 4 } as const
-/** Kinds of the attribute that marks a view: that of the newer compiler, and that of an older one. */
+/** Kinds of the attribute that marks a view: one of the newer compiler, one of an older compiler. */
 const VIEW_ATTRIBUTES: ReadonlySet<number> = new Set([1, 0])
 
 export interface Attributes {

@@ -172,7 +172,7 @@ export class ModuleTables {
     return readTableEntry(reader, this.#identifiers, 'identifier')
   }
 
-  /** Reads a type that stands by itself. */
+  /** Reads a complete type. */
   readToken(reader: ByteReader): SignatureToken {
     return this.#readToken(reader, 0)
   }

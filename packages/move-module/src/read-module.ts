@@ -15,7 +15,8 @@ const ATTRIBUTES_VERSION = 6
 
 /**
  * Reads the struct and enum definitions of a compiled module, versions 5 to 10, in time linear in its length. It
- * verifies only what definitions need: it reads every module that a chain accepts, and some that a chain would refuse.
+ * verifies only the parts that definitions need: it reads every module that a chain accepts, and some that a chain
+ * would refuse.
  * @throws `invalid_module` with `fields.offset`
  * @example
  * ```ts

@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-stat
 import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
 
-/** Lengths in bytes of the types whose values all have one length. */
+/** Lengths in bytes of the types with a fixed length. */
 const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
   bool: 1,
   u8: 1,

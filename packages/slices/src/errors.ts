@@ -4,7 +4,7 @@ import type { StateErrorCode } from '@ledger-state/engine'
 /** Codes of slices that cannot be parsed. */
 export type SliceErrorCode = 'invalid_slice' | 'invalid_type_tag'
 
-/** Codes of what keeping a slice refuses. */
+/** Error codes of slices. */
 export type SliceKeepingErrorCode =
   | 'invalid_argument'
   | 'slice_mismatch'
@@ -29,8 +29,8 @@ export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigi
 
 /**
  * Error for a read that needs earlier writes than the slice keeps.
- * @param since first version whose writes the slice keeps
- * @param asked state key, or a prefix, that a slice must ask for so that it keeps everything
+ * @param since first version with kept writes
+ * @param asked state key or prefix that a slice must include to keep everything
  */
 export function keptSince(
   key: Uint8Array,

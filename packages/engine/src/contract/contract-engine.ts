@@ -14,7 +14,7 @@ import type {
   StoreBase,
 } from '../ports/state-port.js'
 
-/** A view, for the cases of the contract: its reads are promises, whether or not those of the engine are. */
+/** A view, for the cases of the contract: its reads are promises, even if the engine is synchronous. */
 export interface ContractView {
   readonly version: bigint
   readonly ledger: LedgerSummary
@@ -32,7 +32,7 @@ export interface ContractView {
   scan(prefix: Uint8Array, options?: ScanOptions): AsyncIterable<KeyedEntry>
 }
 
-/** An engine, for the cases of the contract: its reads are promises, whether or not those of the engine are. */
+/** An engine, for the cases of the contract: its reads are promises, even if the engine is synchronous. */
 export interface ContractEngine
   extends Pick<
       AsyncStateWriter,
@@ -78,7 +78,7 @@ function writerMethods(engine: StateWriter | AsyncStateWriter) {
   }
 }
 
-/** Wraps an engine whose reads are synchronous, for the cases of the contract. */
+/** Wraps a synchronous engine, for the cases of the contract. */
 export function writerToContract(engine: StateWriter): ContractEngine {
   return {
     ...writerMethods(engine),
@@ -125,13 +125,13 @@ function itemsOf<T>(ask: () => Iterable<T>): AsyncIterable<T> {
   })()
 }
 
-/** Entries of a page, few enough that the cases see what happens between pages. */
+/** Entries of a page, few enough that the cases see events between pages. */
 const SCAN_PAGE = 200
 
 /**
- * Wraps an engine whose reads are promises, for the cases of the contract.
- * @param page number of revisions or versions of a page: one in the contract, so that its cases see what happens
- *   between pages
+ * Wraps an asynchronous engine, for the cases of the contract.
+ * @param page number of revisions or versions of a page: one in the contract, so that its cases see events between
+ * pages
  */
 export function asyncToContract(engine: AsyncStateWriter, page = 1): ContractEngine {
   return {

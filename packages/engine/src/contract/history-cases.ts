@@ -42,7 +42,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
       assert.equal(await told(engine, { order: 'asc' }), '0=a 2=null 3=b 5=')
       assert.equal(await told(engine, {}, bytes('never')), '')
       assert.equal(await told(engine, { order: 'asc' }, bytes('never')), '')
-      // The oldest version sees what was written before it.
+      // The oldest version sees earlier writes.
       await engine.prune(3n)
       assert.equal(await toldBothWays(engine), '3=b 5=')
       await engine.prune(1n)
@@ -75,7 +75,7 @@ export const HISTORY_CASES: readonly ContractCase[] = [
     assert.equal(await between(undefined), '15=c')
     await engine.commit(versionsOf(K, 16n, ['d', 'e', 'f']), CHAIN)
     await engine.prune(2n)
-    // What the oldest version sees may be older than itself.
+    // The values that the oldest version sees may be older than itself.
     assert.equal(await between(undefined), '17=e 18=f')
     assert.equal(await between(18n), '18=f')
   }),

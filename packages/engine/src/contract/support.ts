@@ -6,7 +6,7 @@ import { asyncToContract, type ContractEngine, writerToContract } from './contra
 
 /** Opens the one store of a case, which is empty at first. A case closes an engine before it opens the store again. */
 export type OpenStore = () => StateWriter | Promise<StateWriter>
-/** Opens the one store of a case for an engine whose reads are promises. */
+/** Opens the one store of a case for an asynchronous engine. */
 export type OpenAsyncStore = () => Promise<AsyncStateWriter>
 
 /** Properties in which engines may differ. */
@@ -23,11 +23,11 @@ export interface EngineTraits {
 export interface ContractCase {
   readonly name: string
   /**
-   * Runs the case on the store that `open` opens. It rejects with what the engine does wrong.
-   * @param traits by default those of an engine that counts every drop
+   * Runs the case on the store that `open` opens. It rejects with the fault of the engine.
+   * @param traits by default the traits of an engine that counts every drop
    */
   run(open: OpenStore, traits?: EngineTraits): Promise<void>
-  /** Runs the case on an engine whose reads are promises. */
+  /** Runs the case on an asynchronous engine. */
   runAsync(open: OpenAsyncStore, traits?: EngineTraits): Promise<void>
 }
 
@@ -74,7 +74,7 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-/** Iterates over what is left of a list. */
+/** Iterates over the rest of a list. */
 export function rest<T>(iterator: AsyncIterator<T>): AsyncIterable<T> {
   return { [Symbol.asyncIterator]: () => ({ next: () => iterator.next() }) }
 }

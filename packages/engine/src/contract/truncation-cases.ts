@@ -100,8 +100,8 @@ async function expectLedger(engine: ContractEngine, versions: readonly VersionWr
 }
 
 /**
- * Reads the first item of each list that sees what `cut` cuts off, calls it, and checks that the lists are refused
- * then.
+ * Reads the first item of each list that includes versions to be cut off, calls `cut`, and checks that the lists are
+ * then refused.
  */
 async function expectRefusedLater(
   lists: Record<string, AsyncIterable<unknown>>,

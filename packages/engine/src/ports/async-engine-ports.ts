@@ -22,7 +22,7 @@ import type {
 } from './engine-ports.js'
 import type { LedgerSummary } from './state-port.js'
 
-// The ports of engines whose reads are promises: `AsyncState`, which is all that readers of state need, and what an
+// The ports of asynchronous engines: `AsyncState`, which is all that readers of state need, and the ports that an
 // engine has in addition. They mirror `StateEngineReader` and `StateWriter`. After `close`, every call fails with
 // `store_closed`.
 
@@ -34,7 +34,7 @@ export interface AsyncVersionsOptions {
   readonly limit?: number | undefined
 }
 
-/** A page of what versions wrote: at least one version. */
+/** A page of versions and their writes: at least one version. */
 export interface VersionsPage {
   readonly versions: readonly VersionWrites[]
   /** First version of the next page. Undefined after the last. */
@@ -46,30 +46,27 @@ export interface AsyncSnapshot extends AsyncStateSnapshot {
   /** Same as `StateEngineReader.mark`. */
   readonly mark: Uint8Array | undefined
   /**
-   * Reads what versions wrote, a page at a time: see `StateEngineReader.versions`.
+   * Reads the writes of versions, a page at a time: see `StateEngineReader.versions`.
    * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version
    */
   versions(first: bigint, last: bigint, options?: AsyncVersionsOptions): Promise<VersionsPage>
 }
 
-/** An engine whose reads are promises, open for reading. */
+/** An asynchronous engine, open for reading. */
 export interface AsyncStateReader extends AsyncState, AsyncDisposable {
-  /** Discriminant: the reads of this engine are promises, those of a `StateEngineReader` are synchronous. */
+  /** Discriminant: reads of this engine are promises; reads of a `StateEngineReader` are synchronous. */
   readonly kind: 'async'
   snapshot(): Promise<AsyncSnapshot>
   /**
-   * Calls a listener after commits, prunes and truncations, as `StateEngineReader.onCommit` does. The engine looks for
-   * those of other processes several times a second.
+   * Calls a listener after commits, prunes and truncations, as `StateEngineReader.onCommit` does. The engine checks
+   * several times a second for changes by other processes.
    */
   onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void
   /** Closes the connections of the engine, and releases the lock of a writer. Later calls do nothing. */
   close(): Promise<void>
 }
 
-/**
- * The writer of a store whose reads are promises. A store has one writer at a time. Everything else is as in
- * `StateWriter`.
- */
+/** The writer of an asynchronous store. A store has one writer at a time. Everything else is as in `StateWriter`. */
 export interface AsyncStateWriter extends AsyncStateReader {
   /**
    * Makes consecutive versions visible and durable, all or none, exactly once. If the answer of the server is lost, the

@@ -9,8 +9,8 @@ import type {
   StoreBase,
 } from './state-port.js'
 
-// The reads that readers of state need of an engine whose reads are promises, because the state is on other machines.
-// It mirrors `StateReader`, with three differences:
+// The reads that readers of state need of an asynchronous engine, for state on other machines. It mirrors
+// `StateReader`, with three differences:
 // - A snapshot pins one state of the ledger. All reads of a request go through one snapshot, so they agree with each other.
 // - Reads take many questions at once, because a round costs more than an answer.
 // - Lists come in pages, bounded by bytes. Each read is one round. The server that answers it decides in the same
@@ -20,7 +20,7 @@ import type {
 // Every method that returns a promise may reject with `unavailable` (see `AsyncErrorCode`), within the patience of the
 // engine (2 s by default), and works again by itself once the servers answer.
 
-/** Codes that engines whose reads are promises add to `StateErrorCode` and `StoreErrorCode`. */
+/** Codes that asynchronous engines add to `StateErrorCode` and `StoreErrorCode`. */
 export type AsyncErrorCode =
   /** No server answered in time. This says nothing about the state: the same call may succeed later. */
   'unavailable'
@@ -67,8 +67,8 @@ export interface AsyncStateView {
    */
   load(keys: readonly Uint8Array[]): Promise<readonly (StateEntry | undefined)[]>
   /**
-   * Reads the entries of the version whose keys begin with a prefix, in the order of the keys' bytes, from `start` on,
-   * up to `limit` entries. A page may end earlier, at its limit of bytes; `next` is then the `start` of the next page.
+   * Reads up to `limit` entries of the version with a key prefix, in the order of the keys' bytes, starting at `start`.
+   * A page may end earlier, at its limit of bytes; `next` is then the `start` of the next page.
    * @throws `version_pruned`
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Promise<ScanPage>
@@ -106,7 +106,7 @@ export interface AsyncStateSnapshot {
   blockAtTime(timestampUsec: bigint): Promise<Block | undefined>
   /**
    * Reads the writes of a key that some version of the window sees, a page at a time: see `StateReader.history`.
-   * @throws `no_ledger`; `version_pruned` if a prune overtook what is asked for
+   * @throws `no_ledger`; `version_pruned` if a prune overtook the requested versions
    */
   history(key: Uint8Array, options?: AsyncHistoryOptions): Promise<HistoryPage>
   /**
@@ -118,7 +118,7 @@ export interface AsyncStateSnapshot {
   nearestWrites(keys: readonly Uint8Array[], search: WriteSearch): Promise<readonly (bigint | undefined)[]>
 }
 
-/** The reads that readers of state need of an engine whose reads are promises. */
+/** The reads that readers of state need of an asynchronous engine. */
 export interface AsyncState {
   /**
    * The newest ledger that a server reported to this engine; undefined before the first snapshot. It takes no round.

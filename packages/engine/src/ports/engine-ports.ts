@@ -3,7 +3,9 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import type { LedgerSummary, StateReader, StateView } from './state-port.js'
 
-/** A view of an engine, with more reads than readers of state need. All bytes are copies, except those of `peek`. */
+/**
+ * A view of an engine, with more reads than readers of state need. All bytes are copies, except the result of `peek`.
+ */
 export interface EngineView extends StateView {
   /** Whether the key has a value at this version. @throws `version_pruned` */
   has(key: Uint8Array): boolean
@@ -16,16 +18,16 @@ export interface EngineView extends StateView {
  * `store_closed`. `await using` closes it.
  */
 export interface StateEngineReader extends StateReader, AsyncDisposable {
-  /** Discriminant: the reads of this engine are synchronous, those of an `AsyncStateReader` are promises. */
+  /** Discriminant: reads of this engine are synchronous; reads of an `AsyncStateReader` are promises. */
   readonly kind: 'sync'
-  /** Mark of the newest commit, or the one that `putMark` has put in its place. */
+  /** Mark of the newest commit, or the mark that `putMark` has put in its place. */
   readonly mark: Uint8Array | undefined
   at(version?: bigint): EngineView
   /**
-   * Reads what versions wrote, in order, in a form that can be committed to another store. Deletions of keys that were
-   * not there are not kept. Versions that are not merged yet cost what they wrote. If a range has merged versions,
-   * however short it is, it costs a pass over all keys, and a further one for every 100,000 writes of the range: ask
-   * for long ranges.
+   * Reads the writes of versions, in order, in a form that can be committed to another store. Deletions of absent keys
+   * are not kept. For versions that are not merged yet, the cost is proportional to their writes. If a range has merged
+   * versions, however short it is, it costs a pass over all keys, and a further one for every 100,000 writes of the
+   * range: ask for long ranges.
    * @throws `no_ledger`, `version_not_found`; `version_pruned` unless all of them are above the oldest version;
    *   `version_truncated` if some are cut off meanwhile
    */
@@ -33,8 +35,8 @@ export interface StateEngineReader extends StateReader, AsyncDisposable {
   /**
    * Calls a listener after commits, prunes and truncations, of this process or another one. After several at once, it
    * is called once, with the newest state. Returns a function that removes the listener. An error of a listener becomes
-   * an uncaught exception of the process, as with `EventTarget`: the commit stands, and the other listeners are called.
-   * A listener does not keep the process alive unless its options say so.
+   * an uncaught exception of the process, as with `EventTarget`: the commit remains valid, and the other listeners are
+   * called. A listener does not keep the process alive unless its options say so.
    */
   onCommit(listener: (ledger: LedgerSummary) => void, options?: ListenerOptions): () => void
   /** Closes the engine, and releases the lock of a writer. Later calls do nothing. */
@@ -82,8 +84,8 @@ export interface PruneOptions {
 /** Options of a truncation. */
 export interface TruncateOptions {
   /**
-   * Mark like that of a commit: what was known of the ledger at the version that is left. Marks of earlier commits are
-   * not kept.
+   * Mark as in a commit: the knowledge about the ledger at the version that becomes the latest. Marks of earlier
+   * commits are not kept.
    */
   readonly mark?: Uint8Array | undefined
 }
@@ -105,7 +107,7 @@ export interface ImportBase {
 /** An import of the state at a version into an empty store. Readers see nothing of it until `finish`. */
 export interface StateImport {
   readonly version: bigint
-  /** Number of entries added so far, including those of an interrupted import that was resumed. */
+  /** Number of entries added so far, including the entries of an interrupted import that was resumed. */
   readonly entryCount: number
   /** Mark of the last `add`. */
   readonly mark: Uint8Array | undefined
@@ -135,7 +137,8 @@ export interface ImportOptions {
 export interface StateWriter extends StateEngineReader {
   /**
    * Makes consecutive versions visible and durable, all or none. Resolves when they are durable; until then the arrays
-   * and bytes must not be changed. Each block must have a greater height than the one before, and not an earlier time.
+   * and bytes must not be changed. Each block must have a greater height than the previous block, and not an earlier
+   * time.
    * @throws `version_gap`, `block_order`, `duplicate_key`, `chain_id_mismatch`, `key_too_long`, `value_too_long`,
    *   `invalid_argument`, `store_full`; the store is then unchanged
    */
@@ -149,16 +152,18 @@ export interface StateWriter extends StateEngineReader {
   prune(retainVersions: bigint, options?: PruneOptions): Promise<PruneResult>
   /**
    * Cuts off all versions above one, as if they had never been committed: that version becomes the latest, and the next
-   * commit begins with the one after it, which may be of another block and write other values than before. Resolves when it
-   * is as durable as a commit. The version may be any of the window, also within a block or a commit; the window does not move.
+   * commit begins with the version after it, which may be in another block and write other values than before. Resolves
+   * when it is as durable as a commit. The version may be any of the window, also within a block or a commit; the
+   * window does not move.
    *
    * It is for node software on chains that reorganize. Example: the chain abandons the blocks after version 1,499; the
    * node calls `await engine.truncateTo(1_499n)`, then commits the other branch from version 1,500.
    *
-   * Views and lists that were asked for before and might see a version that was cut off throw `version_truncated` from
-   * then on, even after another version was committed under its number. Views of the versions that are left still
-   * answer. `LedgerSummary.truncations` distinguishes later versions of a number from earlier ones.
-   * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then unchanged
+   * Views and lists that were requested before and might see a cut version throw `version_truncated` afterwards, even
+   * if another version was committed under its number. Views of the remaining versions still answer.
+   * `LedgerSummary.truncations` distinguishes later versions of a number from earlier ones.
+   * @throws `no_ledger`, `version_not_found`, `version_pruned`, `invalid_argument`, `store_full`; the store is then
+   * unchanged
    */
   truncateTo(version: bigint, options?: TruncateOptions): Promise<void>
   /**

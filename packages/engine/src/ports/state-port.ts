@@ -1,6 +1,6 @@
 import type { BlockInfo, KeyedEntry } from '@ledger-state/core'
 
-/** The ledger as one reader sees it: what is committed and not pruned. */
+/** The ledger as one reader sees it: the committed versions that are not pruned. */
 export interface LedgerSummary {
   /** Identifier of the chain, a u64. */
   readonly chainId: bigint
@@ -11,15 +11,15 @@ export interface LedgerSummary {
   readonly oldestVersion: bigint
   readonly oldestBlock: BlockInfo
   /**
-   * Truncations of the ledger, the newest last; absent if there was none. Of earlier truncations the list has those
-   * that cut at lower versions. It has 16 at most: with more, two become one that cuts at the lower version of both.
+   * Truncations of the ledger, the newest last; absent if there was none. An earlier truncation stays in the list only
+   * if it cut at a lower version. The list holds at most 16: beyond that, two are joined at the lower version.
    */
   readonly truncations?: readonly Truncation[] | undefined
 }
 
 /** A truncation: all versions above one were cut off. Later commits may have given their numbers to other versions. */
 export interface Truncation {
-  /** Number of the truncation in its store, from 1 on. */
+  /** Number of the truncation in its store, starting at 1. */
   readonly number: number
   /** Newest version that was left. */
   readonly version: bigint
@@ -63,9 +63,7 @@ export interface Revision {
 
 /** Which writes of a key a history lists, and in which order. */
 export interface HistoryOptions {
-  /**
-   * First version whose writes are listed; by default the first of the window. `last`, if given, is included as well.
-   */
+  /** First version to list; by default the first of the window. `last`, if given, is included as well. */
   readonly first?: bigint | undefined
   readonly last?: bigint | undefined
   /** Order of the writes: `asc` begins with the oldest version, `desc`, the default, with the newest. */
@@ -84,8 +82,8 @@ export interface Block {
 export interface StoreBase {
   readonly version: bigint
   /**
-   * Whether the store holds everything that existed at this version: true for version 0 and for an imported state.
-   * A store whose commits began at a later version does not know what was written before.
+   * Whether the store holds everything that existed at this version: true for version 0 and for an imported state. A
+   * store that began with a later version does not know earlier writes.
    */
   readonly complete: boolean
 }
@@ -122,9 +120,9 @@ export interface StateView {
   /** Same as `get`, with the version of the write. */
   getEntry(key: Uint8Array): StateEntry | undefined
   /**
-   * Reads the entries of the version whose keys begin with a prefix, in the order of the keys' bytes; all entries if
-   * the prefix is empty. The cost depends on the entries that are read, not on where the scan starts.
-   * @throws `version_pruned`, `version_truncated`, also in the middle
+   * Reads the entries of the version with a key prefix, in the order of the keys' bytes; all entries if the prefix is
+   * empty. The cost depends on the entries that are read, not on where the scan starts.
+   * @throws `version_pruned`, `version_truncated`, also in the middle of the scan
    */
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry>
 }
@@ -148,7 +146,7 @@ export interface StateReader {
   /** Finds the block of a height; undefined if the window holds none. @throws `no_ledger` */
   blockByHeight(height: bigint): Block | undefined
   /**
-   * Finds the newest block whose time is at or before a given time. Undefined if all blocks of the window are later.
+   * Finds the newest block at or before a given time. Undefined if all blocks of the window are later.
    * @throws `no_ledger`
    */
   blockAtTime(timestampUsec: bigint): Block | undefined

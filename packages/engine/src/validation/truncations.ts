@@ -17,7 +17,7 @@ export function addTruncation(list: readonly Truncation[], added: Truncation): r
   return [{ number: second.number, version: first.version }, ...others]
 }
 
-/** The truncation that follows those of a ledger. */
+/** The next truncation of a ledger. */
 export function nextTruncation(ledger: LedgerSummary, version: bigint): Truncation {
   return { number: branchOf(ledger) + 1, version }
 }

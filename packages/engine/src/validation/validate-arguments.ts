@@ -30,8 +30,8 @@ export function expectObject(what: string, value: unknown): asserts value is obj
 }
 
 /**
- * Checks that an argument is an object whose members are all among `names`: otherwise a misspelled option would have no
- * effect and no error.
+ * Checks that an argument is an object and that `names` contains all its members: otherwise a misspelled option would
+ * have no effect and no error.
  * @throws `invalid_argument`, which names the option that was probably meant
  */
 export function expectOptions(what: string, value: unknown, names: readonly string[]): asserts value is object {

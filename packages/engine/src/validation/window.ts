@@ -31,8 +31,8 @@ export function windowStart({ oldestVersion, latestVersion }: LedgerSummary, ret
 }
 
 /**
- * Checks that `versions(first, last)` can list a range. All of its versions must be above the oldest: what the oldest
- * version wrote is not kept apart from what was written before it.
+ * Checks that `versions(first, last)` can list a range. All of its versions must be above the oldest: the writes of the
+ * oldest version are not distinguished from earlier ones.
  * @throws `no_ledger`, `invalid_argument`, `version_not_found`, `version_pruned`
  */
 export function expectListable(
@@ -51,7 +51,7 @@ export function expectListable(
 export const PRUNE_STEP_RECORDS = 2_000
 
 /**
- * Checks what a search for a block found.
+ * Checks the result of a search for a block.
  * @param found the block; undefined if none was found
  * @param asked the ledger of the snapshot
  * @param now the window in which it was searched

@@ -27,8 +27,8 @@ export function toWriteRange(search: WriteSearch, ledger: LedgerSummary | undefi
 }
 
 /**
- * Checks what a search found. Of what a key wrote up to the oldest version, a prune leaves the newest write, and nothing if that is a
- * deletion.
+ * Checks the result of a search. For each key, a prune keeps the newest write at or below the oldest version, unless
+ * that write is a deletion.
  * @param found the nearest write of each key; undefined if none was found
  * @param asked the ledger of the snapshot
  * @param now the window in which it was searched

@@ -46,7 +46,7 @@ export function sharing<T extends Uint8Array | null | undefined>(): (bytes: T) =
   }
 }
 
-/** Puts something between an engine and its listeners. What is no listener is refused as before. */
+/** Puts something between an engine and its listeners. Anything else than a listener is refused as before. */
 export function listening(wrap: (listener: Listener, ledger: LedgerSummary | undefined) => Listener): EnginePatch {
   return onEngine.given('onCommit', ([listener, ...rest], engine) => [
     typeof listener === 'function' ? wrap(listener, engine.ledger) : listener,

@@ -59,7 +59,7 @@ export interface ChangedStore {
 
 /** Page of the changes of an account, and further assets that count as part of it. */
 export interface AccountChangesOptions extends ListOptions {
-  /** Metadata addresses of further fungible assets whose primary stores count. */
+  /** Metadata addresses of further fungible assets: their primary stores are included. */
   readonly assets?: readonly Uint8Array[] | undefined
 }
 
@@ -235,7 +235,7 @@ function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
 
 /**
  * The members that differ, in the order in which members are listed. If the group cannot be read at one version, these
- * are all members of the other; if no member is known, the group stands for them.
+ * are all members of the other; if no member is known, the group represents them.
  */
 function changedMembers(before: Group, after: Group, group: StructTag): readonly StructTag[] {
   const tags = new Map([...before.members, ...after.members].map(([text, { name }]) => [text, name]))

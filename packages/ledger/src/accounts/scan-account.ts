@@ -52,7 +52,7 @@ function keyAfterKind(key: Uint8Array): Uint8Array {
   return next
 }
 
-/** Offset in a key of a module, resource or group at which the kind of its path stands. */
+/** Offset of the path kind in a key of a module, resource or group. */
 function pathKindAt(key: Uint8Array): number {
   const reader = new ByteReader(key, PATH_AT)
   reader.readLength()

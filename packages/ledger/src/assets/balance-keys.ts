@@ -7,7 +7,7 @@ import { type NumberedAsset, PrimaryStoreAddresses, pairedMetadataAddress } from
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const COIN_STORE = parseStructTag('0x1::coin::CoinStore')
 
-/** The parts of the state keys that depend on the asset alone. */
+/** The parts of the state keys that depend only on the asset. */
 interface AssetKeys extends NumberedAsset {
   /** Key of the coin store; each read fills in the account. Undefined for a fungible asset. */
   readonly coinStore: Uint8Array | undefined

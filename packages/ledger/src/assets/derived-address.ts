@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, ByteWriter, parseAddress } from '@ledger-state/core'
 import { sha3 } from '@ledger-state/proof'
 import { type StructTag, typeTagToText } from '@ledger-state/type-tag'
 
-// Last byte that is hashed: it says what an address is derived from.
+// Last hashed byte: the kind of derivation of the address.
 const DERIVED_FROM_OBJECT = Uint8Array.of(0xfc)
 const DERIVED_FROM_SEED = Uint8Array.of(0xfe)
 
@@ -14,14 +14,14 @@ export function primaryStoreAddress(owner: Uint8Array, metadata: Uint8Array): Ui
   return new Uint8Array(sha3(concatenated(owner, metadata, DERIVED_FROM_OBJECT)))
 }
 
-/** Number of places. The entry of an owner and an asset may stand in either of two neighbouring places. */
+/** Number of slots. The entry of an owner and an asset may be in either of two adjacent slots. */
 const PLACES = 65_536
 const OWNER_AT = 8
 const ADDRESS_AT = OWNER_AT + ADDRESS_LENGTH
 /** Layout of a place: u64 number of the asset, 0 for an empty place | owner | address of the store. */
 const PLACE_LENGTH = ADDRESS_AT + ADDRESS_LENGTH
 
-/** A fungible asset, by the address of its metadata. Its number, from 1 on, is unique, also over time. */
+/** A fungible asset, by the address of its metadata. Its number, starting at 1, is never reused. */
 export interface NumberedAsset {
   readonly number: number
   readonly metadata: Uint8Array
@@ -43,7 +43,7 @@ export class PrimaryStoreAddresses {
     let start = first
     if (!holds(places, start, owner, asset.number)) start += PLACE_LENGTH
     if (start !== first && !holds(places, start, owner, asset.number)) {
-      // The newest entry stands first.
+      // The newest entry comes first.
       places.copyWithin(start, first, start)
       start = first
       writeWord(places, start, asset.number)
@@ -80,7 +80,7 @@ function readWord(bytes: Uint8Array, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
 }
 
-/** Address of the fungible asset that stands for a coin type. */
+/** Address of the fungible asset paired with a coin type. */
 export function pairedMetadataAddress(coin: StructTag): Uint8Array {
   const text = typeTagToText(coin)
   if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET

@@ -13,7 +13,7 @@ import { LoadedState } from './loaded-state.js'
 const PRUNED_ATTEMPTS = 10
 const PRUNED_PAUSES = { firstMs: 5, longestMs: 20 }
 
-/** Limits on what one read may load and on what is kept between reads. */
+/** Limits on the data that one read may load, and on the data cached between reads. */
 export interface AsyncLedgerOptions {
   /** Bytes that one read may load, by default 128 MiB. */
   readonly maxLoadedBytes?: number | undefined
@@ -23,16 +23,16 @@ export interface AsyncLedgerOptions {
   readonly moduleCacheBytes?: number | undefined
 }
 
-/** Reads of a ledger whose state is on other machines; they return promises. */
+/** Reads of a ledger with state on other machines; they return promises. */
 export interface AsyncLedger {
   /** Discriminant: reads of a `Ledger` are synchronous, reads of this ledger return promises. */
   readonly kind: 'async'
   /** The newest ledger that a server reported; undefined before the first read and while the store is empty. */
   readonly info: LedgerSummary | undefined
   /**
-   * Runs a read against the loaded part of the state, loads what it lacked, and runs it again until it lacks nothing.
-   * All runs see one state of the ledger. As it may run several times, `run` must do nothing but read; it must not use
-   * its ledger after it has ended.
+   * Runs a read against the loaded part of the state, loads the missing data, and runs it again until nothing is
+   * missing. All runs see one state of the ledger. As it may run several times, `run` must do nothing but read; it must
+   * not use its ledger after it has ended.
    * @throws the errors of the read; `unavailable`; `read_too_large` if it needs more bytes or rounds than one read may
    */
   read<T>(run: (ledger: Ledger) => T | Promise<T>): Promise<T>
@@ -40,14 +40,14 @@ export interface AsyncLedger {
   readonly caches: Ledger['caches']
 }
 
-/** Creates the reads of `createLedger` over an engine whose reads are promises. */
+/** Creates the reads of `createLedger` over an asynchronous engine. */
 export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions = {}): AsyncLedger {
   const { maxLoadedBytes = 128 << 20, maxRounds = 256, moduleCacheBytes = 32 << 20 } = options
   const caches = createCaches()
   const modules = new KnownModules(moduleCacheBytes)
   let latest: AsyncStateSnapshot | undefined
   /**
-   * The store's record of its slice, once a read has asked for it. A store keeps a slice from its first version on, or
+   * The store's record of its slice, once a read has asked for it. A store keeps a slice since its first version, or
    * never.
    */
   let slice: { readonly record: Uint8Array | undefined } | undefined
@@ -58,14 +58,14 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
     if (latest && isSameLedger(latest.ledger, snapshot.ledger)) return latest
     if (!isSameLedger(snapshot.ledger, state.ledger)) return snapshot
     latest = snapshot
-    // Runs in the round in which this read continues. If it fails, reads load what they lack.
+    // Runs in the round in which this read continues. If it fails, reads load the missing data.
     if (snapshot.ledger) modules.renew(snapshot.at()).catch(() => {})
     return snapshot
   }
 
   /**
-   * Takes a snapshot of a state whose oldest version is `oldestVersion` or newer. For some milliseconds, an engine may
-   * give an older state as the newest.
+   * Takes a snapshot of a state with an oldest version of `oldestVersion` or newer. For some milliseconds, an engine
+   * may return an older state as the newest.
    */
   async function takePruned(oldestVersion: bigint): Promise<AsyncStateSnapshot> {
     for (const backoff = new Backoff(PRUNED_PAUSES); ; ) {
@@ -102,7 +102,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
         const result = attempt(() => run(createLedgerOver(loaded, () => source, caches)))
         const outcome = result instanceof Promise ? await result : result
         const { isLacking, isUsed } = loaded
-        // Asked once, in the same round as what the first run lacked.
+        // Asked once, in the same round as the data that the first run lacked.
         const isSliceAsked = !slice && current.ledger !== undefined
         const [newest, record] = await Promise.all([
           isNewest || !isUsed ? undefined : asked,

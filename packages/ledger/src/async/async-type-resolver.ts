@@ -8,7 +8,7 @@ import type { TypeResolver } from '../types/type-resolver.js'
 import type { LoadedState } from './loaded-state.js'
 import type { LoadedVersion } from './loaded-version.js'
 
-/** Most structs whose modules one run looks for ahead. */
+/** Most structs for which one run looks up modules ahead. */
 const MOST_STRUCTS = 1_024
 
 type StructToken = Extract<SignatureToken, { kind: 'struct' }>
@@ -16,14 +16,14 @@ type StructToken = Extract<SignatureToken, { kind: 'struct' }>
 /**
  * Resolves types while modules may be lacking. A synchronous resolver ends at the first module that is absent. This one
  * then looks for all other modules that the type is known to need, so that one round loads a whole level of them. It
- * returns a codec that prints nothing, so that the run continues and finds out what else is lacking.
+ * returns a codec that prints nothing, so that the run continues and finds further missing data.
  */
 export class AsyncTypeResolver implements TypeResolver {
   readonly #types: TypeResolver
   readonly #modules: ModuleCache
   readonly #loaded: LoadedState
 
-  /** @param types resolves the types whose modules are loaded */
+  /** @param types resolves the types with loaded modules */
   constructor(types: TypeResolver, modules: ModuleCache, loaded: LoadedState) {
     this.#types = types
     this.#modules = modules

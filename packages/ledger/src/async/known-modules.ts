@@ -28,7 +28,7 @@ interface KnownModule {
  */
 export class KnownModules {
   readonly #capacity: number
-  /** Modules by the text of the key; the most recently used stand last. */
+  /** Modules by the text of the key, the most recently used last. */
   readonly #modules = new Map<string, KnownModule>()
   #size = 0
   #branch = 0

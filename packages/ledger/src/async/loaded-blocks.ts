@@ -63,7 +63,7 @@ export class LoadedBlocks {
   }
 
   /**
-   * The block of a version; as long as it is lacking, a block of this version alone.
+   * The block of a version; until it is loaded, a block of only this version.
    * @throws `version_pruned`
    */
   at(version: bigint): Block {

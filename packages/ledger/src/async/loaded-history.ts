@@ -3,11 +3,11 @@ import type { AsyncStateSnapshot, HistoryOptions, Revision } from '@ledger-state
 import type { LoadBudget } from './load-budget.js'
 import type { Prunes } from './prunes.js'
 
-/** Revisions of the first page; each further page has twice as many as the one before. */
+/** Revisions of the first page; each further page has twice as many as the previous one. */
 const FIRST_PAGE = 64
 const LARGEST_PAGE = 65_536
 
-/** Loaded part of the history of one key, from its beginning on. */
+/** Loaded part of the history of one key, starting at its beginning. */
 export class LoadedHistory implements Iterable<Revision> {
   readonly #key: Uint8Array
   /** Options of the next page. */

@@ -3,7 +3,7 @@ import { bytesToHexDigits, compareBytes, copyBytes, keyAfter } from '@ledger-sta
 import type { AsyncStateView } from '@ledger-state/engine'
 import type { LoadBudget } from './load-budget.js'
 
-/** Entries of the first page of a prefix; each further page has twice as many as the one before. */
+/** Entries of the first page of a prefix; each further page has twice as many as the previous one. */
 const FIRST_PAGE = 64
 const LARGEST_PAGE = 65_536
 /** Most pages that one round loads; the next round loads the others. */
@@ -31,7 +31,7 @@ export class LoadedScans {
     return this.#lacked.size > 0
   }
 
-  /** Scans the loaded part. Ends where the loaded part ends, and notes what was lacking. */
+  /** Scans the loaded part. Stops at its end, and notes the missing rest. */
   *scan(prefix: Uint8Array, start: Uint8Array, limit: number): Generator<KeyedEntry> {
     const ranges = this.#rangesOf(bytesToHexDigits(prefix))
     let from = compareBytes(start, prefix) < 0 ? prefix : start
@@ -52,7 +52,7 @@ export class LoadedScans {
     }
   }
 
-  /** Loads what was lacking. */
+  /** Loads the missing data. */
   load(view: AsyncStateView, budget: LoadBudget): Promise<void>[] {
     const pages = [...this.#lacked.values()].slice(0, PAGES_A_ROUND)
     this.#lacked.clear()

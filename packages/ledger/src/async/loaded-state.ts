@@ -26,9 +26,9 @@ import { Prunes } from './prunes.js'
 const MOST_VIEW_RUNS = 48
 
 /**
- * The part of an async state that one read has loaded, with synchronous answers. What is not loaded is answered as if
- * it were absent, and is noted. So the answer of a run that lacked something must not be used: `load` loads in one
- * round all that it lacked, and the read runs again.
+ * The part of an async state that one read has loaded, with synchronous answers. Data that is not loaded is answered as
+ * absent, and is noted. The answer of a run with missing data must not be used: `load` loads all missing data in one
+ * round, and the read runs again.
  */
 export class LoadedState implements SearchingReader, Loading {
   readonly mostViewRuns = MOST_VIEW_RUNS

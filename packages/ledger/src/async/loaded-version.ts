@@ -7,12 +7,12 @@ import type { LoadBudget } from './load-budget.js'
 import { LoadedScans } from './loaded-scans.js'
 import type { Prunes } from './prunes.js'
 
-/** Loaded part of the state at one version. What is not loaded is answered as absent, and noted as lacking. */
+/** Loaded part of the state at one version. Data that is not loaded is answered as absent, and noted as missing. */
 export class LoadedVersion implements StateView {
   readonly version: bigint
   /** View from which the values are loaded. */
   view: AsyncStateView
-  /** Structs whose modules this run has already looked for. */
+  /** Structs with modules that this run has already looked for. */
   readonly searchedStructs = new Set<string>()
   readonly #modules: KnownModules
   readonly #budget: LoadBudget

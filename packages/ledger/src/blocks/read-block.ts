@@ -14,7 +14,7 @@ export interface LedgerBlock extends BlockInfo {
   readonly hash: Uint8Array | undefined
 }
 
-// The store may commit and prune after `ledger` was pinned. Answers are those of the pinned ledger.
+// The store may commit and prune after `ledger` was pinned. Answers are about the pinned ledger.
 
 /**
  * The block of `state.ledger` with a height, whatever version is read.

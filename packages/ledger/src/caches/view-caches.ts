@@ -3,7 +3,7 @@ import { type CacheUse, cacheUse } from './cache-use.js'
 import { ModuleInterfaces } from './module-interfaces.js'
 import { ModuleRevisions } from './module-revisions.js'
 
-/** The VM that runs all views of a ledger, and what is kept of modules for them. */
+/** The VM that runs all views of a ledger, and its cached modules. */
 export class ViewCaches {
   readonly vm: Vm = createVm()
   readonly interfaces = new ModuleInterfaces()

@@ -4,7 +4,7 @@ import { type FunctionSlot, type StructTag, type TypeTag, writeTypeTag } from '@
 
 /**
  * Compares types in the order in which the reference lists the members of a group: by address, module and name as text,
- * then by type arguments. Groups store their members in another order, that of their bytes.
+ * then by type arguments. Groups store their members in another order, the order of their bytes.
  */
 export function compareStructTags(a: StructTag, b: StructTag): number {
   return (

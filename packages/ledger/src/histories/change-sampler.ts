@@ -29,10 +29,10 @@ export interface SampledRange {
 }
 
 /**
- * Keeps a bounded sample of the changes of a number, whose curve shows every peak. It divides the versions of the range
- * into equal buckets, and keeps of each bucket the first and the last change, the least and the greatest value. If a
- * bucket has changes that cannot be read, it keeps the first of them in place of the first change. Add changes in the
- * order of their versions, ascending or descending. Memory is bounded by the number of points.
+ * Keeps a bounded sample of the changes of a number, so that a curve shows every peak. It divides the versions of the
+ * range into equal buckets, and keeps the first, last, least and greatest change of each bucket. If a bucket has
+ * changes that cannot be read, it keeps the first of them instead of the first change. Add changes in the order of
+ * their versions, ascending or descending. Memory is bounded by the number of points.
  */
 export class ChangeSampler<T> {
   readonly #range: SampledRange

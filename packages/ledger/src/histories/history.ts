@@ -53,10 +53,10 @@ export interface UnreadableChange extends ChangeMoment {
   readonly error: LedgerStateError
 }
 
-/** An entry of a history: the result of a read from its version on, which may be an error. */
+/** An entry of a history: the result of a read since its version. The result may be an error. */
 export type Change<T> = ReadableChange<T> | UnreadableChange
 
-/** A way to read a value from what keys hold, and to compare two values. */
+/** Reads a value from the values of keys, and compares two values. */
 export interface Observation<V> {
   readonly keys: readonly Uint8Array[]
   /**
@@ -73,10 +73,7 @@ export interface Observation<V> {
  */
 const MOST_SKIPPED_STATES = 2_000
 
-/**
- * Lists the changes of an observation up to a version of a pinned ledger. `present` turns a value into what the page
- * shows.
- */
+/** Lists the changes of an observation up to a version of a pinned ledger. `present` converts a value for the page. */
 export function createHistory<V, T>(
   reader: StateReader,
   { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary },
@@ -153,7 +150,7 @@ type Reading<V> =
 interface Step<V> {
   readonly version: bigint
   readonly reading: Reading<V>
-  /** Whether the reading differs from the one before the version. */
+  /** Whether the value differs from the value before the version. */
   readonly isChange: boolean
 }
 

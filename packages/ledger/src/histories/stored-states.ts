@@ -1,6 +1,6 @@
 import type { Revision, StateReader } from '@ledger-state/engine'
 
-/** The values of keys from a version on, until the next state. */
+/** The values of keys between a version and the next state. */
 export interface StoredState {
   readonly version: bigint
   /** Values in the order of the keys; null for a key that does not exist. */

@@ -10,14 +10,14 @@ import type { HeldAsset } from './holding.js'
 const COIN_INFO = parseStructTag('0x1::coin::CoinInfo')
 const METADATA = tagBytes(parseStructTag('0x1::fungible_asset::Metadata'))
 
-/** What the creator of an asset says about it. */
+/** Metadata of an asset, by its creator. */
 export interface AssetMetadata {
   readonly name: string
   readonly symbol: string
   readonly decimals: number
 }
 
-/** Reads what the creator of an asset says about it; undefined if that is absent or does not decode. */
+/** Reads the metadata of an asset; undefined if it is absent or does not decode. */
 export function readAssetMetadata({ view }: LedgerState, asset: HeldAsset): AssetMetadata | undefined {
   const bytes = asset.standard === 'v2' ? metadataOf(view, asset.metadata) : coinInfoOf(view, asset)
   // CoinInfo and Metadata both begin with: String name, String symbol, u8 decimals.

@@ -10,7 +10,7 @@ export type HeldAsset =
   | { readonly standard: 'v1'; readonly coin: TypeTag }
   | { readonly standard: 'v2'; readonly metadata: Uint8Array }
 
-/** What a store holds: a coin store of an account, or a fungible store. */
+/** The holding of a store: a coin store of an account, or a fungible store. */
 export interface Holding {
   readonly asset: HeldAsset
   readonly owner: Uint8Array
@@ -41,7 +41,7 @@ export function readObject(view: StateView, address: Uint8Array): StoredObject |
   return object && { object, group: entry.value, version: entry.version }
 }
 
-/** What a fungible store holds; undefined if the address has none. */
+/** The holding of a fungible store; undefined if the address has none. */
 export function holdingOfStore(view: StateView, storage: Uint8Array): Holding | undefined {
   const stored = readObject(view, storage)
   if (!stored?.object.store) return undefined
@@ -57,7 +57,7 @@ export function holdingOfStore(view: StateView, storage: Uint8Array): Holding | 
   }
 }
 
-/** What the coin store of an account holds; undefined if it has none. */
+/** The holding of the coin store of an account; undefined if it has none. */
 export function holdingOfCoin(view: StateView, account: Uint8Array, coin: TypeTag): Holding | undefined {
   const entry = view.getEntry(coinStoreKey(account, coin))
   const store = entry && readCoinStore(entry.value)

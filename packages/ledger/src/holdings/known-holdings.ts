@@ -5,8 +5,8 @@ import type { Asset } from '../assets/asset.js'
 import { holdingsNotIndexed } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 
-// What a store knows about holdings. The index of a slice is about what the slice keeps, so a question is answered only
-// if the slice keeps all that the answer may have.
+// Checks whether a store can answer questions about holdings. The index of a slice covers only the kept data, so a
+// question is answered only if the slice keeps everything that the answer may contain.
 
 const FUNGIBLE_STORE = parseStructTag('0x1::fungible_asset::FungibleStore')
 const TOKEN = parseStructTag('0x4::token::Token')
@@ -35,12 +35,12 @@ function expectIndex({ storedView, version }: LedgerState): void {
   if (storedView.peek(HOLDINGS_KEY) === undefined) throw holdingsNotIndexed(version)
 }
 
-/** The reader of the store without the rules of its slice, for what a check above has found to be known. */
+/** The reader of the store without the rules of its slice, for reads that a check above has allowed. */
 export function storedReader({ source }: LedgerState): StateReader {
   return source.sliced?.inner ?? source.reader
 }
 
-/** First version whose changes are known: those of the oldest version are mixed with earlier ones, except at genesis. */
+/** First version with known changes: changes of the oldest version are mixed with earlier ones, except at genesis. */
 export function firstKnownChange({ ledger, source }: LedgerState): bigint {
   const { oldestVersion } = ledger
   const { base } = source.reader

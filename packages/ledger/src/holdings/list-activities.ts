@@ -19,7 +19,7 @@ export interface ActivityCursor {
 
 /** Options of a page of activities. */
 export interface ActivitiesOptions {
-  /** First version; by default the first whose changes are known. The last version is the version of the state. */
+  /** First version; by default the first with known changes. The last version is the version of the state. */
   readonly from?: bigint | undefined
   /** `asc` begins with the oldest version, `desc` with the newest; `desc` by default. */
   readonly order?: 'asc' | 'desc' | undefined
@@ -33,7 +33,7 @@ export interface ActivitiesOptions {
   readonly start?: ActivityCursor | undefined
 }
 
-/** A change of what an account holds in one store. */
+/** A change of an account's holding in one store. */
 export interface Activity {
   readonly version: bigint
   /** Time of the block, in microseconds since 1970. */
@@ -41,7 +41,10 @@ export interface Activity {
   readonly asset: HeldAsset
   /** Address of the fungible store; of a coin store, its account. */
   readonly storage: Uint8Array
-  /** What the account held in this store before and after the version: 0 if there was none, or it had another owner. */
+  /**
+   * Amounts of the account in this store before and after the version: 0 if the store did not exist, or had another
+   * owner.
+   */
   readonly before: bigint
   readonly after: bigint
 }
@@ -58,9 +61,9 @@ export interface ActivitiesPage extends Iterable<Activity | undefined> {
 }
 
 /**
- * All changes of what an account holds, up to the version of the state: for each version and store one, coin stores
+ * All changes of an account's holdings, up to the version of the state: one for each version and store, coin stores
  * first, then by address. The sum of the changes of an asset in a range is the difference of its balances.
- * @throws `holdings_not_indexed`; `version_pruned` if a slice does not keep the account from its beginning on, or if a
+ * @throws `holdings_not_indexed`; `version_pruned` if a slice has not kept the account since its beginning, or if a
  * prune has reached the cursor or, in the iteration, the range
  */
 export function listActivities(state: LedgerState, owner: Uint8Array, options: ActivitiesOptions = {}): ActivitiesPage {

@@ -27,9 +27,9 @@ const COIN = 0
 const STORE = 1
 
 /**
- * What an account holds: coin stores in the order of the texts of their coin types, then fungible stores by address. An
- * account can hold the same asset as a coin and in several stores; each is an item.
- * @throws `holdings_not_indexed`; `version_pruned` if a slice does not keep the account from its beginning on
+ * The holdings of an account: coin stores in the order of the texts of their coin types, then fungible stores by
+ * address. An account can hold the same asset as a coin and in several stores; each is an item.
+ * @throws `holdings_not_indexed`; `version_pruned` if a slice has not kept the account since its beginning
  */
 export function listBalances(
   state: LedgerState,

@@ -26,7 +26,7 @@ export interface CollectionToken {
 
 /**
  * The objects that an account or an object owns directly, by address.
- * @throws `holdings_not_indexed`; `version_pruned` if a slice does not keep the account from its beginning on
+ * @throws `holdings_not_indexed`; `version_pruned` if a slice has not kept the account since its beginning
  */
 export function listOwnedObjects(
   state: LedgerState,

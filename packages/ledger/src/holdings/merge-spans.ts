@@ -2,7 +2,7 @@ import { nearestWrite, type StateReader } from '@ledger-state/engine'
 import { changesNewestFirst, changesOldestFirst, type SpanChange, type VersionRange, within } from './span-changes.js'
 import type { Span } from './spans.js'
 
-/** Most spans whose writes are merged for one page. Others with later writes in its order are left to later pages. */
+/** Most spans merged for one page. Spans with later writes, in the order of the page, are left to later pages. */
 const MOST_MERGED = 4_096
 
 /** A span and its next write in the order of a page. */

@@ -35,7 +35,7 @@ export interface HoldingsRow {
   readonly cursor: Uint8Array
 }
 
-/** Reads the rows of a family that belong to one owner, asset or collection, from one on. */
+/** Reads the rows of a family that belong to one owner, asset or collection, starting at a given row. */
 export function* scanRows(
   view: StateView,
   family: HoldingsFamily,

@@ -1,7 +1,7 @@
 import type { StateReader } from '@ledger-state/engine'
 import type { Span } from './spans.js'
 
-/** A write of a store: what an account held in it before and after. Both may be the same. */
+/** A write of a store: an account's amounts in it before and after. Both may be the same. */
 export interface SpanChange {
   readonly version: bigint
   readonly before: bigint

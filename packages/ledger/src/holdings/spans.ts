@@ -29,13 +29,13 @@ export interface Span {
   /** First and last version at which the amount may change because of the account. */
   readonly first: bigint
   readonly last: bigint
-  /** What the account holds in the store after a write of it. */
+  /** The account's amount in the store after a write. */
   amountIn(value: Uint8Array | null): bigint
 }
 
 /**
- * The spans of an account that touch versions from `first` on, up to the version of a view. Yields undefined where it
- * has worked and found none.
+ * The spans of an account that overlap the versions from `first` to the version of a view. Yields undefined after work
+ * without a result.
  * @param asset the only asset; all of them if it is undefined
  */
 export function* findSpans(

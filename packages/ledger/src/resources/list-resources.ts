@@ -25,7 +25,7 @@ export function listResources(
   })
 }
 
-/** The members of a group; for a resource that is stored by itself, that resource alone. */
+/** The members of a group; for a resource that is stored by itself, only that resource. */
 function readMembers({ key, value }: KeyedEntry): readonly GroupMember<StructTag>[] {
   try {
     const decoded = decodeStateKey(key)

@@ -11,7 +11,7 @@ import { resourceTypeToText } from './resource-type-text.js'
  */
 export interface Resource extends StoredValue {
   readonly tag: StructTag
-  /** Text of the type, as it stands next to the value in JSON. */
+  /** Text of the type, as shown with the value in JSON. */
   typeText(): string
 }
 
@@ -41,7 +41,7 @@ export function createResource(
   return new TypedResource(view, types, tag, bytes, blame)
 }
 
-/** A resource whose group cannot be read: its JSON throws `error`, and its `bytes` are those of the group. */
+/** A resource in an unreadable group: its JSON throws `error`, and its `bytes` are the bytes of the group. */
 export function createUnreadableResource(tag: StructTag, bytes: Uint8Array, error: LedgerStateError): Resource {
   const refuse = (): never => {
     throw error

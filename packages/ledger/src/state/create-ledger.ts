@@ -66,7 +66,7 @@ export function createLedger(state: StateReader): Ledger {
   let known: StateSource | undefined
   const source = (): StateSource => {
     if (known) return known
-    // A store keeps a slice from its first version on, or never.
+    // A store keeps a slice since its first version, or never.
     if (state.ledger) known = sourceOf(state, state.at().get(SLICE_KEY), caches)
     return known ?? sourceOf(state, undefined, caches)
   }

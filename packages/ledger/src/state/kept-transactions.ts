@@ -52,8 +52,8 @@ export class KeptTransactions {
   }
 
   /**
-   * What the store keeps of the whole transaction of a version; undefined if it does not have it, below the window and
-   * above the pinned version. The write set is without its values.
+   * The stored part of the whole transaction of a version; undefined if the store does not have it, below the window
+   * and above the pinned version. The write set has no values.
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   storedAt(version: bigint): StoredTransaction | undefined {

@@ -35,7 +35,7 @@ export interface StateSource {
   readonly modules: ModuleCache
   readonly balanceKeys: BalanceKeysCache
   readonly views: ViewCaches
-  /** The loaded part of a state on other machines; undefined for a store whose reads are synchronous. */
+  /** The loaded part of a state on other machines; undefined for a synchronous store. */
   readonly loading: Loading | undefined
 }
 
@@ -54,12 +54,12 @@ export function pinState(source: StateSource, version?: bigint, last?: LedgerSta
   return last?.view === view ? last : new PinnedState(source, view, view)
 }
 
-/** A view for reading objects of which an account is the first owner; see `SlicedReader.viewOfOwned`. */
+/** A view for reading objects that were first owned by an account; see `SlicedReader.viewOfOwned`. */
 export function viewOfOwned({ view, storedView, source }: LedgerState, owner: Uint8Array): StateView {
   return source.sliced ? source.sliced.viewOfOwned(storedView, owner) : view
 }
 
-/** A reader for objects of which an account is the first owner; see `SlicedReader.readerOfOwned`. */
+/** A reader for objects that were first owned by an account; see `SlicedReader.readerOfOwned`. */
 export function readerOfOwned({ source }: LedgerState, owner: Uint8Array): StateReader {
   return source.sliced ? source.sliced.readerOfOwned(owner) : source.reader
 }

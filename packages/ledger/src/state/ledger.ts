@@ -4,7 +4,7 @@ import type { Asset } from '../assets/asset.js'
 import type { CacheUse } from '../caches/cache-use.js'
 import type { LedgerState } from './ledger-state.js'
 
-/** Reads of a ledger by meaning. `at` pins a version; what it resolved is kept for the next. */
+/** Typed reads of a ledger. `at` pins a version; resolved types are kept for later reads. */
 export interface Ledger {
   /** Discriminant: reads of an `AsyncLedger` return promises, reads of this ledger are synchronous. */
   readonly kind: 'sync'

@@ -11,7 +11,7 @@ export interface TableTypes {
   readonly valueType?: TypeTag | undefined
 }
 
-/** Key and value of an item: their bytes, and decoders for those whose type is known. */
+/** Key and value of an item: their bytes, and a decoder for each that has a known type. */
 export interface ListedTableItem {
   /** BCS of the key. */
   readonly keyBytes: Uint8Array

@@ -48,7 +48,9 @@ export function tableItemStateKey(
   return tableItemKey(handle, encodeTableKey(view, source.types, keyType, key))
 }
 
-/** A key or value whose type the caller names. Its JSON throws `value_type_mismatch` if it does not fit the type. */
+/**
+ * A key or value of a type that the caller names. Its JSON throws `value_type_mismatch` if it does not fit the type.
+ */
 export function createTableValue(view: StateView, types: TypeResolver, type: TypeTag, bytes: Uint8Array): StoredValue {
   return new TypedBytes(view, types, type, bytes, blameValueType)
 }

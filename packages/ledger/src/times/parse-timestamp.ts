@@ -2,7 +2,7 @@ import { isLedgerStateError, parseU64 } from '@ledger-state/core'
 import { invalidTimestamp } from '../errors.js'
 import { formatTimestamp } from './format-timestamp.js'
 
-/** A time as RFC 3339. A blank may stand in place of `+`, as a query decodes it so. */
+/** A time as RFC 3339. A blank is accepted for `+`, because a query decodes `+` as a blank. */
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+\- ])(\d\d):(\d\d))$/
 const DATE = /^\d{4}-\d\d-\d\d$/
 const DATE_LENGTH = 10
@@ -21,8 +21,8 @@ const COARSER_UNITS = [
 const DECADE_OF_DIGITS = 10n
 
 /**
- * Reads a time, as microseconds since 1970: written so in decimal, or as RFC 3339 with `Z` or an offset. A date alone
- * means its first microsecond in UTC. Digits beyond microseconds are cut off.
+ * Reads a time as microseconds since 1970. The text is that number in decimal, or RFC 3339 with `Z` or an offset. A
+ * date without a time means its first microsecond in UTC. Digits beyond microseconds are cut off.
  * @throws `invalid_timestamp`, also for numbers that look like seconds or milliseconds
  */
 export function parseTimestamp(text: string): bigint {

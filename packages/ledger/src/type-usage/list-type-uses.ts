@@ -98,7 +98,7 @@ class UseSearch {
   readonly #type: StructName
   /** Bytes with which the type's struct tag begins in BCS. */
   readonly #tagBytes: Uint8Array
-  /** Names as they stand in a module's table of identifiers. */
+  /** Names as they are in a module's table of identifiers. */
   readonly #names: readonly Uint8Array[]
 
   constructor(type: StructName) {

@@ -28,7 +28,7 @@ interface ResolvedType {
   readonly dependencies: readonly Dependency[]
   /** First version at which all modules stood as they were used. */
   readonly from: bigint
-  /** Newest version at which all modules were seen to stand so still. */
+  /** Newest version at which all modules were seen unchanged. */
   seenUntil: bigint
 }
 
@@ -50,7 +50,7 @@ export interface TypeResolver {
  * Within the span of versions that was seen, using it takes no look-up; outside of it, one for each module.
  */
 export class CachedTypeResolver implements TypeResolver {
-  /** Texts of tags. They are weak, because a tag may live longer than the cache keeps what belongs to it. */
+  /** Texts of tags. They are weak, because a tag may outlive its entry in the cache. */
   readonly #texts = new WeakMap<TypeTag, string>()
   readonly #types = new SizedCache<readonly ResolvedType[]>(CAPACITY)
   /** The last large type, because a reader of many values of one type resolves it for each. */

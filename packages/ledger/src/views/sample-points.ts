@@ -28,7 +28,7 @@ export interface SamplePoint {
   readonly cursor: bigint
 }
 
-/** The points of a page, in its order. Over an async state, one round loads what all of them need. */
+/** The points of a page, in its order. Over an async state, one round loads the data for all of them. */
 export function samplePoints(reader: StateReader, page: SampledPage): readonly SamplePoint[] {
   return 'everyUsec' in page.sample
     ? pointsInTime(reader, page, page.sample.everyUsec)

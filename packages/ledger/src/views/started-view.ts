@@ -30,7 +30,7 @@ export interface StartedView {
   readonly task: ComputeTask | undefined
   /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
-  /** Bytes that the view has been charged so far: at least those of the values that it holds. */
+  /** Bytes that the view has been charged so far: at least the size of its values. */
   readonly bytes: number
   /** Report, known once the view has ended. */
   readonly report: ViewReport | undefined

@@ -26,7 +26,7 @@ export interface ViewHistoryOptions
   extends ChangeHistoryOptions,
     Pick<StartViewOptions, 'budget' | 'computesElsewhere'> {
   /**
-   * Whether a write of the chain's clock alone makes no new run, so that a view that reads the time runs only when
+   * Whether a change of only the chain's clock starts no new run, so that a view that reads the time runs only when
    * something else changed. Each answer is then right for the version that is shown, but not all changes are shown.
    */
   readonly ignoresClock?: boolean | undefined
@@ -58,7 +58,7 @@ export interface ViewHistory extends History<Change<ViewAnswer>> {
   readonly exact: boolean
   /** Whether a run read the clock of the chain, which every block writes. */
   readonly dependsOnClock: boolean
-  /** Number of runs whose answer was the same as the one before. */
+  /** Number of runs with the same answer as the previous run. */
   readonly unchanged: number
   /** How many steps each key has made, by its text in hex. */
   readonly steps: ReadonlyMap<string, number>
@@ -78,7 +78,7 @@ const HAS_READ = Symbol('has read')
 
 type Step = Change<ViewAnswer> | undefined | typeof HAS_READ
 
-/** A run, its answer, and the keys whose next write may change the answer. */
+/** A run, its answer, and the keys that the answer depends on. */
 interface Ran {
   readonly version: bigint
   readonly answer: ViewOutcome

@@ -3,7 +3,7 @@ import { encodeSliceLeftOut, SLICE_LEFT_OUT_KEY, type SliceLeftOut } from '@ledg
 
 const NOTHING: SliceLeftOut = { keys: 0, bytes: 0, writes: 0, writtenBytes: 0 }
 
-/** Counts what a slice leaves out. */
+/** Counts the data that a slice leaves out. */
 export class LeftOutCounter {
   #counted: SliceLeftOut
   /** Whether the store has the present counts. */
@@ -28,7 +28,7 @@ export class LeftOutCounter {
     this.#counted = { ...this.#counted, keys, bytes }
   }
 
-  /** Counts the writes of a version, of which some are kept. */
+  /** Counts the writes of a version, kept or not. */
   countWrites(all: readonly Write[], kept: readonly Write[]): void {
     const writes = all.length - kept.length
     if (writes === 0) return

@@ -15,8 +15,8 @@ interface Block {
 }
 
 /**
- * A set of addresses or of table handles, in some 52 bytes for each: 10 million take 519 MB. Members have numbers from
- * 0 on, in the order in which they were added, and are never removed.
+ * A set of addresses or table handles. Each takes about 52 bytes: 10 million take 519 MB. Members are numbered from 0
+ * in insertion order, and are never removed.
  */
 export class MemberSet {
   readonly #blocks: Block[] = []
@@ -33,7 +33,7 @@ export class MemberSet {
     return this.#size
   }
 
-  /** The number of the member whose id begins at `start`; −1 if it is not in the set. */
+  /** The number of the member with the id at `start`; −1 if it is not in the set. */
   find(bytes: Uint8Array, start: number): number {
     const slots = this.#slots
     const mask = slots.length - 1

@@ -3,12 +3,12 @@ import { readGroupMembers, skipTag } from '@ledger-state/move-module'
 import { parseStructTag, skipStructTag, writeStructTag } from '@ledger-state/type-tag'
 
 const OBJECT_CORE = tagBytes('0x1::object::ObjectCore')
-/** Type of what is left of an object that was burnt. */
+/** Type of the remains of a burnt object. */
 const TOMB_STONE = tagBytes('0x1::object::TombStone')
-/** Offset of the owner in an `ObjectCore`: u64 creation number, owner, and more. A `TombStone` has the owner alone. */
+/** Offset of the owner in an `ObjectCore`: u64 creation number, owner, and more. A `TombStone` has only the owner. */
 const OWNER_IN_CORE = 8
 
-/** The owners that a resource group names: those of an object that exists or was burnt. Empty for other groups. */
+/** The owners that a resource group names: the owners of an object, existing or burnt. Empty for other groups. */
 export function ownersInGroup(group: Uint8Array): readonly Uint8Array[] {
   try {
     return readGroupMembers(group, (reader) => {

@@ -23,7 +23,7 @@ import { LeftOutCounter } from './left-out-counter.js'
 import { SliceKeeper } from './slice-keeper.js'
 import type { SliceableSource, StateSource } from './state-source.js'
 
-/** Specification of a slice, and what making it needs. */
+/** Specification of a slice, and the means to make it. */
 export interface SliceOptions<Source extends StateSource = StateSource> {
   readonly spec: SliceSpec
   /** Opens the source again. A source that begins with a state is read several times. */
@@ -36,7 +36,7 @@ export interface SliceOptions<Source extends StateSource = StateSource> {
 export class SliceFilter {
   readonly #store: AsyncStateReader
   readonly #spec: SliceSpec | undefined
-  /** Counts of what was left out; undefined for a store that did not count from the beginning. */
+  /** Counts of the omitted data; undefined for a store that did not count from the beginning. */
   readonly leftOut: LeftOutCounter | undefined
   #keeper: SliceKeeper | undefined
 
@@ -95,10 +95,10 @@ export class SliceFilter {
     return this.#keeper
   }
 
-  /** The kept part of a version, and what the store writes about its slice with it. */
+  /** The kept part of a version, and the records of the slice that the store writes with it. */
   async keep<Record extends VersionWrites>(record: Record): Promise<Record> {
     const { version } = record
-    // A slice derives the index of holdings from what it keeps.
+    // A slice derives the index of holdings from its kept writes.
     const writes = record.writes.filter(([key]) => !isHoldingsKey(key))
     const keeper = this.#keeper ?? this.begin(version)
     // A source with the slice from which this store was copied says who joins.
@@ -144,7 +144,7 @@ export class SliceFilter {
     }
   }
 
-  /** Looks through the items of a table whose type has just become known. */
+  /** Searches the items of a table after its type became known. */
   async #lookAgain(keeper: SliceKeeper, handle: Uint8Array): Promise<void> {
     const held = await this.#store.snapshot()
     if (held.ledger) {

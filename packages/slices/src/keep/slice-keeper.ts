@@ -48,7 +48,7 @@ const WHOLE = 0x80
 export interface SliceCounts {
   readonly accounts: number
   readonly tables: number
-  /** Number of values whose type is not known or does not fit, so that tables in them are not found. */
+  /** Number of values with an unknown or mismatched type: tables in them are not found. */
   readonly unread: number
 }
 
@@ -72,7 +72,7 @@ export class SliceKeeper {
   readonly #book = new ModuleBook()
   readonly #finder = new TableFinder(this.#book)
   readonly #untyped = new UntypedItems()
-  /** Numbers of tables whose items have to be looked through again. */
+  /** Numbers of tables with items to be searched again. */
   #typedLate: number[] = []
   /**
    * Version that the store begins with. Undefined once the store has more versions: a member that joins then is not
@@ -82,11 +82,11 @@ export class SliceKeeper {
   #version = 0n
   #joined = 0
   #unread = 0
-  /** Record of what was asked for, until the store has it. */
+  /** Record of the requested slice, until the store has it. */
   #asked: Uint8Array | undefined
   /** How many members and types the store has; those with the lowest numbers. */
   readonly #recorded = { account: 0, table: 0, type: 0 }
-  /** Tables whose types became known after the store had them. */
+  /** Tables with types that became known after the store had the tables. */
   #typed: number[] = []
 
   private constructor(patterns: readonly TypePattern[], firstVersion: bigint | undefined) {
@@ -157,8 +157,8 @@ export class SliceKeeper {
   }
 
   /**
-   * Handles of tables that were asked for and whose types became known only now. For each of them, the caller passes
-   * the items in the store to `lookAgain`, and then calls `endLook`.
+   * Handles of requested tables with types that became known only now. For each of them, the caller passes the items in
+   * the store to `lookAgain`, and then calls `endLook`.
    */
   get typedLate(): readonly Uint8Array[] {
     return this.#typedLate.map((number) => this.#tables.id(number))
@@ -229,7 +229,7 @@ export class SliceKeeper {
 
   /**
    * Yields the records of the slice that the store has to write since the last call. They come one by one, so that ten
-   * million do not stand in memory at once.
+   * million are not in memory at once.
    */
   *takeRecords(): Generator<Write> {
     if (this.#asked) yield [SLICE_KEY, this.#asked]
@@ -248,7 +248,7 @@ export class SliceKeeper {
 
   /**
    * Sifts the writes of a version.
-   * @param untyped receives items of tables whose type is not known before this version
+   * @param untyped receives items of tables with no known type before this version
    */
   #sift(version: bigint, writes: readonly Write[], untyped: UntypedItems | undefined): readonly Write[] {
     this.#version = version
@@ -347,7 +347,7 @@ export class SliceKeeper {
 
   /**
    * Finds the tables in a kept value, which then join.
-   * @param untyped receives an item whose type was not known before this version
+   * @param untyped receives an item with no known type before this version
    */
   #lookInto([key, value]: Write, untyped: UntypedItems | undefined): void {
     if (key[0] === TABLE_ITEM) {

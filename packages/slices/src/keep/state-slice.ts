@@ -77,7 +77,7 @@ export class StateSlice {
     }
   }
 
-  /** Counts of what the last pass left out. */
+  /** Counts of the data that the last pass left out. */
   get leftOut(): { readonly keys: number; readonly bytes: number } {
     return this.#leftOut
   }

@@ -4,7 +4,7 @@ import { findFields, isTable, ValueWalker } from '@ledger-state/move-module'
 import { type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { ModuleBook } from './module-book.js'
 
-/** A table whose handle was found in a value. */
+/** A table with a handle found in a value. */
 export interface FoundTable {
   readonly handle: Uint8Array
   readonly valueType: TypeTag
@@ -43,7 +43,7 @@ export class TableFinder {
     }
   }
 
-  /** Whether values of a type can hold tables; true also if that is not known. */
+  /** Whether values of a type can hold tables; true if that is unknown. */
   mayHold(tag: TypeTag): boolean {
     if (this.#revision !== this.#book.revision || this.#holders.size > MOST_TYPES) {
       this.#holders.clear()

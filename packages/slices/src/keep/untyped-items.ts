@@ -1,7 +1,7 @@
 import type { Write } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 
-/** Items that are not in the store yet, of tables whose types are not known; by number of the table. */
+/** Items of tables without known types that are not in the store yet; by number of the table. */
 export class UntypedItems {
   readonly #byTable = new Map<number, Map<string, Write>>()
 

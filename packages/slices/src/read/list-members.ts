@@ -37,9 +37,7 @@ export interface ListMembersOptions {
   readonly limit?: number | undefined
   /** Called before each member except the first. If it returns true, the page ends there. */
   readonly isFull?: (() => boolean) | undefined
-  /**
-   * Lists only members whose writes are kept since this version or a later one. There is no index: see `MemberListing`.
-   */
+  /** Lists only members with writes kept since this version or a later one. There is no index: see `MemberListing`. */
   readonly since?: bigint | undefined
 }
 

@@ -24,9 +24,7 @@ export interface SliceStatus {
   readonly joinedLate: number
   /** The members that joined last, the newest first. */
   readonly newest: readonly SliceMember[]
-  /**
-   * Counts of what was left out up to the newest version; undefined for a store that did not count from the beginning.
-   */
+  /** Counts of omitted data up to the newest version; undefined for a store that did not count from the beginning. */
   readonly leftOut: SliceLeftOut | undefined
 }
 

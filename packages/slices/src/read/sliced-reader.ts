@@ -36,11 +36,11 @@ const TABLE_ITEM = 1
 const ID_AT = 1
 const ID_END = ID_AT + ADDRESS_LENGTH
 
-/** Version from which on the writes of a key are kept, or `always`, or `never`. */
+/** First version with kept writes of a key, or `always`, or `never`. */
 type Kept = 'always' | 'never' | bigint
 
 /**
- * The reads of a store that keeps a slice of its ledger. This class alone enforces the rule that unknown is not absent.
+ * The reads of a store that keeps a slice of its ledger. Only this class enforces the rule that unknown is not absent.
  * A value in the store is the value in the whole ledger. If the store has no value, this reader throws
  * `version_pruned`, unless the whole ledger has none either.
  */
@@ -48,7 +48,7 @@ export class SlicedReader implements SearchingReader {
   readonly inner: StateReader
   readonly #slice: SliceRecord
   /**
-   * Owner of what is being read, if it is read on behalf of an account. Errors then name the account, not the object.
+   * Owner of the object that is read, for a read on behalf of an account. Errors then name the account, not the object.
    */
   readonly #owner: Uint8Array | undefined
   #last: SlicedView | undefined
@@ -60,7 +60,7 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * A reader for objects of which an account is the first owner, such as its primary stores. If the slice has kept the
+   * A reader for objects that were first owned by an account, such as its primary stores. If the slice has kept the
    * account from the beginning, it has all such objects, and the reader reads the store directly. Otherwise its errors
    * name the owner.
    */
@@ -116,9 +116,9 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Same as `SearchingReader.nearestWrite`, for a key whose state is known where the search begins: a write in the store is
-   * then the nearest one of the whole ledger. If the store has none, the history says whether there was none, as it may have
-   * noted a deletion, or not know.
+   * Same as `SearchingReader.nearestWrite`, for a key with known state at the start of the search: a write in the store
+   * is then the nearest one of the whole ledger. If the store has no write, the history shows whether there was none or
+   * whether that is unknown, since it may have noted a deletion.
    */
   nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null | undefined {
     const found = nearestWrite(this.inner, key, search)
@@ -154,7 +154,7 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Checks that all writes of a key from version `first` on are known, and its value at the beginning of the window.
+   * Checks that all writes of a key since version `first` are known, and its value at the beginning of the window.
    * @throws `version_pruned`
    */
   #expectHistoryKnown(key: Uint8Array, first: bigint): void {
@@ -219,16 +219,14 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Whether an account has been in the slice from the beginning. Then the slice has every object of which it was the
-   * first owner: an object that the slice lacks at a version did not exist.
+   * Whether an account has been in the slice from the beginning. Then the slice has every object that was first owned
+   * by the account: an object that the slice lacks at a version did not exist.
    */
   #isWholeAccount(address: Uint8Array): boolean {
     return this.#memberRecord('account', address)?.isWhole === true
   }
 
-  /**
-   * Whether all writes of a key from version `first` on are known, for a member whose writes are kept since a version.
-   */
+  /** Whether all writes of a key since version `first` are known, for a member with writes kept since a version. */
   #areWritesKnown(key: Uint8Array, first: bigint, since: bigint): boolean {
     if (first < since) return false
     // If the store never had a key, only a note shows its deletion. Once the store had it, the store has each deletion.
@@ -241,15 +239,16 @@ export class SlicedReader implements SearchingReader {
   }
 
   /**
-   * Whether the state of a key at a version is known, for a member whose writes are kept since a version. Writes show
-   * it: the newest one at or below the version, or the first one above, which says whether the key existed before.
+   * Whether the state of a key at a version is known, for a member with writes kept since a version. Either of two
+   * writes shows the state: the newest one at or below the version, or the first one above it, which says whether the
+   * key existed before.
    */
   #isKnownFrom(key: Uint8Array, version: bigint, since: bigint): boolean {
     if (this.#hasWriteUntil(key, version)) return true
     const deleted = this.#firstDeletion(key)
     if (deleted !== undefined && deleted <= version) return true
-    // All writes from `since` on are kept. So a key that did not exist just before a later write did not exist from
-    // `since` − 1 on.
+    // All writes since `since` are kept. A key that did not exist just before a later write therefore did not exist
+    // since `since` − 1.
     if (version + 1n < since) return false
     for (const { version: next, value, annotation } of this.inner.history(key, { first: version + 1n, order: 'asc' })) {
       if (value === null || !annotationToNote(annotation).isCreation) return false

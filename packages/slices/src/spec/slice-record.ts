@@ -43,7 +43,7 @@ export function decodeSliceRecord(bytes: Uint8Array): SliceRecord {
   return { ...definition, types: types.map(parseTypePattern) }
 }
 
-/** A store's counts of what its slice left out; undefined if it keeps everything, or did not count. */
+/** A store's counts of the data that its slice leaves out; undefined if it keeps everything, or did not count. */
 export function readLeftOut(view: StateView): SliceLeftOut | undefined {
   const value = view.get(SLICE_LEFT_OUT_KEY)
   return value && decodeSliceLeftOut(value)
