@@ -71,6 +71,8 @@ function filesToCompile(project: string, folder: string, examples: readonly stri
 /** Entry points that need Node.js, or an optional peer. */
 const NOT_EVERYWHERE: readonly string[] = [
   './files',
+  './requests',
+  './threads',
   './contract',
   './mysten',
   './epoch-change',

@@ -15,6 +15,8 @@ type ErrorsOf<Code extends string, Rows> = {
 /**
  * Declares the errors with one code as a table: each row has a name and a text, and fields and a cause if the error has
  * any.
+ * @typeParam Code the code of all errors of the table
+ * @typeParam Rows functions from the arguments of an error to its parts, by name
  * @example
  * ```ts
  * import { declareErrors } from '@ledger-state/core'

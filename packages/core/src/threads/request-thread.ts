@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { LedgerStateError } from '../error.js'
 import type { ThreadMessage, ThreadReply } from './protocol.js'
 
+/** How a thread starts, and which errors its requests get when it fails. */
 export interface ThreadOptions {
   /** Data that the thread reads as `workerData`. */
   readonly workerData?: unknown

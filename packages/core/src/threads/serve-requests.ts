@@ -2,6 +2,7 @@ import { parentPort } from 'node:worker_threads'
 import { isLedgerStateError } from '../error.js'
 import type { NumberedRequest, ThreadMessage, ThreadReply } from './protocol.js'
 
+/** How a thread sends its results, and how it ends. */
 export interface ServeOptions<Result> {
   /** Returns the buffers of a result that are transferred. */
   readonly transferOf?: (result: Result) => readonly ArrayBuffer[]

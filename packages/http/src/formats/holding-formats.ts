@@ -36,6 +36,7 @@ const STORAGE: JsonSchema = {
 export interface ItemFormat<T> {
   readonly schema: JsonSchema
   readonly columns: readonly string[]
+  /** The JSON text of an item. */
   toJson(item: T): string
   /** The cells of a row, in the order of the columns. */
   toCells(item: T): readonly string[]
@@ -118,6 +119,7 @@ export function holdingFormat(metadataOf: MetadataOf): ItemFormat<Holding> {
   }
 }
 
+/** Forms of an owned object. */
 export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
   schema: {
     type: 'object',
@@ -142,6 +144,7 @@ export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
   ],
 }
 
+/** Forms of a token of a collection. */
 export const TOKEN_FORMAT: ItemFormat<CollectionToken> = {
   schema: {
     type: 'object',

@@ -50,7 +50,7 @@ export function cacheUses({ types, modules, views, parsedTypes, parsedAssets }: 
  * @example
  * ```ts
  * import { parseAddress } from '@ledger-state/core'
- * import { createLedger } from '@ledger-state/ledger'
+ * import { createLedger, readBalance } from '@ledger-state/ledger'
  * import { createMemoryEngine } from '@ledger-state/engine'
  *
  * const engine = createMemoryEngine()
@@ -58,7 +58,7 @@ export function cacheUses({ types, modules, views, parsedTypes, parsedAssets }: 
  * await engine.commit([{ version: 0n, block, writes: [] }], { chainId: 4 })
  *
  * const ledger = createLedger(engine)
- * console.log(ledger.at(0n).readBalance(parseAddress('0x1'), ledger.parseAsset('0xa'))) // 0n
+ * console.log(readBalance(ledger.at(0n), parseAddress('0x1'), ledger.parseAsset('0xa'))) // 0n
  * ```
  */
 export function createLedger(state: StateReader): Ledger {
