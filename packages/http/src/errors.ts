@@ -192,6 +192,10 @@ export function notAnEventHandle(field: string, why: string): RequestError {
   return new LedgerStateError('invalid_parameter', message)
 }
 
+export function tooManyFilters(most: number): RequestError {
+  return new LedgerStateError('invalid_parameter', `the query filters by more than ${most} fields`)
+}
+
 export function startAboveLatest(start: bigint, latest: bigint): RequestError {
   const message = `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`
   return new LedgerStateError('invalid_parameter', message)

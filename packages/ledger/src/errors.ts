@@ -6,9 +6,13 @@ import {
   isLedgerStateError,
   LedgerStateError,
   type ParseErrorCode,
+  quote,
 } from '@ledger-state/core'
 import type { LedgerSummary, StateErrorCode } from '@ledger-state/engine'
 import type { ViewFault } from '@ledger-state/move-vm'
+
+/** UTF-16 units of a list of names in a message. */
+const MOST_NAMES_LENGTH = 1_000
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -95,6 +99,22 @@ function placeOf(why: LedgerStateError): FieldsOf<'stored_data_invalid'> {
 /** Error for a key of a table item that does not fit its type, or if the type cannot be resolved. */
 export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
   return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, pathOf(why))
+}
+
+export function filterTypeUnresolved(type: string, why: LedgerStateError): LedgerError {
+  return new LedgerStateError('invalid_value', `fields of events of type ${quoteType(type)}: ${why.message}`)
+}
+
+/** @param names the fields that the type has at the place where the path ends */
+export function filterFieldUnknown(path: string, type: string, names: readonly string[]): LedgerError {
+  const known =
+    names.length === 0 ? 'it has no fields inside' : `there are the fields ${clip(names.join(', '), MOST_NAMES_LENGTH)}`
+  const message = `events of type ${quoteType(type)} cannot be filtered by the field ${quote(path)}: ${known}`
+  return new LedgerStateError('invalid_value', message)
+}
+
+export function fieldValueInvalid(path: string, why: LedgerStateError): LedgerError {
+  return new LedgerStateError('invalid_value', `value of the field ${quote(path)}: ${why.message}`)
 }
 
 export function valueTypeUnresolved(valueType: string, why: LedgerStateError): LedgerError {

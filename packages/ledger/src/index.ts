@@ -56,6 +56,7 @@ export {
   type TransactionSummary,
   transactionSummaries,
 } from './transactions/account-transactions.js'
+export type { FieldFilter } from './transactions/event-filter.js'
 export {
   type EventStream,
   type EventsOptions,

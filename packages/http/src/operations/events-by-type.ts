@@ -1,9 +1,14 @@
-import { eventsOfType } from '@ledger-state/ledger'
+import { eventsOfType, type FieldFilter } from '@ledger-state/ledger'
+import { tooManyFilters } from '../errors.js'
+import { queryParametersUnder } from '../protocol/query.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { EVENT_FORMS, EVENTS_OPERATION } from './parts/event-parts.js'
 import { answerFound, FOUND_PARAMETERS } from './parts/found-page.js'
 import { parsePart } from './parts/request-parts.js'
 import { overWholeTransactions } from './parts/transaction-parts.js'
+
+const FILTER_PREFIX = 'field.'
+const MOST_FILTERS = 8
 
 export const getEventsByType = overWholeTransactions({
   ...EVENTS_OPERATION,
@@ -12,7 +17,8 @@ export const getEventsByType = overWholeTransactions({
   takesTurns: true,
   isPaged: true,
   summary: 'Get events by type',
-  description: 'Lists the events of a type, with its type arguments, in pages. Module events are among them.',
+  description:
+    'Lists the events of a type, with its type arguments, in pages. Module events are among them. A query parameter `field.NAME=VALUE` keeps the events whose field has that value: a boolean, an integer, an address, an object, a string or bytes; `field.NAME.INNER` is a field of an inner struct. A filtered page may end early, even without events, and then has a cursor.',
   parameters: [
     {
       name: 'event_type',
@@ -25,6 +31,18 @@ export const getEventsByType = overWholeTransactions({
   handle(request) {
     const text = expectLastSegment(request.params.event_type)
     const type = parsePart('path `event_type`', () => request.ledger.parseType(text))
-    return answerFound(request, 'Get events by type', (state, page) => eventsOfType(state, type, page), EVENT_FORMS)
+    const filters = parseFilters(request.query)
+    const what = 'Get events by type'
+    return answerFound(request, what, (state, page) => eventsOfType(state, type, page, filters), EVENT_FORMS)
   },
 })
+
+/** @throws `invalid_parameter` for too many filters */
+function parseFilters(query: string): readonly FieldFilter[] {
+  const filters: FieldFilter[] = []
+  for (const [path, value] of queryParametersUnder(query, FILTER_PREFIX)) {
+    if (filters.length === MOST_FILTERS) throw tooManyFilters(MOST_FILTERS)
+    filters.push({ path, value })
+  }
+  return filters
+}

@@ -2,20 +2,18 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
-import { openSource, type SourceOptions } from '@ledger-state/feed'
+import type { SourceOptions } from '@ledger-state/feed'
 import { type AsyncLedger, createAsyncLedger, createLedger, type Ledger } from '@ledger-state/ledger'
-import { WHOLE_TRANSACTIONS_KEY, wholeTransactionWrites } from '@ledger-state/records'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { inject } from 'light-my-request'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { commitSource } from '../../testing/commit-source.js'
+import { readPages } from '../../testing/read-pages.js'
 import { createRequestListener } from '../server/create-request-listener.js'
 
 const KIT = 'conformance/transactions'
-/** The chain id of all ledgers here: no answer that is compared has it. */
-const CHAIN_ID = 4
-
 interface Expectation {
   readonly status: number
   readonly error_code?: string
@@ -38,21 +36,6 @@ interface KitRequest {
 function readKit(name: string): readonly KitRequest[] {
   const text = readFileSync(sharedPath(`${KIT}/${name}-requests.json`), 'utf8')
   return (JSON.parse(text) as { requests: readonly KitRequest[] }).requests
-}
-
-/** Commits the versions of a source with their whole transactions. */
-async function commitSource(engine: StateWriter, path: string, options: SourceOptions): Promise<void> {
-  const source = await openSource(sharedPath(path), { thread: false, unsigned: true, ...options })
-  const read = async (key: Uint8Array) => engine.at().get(key)
-  const held = engine.ledger
-  const reading = held ? { version: held.latestVersion + 1n, read } : {}
-  for await (const record of source.versions(reading)) {
-    const whole = wholeTransactionWrites(record.version, record.readWhole!(), record.writes)
-    const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
-    const { version, block, writes } = record
-    await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })
-  }
-  await source.close()
 }
 
 type Json = { readonly [name: string]: Json }
@@ -147,16 +130,7 @@ describe
 /** All items of a list, in pages of some size. */
 async function allPages(ledger: Ledger | AsyncLedger, path: string, limit: number): Promise<unknown[]> {
   const listener = createRequestListener({ ledger, maxEventLoopDelayMs: Number.POSITIVE_INFINITY })
-  const all: unknown[] = []
-  let start: unknown
-  do {
-    const from = start === undefined ? '' : `&start=${String(start)}`
-    const { statusCode, headers, body } = await inject(listener, `${path}&limit=${limit}${from}`)
-    expect([statusCode, body]).toEqual([200, expect.stringMatching(/^\[/)])
-    all.push(...(JSON.parse(body) as unknown[]))
-    start = headers['x-svc-cursor']
-  } while (start !== undefined)
-  return all
+  return (await readPages(listener, path, limit)).flat()
 }
 
 describe.runIf(hasSharedData)('the lists that fullnodes do not have', () => {

@@ -15,6 +15,24 @@ export function queryParameter(query: string, name: string): string | undefined 
   return undefined
 }
 
+/**
+ * The parameters of a query whose names begin with a prefix: the rest of each name, and the value, form-decoded.
+ * @throws `invalid_request` if a value is not well percent-encoded
+ */
+export function* queryParametersUnder(query: string, prefix: string): Generator<readonly [string, string], void> {
+  for (let start = 0; start < query.length; ) {
+    const nextAt = query.indexOf('&', start)
+    const end = nextAt < 0 ? query.length : nextAt
+    const pair = query.slice(start, end)
+    start = end + 1
+    const equalsAt = pair.indexOf('=')
+    const name = percentDecoded(equalsAt < 0 ? pair : pair.slice(0, equalsAt))
+    if (!name?.startsWith(prefix)) continue
+    const value = equalsAt < 0 ? '' : pair.slice(equalsAt + 1)
+    yield [name.slice(prefix.length), decodePercent(value.replaceAll('+', ' '))]
+  }
+}
+
 /** The text after the `=` of a pair, if it has the name. */
 function valueUnder(pair: string, name: string): string | undefined {
   const equalsAt = pair.indexOf('=')

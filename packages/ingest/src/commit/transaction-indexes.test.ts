@@ -65,7 +65,7 @@ function pagesOf<T>(limit: number, order: 'asc' | 'desc', open: (options: FoundO
   let start: FoundOptions['start']
   do {
     const page = open({ order, limit, start })
-    const items = [...page]
+    const items = [...page].filter((item) => item !== undefined)
     expect(items.length).toBeLessThanOrEqual(limit)
     all.push(...items)
     start = page.cursor

@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { versionPruned } from '@ledger-state/engine'
 import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
-import { eventStreamKey } from '@ledger-state/records'
+import { eventStreamKey, type StoredTransaction } from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
 import { renderContextAt } from './ledger-transaction.js'
 import { newestNumber, numberBeforeWindow, versionsWithNumber } from './numbered-versions.js'
@@ -70,7 +70,15 @@ export interface DecodedEvent extends LedgerEvent {
 /** The events of a version. @throws `version_truncated` */
 export function* eventsAt(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
   const stored = state.transactions.storedAt(version)
-  if (!stored) return
+  if (stored) yield* eventsIn(state, version, stored)
+}
+
+/** The events of what the store keeps of the transaction of a version. */
+export function* eventsIn(
+  state: LedgerState,
+  version: bigint,
+  stored: Pick<StoredTransaction, 'events'>,
+): Generator<DecodedEvent, void> {
   let index = 0
   for (const { event, bytes } of readBcsList(new ByteReader(stored.events), readWithBytes)) {
     yield {

@@ -3,7 +3,8 @@ import { compareBytes } from '@ledger-state/core/bytes'
 import { affectedAccountKey, eventTypeKey } from '@ledger-state/records'
 import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
-import { eventsAt, type LedgerEvent } from './events.js'
+import { createEventFilter, type FieldFilter } from './event-filter.js'
+import { type DecodedEvent, eventsIn, type LedgerEvent } from './events.js'
 import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction.js'
 
 /** Part of a list, and the place at which it begins. */
@@ -25,9 +26,18 @@ export interface FoundCursor {
   readonly shown: number
 }
 
-/** A page of a list, which can be iterated once. */
-export interface FoundPage<T> extends Iterable<T> {
-  /** Where the next page begins, known at the end of the iteration; undefined if nothing follows. */
+/** Versions and bytes that are examined for one page of a filtered list. */
+const MOST_EXAMINED = { versions: 1_000, bytes: 16 << 20 }
+
+/**
+ * A page of a list, which can be iterated once. Instead of an item that a filter leaves out, the iteration gives
+ * undefined, so that its reader can pause.
+ */
+export interface FoundPage<T> extends Iterable<T | undefined> {
+  /**
+   * Where the next page begins, known at the end of the iteration; undefined if nothing follows. A filtered page ends
+   * there after much work even if it has no items.
+   */
   readonly cursor: FoundCursor | undefined
 }
 
@@ -43,15 +53,42 @@ export function affectingTransactions(
   })
 }
 
-/** The events of a type, by version; in the order `desc`, the last event of a version comes first. */
-export function eventsOfType(state: LedgerState, type: TypeTag, options: FoundOptions): FoundPage<LedgerEvent> {
+/**
+ * The events of a type, by version; in the order `desc`, the last event of a version comes first.
+ * @param filters values that fields of the events have
+ * @throws `invalid_value` if the type has no such field or a value does not fit it
+ */
+export function eventsOfType(
+  state: LedgerState,
+  type: TypeTag,
+  options: FoundOptions,
+  filters: readonly FieldFilter[] = [],
+): FoundPage<LedgerEvent> {
   const writer = new ByteWriter()
   writeTypeTag(writer, type)
   const bytes = writer.toBytes()
-  return foundPage(state, eventTypeKey(bytes), options, (version) => {
-    const events = [...eventsAt(state, version)].filter(({ event }) => isOfType(event.type, bytes))
+  let storedBytes = 0
+  const itemsOf = (version: bigint): readonly DecodedEvent[] => {
+    const stored = state.transactions.storedAt(version)
+    if (!stored) return []
+    storedBytes += stored.transaction.length + stored.events.length
+    const events = [...eventsIn(state, version, stored)].filter(({ event }) => isOfType(event.type, bytes))
     return options.order === 'asc' ? events : events.reverse()
+  }
+  if (filters.length === 0) return foundPage(state, eventTypeKey(bytes), options, itemsOf)
+  const filter = createEventFilter(state, type, filters)
+  return foundPage(state, eventTypeKey(bytes), options, itemsOf, {
+    matches: (event) => filter.matches(event),
+    isSpent: (versions) =>
+      versions >= MOST_EXAMINED.versions || storedBytes + filter.examinedBytes >= MOST_EXAMINED.bytes,
   })
+}
+
+/** Leaves out items of a page, within a budget. */
+interface ItemFilter<T> {
+  matches(item: T): boolean
+  /** Whether the page ends before the next item, after this number of versions. */
+  isSpent(versions: number): boolean
 }
 
 function isOfType(type: TypeTag, expected: Uint8Array): boolean {
@@ -66,17 +103,31 @@ function foundPage<T>(
   key: Uint8Array,
   { from, order, limit, start, isFull }: FoundOptions,
   itemsOf: (version: bigint) => readonly T[],
+  filter?: ItemFilter<T>,
 ): FoundPage<T> {
   let cursor: FoundCursor | undefined
-  function* items(): Generator<T, void> {
+  function* items(): Generator<T | undefined, void> {
     let count = 0
+    let versions = 0
+    // Each page examines at least one item.
+    let isBegun = false
     for (const version of versionsThatWrote(state, key, { from, order, start })) {
       const skipped = start?.version === version ? start.shown : 0
+      if (isBegun && filter?.isSpent(versions)) {
+        cursor = { version, shown: skipped }
+        return
+      }
+      versions++
       for (const [at, item] of itemsOf(version).entries()) {
         if (at < skipped) continue
-        if (count === limit || (count > 0 && isFull?.())) {
+        if (count === limit || (count > 0 && isFull?.()) || (isBegun && filter?.isSpent(versions - 1))) {
           cursor = { version, shown: at }
           return
+        }
+        isBegun = true
+        if (filter && !filter.matches(item)) {
+          yield undefined
+          continue
         }
         count++
         yield item

@@ -155,12 +155,12 @@ export const TRANSACTION_FORMS: ItemForms<LedgerTransaction> = {
   toBcs: (transaction) => transaction.toBcs(),
 }
 
-/** Answers with a list of items, which are read in turns of the event loop. */
+/** Answers with a list of items, which are read in turns of the event loop. Undefined is a chance to pause. */
 export async function answerItems<T>(
   request: OperationRequest,
   state: LedgerState,
   format: OutputFormat,
-  items: Iterable<T>,
+  items: Iterable<T | undefined>,
   { toJson, toBcs }: ItemForms<T>,
 ): Promise<Answer> {
   const body =
@@ -169,15 +169,15 @@ export async function answerItems<T>(
   return { ledger: state.ledger, contentType: CONTENT_TYPE[format], body: body.toBytes() }
 }
 
-/** Adds items to a body in turns of the event loop. */
+/** Adds items to a body in turns of the event loop. Undefined is a chance to pause. */
 export async function addInTurns<T>(
   request: OperationRequest,
-  items: Iterable<T>,
+  items: Iterable<T | undefined>,
   body: { add(item: T): void },
 ): Promise<void> {
   const turn = new TurnBudget(request)
   for (const item of items) {
-    body.add(item)
+    if (item !== undefined) body.add(item)
     if (turn.isSpent) await turn.nextTurn()
   }
 }

@@ -1,0 +1,22 @@
+import type { StateWriter } from '@ledger-state/engine'
+import { openSource, type SourceOptions } from '@ledger-state/feed'
+import { WHOLE_TRANSACTIONS_KEY, wholeTransactionWrites } from '@ledger-state/records'
+import { sharedPath } from '@ledger-state/testing/shared-data'
+
+/** The chain id of the ledgers that are made here. */
+const CHAIN_ID = 4
+
+/** Commits the versions of a source in the shared folder, with their whole transactions. */
+export async function commitSource(engine: StateWriter, path: string, options: SourceOptions = {}): Promise<void> {
+  const source = await openSource(sharedPath(path), { thread: false, unsigned: true, ...options })
+  const read = async (key: Uint8Array) => engine.at().get(key)
+  const held = engine.ledger
+  const reading = held ? { version: held.latestVersion + 1n, read } : {}
+  for await (const record of source.versions(reading)) {
+    const whole = wholeTransactionWrites(record.version, record.readWhole!(), record.writes)
+    const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
+    const { version, block, writes } = record
+    await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })
+  }
+  await source.close()
+}
