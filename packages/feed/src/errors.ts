@@ -12,7 +12,10 @@ declare module '@ledger-state/core' {
     version_gap: { readonly expected: bigint; readonly found?: bigint; readonly answers?: number }
     /** `version` that differs; `answers` of a source in a row showed it. */
     ledger_fork: { readonly version?: bigint; readonly answers?: number }
-    /** `answers` of the source in a row that failed so; `status` 410 if the node has pruned what is asked for. */
+    /**
+     * `answers`: number of consecutive failed answers of the source; `status` 410 if the node has pruned the requested
+     * data.
+     */
     source_failed: { readonly answers?: number; readonly status?: number; readonly offset?: number }
     /** Validators of `epoch` signed a ledger up to `version` that differs from the ledger of the store. */
     unsigned_contradicted: { readonly version: bigint; readonly epoch: bigint }
@@ -88,7 +91,8 @@ export const verificationFailed = declareErrors('verification_failed', {
   ],
   /**
    * A state that names another epoch than its proof.
-   * @param configured the epoch that the state names: the one of its version, or the next one if an epoch ends there
+   * @param configured the epoch that the state names: the epoch of its version, or the next epoch if an epoch ends
+   * there
    */
   otherEpochInState: (place: string, named: bigint, configured: bigint) =>
     `${place} says that epoch ${named} ends with the state, but the state is in epoch ${configured}`,
@@ -188,7 +192,7 @@ export const invalidBackup = declareErrors('invalid_backup', {
   noStateChunks: (place: string) => `${place} does not list a chunk`,
   /**
    * Wrong number of siblings in a proof.
-   * @param siblingsOf the version or the entry whose siblings the proof should have
+   * @param siblingsOf the version or the entry that the proof is about
    */
   wrongSiblings: (proofPath: string, siblings: string, siblingsOf: string) =>
     `${proofPath}: its ${siblings} do not belong to ${siblingsOf}`,
@@ -290,8 +294,8 @@ export function notVerifiedNotice(root: string, waypoint: string | undefined): s
 }
 
 /**
- * Error for a store whose ledger differs from the one that validators signed. @param path place in the source, or the
- * store
+ * Error for a store with a ledger that differs from the ledger that validators signed. @param path place in the source,
+ * or the store
  */
 export function signedLedgerDiffers(path: string, epoch: bigint, version: bigint): FeedError {
   const message = `${path}: the validators of epoch ${epoch} signed a ledger up to version ${version} that differs from the unsigned versions of this store`
@@ -304,8 +308,8 @@ export function noTrustedEnding(root: string, waypoints: readonly string[]): Fee
 }
 
 /**
- * Ends of epochs that a backup lacks.
- * @param known the newest epoch whose validators are known
+ * Epoch changes that a backup lacks.
+ * @param known the newest epoch with known validators
  */
 export function epochsMissing(root: string, known: bigint | undefined, wanted: bigint): FeedError {
   const message =

@@ -1,5 +1,5 @@
-// A stand-in for the backup service of a node, with the endpoints of the reference. It serves a made-up chain, or what
-// a test gives it.
+// A stand-in for the backup service of a node, with the endpoints of the reference. It serves a made-up chain, or the
+// data of a test.
 import { Buffer } from 'node:buffer'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -16,15 +16,15 @@ export interface BackupService {
    * earlier requests for the path.
    */
   faultOf: (path: string, before: number) => ((response: ServerResponse, body: Buffer) => void) | undefined
-  /** Oldest version whose transactions the node has, and oldest version whose state it has. */
+  /** Oldest version with transactions in the node, and oldest version with a state. */
   oldest: number
   oldestState: number
   close(): Promise<void>
 }
 
 /**
- * The body of an answer by the endpoint and the words after it, or a status. Undefined if the node does not have what it streams: the body then
- * ends abruptly.
+ * The body of an answer by the endpoint and the words after it, or a status. Undefined if the node does not have the
+ * data of its stream: the body then ends abruptly.
  */
 export type AnswerOfService = (
   endpoint: string,

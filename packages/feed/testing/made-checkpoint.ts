@@ -1,4 +1,4 @@
-// Checkpoints of a made-up ledger, signed by validators whose keys are made here.
+// Checkpoints of a made-up ledger, signed by validators with keys made here.
 import { ByteWriter } from '@ledger-state/core'
 import { AccumulatorFrontier, accumulatorPath, LedgerHasher, type SignedCheckpoint } from '@ledger-state/proof'
 import { type MadeLedgerInfo, sha3, signedLedgerInfo } from './synthetic-epochs.js'
@@ -20,7 +20,7 @@ export interface MadeCheckpoint extends Omit<MadeLedgerInfo, 'root' | 'version'>
   readonly stateRoot: Uint8Array
 }
 
-/** The signed checkpoint of a version whose state has a root. */
+/** The signed checkpoint of a version with a state root. */
 export function madeCheckpoint({ version, end, stateRoot, ...info }: MadeCheckpoint): SignedCheckpoint {
   const hasher = new LedgerHasher(info.salt)
   const transactionInfo = madeTransactionInfo(version, stateRoot)

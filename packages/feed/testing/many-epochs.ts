@@ -14,7 +14,7 @@ import {
 
 const VERSIONS_OF_EPOCH = 2n
 
-/** Ends of epochs from the genesis on, all signed by the same validators. */
+/** Epoch changes since genesis, all signed by the same validators. */
 export interface ManyEpochs {
   readonly validators: readonly MadeValidator[]
   readonly endings: readonly Uint8Array[]

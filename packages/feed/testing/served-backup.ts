@@ -108,7 +108,7 @@ class PartOfTree {
   }
 }
 
-/** The ends of epochs of a backup that has one folder for each, from epoch 0 on. */
+/** The epoch changes of a backup that has one folder for each, starting at epoch 0. */
 function endingsOf(root: string): Buffer[] {
   const epochOf = (name: string) => Number(/^epoch_ending_(\d+)-/.exec(name)![1])
   const folders = readdirSync(root).filter((name) => name.startsWith('epoch_ending_'))

@@ -14,7 +14,7 @@ export interface SyntheticOptions {
   readonly seed?: number
   /** Whether the payloads of user transactions of odd versions are of an unknown variant. */
   readonly unknownPayloads?: boolean
-  /** Whether validators sign its ledger infos: those of the epoch, or the given ones. */
+  /** Whether validators sign its ledger infos: the validators of the epoch, or the given ones. */
   readonly signers?: boolean | readonly MadeValidator[]
   /** The validators of an epoch: `validatorsOf` by default. */
   readonly validatorsOf?: (epoch: number) => readonly MadeValidator[]
@@ -94,7 +94,7 @@ export class SyntheticChain {
     this.extend(2)
   }
 
-  /** Makes the blocks to come differ from those of a chain without this call. */
+  /** Makes the following blocks differ from the blocks of a chain without this call. */
   diverge(seed: number): void {
     this.#random = createRandom(seed)
   }
@@ -103,9 +103,7 @@ export class SyntheticChain {
     return BigInt(this.records.length - 1)
   }
 
-  /**
-   * The ends of the chain's epochs so far, each signed by the validators of its epoch. Epoch 0 is that of the genesis.
-   */
+  /** The chain's epoch changes so far, each signed by the validators of its epoch. Epoch 0 is the genesis. */
   endings(): MadeLedgerInfo[] {
     return Array.from({ length: Number(this.#epoch) }, (_, epoch) => {
       const next = this.expected.findIndex(({ block }) => block?.epoch === BigInt(epoch + 1))

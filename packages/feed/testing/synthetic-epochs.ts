@@ -1,5 +1,5 @@
-// Ledger infos that end epochs, signed by validators whose keys are made here. They are signed with @noble/curves, as
-// an oracle for the native library.
+// Ledger infos that end epochs, signed by validators with keys made here. They are signed with @noble/curves, as an
+// oracle for the native library.
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -84,7 +84,7 @@ function epochStateBytes({ epoch, validators }: NonNullable<MadeLedgerInfo['next
 }
 
 /**
- * Public keys by secret. Computing one takes some 5 ms, and each end of an epoch needs those of all its validators
+ * Public keys by secret. Computing one takes about 5 ms, and each epoch change needs the keys of all its validators
  * twice.
  */
 const publicKeys = new Map<bigint, Uint8Array>()
@@ -140,7 +140,7 @@ export function madeEndings(epochs: number, salt?: string): MadeLedgerInfo[] {
 }
 
 /**
- * Writes a backup of ends of epochs alone.
+ * Writes a backup of only epoch changes.
  * @param splits first epoch of each folder
  */
 export function writeEndings(root: string, endings: readonly Uint8Array[], splits: readonly number[] = [0]): void {

@@ -176,7 +176,7 @@ export function transactionHashUnknown(hash: string): RequestError {
   return new LedgerStateError('transaction_hash_unknown', `Transaction not found by Transaction hash(${hash})`)
 }
 
-/** Error for a version of the window whose transaction the store does not keep. */
+/** Error for a version of the window if the store does not keep its transaction. */
 export function transactionNotKept(version: bigint): RequestError {
   const message = `the transaction of version ${version} is not kept: the store was not given it`
   return new LedgerStateError('transaction_not_kept', message)

@@ -10,7 +10,7 @@ export interface UpstreamRequest {
   readonly body: string
 }
 
-/** An upstream whose answers the test chooses. */
+/** An upstream with answers chosen by the test. */
 export interface FakeUpstream {
   /** URL of the upstream, ending in `/v1`. */
   readonly url: string

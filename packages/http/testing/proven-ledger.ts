@@ -1,4 +1,4 @@
-// A ledger whose state validators signed, with the tree of that state, for answers with proofs.
+// A ledger with a state signed by validators, and the tree of that state, for answers with proofs.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -75,7 +75,7 @@ const account = new ByteWriter().byteString(HOME).u64(7n).u64(2n)
 for (const creationNumber of [0n, 1n]) account.u64(0n).u64(creationNumber).bytes(HOME)
 const accountBytes = account.bool(false).bool(false).toBytes()
 
-/** Features with the one of default accounts (number 91) switched on. */
+/** Features with default accounts (number 91) switched on. */
 export const DEFAULT_ACCOUNTS_ON: Write = [
   resourceKey(parseAddress('0x1'), parseStructTag('0x1::features::Features')),
   new ByteWriter().byteString(Uint8Array.from({ length: 12 }, (_, at) => (at === 11 ? 8 : 0))).toBytes(),
@@ -109,17 +109,17 @@ export interface ProvenLedger {
 
 /** Signers of the ends of epochs and of the checkpoint. */
 export interface SignedEpochs {
-  /** Signed ends of epochs, from the genesis on. */
+  /** Signed epoch changes since genesis. */
   readonly endings: readonly Uint8Array[]
   /** The validators of the epoch after them. */
   readonly validators: readonly MadeValidator[]
   readonly signers: readonly MadeValidator[]
   readonly checkpoint: bigint
-  /** Writes in addition to those of every such ledger. */
+  /** Writes in addition to the writes of every such ledger. */
   readonly further: readonly Write[]
 }
 
-/** Four epochs, whose four validators all sign. */
+/** Four epochs, signed by all four validators. */
 const FOUR_EPOCHS: SignedEpochs = {
   get endings() {
     return endings.map(signedLedgerInfo)

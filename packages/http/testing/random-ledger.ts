@@ -4,8 +4,8 @@ import { ABILITY, type FieldDefinition, type SignatureToken, writeModule } from 
 import type { Random } from '@ledger-state/testing/random'
 import { moduleKey, parseStructTag, resourceGroupKey, resourceKey, tableItemKey } from '@ledger-state/type-tag'
 
-// A small ledger with a bit of everything, and random requests for what it holds. Struct S of module m0 has a field of
-// a struct of m1, that struct a field of one of m2, and so on, so that types take several modules. Modules are upgraded
+// A small ledger with a bit of everything, and random requests for its content. Struct S of module m0 has a field of a
+// struct of m1, that struct a field of one of m2, and so on, so that types take several modules. Modules are upgraded
 // now and then.
 
 const LATEST = 90
@@ -93,7 +93,7 @@ function query(random: Random, parts: readonly string[]): string {
   return chosen.length === 0 ? '' : `?${chosen.join('&')}`
 }
 
-/** A request of any operation; most ask for what exists. */
+/** A request of any operation, mostly for something that exists. */
 export function randomRequest(random: Random): RandomRequest {
   const version = random.below(LATEST + 5)
   const owner = random.pick([...OWNERS, '0xdead'])

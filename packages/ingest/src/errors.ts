@@ -8,7 +8,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** Codes for what an ingest itself refuses. Sources and stores have further codes. */
+/** Error codes of an ingest. Sources and stores have further codes. */
 export type IngestErrorCode =
   | SliceKeepingErrorCode
   | 'base_missing'
@@ -25,7 +25,7 @@ type IngestError = LedgerStateError<IngestErrorCode>
 // The field `option` names the option of the ingest that would help, if there is one.
 
 /**
- * A source that begins above what an empty store can take.
+ * A source that begins too late for an empty store.
  * @param what where the source begins, and what the store lacks before it
  */
 function baseMissing(what: string): IngestError {

@@ -40,7 +40,7 @@ export function markOf(version: bigint): Buffer {
   return Buffer.from(String(version))
 }
 
-/** Versions from `first` on, in blocks of these lengths, each with one write of `valueBytes`. */
+/** Versions starting at `first`, in blocks of these lengths, each with one write of `valueBytes`. */
 export function listedBlocks(lengths: readonly number[], first = 0n, valueBytes = 1): VersionWrites[] {
   const records: VersionWrites[] = []
   for (const [at, length] of lengths.entries()) {

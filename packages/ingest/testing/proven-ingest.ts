@@ -1,4 +1,4 @@
-// What an ingest of a backup stores, and up to which version it counts that as signed.
+// The stored result of an ingest of a backup, and the version up to which it counts as signed.
 import { Buffer } from 'node:buffer'
 import { createMemoryEngine } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'

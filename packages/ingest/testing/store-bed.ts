@@ -1,4 +1,4 @@
-// Opens stores in a folder of the test, and reads what they hold.
+// Opens stores in a folder of the test, and reads their content.
 import { Buffer } from 'node:buffer'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 import { declareErrors, LedgerStateError } from '@ledger-state/core'
 
-/** Codes of errors of fetching a snapshot, besides the codes of the store. */
+/** Error codes of fetching a snapshot, in addition to the codes of the store. */
 export type ReplicationErrorCode = 'source_failed' | 'store_corrupt'
 
 type ReplicationError = LedgerStateError<ReplicationErrorCode>

@@ -12,7 +12,7 @@ const MOST_PAGE_BYTES = 16 * 1024 * 1024
 const MOST_NAMES = 1_000_000
 /** Most bytes of a name. Buckets allow 1,024. */
 const MOST_NAME_BYTES = 1_024
-/** Most characters of all names of a folder; those of backups have some 50 each. */
+/** Most characters of all names of a folder; names in backups have about 50 each. */
 const MOST_CHARACTERS = 100_000_000
 /** Pages of a listing that may hold fewer names than pages do. Buckets may answer a short or empty page now and then. */
 const SHORT_PAGES = 100

@@ -7,9 +7,9 @@ const GOOGLE = 'https://storage.googleapis.com'
 /** Bucket names of both clouds: letters, digits and `-._`. */
 const BUCKET_NAME = /^[A-Za-z0-9][\w.-]{1,221}$/
 
-/** Hosts whose URLs name the bucket in the first part of the path. */
+/** Hosts with the bucket's name in the first part of the path. */
 const PATH_STYLE = /^(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.googleapis\.com)$/
-/** Hosts whose name begins with the name of the bucket. */
+/** Hosts with names that begin with the bucket's name. */
 const HOST_STYLE = /\.(?:s3[.-][a-z0-9.-]*amazonaws\.com(?:\.cn)?|storage\.googleapis\.com)$/
 
 /** A place in a bucket, below which a backup lies. */
@@ -20,7 +20,7 @@ export interface BucketLocation {
   readonly address: string
   /** Prefix of all names: empty, or with a final slash. */
   readonly prefix: string
-  /** The cloud whose API the bucket has. */
+  /** The cloud that provides the bucket's API. */
   readonly service: 's3' | 'gs'
 }
 

@@ -39,7 +39,7 @@ export async function openGoogleTokens(path: string): Promise<GoogleTokens> {
   }
 }
 
-/** What an answer may have. */
+/** Possible members of an answer. */
 interface TokenAnswer {
   readonly access_token?: unknown
   readonly expires_in?: unknown

@@ -30,8 +30,9 @@ export function isCutEarly(text: string): boolean {
 /**
  * Reads a listing of S3, in its second version or its first, or of Google's interoperable API, which has the same form.
  *
- * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, which brings 7 packages) would read more than there can be.
- * @returns undefined if it is cut short or an object lacks what it must have
+ * By hand, as the form is fixed and flat: a parser of XML (fast-xml-parser, which brings 7 packages) would read more
+ * than there can be.
+ * @returns undefined if it is cut short or an object lacks a required member
  */
 export function parseListing(text: string): ListingPage | undefined {
   if (!isListing(text) || !text.trimEnd().endsWith('</ListBucketResult>')) return undefined

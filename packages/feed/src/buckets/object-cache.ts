@@ -9,9 +9,9 @@ const DIGEST_BYTES = 32
 const KEPT = /(?:^|\/)(?:metadata\/[^/]+|[^/]+\.manifest(?:\.gz|\.zst)?)$/
 
 /**
- * Small objects of one bucket, kept in a folder between runs. Each stands after a digest of its name and bytes. Objects
- * of a backup never change, so a copy with the listed length is good. A copy that a power failure damaged reads as
- * absent.
+ * Small objects of one bucket, kept in a folder between runs. Each is preceded by a digest of its name and bytes.
+ * Objects of a backup never change, so a copy with the listed length is good. A copy that a power failure damaged reads
+ * as absent.
  */
 export class ObjectCache {
   readonly #folder: string

@@ -55,8 +55,8 @@ class ObjectTransfer {
   #at: number
   #identity: Identity
   /**
-   * Whether answers have a `Content-Encoding`, which `fetch` unpacks. Then their lengths are not the lengths of what is
-   * read, and a transfer cannot continue in the middle.
+   * Whether answers have a `Content-Encoding`, which `fetch` unpacks. Then their lengths are not the lengths of the
+   * decoded bytes, and a transfer cannot continue in the middle.
    */
   #isEncoded = false
 
@@ -129,7 +129,7 @@ class ObjectTransfer {
     return headers
   }
 
-  /** Whether the transfer begins at the end of an object whose length was not known. */
+  /** Whether the transfer begins at the end of an object of unknown length. */
   #isBeyondEnd({ status, headers }: HttpAnswer): boolean {
     const bytes = /^bytes \*\/(\d+)$/.exec(headers.get('content-range') ?? '')?.[1]
     return status === 416 && this.#identity.bytes === undefined && bytes !== undefined && Number(bytes) <= this.#at

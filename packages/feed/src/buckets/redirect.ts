@@ -13,8 +13,8 @@ interface NamedBucket {
 }
 
 /**
- * Target of a redirect of a bucket that is followed: on the same server, or the same bucket of S3 at the endpoint of its
- * region, over https. The answer may name the region alone.
+ * Target of a redirect of a bucket, if it is followed: it is on the same server, or it is the same bucket of S3 at the
+ * endpoint of its region, over https. The answer may name only the region.
  */
 export function redirectTarget(from: string, headers: Headers): string | undefined {
   return sameServerTarget(from, headers) ?? sameBucketTarget(from, headers)

@@ -31,8 +31,8 @@ const METADATA_AT_ONCE = { atFirst: OBJECTS_AT_ONCE, items: OBJECTS_AT_ONCE, byt
 
 const METADATA_FOLDER = 'metadata'
 /**
- * The backup tools begin each name with a letter or digit. Other names are of other programs, which leave files beside
- * those that they copy or edit: `._x.meta`, `.#x.meta`, `~$x.meta`.
+ * The backup tools begin each name with a letter or digit. Other names belong to other programs, which leave files next
+ * to the files that they copy or edit: `._x.meta`, `.#x.meta`, `~$x.meta`.
  */
 const METADATA_NAME = /^(?:metadata\/)?[A-Za-z0-9][\w.-]*\.meta(?:\.gz|\.zst)?$/
 const SUFFIXES = ['', '.gz', '.zst']

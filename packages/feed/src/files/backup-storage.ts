@@ -33,7 +33,7 @@ export interface BackupStorage {
   list(folder: string): AsyncIterable<StoredObject>
   /** Looks an object up by its exact name. */
   find(name: string): Promise<StoredObject | undefined>
-  /** Opens an object, which must exist, or a range of it. The stream throws what goes wrong. */
+  /** Opens an object, which must exist, or a range of it. The stream throws its errors. */
   open(name: string, range?: ByteRange): Readable
   /** Path of a local file with the whole object. Threads read large objects from there, more than once. */
   localFile(name: string): Promise<string>
@@ -41,7 +41,7 @@ export interface BackupStorage {
   release(path: string): Promise<void>
   /** Bytes fetched from elsewhere so far; undefined for a folder. */
   readonly fetchedBytes?: number | undefined
-  /** Notifies a storage that keeps what was read whole: versions of a range, a state, ends of epochs. */
+  /** Notifies a storage that keeps completely read parts: versions of a range, a state, epoch changes. */
   keepTransactions?(entry: TransactionBackupEntry, range: VersionRange): Promise<void>
   keepSnapshot?(entry: SnapshotEntry, epoch: bigint): Promise<void>
   keepEndings?(entry: EpochEndingEntry): Promise<void>

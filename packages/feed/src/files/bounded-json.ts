@@ -64,7 +64,9 @@ export function tryBoundedJson(text: string, limits: JsonLimits): unknown {
   }
 }
 
-/** Index of the quote that ends the string whose first quote is at `start`; the length of the text if none does. */
+/**
+ * Index of the closing quote of the string with its opening quote at `start`; the length of the text if there is none.
+ */
 function stringEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let before = end

@@ -72,7 +72,7 @@ async function peekMagic(stream: Readable): Promise<Buffer> {
   return first
 }
 
-/** What a stream has next; undefined at its end. */
+/** The next piece of a stream; undefined at its end. */
 function nextPiece(stream: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const take = () => {

@@ -1,4 +1,4 @@
-/** Limits on what is fetched before it is taken. */
+/** Limits on data that is fetched ahead. */
 export interface FetchLimits {
   /** Number of fetches at one time before the first has ended. Each one that ends allows one more, up to `items`. */
   readonly atFirst: number

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { invalidArgument, sourceFailed } from '../errors.js'
 import type { ByteSource } from './regular-file.js'
 
-/** Names of descriptors that the process has got from the one that started it. */
+/** Names of descriptors that the process inherited. */
 const DESCRIPTOR = /^\/(?:dev\/fd|proc\/self\/fd)\/(\d{1,6})$/
 
 /**

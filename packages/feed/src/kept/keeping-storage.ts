@@ -12,8 +12,8 @@ import { streamToFile } from '../files/stream-to-file.js'
 import { addRange, parseRanges, rangesToLines } from './kept-ranges.js'
 
 /**
- * A backup that keeps the objects it fetches in a folder. The folder is a backup, too: its metadata list exactly what
- * was read whole. Objects that are kept are not fetched again.
+ * A backup that keeps the objects it fetches in a folder. The folder is a backup, too: its metadata list exactly the
+ * completely read objects. Objects that are kept are not fetched again.
  */
 export class KeepingStorage implements BackupStorage {
   readonly root: string

@@ -12,8 +12,8 @@ export interface Network {
   /** The word before the name of each hash, such as `APTOS::`. */
   readonly hashSalt: string
   /**
-   * Ends of epochs, each `version:hash`. The first of a known network is that of its genesis, whose hash covers each
-   * byte.
+   * Waypoints of epoch changes, each `version:hash`. The first waypoint of a known network is its genesis. The hash
+   * covers each byte of the genesis.
    */
   readonly waypoints: readonly string[]
   /** Locations of the network's backups. Each is a mirror of the others; the first is asked first. */

@@ -7,7 +7,10 @@ import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'
 import { UndecodedKinds } from './undecoded-kinds.js'
 
-/** A page of transactions as a node answers it: a list of items, each a u64 version and what `proveItem` reads. */
+/**
+ * A page of transactions as a node answers it: a list of items, each a u64 version and the bytes that `proveItem`
+ * reads.
+ */
 export interface RestPage {
   readonly body: Uint8Array
   /** Version of the first item. */

@@ -23,7 +23,7 @@ import { UndecodedKinds } from './undecoded-kinds.js'
 
 const TREE = 'TransactionAccumulator'
 /**
- * Most records of a chunk. The backup tools end a chunk at 128 MB, long before it holds as many. It bounds what is
+ * Most records of a chunk. The backup tools end a chunk at 128 MB, long before it holds as many. It bounds the memory
  * allocated before the records are read to 168 MB, whatever a manifest says.
  */
 const MAX_RECORDS = 2 ** 22

@@ -44,7 +44,7 @@ export function readTransactionRecord(
   }
 }
 
-/** Offset of the info of a transaction whose end is known. */
+/** Offset of the info of a transaction with a known end. */
 export function infoStartAfter(bytes: Uint8Array, transactionEnd: number, hasAuxiliary: boolean): number {
   if (!hasAuxiliary) return transactionEnd
   const reader = new ByteReader(bytes, transactionEnd)

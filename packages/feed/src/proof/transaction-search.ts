@@ -6,8 +6,8 @@ import { HASH_LENGTH, type LedgerHasher, peekTransactionHash } from '@ledger-sta
 const MOST_EQUAL_NEIGHBOURS = 16
 
 /**
- * Most offsets whose hash is computed, in some 10 µs each. The largest genesis has some 2,000 such offsets; in a hostile
- * record an info can seem to begin at every byte.
+ * Most offsets to compute a hash at; each takes about 10 µs. The largest genesis has some 2,000 such offsets; in a
+ * hostile record an info can seem to begin at every byte.
  */
 const MOST_HASHES = 1 << 16
 

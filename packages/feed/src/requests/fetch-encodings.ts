@@ -8,5 +8,5 @@ export function encodingsOf(undici: string | undefined): string {
   return unpacksZstd ? 'zstd, gzip' : 'gzip'
 }
 
-/** Value of `accept-encoding` for this Node.js. `fetch` itself would ask for gzip alone. */
+/** Value of `accept-encoding` for this Node.js. `fetch` by itself would ask only for gzip. */
 export const FETCH_ENCODINGS = encodingsOf(process.versions.undici)

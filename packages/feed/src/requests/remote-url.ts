@@ -4,7 +4,7 @@ import { tryBoundedJson } from '../files/bounded-json.js'
 /**
  * Checks the URL of a node, and returns it without a slash at its end. It must not have a user name and password:
  * `fetch` refuses them, and logs would show them. It must not have a query, since paths are appended.
- * @throws `invalid_argument`, whose message does not repeat a password
+ * @throws `invalid_argument`, without the password in its message
  * @example
  * ```ts
  * import { toRemoteUrl } from '@ledger-state/feed/remote-url'

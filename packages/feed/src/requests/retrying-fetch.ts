@@ -45,7 +45,7 @@ export type AnswerReading<T> = { readonly value: T } | { readonly unusable: Ledg
  * (429, 5xx), or if `read` cannot use the answer. Pauses double, and `Retry-After` is respected.
  * @param urlNow asked for before each request
  * @throws `source_failed` when the attempts are used up, and at once for a certificate or a redirect that is refused,
- *   unless they are infinite; what `read` throws, and the last `unusable`
+ *   unless they are infinite; errors of `read`, and the last `unusable`
  */
 export async function fetchRetrying<T>(
   urlNow: () => string,

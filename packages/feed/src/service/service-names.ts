@@ -1,12 +1,12 @@
 import { posix } from 'node:path'
 
-/** Name of the object that stands for the metadata of a backup. */
+/** Name of the object that represents the metadata of a backup. */
 export const METADATA_NAME = 'metadata/service.meta'
 
 /** Versions of one manifest of transactions. */
 export const STRETCH_VERSIONS = 1_000_000n
 
-/** Name of an object in the backup that a node's service stands for, by its parts. */
+/** Name of an object in the backup that represents a node's service, by its parts. */
 export interface ServiceName {
   readonly kind: 'transactions' | 'endings' | 'state'
   readonly part: 'manifest' | 'root' | 'chunk' | 'proof'

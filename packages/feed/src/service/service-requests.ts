@@ -7,7 +7,7 @@ import { RecordCount } from './record-count.js'
 
 /** Most bytes of an answer that is no list of records: a count, or a proof with the validators of an epoch. */
 const MOST_SMALL_BYTES = 16 * 1024 * 1024
-/** Most bytes of a list of records: those of a chunk have some 50 MB. */
+/** Most bytes of a list of records: the records of a chunk have about 50 MB. */
 const MOST_RECORDS_BYTES = 4 * 1024 * 1024 * 1024
 
 /** Status with which the service answers a request for something it does not have, unless the answer is a stream. */

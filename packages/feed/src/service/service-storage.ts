@@ -27,7 +27,7 @@ export interface ServiceStorageOptions extends BucketRequestOptions {
   readonly sourceFolder?: string | undefined
 }
 
-/** Bounds of what a node may claim, so that manifests made from its numbers stay small. */
+/** Bounds of the numbers that a node may claim, so that manifests made from them stay small. */
 const MOST_VERSIONS = 10n ** 12n
 const MOST_EPOCHS = 10n ** 6n
 const MOST_ENTRIES = 10n ** 11n
@@ -47,7 +47,7 @@ interface Holdings {
 
 /**
  * The backup service of a node, shown as the backup that the backup tools would write from it. Names and manifests are
- * made here; chunks and proofs are the node's answers. The backup lacks what the node has pruned. The service has no
+ * made here; chunks and proofs are the node's answers. The backup lacks pruned data of the node. The service has no
  * byte ranges, so a transfer that is cut begins anew.
  */
 export class ServiceStorage implements BackupStorage {

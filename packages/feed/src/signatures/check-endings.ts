@@ -19,8 +19,8 @@ export interface CheckedEndings {
 }
 
 /**
- * Checks that ends of epochs follow from a trusted waypoint: the first has it, and each further one is signed by a quorum of
- * the validators that the one before announced.
+ * Checks that epoch changes follow from a trusted waypoint: the first has it, and each further one is signed by a
+ * quorum of the validators that the previous one announced.
  * @param endings BCS of ledger infos with signatures, in the order of their epochs
  * @param waypoints trusted points, each `version:hash`
  * @param hashSalt the word before the name of each hash, `APTOS::` by default

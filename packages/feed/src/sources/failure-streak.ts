@@ -43,9 +43,9 @@ export class FailureStreak {
 
   /**
    * Counts a failure, and resolves after the pause before the source is asked again. A failure with another code than
-   * the one before begins a new streak; a failure with the field `answers` counts as that number of answers.
+   * the previous one begins a new streak; a failure with the field `answers` counts as that number of answers.
    * @param signal ends the pause
-   * @throws the failure once it is believed, with the number of answers in its field `answers`
+   * @throws the failure once it has repeated often enough, with the number of answers in its field `answers`
    */
   async add(failure: LedgerStateError, signal?: AbortSignal): Promise<void> {
     const { code, message, fields } = failure
@@ -70,7 +70,7 @@ export class FailureStreak {
   }
 }
 
-/** Whether a failure shows that the source has another ledger, or has pruned what is asked for. */
+/** Whether a failure shows that the source has another ledger, or has pruned the requested data. */
 export function isOfOtherLedger(error: unknown): error is LedgerStateError {
   return isLedgerStateError(error, 'chain_id_mismatch', 'ledger_fork', 'version_gap')
 }

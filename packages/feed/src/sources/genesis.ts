@@ -66,7 +66,7 @@ function hashOf({ blob }: Genesis, { hashSalt }: SourceOptions): Uint8Array {
 
 /**
  * Whether a genesis has a trusted waypoint: one of the options, or of the known network with its chain id. False if no
- * trusted waypoint is that of a genesis.
+ * trusted waypoint is a genesis waypoint.
  * @throws `verification_failed` if it has another one
  */
 function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisProof, options: SourceOptions): boolean {

@@ -14,11 +14,11 @@ import {
 } from '../wire/feed-line.js'
 import type { LedgerSource, StatePart } from './source.js'
 
-/** A file or pipe whose first bytes were looked at. */
+/** A file or pipe with its first bytes already read. */
 export interface OpenedFeed {
   readonly path: string
   readonly content: ContentStream
-  /** The pieces of the content, from the first on. */
+  /** All pieces of the content. */
   readonly pieces: AsyncGenerator<Buffer, void>
   /** Bytes of the file; 0 of a pipe. */
   readonly size: number

@@ -2,7 +2,7 @@ import type { RestItem } from './rest-page.js'
 
 /**
  * Versions of the first page. Nodes give at most 100 a page unless their operators allow more; the queue asks for more
- * and takes what comes.
+ * and accepts any number.
  */
 const FIRST_PAGE_VERSIONS = 100
 const MAX_PAGE_VERSIONS = 1_000

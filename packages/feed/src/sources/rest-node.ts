@@ -222,13 +222,13 @@ class RestNode implements LedgerSource {
     })?.version
   }
 
-  /** The frontier of a mark. Without a mark it is empty, which proves a ledger that is read from version 0 on. */
+  /** The frontier of a mark. Without a mark it is empty, which proves a ledger that is read starting at version 0. */
   #frontierFrom(mark: Uint8Array | undefined): AccumulatorFrontier | undefined {
     if (mark) return AccumulatorFrontier.fromBytes(this.#hasher, 'TransactionAccumulator', mark)
     return new AccumulatorFrontier(this.#hasher, 'TransactionAccumulator')
   }
 
-  /** The first version to read: the first wanted one, or the one after the mark if that comes earlier. */
+  /** The first version to read: the first wanted version, or the version after the mark if that comes earlier. */
   #startOf({ version = 0n, mark }: Reading): bigint {
     const after = BigInt((mark && this.#frontier?.count) ?? version)
     return after < version ? after : version

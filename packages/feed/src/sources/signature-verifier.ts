@@ -75,8 +75,8 @@ export class SignatureVerifier {
   }
 
   /**
-   * Checks all ends of epochs in the backup.
-   * @returns the trusted state of the newest epoch whose validators are known; undefined if no waypoint is trusted
+   * Checks all epoch changes in the backup.
+   * @returns the trusted state of the newest epoch with known validators; undefined if no waypoint is trusted
    * @throws `untrusted`
    */
   async verifyAll(): Promise<TrustedState | undefined> {

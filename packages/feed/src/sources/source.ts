@@ -52,13 +52,13 @@ export interface LedgerSource {
    */
   readonly slice?: Uint8Array | undefined
   readonly progress: SourceProgress
-  /** What is yet to be fetched for a chosen window. Reads manifests, and large objects only to measure the speed. */
+  /** The remaining objects of a chosen window. Reads manifests, and large objects only to measure the speed. */
   plan?(options?: PlanOptions): Promise<FetchPlan>
   /** Releases files, threads and connections, even if reading has not ended. */
   close(): Promise<void>
 }
 
-/** Writes of a version, and what its ledger says about the state after it. */
+/** Writes of a version, and the statements of its ledger about the state after it. */
 export interface LedgerVersion extends VersionWrites {
   /**
    * Reads the transaction that made the version, for stores that keep it. Absent if the source does not carry
@@ -111,8 +111,8 @@ export interface Reading {
   /** Reads state values as of the version before. Sources need them to find out the block of a version. */
   readonly read?: ReadStateValue | undefined
   /**
-   * `mark` of a source after the newest version of the store, or after an earlier one if that of the newest is not
-   * known. A source that is proven from the mark on also reads the versions between.
+   * `mark` of a source after the newest version of the store, or after an earlier version if the mark of the newest is
+   * not known. A source that is proven after the mark also reads the versions between.
    */
   readonly mark?: Uint8Array | undefined
   /** The validators that verify the newest signed version of the store. The source continues from them. */
@@ -177,8 +177,8 @@ export interface SourceOptions {
   /** The word before the name of each hash, `APTOS::` by default. */
   readonly hashSalt?: string | undefined
   /**
-   * Points of the ledger that are trusted, each `version:hash`. Validators that follow from one of them must have
-   * signed what the source holds. By default, the waypoints of the known network with the chain id of the source;
+   * Points of the ledger that are trusted, each `version:hash`. The data of the source must be signed by validators
+   * that follow from one of them. By default, the waypoints of the known network with the chain id of the source;
    * nothing verifies other networks.
    */
   readonly waypoints?: readonly string[] | undefined
@@ -210,6 +210,6 @@ export interface SourceOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Whether requests to a bucket carry no account, even if the environment has credentials. */
   readonly isAnonymous?: boolean | undefined
-  /** Called with one line for people, which says what a source does not prove, or why it is asked again. */
+  /** Called with a line for people: it says which data a source does not prove, or why it is asked again. */
   readonly onNotice?: ((message: string) => void) | undefined
 }

@@ -120,7 +120,7 @@ interface StoredChunk extends Pick<StateChunk, 'firstIndex' | 'lastIndex' | 'isL
   readonly bytes: number
 }
 
-/** A chunk whose proof is under way. */
+/** A chunk that is being proven. */
 interface ProvenChunk {
   readonly chunk: StateChunk
   /** The trees before and after the chunk. */
@@ -321,8 +321,8 @@ class Snapshot implements StateBase {
     if (epoch !== undefined && epoch !== this.#epoch && epoch !== this.#epoch + 1n) {
       throw verificationFailed.otherEpochInState(this.#place, this.#epoch, epoch)
     }
-    // A snapshot is taken at the end of an epoch. The state already names the next epoch; the manifest names the one
-    // that ends.
+    // A snapshot is taken at the end of an epoch. The state already names the next epoch; the manifest names the ending
+    // epoch.
     return { chainId, block: { height, epoch: this.#epoch, timestampUsec }, mark: this.#proof?.frontier }
   }
 

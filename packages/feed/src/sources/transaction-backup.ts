@@ -105,7 +105,7 @@ interface StoredChunk extends Pick<TransactionChunk, 'firstVersion' | 'lastVersi
   readonly entry: TransactionBackupEntry
 }
 
-/** A chunk whose files are on this machine. */
+/** A chunk with its files on this machine. */
 interface FetchedChunk {
   readonly chunk: TransactionChunk
   readonly entry: TransactionBackupEntry
@@ -116,7 +116,7 @@ interface ReadyChunk extends FetchedChunk {
   readonly proven: ProvenTransactions | undefined
 }
 
-/** A chunk whose proof has begun. */
+/** A chunk with a started proof. */
 interface ChunkUnderWay {
   readonly chunk: TransactionChunk
   /** Settles when the proof ends. An error is thrown in the chunk's turn. */
@@ -194,8 +194,8 @@ class TransactionBackup implements LedgerSource {
       const info = await readChunkLedgerInfo({ ...chunk, path: '', proofPath }, this.#hasher)
       const earliest = this.#verifier.earliestWaypoint(reading.trustedState, reading.chainId) ?? 0n
       if (earliest < info.version) {
-        // This comes first: once the validators of the next epoch are known, those of the ledger info's epoch are
-        // forgotten.
+        // This comes first: once the validators of the next epoch are known, the validators of the ledger info's epoch
+        // are forgotten.
         for await (const point of this.#verifier.endingsWithin({ ...reading, upTo: min(upTo, info.version - 1n) })) {
           yield point
           next = point.version
@@ -367,8 +367,9 @@ class TransactionBackup implements LedgerSource {
   }
 
   /**
-   * Proves that each chunk continues the one before. Meanwhile earlier chunks are read and later ones fetched. One
-   * chunk is proven ahead, and one more each time that readers have waited so long for proofs that another thread pays.
+   * Proves that each chunk continues the previous one. During the proof, earlier chunks are read and later ones
+   * fetched. One chunk is proven ahead, and one more each time that readers have waited long enough for proofs that
+   * another thread pays off.
    */
   async *#readyChunks(from: Reading): AsyncGenerator<ReadyChunk> {
     const underWay: ChunkUnderWay[] = []
@@ -434,7 +435,7 @@ class TransactionBackup implements LedgerSource {
     return signed ? signedLedgerDiffers(chunk.path, signed.epoch, ledger.version) : fork
   }
 
-  /** A late chunk whose last version is in a range. */
+  /** A late chunk with its last version in a range. */
   async #lateChunkWithin(above: bigint, upTo: bigint): Promise<StoredChunk | undefined> {
     const within = this.#entries.filter(({ firstVersion, lastVersion }) => firstVersion <= upTo && lastVersion > above)
     for (const entry of within.sort((a, b) => (a.lastVersion > b.lastVersion ? -1 : 1))) {
@@ -510,7 +511,7 @@ class TransactionBackup implements LedgerSource {
   }
 }
 
-/** Proves that a chunk continues the one before, whose proof may still be under way. */
+/** Proves that a chunk continues the previous one. The proof of the previous one may still be running. */
 async function proveAfter(prover: Prover, chunk: TransactionChunk, before: ChunkUnderWay): Promise<ProvenTransactions> {
   const isNext = chunk.firstVersion === before.chunk.lastVersion + 1n
   const early = isNext ? prover.proveTransactions(chunk, undefined).catch(() => undefined) : undefined

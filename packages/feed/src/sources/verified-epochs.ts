@@ -34,7 +34,10 @@ interface PlacedEnding {
   readonly bytes: Uint8Array
   readonly place: string
   readonly manifest: string
-  /** The waypoint that the manifest lists for it. It is not trusted; it shows what the backup held when it was made. */
+  /**
+   * The waypoint that the manifest lists for it. It is not trusted; it shows the content of the backup when it was
+   * made.
+   */
   readonly listed: string | undefined
 }
 
@@ -44,8 +47,8 @@ interface VerifiedEpochChange {
 }
 
 /**
- * The epochs of a backup whose validators follow from trusted waypoints. It reads each end of an epoch once, and only
- * when a ledger info needs it. So callers must ask about ledger infos in the order of their epochs.
+ * The epochs of a backup with validators that follow from trusted waypoints. It reads each epoch change once, and only
+ * when a ledger info needs it. Callers must therefore ask about ledger infos in the order of their epochs.
  */
 export class VerifiedEpochs {
   readonly #storage: BackupStorage
@@ -112,7 +115,7 @@ export class VerifiedEpochs {
 
   /**
    * Checks all endings of the backup, from the earliest trusted waypoint among them.
-   * @returns the trusted state of the newest epoch whose validators are known
+   * @returns the trusted state of the newest epoch with known validators
    * @throws as `expectSigned`
    */
   async verifyAll(): Promise<TrustedState> {
@@ -210,8 +213,8 @@ export class VerifiedEpochs {
   }
 
   /**
-   * Compares an ending with the waypoint that its manifest lists. This comes after the check of signatures, whose error
-   * says more.
+   * Compares an ending with the waypoint that its manifest lists. This comes after the check of signatures, because an
+   * error of that check says more.
    */
   #expectListed({ info, manifest, listed }: PlacedEnding): void {
     if (listed === undefined) return
@@ -236,13 +239,13 @@ export class VerifiedEpochs {
   }
 }
 
-/** The endings that entries of a backup list, from the one at a version on, or from the first. */
+/** The epoch changes that entries of a backup list, starting with the one at a version, or with the first. */
 async function* readEndings(
   storage: BackupStorage,
   entries: readonly EpochEndingEntry[],
   from: bigint | undefined,
 ): AsyncGenerator<PlacedEnding, undefined> {
-  /** The epoch whose ending comes next. Entries may overlap while a backup is compacted. */
+  /** The epoch of the next epoch change. Entries may overlap while a backup is compacted. */
   let next: bigint | undefined
   for await (const { entry, small } of pMapIterable(
     listEntries(storage, entries),
@@ -277,7 +280,7 @@ async function* readEndings(
   return undefined
 }
 
-/** Most bytes of a manifest that is kept until its turn; those of one epoch have some 300. */
+/** Most bytes of a manifest that is kept until its turn; a manifest of one epoch has about 300. */
 const SMALL_MANIFEST_BYTES = 64 * 1024
 
 interface ListedEntry {

@@ -23,8 +23,8 @@ import { openTransactionEntries } from './transaction-backup.js'
 const USEC_PER_MS = 1_000n
 
 /**
- * Opens the part of a backup that a window needs: the newest state at or before its beginning, and the transactions from there
- * on. Nothing large is read yet.
+ * Opens the part of a backup that a window needs: the newest state at or before its beginning, and the transactions
+ * after that. Nothing large is read yet.
  * @throws `invalid_argument` if the backup does not have the window; `invalid_backup`, `verification_failed`
  */
 export async function openWindow(
@@ -112,7 +112,7 @@ function joinSources(
     takeEndings: () => [...(state?.takeEndings?.() ?? []), ...(rest?.takeEndings?.() ?? [])],
     async *versions(reading: Reading = {}): AsyncGenerator<LedgerVersion> {
       if (!rest) return
-      // The state's own transaction need not be fetched for comparison: the mark proves what follows it.
+      // The state's own transaction need not be fetched for comparison: the mark proves the following ones.
       const version =
         reading.version !== undefined && reading.version === base?.version ? reading.version + 1n : undefined
       for await (const record of rest.versions(version === undefined ? reading : { ...reading, version })) {
@@ -186,7 +186,7 @@ async function findObjects(storage: BackupStorage, names: ReadonlySet<string>): 
   return found
 }
 
-/** The epochs from the latest trusted waypoint on; all epochs if the network is not known yet. */
+/** The epochs since the latest trusted waypoint; all epochs if the network is not known yet. */
 function endingsNeeded(
   entries: readonly EpochEndingEntry[],
   { unsigned, verify, waypoints = [], network }: SourceOptions,

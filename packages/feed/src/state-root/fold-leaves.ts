@@ -37,8 +37,7 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
   const hashOf = (at: number) => bytes.subarray(offsets[at]! + HASH_LENGTH, offsets[at]! + LEAF_LENGTH)
 
   /**
-   * Moves the leaves from `first` to `end` whose bit is 0 before the others. Returns the index of the first of the
-   * others.
+   * Moves the leaves from `first` to `end` with bit 0 before the others. Returns the index of the first of the others.
    */
   function divide(first: number, end: number, bit: number): number {
     const [byte, mask] = [bit >> 3, 0x80 >> (bit & 7)]
@@ -83,7 +82,7 @@ export function foldLeaves(hasher: LedgerHasher, leaves: Uint8Array, depth: numb
   return subtree.kind === 'empty' ? subtree : { kind: subtree.kind, hash: Uint8Array.from(subtree.hash) }
 }
 
-/** The subtree whose left and right children are these subtrees. */
+/** The subtree with these left and right children. */
 function joinSubtrees(hasher: LedgerHasher, left: Subtree, right: Subtree): Subtree {
   if (left.kind === 'empty' && right.kind !== 'inner') return right
   if (right.kind === 'empty' && left.kind === 'leaf') return left

@@ -36,7 +36,7 @@ export class RootThreads {
   }
 
   /**
-   * Runs a job, whose bytes are transferred.
+   * Runs a job, and transfers its bytes.
    * @throws `verification_failed`; `source_failed` if the thread ended
    */
   async run(job: RootJob): Promise<RootResult> {

@@ -9,7 +9,10 @@ export const DEFAULT_ROOT_MEMORY: number = 2 ** 30
 
 /** Options for computing a state root. */
 export interface StateRootOptions {
-  /** An existing folder for temporary files. They are removed in the end; those of a killed process by the next one. */
+  /**
+   * An existing folder for temporary files. They are removed at the end; the next process removes the files of a killed
+   * one.
+   */
   readonly spillFolder: string
   /** Bytes of leaves that are kept in memory before files are written, 64 a key; 1 GiB by default. */
   readonly memoryBytes?: number | undefined

@@ -197,7 +197,7 @@ class TreeFile implements StateTree {
   }
 }
 
-/** Index of the first leaf whose bit is 1, among leaves that agree in all earlier bits. */
+/** Index of the first leaf with bit 1, among leaves that agree in all earlier bits. */
 function middleOf(leaves: Buffer, first: number, end: number, bit: number): number {
   let middle = first
   while (middle < end && !isOne(leaves, bit + middle * LEAF_LENGTH * 8)) middle++

@@ -4,10 +4,11 @@ import { PART_DEPTH } from './leaf-store.js'
 
 // The tree of a state as a file. See docs/storage.md, "Trees of signed checkpoints".
 //
-// header: 8 magic | u64 version | u32 leaves | u32 depth | u32 length of the description | u32 zero | 32 root of the state
-// then the description, salt and checkpoint; the nodes of the levels 0 to `depth`, one level after the other, 32 bytes each; for each node of the
-// level `depth`, and once behind the last, the number of leaves before it, u32; all leaves in the order of their key hashes.
-// Numbers are little-endian. What is below `depth` is folded from some 16 to 32 leaves when a path is read.
+// header: 8 magic | u64 version | u32 leaves | u32 depth | u32 length of the description | u32 zero | 32 root of the
+// state then the description, salt and checkpoint; the nodes of the levels 0 to `depth`, one level after the other, 32
+// bytes each; for each node of the level `depth`, and once behind the last, the number of leaves before it, u32; all
+// leaves in the order of their key hashes. Numbers are little-endian. Levels below `depth` are computed from about 16
+// to 32 leaves when a path is read.
 
 export const TREE_MAGIC: Uint8Array = new TextEncoder().encode('LSTREE\0\x01')
 export const HEADER_LENGTH: number = 8 + 8 + 4 * 4 + HASH_LENGTH

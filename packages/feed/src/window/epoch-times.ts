@@ -8,7 +8,8 @@ import type { BackupStorage } from '../files/backup-storage.js'
 import { readRecords } from '../files/record-file.js'
 
 /**
- * The end of an epoch, by its ledger info. The info is not checked: it only chooses what is read, and that is proven.
+ * The end of an epoch, by its ledger info. The info is not checked: it only chooses the data to read, and that data is
+ * proven.
  */
 interface EpochEnd {
   readonly version: bigint
@@ -71,7 +72,7 @@ export class EpochTimes {
     return at < 0 ? undefined : (await this.#endsOf(at)).find((end) => end.version === version)?.timeUsec
   }
 
-  /** The last end at or before a time, and the one after it. */
+  /** The last end at or before a time, and the next one. */
   async #search(
     timeUsec: bigint,
   ): Promise<{ readonly end: EpochEnd | undefined; readonly next: EpochEnd | undefined }> {

@@ -22,7 +22,7 @@ export function earliestBegin({
 }
 
 /**
- * Chooses the newest state at or before a version, and the transactions from it on.
+ * Chooses the newest state at or before a version, and the transactions after it.
  * @param root of the backup, for messages
  * @param since not before `earliestBegin`
  * @throws `invalid_backup` naming versions that are missing; `invalid_argument` if the backup ends earlier

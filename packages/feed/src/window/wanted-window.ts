@@ -8,8 +8,7 @@ export interface WantedWindow {
   /** The last version, or the time of the last block. */
   readonly to?: WindowBound | undefined
   /**
-   * The window in the words of the caller, by which a choice is remembered: the time that `30d` stands for changes
-   * every second.
+   * The window in the words of the caller, used to remember a choice: the time that `30d` means changes every second.
    */
   readonly words: string
   /** Whether the choice is remembered; true by default. */
@@ -26,7 +25,7 @@ export interface FetchPlan {
   /** Number of objects with transactions and states, and their stored bytes. */
   readonly objects: number
   readonly bytes: number
-  /** Number of epochs whose ends are read to check signatures: two small objects each. */
+  /** Number of epoch changes to read to check signatures: two small objects each. */
   readonly endings: number
   /** Bytes a second that the backup has just given; undefined if that was not measured. */
   readonly bytesPerSecond: number | undefined

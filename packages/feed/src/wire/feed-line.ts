@@ -13,7 +13,7 @@ import { parseBoundedJson } from '../files/bounded-json.js'
 export const FEED_FORMAT = 'ledger-feed'
 export const FEED_FORMAT_VERSION = 1
 
-/** Most bytes of a line, which holds all writes of a version in hex: twice those of a record of a backup. */
+/** Most bytes of a line, which holds all writes of a version in hex: twice the limit of a record of a backup. */
 export const MAX_FEED_LINE_BYTES = 128 * 1024 * 1024
 /** Limits of a line: a write has up to 4 values. */
 const LINE_LIMITS = { depth: 8, values: 5_000_000 }

@@ -4,7 +4,7 @@ import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { readOutcome } from '@ledger-state/proof'
 import { isFunctionName, type KeptTransaction, type TransactionKind } from '@ledger-state/records'
 
-/** Kinds of transactions by their tags. Block metadata have two tags, and so has the end of a block. */
+/** Kinds of transactions by their tags. Block metadata and the end of a block have two tags each. */
 const KINDS: readonly TransactionKind[] = [
   'user',
   'genesis',
@@ -23,9 +23,9 @@ const MULTISIG_ENTRY_FUNCTION = 0
 const EXECUTABLE_ENTRY_FUNCTION = 1
 
 /**
- * Reads what a store keeps of a transaction. Hash and success come from its info, and are proven as the info is. Sender
- * and entry function come from the bytes that the hash covers. See docs/ledger-formats.md, "Senders and entry
- * functions".
+ * Reads the part of a transaction that a store keeps. Hash and success come from its info, and are proven as the info
+ * is. Sender and entry function come from the bytes that the hash covers. See docs/ledger-formats.md, "Senders and
+ * entry functions".
  * @param bytes bytes that hold the info of the transaction at `infoStart`
  * @param names names of functions that were read before, by their bytes: most transactions call one of few functions
  */

@@ -32,8 +32,8 @@ export interface LedgerClockState {
 export type ReadStateValue = (key: Uint8Array) => Uint8Array | undefined | Promise<Uint8Array | undefined>
 
 /**
- * Block height, epoch and time of each version, from what versions write. See docs/ledger-formats.md, "Blocks, epochs
- * and time".
+ * Block height, epoch and time of each version, from the writes of versions. See docs/ledger-formats.md, "Blocks,
+ * epochs and time".
  */
 export class LedgerClock {
   readonly state: LedgerClockState

@@ -23,7 +23,7 @@ interface HeldRequest<T> {
   readonly until: number
 }
 
-/** The ledger for whose newest version requests wait. */
+/** The ledger that requests wait for: they wait until it has their version. */
 export interface ServedLedger {
   readonly info: LedgerSummary | undefined
 }
@@ -36,7 +36,9 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
   #held: HeldRequest<T>[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /** @param refuse answers a request whose client left, whose version took too long, or for which there is no place */
+  /**
+   * @param refuse answers a request if its client left, if its version took too long, or if there is no place for it
+   */
   constructor(limits: HoldLimits, ledger: ServedLedger, refuse: (owner: T, error: RequestError) => void) {
     this.#limits = limits
     this.#ledger = ledger

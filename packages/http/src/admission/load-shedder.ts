@@ -4,14 +4,14 @@ import { UnreadAnswers } from './unread-answers.js'
 
 export interface LoadLimits {
   /**
-   * Most requests in flight, until their answers went out: those whose body is in, and those without a body that take
-   * more than a turn.
+   * Most requests in flight, until their answers are sent: requests with a complete body, and requests without a body
+   * that take more than a turn.
    */
   readonly maxRequestsInFlight: number
   /**
-   * Bytes of answers that are being built, and of answers that were handed to their sockets and are not read yet, at
-   * one time. If there is no room for more, an answer of which nothing is read is dropped; if there is none, the
-   * request whose answer needs room is refused.
+   * Bytes of answers that are being built, and of answers that were handed to their sockets but are not read yet, at
+   * one time. If there is no room for more, an answer that its client does not read is dropped; if there is none, the
+   * request that needs room is refused.
    */
   readonly maxAnswerBytes: number
   /** Delay of the event loop, in two samples in succession, above which new requests are refused. */
@@ -46,7 +46,7 @@ export class LoadShedder {
     this.#limits = limits
   }
 
-  /** Admits a request, and counts a POST as in flight from now on; otherwise returns the reason to refuse it. */
+  /** Admits a request, and starts to count a POST as in flight; otherwise returns the reason to refuse it. */
   admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): RequestError | undefined {
     const refusal = answersUnderLoad ? undefined : this.#refusal()
     if (refusal === undefined && method === 'POST') this.enter(response)

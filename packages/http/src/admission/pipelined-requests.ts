@@ -41,7 +41,7 @@ export class PipelinedRequests<T extends PipelinedRequest> {
   readonly #connections = new WeakMap<Socket, Connection<T>>()
   #waitingCount = 0
 
-  /** @param refuse ends a request whose client left before it began */
+  /** @param refuse ends a request if its client left before it began */
   constructor(refuse: (owner: T, error: RequestError) => void) {
     this.#refuse = refuse
   }

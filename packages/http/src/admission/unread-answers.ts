@@ -18,7 +18,7 @@ interface UnreadAnswer {
   movedAt: number
 }
 
-/** Answers that were handed to their sockets and are not read yet; the one that moved longest ago comes first. */
+/** Answers that were handed to their sockets but are not read yet, least recently read first. */
 export class UnreadAnswers {
   readonly #answers = new LinkedList<UnreadAnswer>()
   readonly #onReleased: (bytes: number) => void

@@ -41,7 +41,7 @@ export class Uploads<T> {
   readonly #receiving = new LinkedList<Upload<T>>()
   #heldBytes = 0
 
-  /** @param refuse answers a request whose body takes too much memory */
+  /** @param refuse answers a request if its body takes too much memory */
   constructor(limits: UploadLimits, refuse: (owner: T) => void) {
     this.#limits = limits
     this.#refuse = refuse

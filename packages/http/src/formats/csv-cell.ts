@@ -1,8 +1,8 @@
 /** Texts that need no quotes and that no program takes for a formula. A number may be negative. */
 const PLAIN = /^(?:[\w.:][\w.:-]*|-\d+)?$/
 /**
- * Texts that spreadsheets run as formulas when a file is opened, quotes or not, with what some of them skip before: see
- * "CSV Injection" of OWASP.
+ * Texts that spreadsheets run as formulas when a file is opened, quoted or not, with the prefixes that some of them
+ * skip: see "CSV Injection" of OWASP.
  */
 const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u
 

@@ -72,7 +72,7 @@ function timestampToText(timestampUsec: bigint | undefined): string {
   return timestampUsec === undefined ? '' : csvCell(formatTimestamp(timestampUsec))
 }
 
-/** Writes to another body those of the added changes that a curve needs. */
+/** Writes the added changes that a curve needs to another body. */
 export class SampledBody<T> implements PageBody<Change<T>> {
   readonly #body: PageBody<Change<T>>
   readonly #measure: (value: T) => bigint

@@ -42,7 +42,7 @@ export interface ItemFormat<T> {
   toCells(item: T): readonly string[]
 }
 
-/** Finds what the creator of an asset says about it; undefined if it is not asked for. */
+/** Finds the metadata of an asset; undefined if it is not requested. */
 export type MetadataOf = ((asset: HeldAsset) => AssetMetadata | undefined) | undefined
 
 const HOLDING_SCHEMA: JsonSchema = {

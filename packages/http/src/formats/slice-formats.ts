@@ -1,6 +1,9 @@
 import type { SliceLeftOut } from '@ledger-state/records'
 
-/** Counts of what a slice left out, under their JSON names; null if the store keeps everything, or did not count. */
+/**
+ * Counts of the data that a slice leaves out, under their JSON names; null if the store keeps everything, or did not
+ * count.
+ */
 export function leftOutFacts(leftOut: SliceLeftOut | undefined) {
   if (!leftOut) return null
   const { keys, bytes, writes, writtenBytes } = leftOut

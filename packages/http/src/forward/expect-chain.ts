@@ -6,7 +6,7 @@ import { Upstream } from './upstream.js'
 /**
  * Asks every upstream for its chain, once. An upstream that does not answer is only reported to `onUpstreamChange`, as
  * it may answer later.
- * @throws `upstream_of_another_chain`, whose message names the upstream
+ * @throws `upstream_of_another_chain`, which names the upstream
  */
 export async function expectUpstreamsOfChain(
   { upstreams, headers = {}, onUpstreamChange = () => {} }: ForwardOptions,

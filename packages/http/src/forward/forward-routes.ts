@@ -53,7 +53,7 @@ function isKeptBySome(kind: Forwardable['kind']): boolean {
 }
 
 /**
- * Routes of operations that are forwarded and never served here. They come after those of served operations, and
+ * Routes of operations that are forwarded and never served here. They come after the routes of served operations, and
  * replace them.
  */
 export function createForwardRoutes(forwarder: Forwarder): Route[] {
@@ -89,7 +89,7 @@ export function routeWithForwarding<R extends Route>(route: R, forwarder: Forwar
   }
 }
 
-/** Answers from whole transactions that are kept here, and forwards what they do not have. */
+/** Answers from whole transactions that are kept here, and forwards other requests. */
 function keptHereOrThere(
   route: Route,
   request: ForwardableRequest,

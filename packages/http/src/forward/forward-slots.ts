@@ -9,7 +9,7 @@ interface Waiting {
  * Bounds the number of requests that are with upstreams at one time. Others wait for their turn, in the order in which
  * they came.
  *
- * No library does this for us: p-limit does not bound what waits, and keeps the place of a client that left.
+ * No library does this for us: p-limit does not bound its queue, and keeps the place of a client that left.
  */
 export class ForwardSlots {
   readonly #limits: Pick<ForwardLimits, 'maxForwards' | 'maxForwardQueue'>

@@ -137,7 +137,7 @@ export class Forwarder {
    */
   async has(version: bigint): Promise<boolean> {
     if (!this.#maySoonServe(version)) return false
-    // Others are asking already, and what they learn serves the next requests.
+    // Others are asking already, and their answers serve the next requests.
     if (this.#asking >= this.#surroundings.limits.maxForwardQueue) return this.hasAnnounced(version)
     this.#asking++
     try {
@@ -236,7 +236,7 @@ export class Forwarder {
 
   /**
    * Waits until a version that an answer names is served here. Otherwise the client might next read state, through any
-   * connection and process, and not find what the answer is about.
+   * connection and process, and not find the effects of its transaction.
    */
   async #haveVersion(
     request: ForwardableRequest,
@@ -291,7 +291,7 @@ function requestInit(
   if (request.accept !== undefined) headers.accept = request.accept
   if (method === 'GET') return { method, headers, signal }
   if (request.contentType !== undefined) headers['content-type'] = request.contentType
-  // `fetch` copies the body, whose memory is freed when the client leaves.
+  // `fetch` copies the body. The body's memory is freed when the client leaves.
   return { method, headers, signal, body: request.body as Uint8Array<ArrayBuffer> }
 }
 

@@ -61,7 +61,7 @@ export class Upstream {
     this.url = options.url
   }
 
-  /** Whether it has lately announced a version. What it announced earlier may have been false. */
+  /** Whether it has recently announced a version. Earlier announcements may have been false. */
   hasAnnounced(version: bigint): boolean {
     const announced = this.#announced
     return announced !== undefined && announced.version >= version && !isOld(announced.at)

@@ -12,7 +12,7 @@ const OLD_SCHEDULE = parseStructTag('0x1::gas_schedule::GasSchedule')
 const LEAST_PRICE = 'txn.min_price_per_gas_unit'
 
 /**
- * Creates an operation that estimates from the ledger alone: it assumes that blocks have room, so that the least price
+ * Creates an operation that estimates only from the ledger: it assumes that blocks have room, so that the minimum price
  * suffices.
  */
 export function createGasPriceOperation(leastEstimate: bigint): Operation {

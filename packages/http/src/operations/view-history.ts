@@ -206,7 +206,7 @@ class PageRuns {
   #count = 0
   #began = performance.now()
 
-  /** @throws `invalid_request` in a batch whose earlier views have used up its budget */
+  /** @throws `invalid_request` in a batch if its earlier views have used up its budget */
   constructor(views: RequestViews) {
     this.#views = views
     this.#allowance = new ViewAllowance(views.rules.budget, BUDGETS_OF_PAGE)
@@ -246,7 +246,8 @@ function parseCursor(text: string): Cursor {
 }
 
 /**
- * The query without its start: `parseCursor` reads the cursor of a view, while that of other histories is a version.
+ * The query without its start: `parseCursor` reads the cursor of a view, while the cursor of other histories is a
+ * version.
  */
 function withoutStart(query: string): string {
   return query

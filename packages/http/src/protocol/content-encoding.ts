@@ -62,7 +62,7 @@ function codingOf(contentEncoding: string): string | undefined {
 const MOST_CODINGS = 8
 
 /**
- * Decompresses the body of a request by its `Content-Encoding`, whose letters may be large or small.
+ * Decompresses the body of a request by its `Content-Encoding`, in any case.
  * @throws `body_too_large` if it is longer than the limit, `invalid_request` if it does not decompress,
  * `content_type_unsupported` for other encodings
  */

@@ -134,11 +134,10 @@ const INTERNAL = { status: 500, wireCode: 'internal_error', message: 'internal e
 /** Seconds after which a client may ask again, if the store had nothing to answer with. */
 const RETRY_AFTER_SECONDS = 5
 
-/** Longest message. Messages quote what was sent, and answers echo no more of it. */
+/** Longest message. Messages quote the request, and answers echo no more of it. */
 export const MAX_MESSAGE_LENGTH = 1_024
 /**
- * Longest message about a missing item. Clients match its text with the key, of which `ledger` quotes 16,384
- * characters.
+ * Longest message about a missing item. Clients match its text with the key; `ledger` quotes 16,384 characters of it.
  */
 export const MAX_MISSING_ITEM_MESSAGE_LENGTH = 17_000
 
@@ -151,7 +150,7 @@ export interface ErrorReply {
   readonly unexpected: boolean
 }
 
-/** The answer to a failed request. Clients that ask for what was pruned get `archivalEndpoint`. */
+/** The answer to a failed request. Clients that ask for pruned versions get `archivalEndpoint`. */
 export function errorToReply(error: unknown, archivalEndpoint: string | undefined): ErrorReply {
   const answer = isLedgerStateError(error) ? answerOf(error.code) : undefined
   if (!isLedgerStateError(error) || !answer) {

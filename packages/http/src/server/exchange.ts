@@ -98,7 +98,7 @@ interface Answered {
  */
 export type ExchangeState = Queued | Routed | Receiving | Waiting | Running | Answered
 
-/** The running state as its exchange alone may write it, while the operation runs. */
+/** The running state in the form that only its exchange may write, while the operation runs. */
 type WritableRunning = { -readonly [Name in keyof Running]: Running[Name] }
 type OwnState = Exclude<ExchangeState, Running> | WritableRunning
 type StateOf<K extends ExchangeState['kind']> = Extract<OwnState, { kind: K }>
@@ -168,7 +168,7 @@ export class Exchange implements ForwardableRequest {
   }
 
   /**
-   * Begins the operation again over another ledger, and drops what its last run left.
+   * Restarts the operation over another ledger, and drops the resources of its last run.
    * @throws `client_left` if the client no longer waits for the answer
    */
   runAgain(ledger: Ledger): void {
@@ -180,7 +180,8 @@ export class Exchange implements ForwardableRequest {
   }
 
   /**
-   * Changes to answered. Releases what only building the answer needs, as the response may stay open for long.
+   * Changes to answered. Releases resources that only building the answer needs, because the response may stay open for
+   * a long time.
    * @returns the time of the answer, in milliseconds of `performance.now`
    */
   end(): number {
@@ -213,8 +214,8 @@ export class Exchange implements ForwardableRequest {
   }
 
   /**
-   * The running state. An operation that still runs after its exchange was answered, such as one whose client left,
-   * ends here.
+   * The running state. An operation that still runs after its exchange was answered ends here, for example if the
+   * client left.
    */
   #expectRunning(): WritableRunning {
     if (this.#state.kind === 'answered') throw clientLeft()

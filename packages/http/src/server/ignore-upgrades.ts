@@ -10,8 +10,9 @@ const MOST_RAW_HEADERS = 2_000
 /**
  * Lets a server answer requests that ask for another protocol, such as `Upgrade: websocket` or `h2c`, as if they did
  * not ask (RFC 9110, section 7.8). Without this, Node answers such a request but loses the bytes after it, so later
- * answers stand in the places of others. Call it before other listeners for connections are added.
- * @param newestResponse the response to the newest request of a connection; by default the server's requests are watched
+ * answers go to the wrong requests. Call it before other listeners for connections are added.
+ * @param newestResponse the response to the newest request of a connection; by default the server's requests are
+ * watched
  * @example
  * ```ts
  * import { createServer } from 'node:http'

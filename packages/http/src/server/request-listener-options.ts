@@ -18,7 +18,7 @@ export interface AnswerReport {
   readonly route: string
   /** Status; 499 if the client left before its answer. */
   readonly status: number
-  /** Seconds from the end of the headers on, including the time for which the request was held for a version. */
+  /** Seconds since the end of the headers, including the time that the request waited for a version. */
   readonly seconds: number
 }
 

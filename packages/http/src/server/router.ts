@@ -29,8 +29,8 @@ export interface Router {
 }
 
 /**
- * Creates a router of routes by their paths. `aliases` maps further paths to a path whose routes they have. HEAD has
- * the routes of GET.
+ * Creates a router of routes by their paths. `aliases` maps further paths to a path with the same routes. HEAD has the
+ * routes of GET.
  *
  * No library does this for us: find-my-way is as fast (0.7 to 1.7 times the time, by path), but answers an unknown
  * path, another method and a bad encoding with the same null, which are 404, 405 with `Allow`, and 400 here, and it
@@ -90,7 +90,7 @@ function createPlace(segment: string, parameter?: string): Place {
   return { segment, parameters, next: [], routes: new Map() }
 }
 
-/** Name of the parameter for which a segment of a route's path stands; undefined if it is a text. */
+/** Name of the parameter in a segment of a route's path; undefined if the segment is a literal. */
 function parameterOf(segment: string): string | undefined {
   return /^\{(.*)\}$/.exec(segment)?.[1]
 }

@@ -42,7 +42,7 @@ export function createComputeThread(module = threadModule('compute-worker', impo
   }
 }
 
-/** A task whose bytes are copies. A view of a larger buffer would be sent with the whole buffer. */
+/** A task with copied bytes. A view of a larger buffer would be sent with the whole buffer. */
 function ownBytes({ name, inputs }: ComputeTask): ComputeTask {
   return { name, inputs: inputs.map((bytes) => copyBytes(bytes)) }
 }

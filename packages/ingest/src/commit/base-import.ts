@@ -20,7 +20,7 @@ import type { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
 import { withPlace } from './with-place.js'
 
-/** What imports a state, from where, and what it counts. */
+/** The engine that imports a state, the source, and the counters. */
 export interface BaseImportParts {
   readonly engine: AsyncStateWriter
   readonly source: LedgerSource
@@ -57,7 +57,7 @@ export async function importBase(parts: BaseImportParts, base: StateBase): Promi
   }
 }
 
-/** Begins or resumes an import. Its mark says from the first moment on which part of the state it keeps. */
+/** Begins or resumes an import. From the start, its mark says which part of the state it keeps. */
 async function beginImport(
   { engine, options }: BaseImportParts,
   version: bigint,
@@ -121,7 +121,7 @@ async function importParts(
   counters.latestVersion = base.version
 }
 
-/** Adds what verifies a state. An import that was cut short at this point may have added it already. */
+/** Adds the data that verifies a state. An import that was cut short at this point may have added it already. */
 async function importTrustedState(
   state: StateImport,
   { version, checkpoint }: StateBase,

@@ -1,7 +1,7 @@
 import { bytesOfEntries, bytesOfWrites, type VersionWrites } from '@ledger-state/core'
 import type { SourceProgress, StatePart } from '@ledger-state/feed'
 
-/** Counts of what was read of a source so far. */
+/** Counts of the data read from a source so far. */
 export interface IngestCounters {
   readonly versions: number
   /** Entries of the state with which the source began. */
@@ -16,7 +16,7 @@ export interface IngestCounters {
 export interface ProgressReporter {
   /** Called after each part that was read. */
   update(counters: IngestCounters, progress: SourceProgress): void
-  /** Called once when the reading ends, also if it fails. */
+  /** Called once when the reading ends, even if it fails. */
   finish(): void
 }
 

@@ -4,7 +4,7 @@ import type { PruneObserver } from '../prune/prune-turn.js'
 import type { ProgressReporter } from './counters.js'
 
 /**
- * What a store keeps of transactions: nothing, five facts of each that writes state (`KeptTransaction` of
+ * Parts of transactions that a store keeps: nothing, five facts of each that writes state (`KeptTransaction` of
  * `@ledger-state/records`), or everything (`WholeTransaction`).
  */
 export type KeptParts = 'none' | 'summary' | 'whole'
@@ -20,13 +20,13 @@ export interface IngestOptions {
   /** Whether an empty store may begin above version 0 without a state, as if nothing had been written before. */
   readonly assumeEmptyBase?: boolean | undefined
   /**
-   * What to keep of the transactions, if the source carries them: by default nothing. A store that keeps more continues
-   * without this option. A slice keeps no whole transactions.
+   * Parts of the transactions to keep, if the source carries them: by default nothing. A store that keeps more
+   * continues without this option. A slice keeps no whole transactions.
    */
   readonly keepTransactions?: KeptParts | undefined
   /**
-   * Whether the index of holdings is written: who holds what, derived from the state. True by default. A store that has
-   * versions without it does not begin it; `false` ends it.
+   * Whether to write the index of holdings, which is derived from the state: it lists the holdings of each account.
+   * True by default. A store with versions without the index does not begin it; `false` ends it.
    */
   readonly holdings?: boolean | undefined
   /**
@@ -37,7 +37,8 @@ export interface IngestOptions {
   /** Number of versions to which the store is pruned between commits. */
   readonly retain?: bigint | undefined
   /**
-   * Stops the ingest at the end of a block, unless the source takes too long to reach it. What was read is committed.
+   * Stops the ingest at the end of a block, unless the source takes too long to reach it. All versions read so far are
+   * committed.
    */
   readonly signal?: AbortSignal | undefined
   readonly progress?: ProgressReporter | undefined
@@ -48,7 +49,7 @@ export interface IngestOptions {
 
 /** Callbacks for metrics about the work of an ingest. */
 export interface IngestObserver extends PruneObserver {
-  /** Called after each commit; `bytes` are those of keys and values. */
+  /** Called after each commit; `bytes` counts keys and values. */
   onCommit(done: {
     readonly versions: number
     readonly writes: number

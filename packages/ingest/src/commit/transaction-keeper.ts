@@ -25,7 +25,7 @@ export interface TransactionKeeperOptions {
   readonly isKept: boolean
   /** Whether the newest version of the store came with its whole transaction. */
   readonly isWhole: boolean
-  /** What to keep, if the source carries it. A store that keeps more continues without being asked. */
+  /** Parts to keep, if the source carries them. A store that keeps more continues without being asked. */
   readonly asked: KeptParts
   /** Whether the store keeps a slice, and no whole transactions. */
   readonly isSlice: boolean
@@ -38,8 +38,8 @@ export interface TransactionKeeperOptions {
 }
 
 /**
- * Makes the writes by which a store keeps the transactions of its versions, and says from which version on it has them.
- * The key `TRANSACTIONS_KEY` exists as long as every version that wrote state came with its transaction.
+ * Makes the writes by which a store keeps the transactions of its versions, and tells the first version with
+ * transactions. The key `TRANSACTIONS_KEY` exists as long as every version that wrote state came with its transaction.
  */
 export class TransactionKeeper {
   #isKept: boolean
@@ -55,7 +55,7 @@ export class TransactionKeeper {
     this.#options = options
   }
 
-  /** Writes of a version in addition to those of its source. */
+  /** Writes of a version in addition to the writes of its source. */
   writesOf(record: LedgerVersion): readonly Write[] {
     const whole = this.#wholeOf(record)
     const facts = this.#factsOf(record)

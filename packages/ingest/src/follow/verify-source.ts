@@ -14,7 +14,7 @@ export interface VerifySourceOptions {
   readonly progress?: ProgressReporter | undefined
 }
 
-/** Counts of what was read of a source, and whether it was proven. */
+/** Counts of the data read from a source, and whether it was proven. */
 export interface VerifiedSource extends IngestCounters {
   /** First version that was read; undefined if the source has no version that was asked for. */
   readonly firstVersion: bigint | undefined

@@ -21,12 +21,12 @@ const MOST_PROBLEMS = 20
 /** Entries after which the event loop has a turn. */
 const ENTRIES_OF_TURN = 10_000
 
-/** What `checkHoldings` found. */
+/** The result of `checkHoldings`. */
 export interface HoldingsReport {
   readonly version: bigint
-  /** Rows of the index that say what is held. */
+  /** Rows of the index about current holdings. */
   readonly rows: number
-  /** What is wrong, in words; empty if the index is what the state says. */
+  /** Faults, in words; empty if the index matches the state. */
   readonly problems: readonly string[]
 }
 

@@ -4,7 +4,7 @@ import { bytesToCheckpoint, CHECKPOINT_KEY } from '@ledger-state/records'
 import { pendingValues } from './pending-writes.js'
 
 /**
- * The newest signed checkpoint of a store, whose version may be pruned; undefined if it has none.
+ * The newest signed checkpoint of a store; undefined if it has none. Its version may be pruned.
  * @param written value of the store under `CHECKPOINT_KEY`
  * @param mark of the newest commit
  * @example

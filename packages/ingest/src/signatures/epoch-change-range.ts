@@ -21,9 +21,9 @@ export interface EpochChangeRange {
 type LoadValues = (keys: readonly Uint8Array[]) => Promise<(Uint8Array | undefined)[]>
 
 /**
- * Reads the ends of epochs that a store keeps, from the one at a version on, in the form that backups have. It checks
+ * Reads the epoch changes that a store keeps, starting with the one at a version, in the form of backups. It checks
  * nothing.
- * @returns undefined if the store keeps no end of an epoch at the version
+ * @returns undefined if the store keeps no epoch change at the version
  * @throws `untrusted` if one is damaged; `no_ledger`
  */
 export async function readEpochChangeRange(
@@ -71,7 +71,7 @@ function strideOf(epoch: bigint, first: bigint): bigint {
   return start < first ? first : start
 }
 
-/** Loads the endings from a start of a stride on; undefined for those that are not kept. */
+/** Loads the epoch changes after the start of a stride; undefined for each that is not kept. */
 async function loadStride(load: LoadValues, start: bigint, last: bigint): Promise<(Uint8Array | undefined)[]> {
   const epochs = Array.from({ length: Number(last - start) + 1 }, (_, at) => start + BigInt(at))
   const packed = await load(epochs.map(epochEndingKey))

@@ -124,7 +124,7 @@ function resumeOf(
   source: Uint8Array | undefined,
 ): ResumeToken | undefined {
   const held = before?.resume
-  // A resume token with a hash of the writes is that of the signed version itself.
+  // A resume token with a hash of the writes belongs to the signed version itself.
   if (!isFurther && held?.writesHash) return held
   const newest = source ?? held?.source
   return newest && { source: newest, writesHash: undefined, wholeHash: undefined }

@@ -22,9 +22,9 @@ export interface SliceOfStoreOptions extends Omit<IngestOptions, 'only' | 'from'
 
 /**
  * Fills an empty store with a slice of another store that keeps everything: the state at its oldest version, and the
- * versions after it. The slice takes over the other store's mark: the hash of all its writes, with which a feed of that
- * store is compared from then on, the signed range, and the mark of its source. The same call resumes an ingest that
- * was cut short.
+ * versions after it. The slice takes over the other store's mark: the hash of all its writes, the signed range, and the
+ * mark of its source. A feed of that store is later compared with the hash. The same call resumes an ingest that was
+ * cut short.
  * @throws `no_ledger`, `slice_mismatch`, `slice_unbounded`, and errors of the stores
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export async function ingestSliceOfStore(
   return counters
 }
 
-/** Takes over into the mark of a slice what the whole store knows about all its writes up to a version. */
+/** Copies the hashes and the signed range of the whole store, up to a version, into the mark of a slice. */
 async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: bigint, latest: bigint): Promise<void> {
   const { writesHash, signed } = decodeCommitMark((await writer.snapshot()).mark)
   if (version === latest) {
@@ -92,7 +92,7 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
 
 /**
  * Resume point of the mark of a slice at the newest signed version.
- * @param held ledger of the slice, whose ingest has paused at that version
+ * @param held ledger of the slice, with its ingest paused at that version
  */
 function resumeOf({ version, resume }: SignedRange, held: SignedRange | undefined): SignedRange['resume'] {
   if (!resume) return undefined

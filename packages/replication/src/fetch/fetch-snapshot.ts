@@ -24,7 +24,7 @@ const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 30_000
 /** Longest wait for an answer while the source takes a new snapshot of its store. */
 const SNAPSHOT_SILENCE_MS = 300_000
-/** Most bytes of an index or a manifest; 64 bytes in a manifest stand for a piece of some MiB. */
+/** Most bytes of an index or a manifest; 64 bytes in a manifest describe a piece of a few MiB. */
 const MOST_TEXT_BYTES = 64 * 1024 * 1024
 /** Limits of these: a value of a manifest has 64 bytes or more. */
 const TEXT_LIMITS = { depth: 8, values: 1_200_000 }
@@ -47,7 +47,7 @@ export interface FetchSnapshotOptions {
   readonly signal?: AbortSignal | undefined
   /** Called before the first file is fetched or resumed. An error that it throws ends the call. */
   readonly onBegin?: ((begun: BegunSnapshot) => Promise<void>) | undefined
-  /** Called with the number of bytes that were fetched, and that of the whole snapshot. */
+  /** Called with the number of fetched bytes, and the size of the whole snapshot. */
   readonly onProgress?: ((bytes: number, total: number) => void) | undefined
   /** Called while the fetched snapshot is checked, with the number of records checked so far. */
   readonly onCheck?: ((records: number) => void) | undefined
@@ -59,11 +59,13 @@ export interface FetchSnapshotOptions {
 
 /**
  * Fetches a snapshot of another node's store into a folder without one, checks it, and puts it in place: whatever
- * happens, the folder has a whole and sound store or none. A piece whose hash is wrong is fetched again, and the whole
- * snapshot if its check fails. The next call resumes one that was cut short, as long as the source keeps the snapshot:
- * ten minutes after it was last asked for. Returns whether the store is in place: false if the signal stopped the call.
+ * happens, the folder has a whole and sound store or none. A piece with a wrong hash is fetched again; the whole
+ * snapshot is fetched again if its check fails. The next call resumes one that was cut short, as long as the source
+ * keeps the snapshot: ten minutes after the last request for it. Returns whether the store is in place: false if the
+ * signal stopped the call.
  * @param url at which the other node serves its feed
- * @throws `source_failed` if three answers in a row cannot be used; `store_corrupt` if three snapshots in a row do not pass
+ * @throws `source_failed` if three answers in a row cannot be used; `store_corrupt` if three snapshots in a row do not
+ * pass
  *   the check; errors of the system, such as a full disk
  */
 export async function fetchSnapshot(url: string, path: string, options: FetchSnapshotOptions = {}): Promise<boolean> {
@@ -134,7 +136,7 @@ class SnapshotFetch {
     return true
   }
 
-  /** Finds the snapshot of an earlier call if the source still has it, or has the source take a new one. */
+  /** Finds the snapshot of an earlier call if the source still has it; otherwise asks the source to take a new one. */
   async #begin(): Promise<Snapshot> {
     this.#stage = 'index'
     const { status, text, shown } = await this.#askText('', 'GET')
@@ -290,7 +292,7 @@ type Method = 'GET' | 'POST'
 interface TextAnswer {
   readonly status: number
   readonly text: string
-  /** What messages say of the text. */
+  /** Description of the text in messages. */
   readonly shown: string
 }
 

@@ -43,7 +43,7 @@ export class VerifiedFile {
     return this.#length
   }
 
-  /** Number of bytes of the pieces whose hashes were found right. */
+  /** Number of bytes of the pieces with verified hashes. */
   get verified(): number {
     return this.isComplete ? this.#length : this.#pieceStart
   }
@@ -54,7 +54,7 @@ export class VerifiedFile {
 
   /**
    * Appends bytes; those beyond the end of the file are left out.
-   * @throws `source_failed` if a piece is damaged, of which nothing is kept
+   * @throws `source_failed` if a piece is damaged; none of it is kept
    */
   async append(chunk: Uint8Array): Promise<void> {
     const wanted = chunk.subarray(0, this.#file.bytes - this.#length)
@@ -68,8 +68,8 @@ export class VerifiedFile {
   }
 
   /**
-   * Makes what was appended durable. If that fails, nothing of the file is kept: a later sync would not report what is not
-   * on disk, and the next fetch would resume after it.
+   * Makes the appended bytes durable. If that fails, nothing of the file is kept: a later sync would not report missing
+   * bytes, and the next fetch would resume after them.
    */
   async close(): Promise<void> {
     try {

@@ -38,12 +38,12 @@ export interface FeedListener {
  * Serves a store to replicas, on an address that only replicas can reach:
  *
  * - `GET /` returns the chain and the window;
- * - `GET /feed?from=V` streams versions from V on as a ledger feed, then each commit as it is made; 410 if V is not
+ * - `GET /feed?from=V` streams the versions since V as a ledger feed, then each commit as it is made; 410 if V is not
  *   above the oldest version, 404 if it is more than one above the latest;
  * - `POST /snapshots` takes a snapshot, `GET /snapshots/ID` lists its files, `GET /snapshots/ID/FILE?offset=N` sends one.
  *
- * With `backupFolder`, `GET /backup` lists the folder of a backup as a bucket of S3 does, and `GET /backup/NAME` sends an object or
- * a range of it.
+ * With `backupFolder`, `GET /backup` lists the folder of a backup as a bucket of S3 does, and `GET /backup/NAME` sends
+ * an object or a range of it.
  *
  * Answers are compressed with zstd if the client accepts it.
  * @example
@@ -175,7 +175,7 @@ class FeedServer {
     })
   }
 
-  /** Sends what `work` writes, compressed if the client accepts it. */
+  /** Sends the output of `work`, compressed if the client accepts it. */
   async #transfer(
     request: IncomingMessage,
     response: ServerResponse,

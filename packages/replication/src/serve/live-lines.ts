@@ -14,7 +14,7 @@ export interface FeedPiece {
 }
 
 /**
- * Lines of a live feed: the header, the versions from `from` on, then the head; after each commit its versions and the
+ * Lines of a live feed: the header, the versions since `from`, then the head; after each commit its versions and the
  * head; and the head once a second. It ends with the signal.
  * @throws `version_pruned` if the pruner overtakes it
  */

@@ -29,7 +29,7 @@ export class SnapshotShelf {
 
   /**
    * Makes an empty shelf.
-   * @param root folder on a disk with room for a copy of the store; what an earlier process left there is removed
+   * @param root folder on a disk with room for a copy of the store; files of an earlier process are removed from it
    */
   constructor(engine: LmdbEngineReader, root: string) {
     this.#engine = engine

@@ -20,7 +20,7 @@ export interface AccountListing<T> extends Pick<Operation, 'id' | 'path' | 'summ
   toEntry(item: T): BcsMapEntry
 }
 
-/** Creates an operation that lists what an account holds, in pages: a JSON array, or a map in BCS. */
+/** Creates an operation that lists items of an account, in pages: a JSON array, or a map in BCS. */
 export function createAccountListing<T>(listing: AccountListing<T>): Operation {
   const { id, path, summary, description, schema, list, toJson, toEntry } = listing
   return {

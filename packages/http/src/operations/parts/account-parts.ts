@@ -35,7 +35,7 @@ export function parseModuleName(text: string): string {
   return text
 }
 
-/** Whether a text is an identifier: letters, digits, `_` and `$`, no digit first; `_` or `$` alone is not one. */
+/** Whether a text is an identifier: letters, digits, `_` and `$`, no digit first; a single `_` or `$` is not one. */
 export function isIdentifier(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)

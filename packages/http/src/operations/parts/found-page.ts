@@ -14,13 +14,13 @@ import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.
 import { parameterOf } from './request-parts.js'
 import { answerItems, DEFAULT_ITEMS, type ItemForms, MOST_ITEMS } from './transaction-parts.js'
 
-/** Parameters of a list of what was found in the transactions of a range of versions. */
+/** Parameters of a search in the transactions of a range of versions. */
 export const FOUND_PARAMETERS: readonly Parameter[] = [
   ...HISTORY_PARAMETERS.filter(({ name }) => name !== 'limit'),
   limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
 ]
 
-/** Answers with a page of a list of what was found in the transactions of a range of versions. */
+/** Answers with a page of the results of a search in the transactions of a range of versions. */
 export async function answerFound<T>(
   request: OperationRequest,
   what: string,

@@ -32,7 +32,7 @@ export const METADATA_PARAMETER: Parameter = {
   schema: { type: 'boolean' },
 }
 
-/** What an operation that lists holdings answers with. */
+/** The answer of an operation that lists holdings. */
 export function listSuccess(schema: JsonSchema, columns: readonly string[]) {
   return {
     json: { type: 'array', items: schema },

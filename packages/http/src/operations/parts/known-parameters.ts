@@ -7,8 +7,8 @@ import type { Route } from './operation.js'
 const MOST_LOOKED_AT = 64
 
 /**
- * Refuses a parameter whose name is nearly one of the operation's. If it were ignored, the answer would not be about
- * what the client meant. Other unknown parameters are ignored.
+ * Refuses a parameter with a name close to one of the operation's. If it were ignored, the answer would not match the
+ * client's intention. Other unknown parameters are ignored.
  * @throws `invalid_parameter`
  */
 export function expectKnownParameters({ parameters }: Route, query: string): void {

@@ -25,7 +25,10 @@ export interface OperationRequest {
   readonly params: Readonly<Record<string, string>>
   /** Text after the `?`, as it was sent. */
   readonly query: string
-  /** Body; empty if the request has none. Its memory is freed when the request is answered, so copy what is kept. */
+  /**
+   * Body; empty if the request has none. Its memory is freed when the request is answered, so copy the bytes that you
+   * keep.
+   */
   readonly body: Buffer
   /** Parses types and assets, and knows the versions at times. State is read through `pin`. */
   readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>
@@ -44,7 +47,7 @@ export interface OperationRequest {
    * @throws `overloaded` if all answers together would be too large
    */
   hold(bytes: number): void
-  /** Creates the body of an answer of many pieces, whose memory is counted. */
+  /** Creates the body of an answer of many pieces, and counts its memory. */
   openBody(): AnswerBytes
   /** Settings of views for this request. */
   readonly views: RequestViews
@@ -84,7 +87,8 @@ export interface Answer {
   /** Status; 200 by default. */
   readonly status?: number
   /**
-   * Names and values, alternating, of chain-state headers of another service's state, in place of those of `ledger`.
+   * Names and values, alternating, of chain-state headers of another service's state. They replace the headers of
+   * `ledger`.
    */
   readonly chainState?: readonly string[]
   /** The state that the chain-state headers describe; undefined for the latest. */

@@ -1,6 +1,6 @@
 import type { SignedCheckpoint, StatePath } from '@ledger-state/proof'
 
-/** Bytes after which an answer has no further end of an epoch. The client asks again, from the last one on. */
+/** Bytes after which an answer has no further epoch change. The client asks again, starting at the last one. */
 export const MAX_ENDING_BYTES = 1 << 20
 
 /** The tree of the state at a signed checkpoint. */

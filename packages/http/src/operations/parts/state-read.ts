@@ -76,7 +76,7 @@ export interface EncodableValue {
   toJson(): string | Uint8Array
 }
 
-/** A value whose only JSON form is hex. */
+/** A value with hex as its only JSON form. */
 export function hexValue(bytes: Uint8Array): EncodableValue {
   return { bytes, toJson: () => `"${bytesToHex(bytes)}"` }
 }
@@ -185,7 +185,7 @@ function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, st
 }
 
 /**
- * The ends of epochs from a version on.
+ * The epoch changes since a version.
  * @throws `invalid_request` if no kept epoch ends at the version
  */
 async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, version: bigint) {

@@ -1,7 +1,7 @@
 import { TURN_BUDGET_MS } from '../../admission/turn-queue.js'
 import type { OperationRequest } from './operation.js'
 
-/** Time for which one request may hold the event loop, from its creation or its last turn on. */
+/** Time for which one request may hold the event loop, since its creation or its last turn. */
 export class TurnBudget {
   readonly #request: OperationRequest
   #endsAt = performance.now() + TURN_BUDGET_MS

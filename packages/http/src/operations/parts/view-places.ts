@@ -88,7 +88,7 @@ export class ViewPlaces {
     return bytes < SHARED_BYTES
   }
 
-  /** Lets the first place of the queue that may run do so, if none does. */
+  /** If no place runs, starts the first one in the queue that may run. */
   #startNext(): void {
     if (this.#running) return
     const at = this.#queue.findIndex(({ place }) => this.#mayRun(place))
