@@ -27,8 +27,12 @@ export {
   type CoinStore,
   type FungibleStore,
   type HeldObject,
+  type IndexedGroup,
+  isCoinStore,
+  isIndexedAlike,
   readCoinStore,
   readHeldObject,
+  readIndexedGroup,
 } from './holdings/stored-holding.js'
 export { type ImportedPart, isMarkOfImport, isMarkOfSlice, markOfImport, sourceMarkOf } from './import-mark.js'
 export {

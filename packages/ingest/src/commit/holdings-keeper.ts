@@ -3,18 +3,15 @@ import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import {
   addressIn,
   type CoinName,
-  coinChanges,
   coinNameOf,
   coinTypeIn,
   HOLDINGS_KEY,
   isHoldingsKey,
   isObjectKey,
-  objectChanges,
-  readCoinStore,
   readCoinType,
-  readHeldObject,
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
+import { FollowedCoin, type FollowedKey, FollowedObject } from './followed-key.js'
 
 const NOTHING = new Uint8Array(0)
 /** Bytes of remembered names of coin types. */
@@ -27,11 +24,18 @@ export interface HoldingsKeeperOptions {
   onNotice(message: string): void
 }
 
-/** Returns the changes of the index at a version that writes a value of one key, after the earlier calls. */
-type Follow = (version: bigint, value: Uint8Array | null) => readonly Write[]
+/** A key that a batch writes, followed from its value before the batch. */
+interface BatchKey {
+  readonly key: Uint8Array
+  readonly followed: FollowedKey
+}
 
-/** Begins to follow a key, which has this value or none. */
-type Begin = (value: Uint8Array | undefined) => Follow
+/** A version, and its writes that the index may depend on. */
+interface ReadVersion {
+  readonly record: VersionWrites
+  readonly hasRows: boolean
+  readonly writes: readonly { readonly followed: FollowedKey; readonly value: Uint8Array | null }[]
+}
 
 /**
  * Derives the index of holdings from the writes of the state, and says in the store from which version on it is there.
@@ -54,11 +58,7 @@ export class HoldingsKeeper {
     const isKept = !isEmpty && (await held.at().load([HOLDINGS_KEY]))[0] !== undefined
     const { isWanted, onNotice } = this.#options
     if (isWanted && (isEmpty || isKept)) {
-      const follows = await this.#follow(held, versions)
-      return withFirst(
-        versions.map((version) => withChanges(version, follows)),
-        isEmpty && [HOLDINGS_KEY, NOTHING],
-      )
+      return withFirst(await this.#addChanges(held, versions), isEmpty && [HOLDINGS_KEY, NOTHING])
     }
     if (isKept) onNotice(`holdings are not indexed from version ${versions[0]!.version} on`)
     return withFirst(versions.map(withoutRows), isKept && [HOLDINGS_KEY, null])
@@ -72,30 +72,54 @@ export class HoldingsKeeper {
     if (!this.#options.isWanted) return state
     const rows: KeyedEntry[] = []
     for (const { key, value, version } of state) {
-      const follow = this.#beginOf(key)?.(undefined)
-      for (const [row, content] of follow?.(version, value) ?? []) rows.push({ key: row, value: content!, version })
+      const followed = this.#follow(key)
+      if (!followed) continue
+      for (const [row, content] of followed.write(version, value)) rows.push({ key: row, value: content!, version })
     }
     return rows.length === 0 ? state : [...state, ...rows]
   }
 
-  /** Follows all keys that the versions write. Their values in the store are read in one pass. */
-  async #follow(held: AsyncStateSnapshot, versions: readonly VersionWrites[]): Promise<ReadonlyMap<string, Follow>> {
-    const begun = new Map<string, { readonly key: Uint8Array; readonly begin: Begin }>()
-    for (const { writes } of versions) {
-      for (const [key] of writes) {
-        const begin = this.#beginOf(key)
-        if (begin) begun.set(keyName(key), { key, begin })
-      }
+  /** Adds the changes of the index. The values before the versions are read in one pass. */
+  async #addChanges(held: AsyncStateSnapshot, versions: readonly VersionWrites[]): Promise<VersionWrites[]> {
+    const keys = new Map<string, BatchKey>()
+    const read = versions.map((record) => this.#readVersion(record, keys))
+    if (held.ledger && keys.size > 0) {
+      const all = [...keys.values()]
+      const entries = await held.at().load(all.map(({ key }) => key))
+      for (const [at, entry] of entries.entries()) if (entry) all[at]!.followed.begin(entry.value)
     }
-    const all = [...begun]
-    const entries = held.ledger && all.length > 0 ? await held.at().load(all.map(([, { key }]) => key)) : []
-    return new Map(all.map(([name, { begin }], at) => [name, begin(entries[at]?.value)]))
+    return read.map(withChanges)
   }
 
-  #beginOf(key: Uint8Array): Begin | undefined {
-    if (isObjectKey(key)) return objectFollower(addressIn(key))
+  /** Looks once at each write of a version: most are neither of an object nor of a coin store. */
+  #readVersion(record: VersionWrites, keys: Map<string, BatchKey>): ReadVersion {
+    const writes: { followed: FollowedKey; value: Uint8Array | null }[] = []
+    let hasRows = false
+    for (const write of record.writes) {
+      const key = write[0]
+      const kind = key[0]
+      if (kind === 0) {
+        const followed = this.#followIn(keys, key)
+        if (followed) writes.push({ followed, value: write[1] })
+      } else if (kind !== 1 && isHoldingsKey(key)) hasRows = true
+    }
+    return { record, hasRows, writes }
+  }
+
+  #followIn(keys: Map<string, BatchKey>, key: Uint8Array): FollowedKey | undefined {
+    if (!isObjectKey(key) && !coinTypeIn(key)) return undefined
+    const name = keyName(key)
+    const known = keys.get(name)
+    if (known) return known.followed
+    const followed = this.#follow(key)
+    if (followed) keys.set(name, { key, followed })
+    return followed
+  }
+
+  #follow(key: Uint8Array): FollowedKey | undefined {
+    if (isObjectKey(key)) return new FollowedObject(addressIn(key))
     const coin = this.#coinIn(key)
-    return coin && coinFollower(coin, addressIn(key))
+    return coin && new FollowedCoin(coin, addressIn(key))
   }
 
   #coinIn(key: Uint8Array): CoinName | undefined {
@@ -112,40 +136,10 @@ export class HoldingsKeeper {
   }
 }
 
-function objectFollower(address: Uint8Array): Begin {
-  return (value) => {
-    let before = value && readHeldObject(value)
-    return (version, written) => {
-      const after = written ? readHeldObject(written) : undefined
-      const changes = objectChanges(address, version, before, after)
-      before = after
-      return changes
-    }
-  }
-}
-
-function coinFollower(coin: CoinName, account: Uint8Array): Begin {
-  return (value) => {
-    let existed = value !== undefined && readCoinStore(value) !== undefined
-    return (version, written) => {
-      const exists = written !== null && readCoinStore(written) !== undefined
-      const changes = coinChanges(coin, account, version, existed, exists)
-      existed = exists
-      return changes
-    }
-  }
-}
-
-function withChanges(given: VersionWrites, follows: ReadonlyMap<string, Follow>): VersionWrites {
-  const record = withoutRows(given)
-  const { version, writes } = record
-  const changes: Write[] = []
-  for (const [key, value] of writes) {
-    if (key[0] !== 0) continue
-    const follow = follows.get(keyName(key))
-    if (follow) changes.push(...follow(version, value))
-  }
-  return changes.length === 0 ? record : { ...record, writes: [...writes, ...changes] }
+function withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
+  const given = hasRows ? withoutRows(record) : record
+  const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
+  return changes.length === 0 ? given : { ...given, writes: [...given.writes, ...changes] }
 }
 
 /** A version without the rows of an index that its source has. */

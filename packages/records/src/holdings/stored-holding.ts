@@ -8,6 +8,7 @@ import {
   skipTag,
   writeStructTag,
 } from '@ledger-state/type-tag'
+import type { IndexedObject } from './index-changes.js'
 
 // Stored forms of objects, fungible stores, tokens and coin stores. A value that does not decode completely counts as
 // absent.
@@ -57,34 +58,103 @@ export interface CoinStore {
   readonly isFrozen: boolean
 }
 
+/** A resource group, and what the index of holdings needs of it. The object has views of the bytes of the group. */
+export interface IndexedGroup {
+  readonly bytes: Uint8Array
+  /** Undefined if the group is no object. */
+  readonly object: IndexedObject | undefined
+  /** Start and end of ranges of the bytes that may have any content, in ascending order: counters and balances. */
+  readonly free: readonly number[]
+}
+
 /** Reads an object from its resource group; undefined if the group does not decode or has no `ObjectCore`. */
 export function readHeldObject(group: Uint8Array): HeldObject | undefined {
-  const members = readMembers(group)
-  const core = members && memberOf(members, CORE)
-  if (!members || core?.length !== CORE_LENGTH || core[UNGATED_AT]! > 1) return undefined
-  const token = memberOf(members, TOKEN)
+  const parts = readParts(group)
+  if (!parts) return undefined
+  const { core, store, concurrent, token } = parts
   return {
     owner: copyBytes(core, OWNER_AT, UNGATED_AT),
     allowsUngatedTransfer: core[UNGATED_AT] === 1,
-    store: readStore(memberOf(members, STORE), memberOf(members, CONCURRENT)),
-    collection: token && token.length >= ADDRESS_LENGTH ? copyBytes(token, 0, ADDRESS_LENGTH) : undefined,
+    store: store && readStore(store, concurrent),
+    collection: token && copyBytes(token, 0, ADDRESS_LENGTH),
   }
+}
+
+/** Reads what the index of holdings needs of a resource group, without its balance and without a copy. */
+export function readIndexedGroup(bytes: Uint8Array): IndexedGroup {
+  const parts = readParts(bytes)
+  if (!parts) return { bytes, object: undefined, free: [] }
+  const { core, store, concurrent, token } = parts
+  const at = ({ byteOffset }: Uint8Array): number => byteOffset - bytes.byteOffset
+  const ranges: (readonly [number, number])[] = [[at(core), at(core) + OWNER_AT]]
+  if (store) ranges.push([at(store) + BALANCE_AT, at(store) + STORE_FROZEN_AT])
+  if (concurrent) ranges.push([at(concurrent), at(concurrent) + concurrent.length])
+  return {
+    bytes,
+    object: {
+      owner: core.subarray(OWNER_AT, UNGATED_AT),
+      store: store && { asset: store.subarray(0, ADDRESS_LENGTH) },
+      collection: token?.subarray(0, ADDRESS_LENGTH),
+    },
+    free: ranges.sort(([a], [b]) => a - b).flat(),
+  }
+}
+
+/**
+ * Whether another group differs from this one at most in counters and balances. Then the index has the same of both. It
+ * costs a tenth of reading the group.
+ */
+export function isIndexedAlike({ bytes, free }: IndexedGroup, other: Uint8Array): boolean {
+  if (bytes.length !== other.length) return false
+  let at = 0
+  for (let range = 0; range <= free.length; range += 2) {
+    const end = free[range] ?? bytes.length
+    for (; at < end; at++) if (bytes[at] !== other[at]) return false
+    at = free[range + 1] ?? at
+  }
+  return true
 }
 
 /** Reads a coin store; undefined if it does not decode. */
 export function readCoinStore(bytes: Uint8Array): CoinStore | undefined {
-  if (bytes.length !== COIN_STORE_LENGTH || bytes[COIN_FROZEN_AT]! > 1) return undefined
+  if (!isCoinStore(bytes)) return undefined
   return { amount: u64At(bytes, 0), isFrozen: bytes[COIN_FROZEN_AT] === 1 }
 }
 
-function readStore(store: Uint8Array | undefined, concurrent: Uint8Array | undefined): FungibleStore | undefined {
-  if (store?.length !== STORE_LENGTH || store[STORE_FROZEN_AT]! > 1) return undefined
+/** Whether bytes decode as a coin store. */
+export function isCoinStore(bytes: Uint8Array): boolean {
+  return bytes.length === COIN_STORE_LENGTH && bytes[COIN_FROZEN_AT]! <= 1
+}
+
+function readStore(store: Uint8Array, concurrent: Uint8Array | undefined): FungibleStore {
   const balance = u64At(store, BALANCE_AT)
-  const isConcurrent = balance === 0n && concurrent?.length === CONCURRENT_LENGTH
   return {
     asset: copyBytes(store, 0, ADDRESS_LENGTH),
-    amount: isConcurrent ? u64At(concurrent, 0) : balance,
+    amount: balance === 0n && concurrent ? u64At(concurrent, 0) : balance,
     isFrozen: store[STORE_FROZEN_AT] === 1,
+  }
+}
+
+/** Members of an object, views of the bytes of its group. Those that do not decode are absent. */
+interface ObjectParts {
+  readonly core: Uint8Array
+  readonly store: Uint8Array | undefined
+  readonly concurrent: Uint8Array | undefined
+  readonly token: Uint8Array | undefined
+}
+
+function readParts(group: Uint8Array): ObjectParts | undefined {
+  const members = readMembers(group)
+  const core = members && memberOf(members, CORE)
+  if (!members || core?.length !== CORE_LENGTH || core[UNGATED_AT]! > 1) return undefined
+  const store = memberOf(members, STORE)
+  const concurrent = memberOf(members, CONCURRENT)
+  const token = memberOf(members, TOKEN)
+  return {
+    core,
+    store: store?.length === STORE_LENGTH && store[STORE_FROZEN_AT]! <= 1 ? store : undefined,
+    concurrent: concurrent?.length === CONCURRENT_LENGTH ? concurrent : undefined,
+    token: token && token.length >= ADDRESS_LENGTH ? token : undefined,
   }
 }
 
