@@ -11,7 +11,7 @@ import {
   versionOfWaypoint,
 } from '@ledger-state/proof'
 
-/** What a reader trusts: one point of the ledger, or the validators of an epoch. */
+/** The trust of a reader: one point of the ledger, or the validators of an epoch. */
 export interface Trust {
   /** A waypoint `version:hash`, as the network publishes it. */
   readonly waypoint?: string | undefined
@@ -22,35 +22,34 @@ export interface Trust {
   /** Reads the ends of epochs that an answer leaves out: one answer has about 1 MiB of them. */
   readonly readEndings?: ReadEndings | undefined
   /**
-   * Called with each epoch that is reached on the way to the one that signed. A caller that keeps its waypoint can
-   * continue from there.
+   * Called with each epoch on the way to the signing epoch. A caller that keeps its waypoint can continue from there.
    */
   readonly onReached?: ((reached: ReachedEpoch) => void) | undefined
 }
 
 /**
- * Asks a node for ends of epochs, in order, from the one that has the given waypoint on.
+ * Asks a node for epoch changes, in order, starting with the one that has the given waypoint.
  * @returns ledger infos with signatures in BCS, as many as one answer has
  */
 export type ReadEndings = (waypoint: string) => Promise<readonly Uint8Array[]>
 
-/** An epoch on the way to the one that signed, whose validators are believed. */
+/** A verified epoch on the way to the signing epoch. */
 export interface ReachedEpoch {
   readonly epoch: bigint
   /** Waypoint from which the validators of the epoch follow. */
   readonly waypoint: string
-  /** Epoch whose validators signed the answer that is verified. */
+  /** Epoch of the validators that signed the verified answer. */
   readonly lastEpoch: bigint
 }
 
 /** Who signed a ledger info. */
 export interface Signers {
   readonly epoch: bigint
-  /** Voting power that signed, and that of all validators; undefined if the waypoint is trusted. */
+  /** Voting power that signed, and the total voting power; undefined if the waypoint is trusted. */
   readonly power: SignedPower | undefined
   /** Number of validators that signed, and of all; undefined if the waypoint is trusted. */
   readonly count: { readonly signed: number; readonly total: number } | undefined
-  /** Waypoint from which the next read may continue: that of the newest end of an epoch that is believed. */
+  /** Waypoint from which the next read may continue: the waypoint of the newest verified epoch change. */
   readonly waypoint: string | undefined
 }
 
@@ -60,8 +59,8 @@ const PORTABLE_BLS = createPortableBls()
 const NO_BYTES = new Uint8Array(0)
 
 /**
- * Checks that a ledger info was signed by validators who follow from what the reader trusts.
- * @param endings ledger infos in BCS that end epochs, from the trusted one on
+ * Checks that a ledger info was signed by validators who follow from the reader's trust.
+ * @param endings ledger infos in BCS that end epochs, starting with the trusted one
  * @throws `untrusted`; `invalid_bcs`, `invalid_argument`; as `readEndings`
  */
 export async function checkSignatures(
@@ -84,9 +83,9 @@ export async function checkSignatures(
 }
 
 /**
- * Believes the ends of epochs up to the one that signed, in as many reads as that takes. Each read has to bring at
- * least one epoch, so the reads come to an end.
- * @returns the ends of epochs of the last read
+ * Verifies the epoch changes up to the signing epoch, in as many reads as necessary. Each read must return at least one
+ * epoch, so the reads come to an end.
+ * @returns the epoch changes of the last read
  */
 async function followEpochs(
   history: EpochChangeVerifier,

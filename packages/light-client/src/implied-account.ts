@@ -1,6 +1,6 @@
 import { ByteWriter, bytesToHex } from '@ledger-state/core'
 
-/** What an answer says of an account, in both formats. */
+/** The account data of an answer, in both formats. */
 export interface AccountAnswer {
   /** BCS of `0x1::account::Account`. */
   readonly bytes: Uint8Array

@@ -22,7 +22,7 @@ export interface ProvenState {
   readonly stateRoot: Uint8Array
 }
 
-/** Modules of a state, each of which is proven before it is used. */
+/** Modules of a state. Each is proven before it is used. */
 export class ProvenModules {
   readonly #hasher: LedgerHasher
   readonly #state: ProvenState
@@ -38,7 +38,7 @@ export class ProvenModules {
 
   /**
    * Runs a function that asks for modules, again and again until all of them are loaded.
-   * @throws `module_not_proven`; what `run` throws once nothing is missing
+   * @throws `module_not_proven`; errors of `run` once nothing is missing
    */
   async with<T>(run: (getModule: GetModule) => T): Promise<T> {
     for (;;) {

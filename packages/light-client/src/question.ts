@@ -13,7 +13,7 @@ import {
   writeStructTag,
 } from '@ledger-state/type-tag'
 
-/** What was asked for, as in the request. Addresses and types are texts. */
+/** The requested item, as in the request. Addresses and types are texts. */
 export type ReadQuestion =
   | {
       readonly kind: 'table_item'
@@ -27,7 +27,7 @@ export type ReadQuestion =
   | { readonly kind: 'raw_table_item'; readonly handle: string; readonly key: Uint8Array }
   | { readonly kind: 'resource'; readonly address: string; readonly type: string }
   | { readonly kind: 'account'; readonly address: string }
-  /** The code of a module: the answer is that of a state value, for which `moduleRequest` asks. */
+  /** The code of a module: the answer is a state value, requested by `moduleRequest`. */
   | { readonly kind: 'module'; readonly address: string; readonly name: string }
   /** A state value by its key in database form. */
   | { readonly kind: 'state_value'; readonly stateKey: Uint8Array }
@@ -45,7 +45,7 @@ const ACCOUNT = parseStructTag('0x1::account::Account')
 const whole = (value: Uint8Array): Uint8Array => value
 
 /**
- * Finds out under which key the answer to a question stands, and how it is decoded.
+ * Finds the state key of the answer to a question, and the way to decode it.
  * @throws as the parsers, and as the codec of a key
  */
 export function lookUp(question: ReadQuestion, getModule: GetModule): ValueLookup {

@@ -36,7 +36,7 @@ function readBcs(body: Uint8Array): ReadAnswer {
 }
 
 function readJson(body: unknown): ReadAnswer {
-  // Of two members with one name, parsers differ in which they take.
+  // If two members have the same name, parsers differ in their choice.
   const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
   const answer = parseJson(text, { refusesRepeatedNames: true })
   const [value, proof] = isJsonObject(answer) ? [answer.get('value'), answer.get('proof')] : []

@@ -10,7 +10,7 @@ import { lookUp, type ReadQuestion, type ValueLookup } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
-/** What was asked, and what the reader trusts. */
+/** The question, and the trust of the reader. */
 export interface VerifyReadOptions extends Trust {
   readonly question: ReadQuestion
   /** Version that was asked for. If undefined, any version is accepted, and the result says which. */
@@ -44,10 +44,10 @@ export interface VerifiedRead {
 }
 
 /**
- * Verifies the answer of a read with `proof=true`. It checks that the ledger was signed by validators who follow from
- * what the reader trusts, that its state has the value for the key that was asked for, or has none, and that the answer
- * says what these bytes decode to.
- * @param answer the body of the answer: a JSON text, what `JSON.parse` made of it, or bytes of BCS
+ * Verifies the answer of a read with `proof=true`. It checks three things: the ledger was signed by validators who
+ * follow from the reader's trust; its state has the value for the requested key, or has none; and the answer matches
+ * the decoded bytes.
+ * @param answer the body of the answer: a JSON text, the result of `JSON.parse`, or bytes of BCS
  * @throws `untrusted`, `verification_failed`, `answer_differs`, `wrong_state_key`, `wrong_version`,
  *   `module_not_proven`, `invalid_answer`, and the errors of the question's types and key
  */
@@ -132,7 +132,7 @@ function impliedBy(question: ReadQuestion): AccountAnswer | undefined {
   return question.kind === 'account' ? impliedAccount(parseAddress(question.address)) : undefined
 }
 
-/** The data of a resource, if the answer is its type and its data, and the type is the one that was asked for. */
+/** The data of a resource, if the answer is its type and its data, and the type is the requested one. */
 function dataOf(value: JsonValue, type: string): JsonValue | undefined {
   if (!isJsonObject(value) || value.names().join() !== 'type,data') return undefined
   const said = value.get('type')

@@ -49,8 +49,8 @@ export function runToEnd(
 }
 
 /**
- * What is wrong with the runs of a program: with the work of the first, which is cold, and with the answers of a warm
- * one and of one with other turns.
+ * Faults of the runs of a program: in the work of the first, cold run, and in the answers of a warm run and of a run
+ * with other turns.
  */
 export function faultsOfProgram(
   program: HostileProgram,

@@ -10,7 +10,7 @@ import {
 import type { Random } from '@ledger-state/testing/random'
 import { parseStructTag, resourceGroupKey } from '@ledger-state/type-tag'
 
-// Modules that a verifier accepts, and that make as much of types, code and values as they can for what they are charged.
+// Modules that a verifier accepts, and that make as many types, code and values as possible for their charges.
 
 /** Modules at `0x42` and `0x1`, and the view `m::f` of the first. */
 export interface HostileProgram {
@@ -112,7 +112,7 @@ function treeProgram(random: Random): HostileProgram {
   return { kind: 'tree', modules: [{ name: 'm', structs, functions: [view([...use, ...done])] }] }
 }
 
-/** Functions `g0<T>`, each of which calls the next with several types made of `T`. */
+/** Functions `g0<T>`. Each calls the next with several types made of `T`. */
 function chainProgram(random: Random): HostileProgram {
   const levels = 2 + random.below(18)
   const { structs, wrap } = wrappers(random, 1 + random.below(4), nameLengthOf(random))
@@ -144,7 +144,7 @@ function chainProgram(random: Random): HostileProgram {
   return { kind: 'chain', modules: [{ name: 'm', structs, functions: [view([first, ...done]), ...functions] }] }
 }
 
-/** Calls of a function whose results are wide types of its type arguments, each with other type arguments. */
+/** Calls of a function with wide types of its type arguments as results, each with other type arguments. */
 function signatureProgram(random: Random): HostileProgram {
   const parts = 1 + random.below(110)
   const wide = (salt: number): Token =>
@@ -459,7 +459,7 @@ function constantProgram(...given: Parameters<typeof zeros>): HostileProgram {
   return { kind: 'constant', modules: [{ name: 'm', functions: [view(code)] }] }
 }
 
-/** A local of a type that has up to `parts` parts, no two of which are the same. */
+/** A local of a type that has up to `parts` parts, all different. */
 function wideTypeProgram(parts: number): HostileProgram {
   let left = parts
   const wide = (level: number): Token => {
@@ -474,7 +474,7 @@ function wideTypeProgram(parts: number): HostileProgram {
   return { kind: 'wide type', modules: [{ name: 'm', functions: [view(done, [type])] }] }
 }
 
-/** A vector of structs, in `fields.length` levels, each with a number of fields whose types have `parts` parts. */
+/** A vector of structs, in `fields.length` levels, each with a number of fields with types of `parts` parts. */
 function wideStructProgram(fields: readonly number[], parts: number): HostileProgram {
   const wide = (salt: number) =>
     own('W', ...Array.from({ length: parts }, (_, at) => PLAIN[(at + salt) % PLAIN.length]!))

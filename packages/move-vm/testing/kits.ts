@@ -18,7 +18,7 @@ import type { ViewCall, ViewOptions, ViewOutcome, ViewState, Vm } from '../src/i
 import { toPooledBuffer } from './byte-forms.js'
 import { SlowState } from './test-state.js'
 
-// Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP. What a node does around the vm is
+// Runs the requests of the kits in ../../../shared/conformance on a vm, without HTTP. The node's work around the vm is
 // done here in the shortest way, and only the vm's part of an answer is compared.
 
 /** A request of a kit. */
@@ -59,7 +59,7 @@ export interface MemoryState extends ViewState {
   read(key: Uint8Array): Uint8Array | undefined
 }
 
-/** All versions of a feed, in memory. Values are parts of Buffers, as those of LMDB are. */
+/** All versions of a feed, in memory. Values are parts of Buffers, like values of LMDB. */
 export class MemoryLedger {
   readonly #values = new Map<string, { readonly version: bigint; readonly value: Uint8Array | null }[]>()
   readonly #modules = new Map<string, MoveModule>()
@@ -246,7 +246,7 @@ function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): T
   }
 }
 
-/** Reason why an answer is not what the kit expects; undefined if it is. */
+/** Reason why an answer differs from the kit's expectation; undefined if it does not. */
 export function findDifference({ expect }: KitRequest, answer: KitAnswer): string | undefined {
   if (answer.status !== expect.status) return `status ${answer.status}: ${answer.code} ${answer.message}`
   if (typeof expect.vm_error_code === 'number' && answer.code !== expect.vm_error_code) {

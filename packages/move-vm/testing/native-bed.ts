@@ -27,7 +27,7 @@ export type NativeAnswer =
   | { readonly kind: 'error'; readonly error: TypeError | RangeError | SyntaxError }
 
 export interface NativeBedOptions {
-  /** Flags that differ from those of the version. */
+  /** Flags that differ from the flags of the version. */
   readonly flags?: Readonly<Record<number, boolean>>
   /**
    * Whether each key is lacking at its first read, tasks are done elsewhere, and a turn ends after each slice, so that

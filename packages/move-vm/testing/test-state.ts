@@ -12,7 +12,7 @@ import {
   type Vm,
 } from '../src/index.js'
 
-/** A state in memory for tests: a gas schedule, and what a test adds. */
+/** A state in memory for tests: a gas schedule, and the additions of a test. */
 export class TestState implements ViewState {
   readonly #values = new Map<string, Uint8Array>()
 

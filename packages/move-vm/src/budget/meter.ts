@@ -4,12 +4,14 @@ import type { ViewBudget, ViewUsage } from './view-budget.js'
 
 /** Heap bytes of a struct, vector or closure, in addition to its parts; measured on Node 24. */
 const CONTAINER_BYTES = 88
-/** Heap bytes of a `vector<u8>`, in addition to its content: most of them are those of its `Uint8Array`. */
+/** Heap bytes of a `vector<u8>`, in addition to its content, mostly for its `Uint8Array`. */
 const BYTE_VECTOR_BYTES = 264
 /** Bytes that a value in a container counts as. */
 export const SLOT_BYTES = 8
 
-/** Counts what a run uses of its budget. `mark` and `undo` give back what an instruction used that has to run again. */
+/**
+ * Counts the used part of a run's budget. `mark` and `undo` refund the charges of an instruction that must run again.
+ */
 export class Meter {
   readonly #budget: ViewBudget
   /** Instructions charged by natives and links that the interpreter has not yet taken over. */
@@ -54,7 +56,7 @@ export class Meter {
   }
 
   /**
-   * Charges `count` instructions. A charge above the budget takes what is left of it.
+   * Charges `count` instructions. A charge above the budget takes the rest of it.
    * @throws VmFault
    */
   chargeInstructions(count: number): void {
@@ -63,7 +65,7 @@ export class Meter {
     if (count > left) throw new VmFault(STATUS.EXECUTION_LIMIT_REACHED)
   }
 
-  /** Charges what a run does once, whichever attempt of an instruction does it: `undo` does not give it back. */
+  /** Charges work that a run does once, whichever attempt of an instruction does it: `undo` does not refund it. */
   chargeOnce(count: number): void {
     this.#markedCharged += count
     this.chargeInstructions(count)
@@ -102,7 +104,7 @@ export class Meter {
   }
 
   /**
-   * Called between steps whose results are kept, so that a step which runs again continues.
+   * Called between steps with kept results, so that a repeated step continues.
    * @throws TurnOver if the turn is over
    */
   expectTurn(): void {
@@ -110,7 +112,7 @@ export class Meter {
   }
 
   /**
-   * Charges bytes that are copied, compared or allocated. A charge above the budget takes what is left of it.
+   * Charges bytes that are copied, compared or allocated. A charge above the budget takes the rest of it.
    * @throws VmFault
    */
   chargeBytes(count: number): void {
@@ -165,7 +167,7 @@ export class Meter {
     this.#markedCharged = this.charged
   }
 
-  /** Gives back what was charged since `mark`. */
+  /** Refunds the charges since `mark`. */
   undo(): void {
     this.bytes = this.#markedBytes
     this.charged = this.#markedCharged

@@ -9,7 +9,7 @@ import { UnfinishedParts } from '../values/unfinished-parts.js'
 import { type ClosureTarget, ClosureValue, StructValue, type Value, VectorValue } from '../values/value.js'
 import { readInteger } from './integer-codec.js'
 
-/** The parts of a function value that stand before its captured values. */
+/** The parts of a function value before its captured values. */
 export interface ClosureHead {
   readonly target: ClosureTarget
   readonly mask: bigint
@@ -23,7 +23,7 @@ export interface ClosureReader {
   readLayout(reader: ByteReader, depth: number): RuntimeLayout
 }
 
-/** Parts of a value that are read into a list. A vector has one layout; before a captured value stands its layout. */
+/** Parts of a value that are read into a list. A vector has one layout; each captured value follows its layout. */
 interface ReadParts {
   readonly kind: 'vector' | 'struct' | 'closure'
   readonly values: Value[]
@@ -32,7 +32,7 @@ interface ReadParts {
   readonly depth: number
 }
 
-/** Decodes bytes, those of a large value in slices. The bytes must not change meanwhile. */
+/** Decodes bytes, in slices if the value is large. The bytes must not change meanwhile. */
 export class ValueDecoder implements SlicedWork<Value | undefined> {
   readonly #meter: Meter
   readonly #closures: ClosureReader

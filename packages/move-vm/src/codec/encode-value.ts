@@ -11,7 +11,7 @@ import { writeInteger } from './integer-codec.js'
 
 /** Writes the parts of function values that are not values. */
 export interface ClosureWriter {
-  /** Writes everything that stands before the captured values. */
+  /** Writes everything before the captured values. */
   writeHead(writer: ByteWriter, closure: ClosureValue): void
   writeLayout(writer: ByteWriter, layout: RuntimeLayout): void
 }
@@ -19,7 +19,7 @@ export interface ClosureWriter {
 /** Bytes that are charged for a slice. A part of a struct counts as one. */
 const SLICE_BYTES = 8_192
 
-/** Parts of a value from an index on. A vector has one layout; before a captured value stands its layout. */
+/** Parts of a value starting at an index. A vector has one layout; each captured value follows its layout. */
 interface WrittenParts {
   readonly kind: 'vector' | 'struct' | 'closure'
   readonly values: readonly Value[]
@@ -28,7 +28,7 @@ interface WrittenParts {
   readonly depth: number
 }
 
-/** Writes the BCS of a value, that of a large one in slices. The value must not change until it is written. */
+/** Writes the BCS of a value, in slices if the value is large. The value must not change until it is written. */
 export class ValueEncoder implements SlicedWork<Uint8Array> {
   readonly #meter: Meter
   readonly #closures: ClosureWriter
@@ -42,7 +42,7 @@ export class ValueEncoder implements SlicedWork<Uint8Array> {
     this.#unfinished = new UnfinishedParts(meter, SLICE_BYTES)
   }
 
-  /** Begins a value, in place of the one before. */
+  /** Begins a value, instead of the previous one. */
   begin(value: Value, layout: RuntimeLayout): void {
     this.#writer.reset()
     this.#unfinished.clear()

@@ -71,9 +71,7 @@ export interface AlgebraStructure<E> {
   readonly field: FieldOperations<E> | undefined
   readonly group: GroupOperations<E> | undefined
   readonly formats: ReadonlyMap<string, AlgebraFormat<E>>
-  /**
-   * Format for moving elements between threads. It reads only what it wrote itself, so it does not check membership.
-   */
+  /** Format for moving elements between threads. It reads only its own output, so it does not check membership. */
   readonly transport: AlgebraFormat<E>
   readonly prices: AlgebraPrices
 }
@@ -205,7 +203,7 @@ function fq12(curve: CurveName, Fp12: Fp12Bls, base: IField<bigint>): AlgebraStr
   }
 }
 
-/** The target group of a pairing: the elements of Fq12 whose power by the order is 1, written additively. */
+/** The target group of a pairing, written additively: the elements x of Fq12 with x^order = 1. */
 function targetGroup(
   curve: CurveName,
   { Fp12, Fp, Fr }: { Fp12: Fp12Bls; Fp: IField<bigint>; Fr: IField<bigint> },

@@ -4,7 +4,7 @@ import type { WeierstrassPoint, WeierstrassPointCons } from '@noble/curves/abstr
 import { bls12_381 } from '@noble/curves/bls12-381.js'
 import { bn254 } from '@noble/curves/bn254.js'
 
-/** A group of points whose coordinates are elements of a prime field or of its quadratic extension. */
+/** A group of points with coordinates in a prime field or in its quadratic extension. */
 export interface CurveGroup<T> {
   readonly Point: WeierstrassPointCons<T>
   readonly field: IField<T>

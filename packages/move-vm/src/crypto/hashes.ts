@@ -3,7 +3,7 @@ import { ripemd160 } from '@noble/hashes/legacy.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { keccak_256, sha3_256, sha3_512 } from '@noble/hashes/sha3.js'
 
-/** A hash function and what it costs. */
+/** A hash function and its cost. */
 export interface HashFunction {
   readonly hash: (bytes: Uint8Array) => Uint8Array
   /** Begins a hash of bytes that come in pieces. */

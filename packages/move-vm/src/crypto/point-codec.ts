@@ -21,7 +21,7 @@ const LARGER = 0x20
 
 /**
  * Zcash's format for BLS12-381: big-endian, the highest coefficient first, flags in the highest three bits of the first
- * byte. As in arkworks, what follows the flag of the point at infinity is ignored.
+ * byte. As in arkworks, everything after the flag of the point at infinity is ignored.
  */
 export const zcashCodec: PointCodec = {
   encode(group, point, isCompressed) {

@@ -22,7 +22,7 @@ import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_B
 import { type ConstantReading, readConstant } from './read-constant.js'
 
 const BRANCHES: ReadonlySet<OpcodeName | undefined> = new Set(['br_true', 'br_false', 'branch'])
-/** Instructions besides branches that end a basic block. */
+/** Instructions other than branches that end a basic block. */
 const ENDS: ReadonlySet<OpcodeName | undefined> = new Set(['ret', 'abort', 'abort_msg'])
 
 /** Whether an instruction names an instantiation instead of a definition. */
@@ -30,7 +30,7 @@ function isGeneric(name: OpcodeName): boolean {
   return name.endsWith('_generic')
 }
 
-/** What an instruction names if that depends on other modules or on the type arguments of the function. */
+/** Operand of an instruction that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
   | { readonly kind: 'function'; readonly handle: FunctionHandle; readonly typeArguments: readonly OpenType[] }
   | { readonly kind: 'type'; readonly type: OpenType }
@@ -64,7 +64,7 @@ export interface CompiledFunction {
   readonly linkWork: number
   /** Types that linking an instance makes, as its type arguments are put in: their number. */
   readonly linkTypes: number
-  /** Heap bytes, without those of the types. */
+  /** Heap bytes, without the types. */
   readonly heapBytes: number
   /** Whether an instruction makes a reference to a local. */
   readonly borrowsLocals: boolean
@@ -86,10 +86,10 @@ export interface Compilation {
 
 /**
  * Compiles a function and checks it on the way: types of operands, the balance of the stack in each basic block, and
- * that every operand names something. The binary does not have the types of operands, which arithmetic needs. Thanks to
- * the checks, code that no verifier has seen cannot take a value of one type for another.
+ * that every operand names something. The binary does not have the types of operands, but arithmetic needs them. Thanks
+ * to the checks, code that no verifier has seen cannot take a value of one type for another.
  *
- * What the meter counts follows from the function alone, also if the module has some of its types already.
+ * The count of the meter depends only on the function, even if the module has some of its types already.
  * @throws VmFault
  */
 export function beginToCompile(module: ModuleParts, definition: CodedFunction, meter: StepMeter): Compilation {
@@ -234,7 +234,7 @@ class FunctionCompiler implements Compilation {
     return types
   }
 
-  /** Types of fields, or type arguments, none of which is a reference. */
+  /** Types of fields, or type arguments. None is a reference. */
   #ofValues(types: readonly OpenType[]): readonly OpenType[] {
     if (types.some(({ kind }) => kind === 'reference')) throw this.#fault('a reference in the place of a value')
     return types
@@ -383,7 +383,9 @@ class FunctionCompiler implements Compilation {
     return this.#links.push(link) - 1
   }
 
-  /** Counts what linking a type takes: open ones are made for each instance of the function, others for the module. */
+  /**
+   * Counts the cost of linking a type: open types are made for each instance of the function, others for the module.
+   */
   #countLinked(type: OpenType): void {
     this.#linkWork++
     if (type.isOpen) {

@@ -1,4 +1,4 @@
-/** Counts what making types takes: work in instructions, and bytes of heap that are kept. */
+/** Counts the cost of making types: work in instructions, and retained heap bytes. */
 export interface CompileMeter {
   /**
    * Charges work and bytes, before they are done and made.

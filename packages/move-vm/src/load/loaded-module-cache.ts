@@ -16,7 +16,7 @@ interface KeptNames {
   readonly revisions: Set<string>
 }
 
-/** Most revisions of one content whose sizes are kept up to date. */
+/** Most revisions of one content with sizes kept up to date. */
 const MOST_REVISIONS = 16
 
 /** Loaded modules by their bytes. All runs of a vm share them; bytes of heap bound them. */

@@ -17,7 +17,7 @@ export interface LoadedStruct {
   readonly definition: StructDefinition
 }
 
-/** The code of a function, and what compiling it took: the same however often it is compiled. */
+/** The code of a function, and the cost of compiling it: the same each time it is compiled. */
 export interface CompiledCode {
   readonly code: CompiledFunction
   /** Instructions. */
@@ -34,7 +34,7 @@ const BYTES_PER_BYTE = 9
 const BYTES_PER_TOKEN = 72
 
 /**
- * A decoded module with what follows from its bytes alone. Nothing in it depends on other modules or on a version, so
+ * A decoded module with data derived only from its bytes. Nothing in it depends on other modules or on a version, so
  * all runs share it.
  */
 export class LoadedModule {
@@ -65,7 +65,7 @@ export class LoadedModule {
     return BYTES_OF_MODULE + this.#decodedBytes + this.types.heapBytes + this.#codeBytes
   }
 
-  /** Heap bytes of the decoded module, without those of any module. They follow from its binary. */
+  /** Heap bytes of the decoded module, without the fixed bytes of any module. They are computed from its binary. */
   get decodedBytes(): number {
     return this.#decodedBytes
   }

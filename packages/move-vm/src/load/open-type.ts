@@ -67,7 +67,7 @@ export class OpenTypes {
   readonly #names = new Map<ModuleId, ModuleName>()
   readonly #structNames = new Map<ModuleName, Map<string, StructName>>()
   readonly #tokens = new Map<SignatureToken, OpenType>()
-  /** Numbers of shapes, by the key of the type that stands for the shape, if that type came after them or never. */
+  /** Numbers of shapes, by the key of the type that represents the shape, if that type came after them or never. */
   readonly #shapes = new Map<string, number>()
   #nextId = 0
   #nextStruct = 0
@@ -238,7 +238,7 @@ export class OpenTypes {
   }
 
   /**
-   * Returns the one object for a type. `shapeKey` is the key of the type that stands for all types of its shape, if
+   * Returns the one object for a type. `shapeKey` is the key of the type that represents all types of its shape, if
    * that may be another type.
    */
   #intern(key: string, make: (node: { id: number; shape: number }) => OpenType, shapeKey = key): OpenType {

@@ -9,8 +9,8 @@ import type { Native, NativeContext, NativeExtension } from './native.js'
 import { SESSION_HASH } from './session.js'
 
 // Aggregators of the first kind: a struct with a handle, a key and a limit. Its value is an item of a table, a u128,
-// which the natives of tables cannot see. What a run adds is kept apart from the value, with its highest and lowest
-// point, so that a read finds out whether a limit was exceeded on the way.
+// that the natives of tables cannot see. Amounts that a run adds are kept separately from the value, with their maximum
+// and minimum, so that a read can detect whether a limit was exceeded on the way.
 
 interface Change {
   /** Whether this run made it, so that no value is stored. */
@@ -50,7 +50,7 @@ function changeOf(context: NativeContext, { handle, key }: Aggregator): Change {
   return change
 }
 
-/** Adds an amount, which may be below 0. A change alone must stay within the limit, whatever is stored. */
+/** Adds an amount, which may be below 0. The change by itself must stay within the limit, whatever is stored. */
 function addTo(context: NativeContext, value: Value | undefined, amount: bigint): readonly Value[] {
   context.charge(PRICE)
   const aggregator = aggregatorOf(structAt(value))

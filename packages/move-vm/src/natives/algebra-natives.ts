@@ -110,7 +110,7 @@ function adding(combine: (structure: Structure, left: unknown, right: unknown) =
   })
 }
 
-/** Makes a native as `adding` does, for fields alone. */
+/** Makes a native as `adding` does, but only for fields. */
 function multiplying(
   combine: (field: NonNullable<Structure['field']>, left: unknown, right: unknown) => unknown,
   operands: 1 | 2,
@@ -147,7 +147,7 @@ function groupAndScalars(context: NativeContext): { structure: Structure; scalar
   return { structure, scalars: structureOf(context, 1) }
 }
 
-/** The curve whose G1, G2 and Gt are the three type arguments. */
+/** The curve with the three type arguments as G1, G2 and Gt. */
 function pairingCurveOf(context: NativeContext): PairingCurve {
   const names = context.typeArguments.map(readName)
   const curve = names[0]?.curve

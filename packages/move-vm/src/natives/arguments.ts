@@ -11,13 +11,13 @@ function wrongType(expected: string): TypeError {
   return new TypeError(`an argument of a native is not of the expected type ${expected}`)
 }
 
-/** What a reference points at. */
+/** The target of a reference. */
 export function valueAt(reference: Value | undefined): Value {
   if (reference === undefined) throw wrongType('reference')
   return readReference(reference)
 }
 
-/** Replaces what a reference points at. */
+/** Replaces the target of a reference. */
 export function setValueAt(reference: Value | undefined, value: Value): void {
   if (reference === undefined) throw wrongType('reference')
   if (reference instanceof ByteReference && typeof value !== 'number') throw wrongType('u8')

@@ -10,7 +10,7 @@ const INVALID_BYTES = 0x1_0001
 const FRAMEWORK = '1'.padStart(64, '0')
 const LAYOUT_NODE_PRICE = 5
 
-/** Sizes in bytes of the types whose values all have one size. */
+/** Sizes in bytes of the types with a fixed size. */
 const FIXED_SIZE: ReadonlyMap<Type['kind'], number> = new Map([
   ['bool', 1],
   ['u8', 1],

@@ -8,7 +8,7 @@ const NOT_COMPARABLE = 2
 const NOT_VISITED = 4
 const PRICE = 50
 
-/** An identifier of the binary format: `_` and `$` alone are not identifiers; the name of a script's module is. */
+/** An identifier of the binary format: a single `_` or `$` is not an identifier; the name of a script's module is. */
 const IDENTIFIER = /^(?:[A-Za-z][A-Za-z0-9_$]*|[_$][A-Za-z0-9_$]+|<SELF>(?:_[0-9]+)?)$/
 
 function isIdentifier(bytes: Uint8Array): boolean {

@@ -13,7 +13,7 @@ import type { NativeContext, TypeLayoutField } from './native.js'
 
 /** Style in which values are written. */
 export interface FormatStyle {
-  /** Whether structs show the whole text of their type, or its name alone. */
+  /** Whether structs show the whole text of their type, or only its name. */
   readonly showsTypes: boolean
   /** Whether addresses have all 64 digits. */
   readonly showsWholeAddresses: boolean
@@ -155,7 +155,7 @@ class Formatter implements SlicedWork<Uint8Array> {
     this.#list(value.items, isSpread, depth, ']', (item) => this.#value(element, item, depth + 1, isNamed))
   }
 
-  /** Writes items, and what closes them. */
+  /** Writes items, and their closing text. */
   #list<T>(items: readonly T[], isSpread: boolean, depth: number, close: string, writeItem: (item: T) => void): void {
     if (items.length === 0) {
       this.#write(close)
@@ -256,7 +256,7 @@ class Formatter implements SlicedWork<Uint8Array> {
   }
 }
 
-/** What an Option holds, in either representation. */
+/** The content of an Option, in either representation. */
 function optionItem(option: StructValue, isEnum: boolean): Value | undefined {
   if (isEnum) return option.variant === 0 ? undefined : option.fields[0]
   const [items] = option.fields
@@ -271,7 +271,7 @@ export function formatValue(context: NativeContext, type: Type, value: Value, st
 }
 
 /**
- * Fills a format: each `{}` stands for an item of a list of `Cons`, which `NIL` ends; `{{` and `}}` are braces.
+ * Fills a format: each `{}` is replaced by an item of a list of `Cons`, which `NIL` ends; `{{` and `}}` are braces.
  * @throws faults of the run
  */
 export function formatList(context: NativeContext, format: Uint8Array, type: Type, list: Value): Uint8Array {

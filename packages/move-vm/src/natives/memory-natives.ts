@@ -49,7 +49,7 @@ function* moveItems<T>(from: T[], to: T[], { start, count, at }: MovedRange): Ge
   if (from === to) throw new TypeError('a range of a vector is moved to the vector itself')
   const moved: T[] = []
   const { length } = to
-  /** How often each step is done, with numbers from 0 on. */
+  /** Number of times each step is done; steps are numbered from 0. */
   const steps: readonly (readonly [times: number, step: (index: number) => void])[] = [
     [count, (index) => moved.push(from[start + index]!)],
     [

@@ -44,9 +44,9 @@ function splitList(text: string): readonly string[] {
 }
 
 /**
- * Compares the declaration of a native with its signature. A hostile store may declare any. Parameters and results that are
- * structs may name other ones: natives check what they read of an argument. Natives that always end in a fault have no
- * signature, and any will do. Abilities of type parameters differ between frameworks and do not count.
+ * Compares the declaration of a native with its signature. A hostile store may declare any. Struct parameters and
+ * results may name other structs: natives check the parts of an argument that they read. Natives that always end in a
+ * fault have no signature, and any will do. Abilities of type parameters differ between frameworks and do not count.
  */
 export function compareDeclaration(
   name: string,
@@ -106,7 +106,7 @@ function isText(token: SignatureToken, text: string): boolean {
   }
 }
 
-/** Whether a text begins so and ends with the `>` of it. */
+/** Whether a text begins with this beginning and ends with its `>`. */
 function isAround(beginning: string, text: string): boolean {
   return text.startsWith(beginning) && text.endsWith('>')
 }

@@ -49,7 +49,7 @@ export interface NativeContext {
    */
   chargeBytes(bytes: number): void
   /**
-   * Counts work whose result the native keeps in an extension: a run does it once, also if the native runs again.
+   * Counts work with a result that the native keeps in an extension: a run does it once, even if the native runs again.
    * @throws as `charge`
    */
   chargeOnce(instructions: number): void
@@ -66,7 +66,7 @@ export interface NativeContext {
   /** Decodes all bytes strictly; undefined if they are not a value of the type. The work is charged. */
   deserialize(type: Type, bytes: Uint8Array): Value | undefined
   /**
-   * Compares two values of one type, or what two references point at: below 0, 0, or above 0. The work is charged.
+   * Compares two values of one type, or the targets of two references: below 0, 0, or above 0. The work is charged.
    * @throws if they are too deep
    */
   compare(a: Value, b: Value): number
@@ -105,7 +105,7 @@ export interface NativeContext {
   /** The callers of `caller`, the nearest first (0); undefined beyond the first function of the run. */
   callerAbove(index: number): FunctionName | undefined
   /**
-   * Calls a function in place of the native, as `dispatchable_*` do; the native returns what that function returns. A
+   * Calls a function instead of the native, as `dispatchable_*` do; the native returns that function's results. A
    * function that must not be called is a fault.
    */
   jump(target: FunctionName, args: readonly Value[]): NativeJump
@@ -172,6 +172,6 @@ export interface Globals {
   addItem(handle: string, key: Uint8Array, type: Type, value: Value): boolean
   /** Takes an item out; undefined if there is none. */
   removeItem(handle: string, key: Uint8Array, type: Type): Value | undefined
-  /** The bytes of an item as they are in the state. What this run did to it does not show. */
+  /** The bytes of an item as they are in the state, without changes of this run. */
   readItemBytes(handle: string, key: Uint8Array): Uint8Array | undefined
 }

@@ -13,7 +13,7 @@ const BYTES_PER_INSTRUCTION = 16
 /** Bytes that a search compares at once. */
 const SEARCHED_AT_ONCE = 16_384
 
-/** Bytes whose encoding is checked at once, and bytes that are copied at once. */
+/** Bytes to check for encoding at once, and bytes to copy at once. */
 const CHECKED_AT_ONCE = 1 << 16
 const COPIED_AT_ONCE = 1 << 20
 

@@ -27,7 +27,7 @@ const borrow: Native = (context, [table, key]) => [
 
 const nothing: Native = () => []
 
-/** The natives of tables. The third type argument of each is `Box<V>`, a struct whose only field is the value. */
+/** The natives of tables. The third type argument of each is `Box<V>`, a struct with the value as its only field. */
 export const TABLE_NATIVES: Readonly<Record<string, Native>> = {
   '0x1::table::new_table_handle': (context) => {
     const tables = context.extension(NEW_TABLES)

@@ -5,8 +5,8 @@ import { hashBytes } from './hash-natives.js'
 import type { Native, NativeExtension } from './native.js'
 import { SESSION_HASH } from './session.js'
 
-// Natives of transactions. A view is not a transaction: what these natives ask for is absent, and what they do has no
-// effect.
+// Natives of transactions. A view is not a transaction: these natives find no transaction data, and their actions have
+// no effect.
 
 const NO_TRANSACTION = 0x3_0001
 const NOT_UNBIASABLE = 1
@@ -61,7 +61,7 @@ export const TRANSACTION_NATIVES: Readonly<Record<string, Native>> = {
   },
   '0x1::event::write_to_event_store': nothing,
   '0x1::event::write_module_event_to_store': (context) => {
-    // `event::emit` calls this native. The module that calls `event::emit` must be the one that defines the event.
+    // `event::emit` calls this native. The module that calls `event::emit` must define the event.
     const [type] = context.typeArguments
     const emitter = context.callerAbove(0)
     const isOwn = type?.kind === 'struct' && type.address === emitter?.address && type.module === emitter.module

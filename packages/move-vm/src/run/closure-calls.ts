@@ -9,7 +9,7 @@ import type { FunctionInstance } from './instances.js'
 import type { Layouts } from './layouts.js'
 import { moduleNameOf, type World } from './world.js'
 
-/** What an instruction that packs a closure names. */
+/** Operand of an instruction that packs a closure. */
 export interface PackedClosureLink {
   /** Number of the run that this was made for. */
   readonly run: number
@@ -38,7 +38,7 @@ export class ClosureCalls {
   }
 
   /**
-   * Works out what packing a closure needs.
+   * Prepares packing a closure.
    * @throws VmFault, LackingKeys
    */
   link(

@@ -21,7 +21,7 @@ import type { TypeTable } from './type-table.js'
 // Function values as they are stored; see docs/ledger-formats.md, section "Function values".
 
 const FORMAT_VERSION = 1
-/** Number of parts that stand before the captured values. */
+/** Number of parts before the captured values. */
 const FIXED_PARTS = 5
 const MASK_BITS = 64
 
@@ -55,7 +55,7 @@ const KIND_OF_TAG: ReadonlyMap<number, number> = new Map([...TAG_OF_KIND].map(([
 /** Most nodes in the layouts of a stored closure, as many as a type may have. */
 const MAX_NODES = 512
 
-/** Writes everything of a closure that stands before its captured values. */
+/** Writes everything of a closure before its captured values. */
 export function writeClosureHead(writer: ByteWriter, { target, mask, captured }: ClosureValue, types: TypeTable): void {
   writer.uleb128(FIXED_PARTS + 2 * captured.length).u16(FORMAT_VERSION)
   writer.address(target.address).string(target.module).string(target.name).uleb128(target.typeArguments.length)
@@ -64,7 +64,7 @@ export function writeClosureHead(writer: ByteWriter, { target, mask, captured }:
 }
 
 /**
- * Reads everything of a closure that stands before its captured values. Its function is not looked up.
+ * Reads everything of a closure before its captured values. Its function is not looked up.
  * @throws `invalid_bcs`, VmFault
  */
 export function readClosureHead(reader: ByteReader, types: TypeTable, meter: Meter): ClosureHead {

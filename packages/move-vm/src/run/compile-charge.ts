@@ -1,7 +1,7 @@
 import type { Meter } from '../budget/meter.js'
 import type { StepMeter } from '../load/compile-meter.js'
 
-/** Charges a run for compiling a function, and adds up what that takes. */
+/** Charges a run for compiling a function, and adds up the costs. */
 export class CompileCharge implements StepMeter {
   readonly #meter: Meter
   work = 0

@@ -18,7 +18,7 @@ const GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasScheduleV2')
 const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
-/** Keys on which every run depends, in addition to modules and what they read. */
+/** Keys that every run depends on, in addition to its modules and their reads. */
 const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,

@@ -117,7 +117,7 @@ export class GlobalState implements Globals {
   }
 
   /**
-   * Reads what is stored at a place.
+   * Reads the value stored at a place.
    * @throws VmFault; TurnOver, after which the same place continues
    */
   #inSlices<T>(place: string, begin: () => SlicedWork<T>): T {

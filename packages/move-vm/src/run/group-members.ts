@@ -17,8 +17,7 @@ const LEAST_BYTES = 64
 const LONGEST_TAG = 16_384
 
 /**
- * Begins to read the members of a stored group. The result is undefined if the bytes are not a group. What it charges
- * is charged once.
+ * Begins to read the members of a stored group. The result is undefined if the bytes are not a group. It charges once.
  */
 export function beginToReadGroup(bytes: Uint8Array, meter: Meter): SlicedWork<GroupMembers | undefined> {
   return inSteps(readGroup(bytes, meter))

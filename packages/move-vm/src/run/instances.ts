@@ -11,7 +11,7 @@ export interface LinkedFunction {
   readonly loaded: LoadedFunction
 }
 
-/** A module with what was linked to it by runs. */
+/** A module with the links made by runs. */
 export class ModuleInstance {
   readonly loaded: LoadedModule
   readonly name: ModuleName
@@ -51,7 +51,7 @@ export class FunctionInstance {
   run = 0
   /** Number of the last run that was charged for linking the code. */
   codeRun = 0
-  /** What the instructions name, by the index of the link; resolved at the first use. */
+  /** Operands of the instructions, by the index of the link; resolved at the first use. */
   readonly links: unknown[] = []
   /** Numbers of runs, by link: the last run that has found values of the link's type not too deep. */
   readonly checked: number[] = []

@@ -15,7 +15,7 @@ export interface LayoutEntry {
   run: number
 }
 
-/** What making the fields of an instance of a struct takes. */
+/** Cost of making the fields of an instance of a struct. */
 export interface FieldCost {
   readonly work: number
   readonly bytes: number
@@ -28,7 +28,7 @@ export interface Levels {
   readonly terms: ReadonlyMap<number, number>
 }
 
-/** Levels of the values of a struct as a function of those of its type arguments. */
+/** Levels of the values of a struct as a function of the levels of its type arguments. */
 export interface DepthFormula extends Levels {
   readonly module: ModuleInstance
   /** Formulas of the structs that its fields name. */

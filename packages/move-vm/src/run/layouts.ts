@@ -21,7 +21,7 @@ import type { FieldCost, LayoutEntry } from './layout-tables.js'
 import { TypeDepths } from './type-depths.js'
 import type { World } from './world.js'
 
-/** Most nodes of a layout, from gas feature version 34 on and before. */
+/** Most nodes of a layout, since gas feature version 34 and before. */
 export const MAX_RUNTIME_LAYOUT_NODES = { since34: 512, before: 256 } as const
 
 const FRAMEWORK = '1'.padStart(64, '0')
@@ -31,22 +31,22 @@ const LAYOUT_BYTES = 192
 const FIELD_BYTES = 80
 const LAYOUT_WORK = 2
 
-/** What the layout of a type takes that is not charged yet when it is done. */
+/** Cost of the layout of a type that is not charged yet when the layout is done. */
 interface Cost {
   work: number
   bytes: number
 }
 
 /**
- * Layouts of types for one run, by the modules that define them. What a run is charged for a type follows from the type
- * alone, whether an earlier run has laid it out or not.
+ * Layouts of types for one run, by the modules that define them. The charge for a type depends only on the type,
+ * whether an earlier run has laid it out or not.
  */
 export class Layouts {
   readonly #world: World
   readonly #meter: Meter
   readonly #maxNodes: number
   readonly #depths: TypeDepths
-  /** Structs whose fields this run has been charged for. */
+  /** Structs with fields that this run has been charged for. */
   readonly #charged = new Set<StructType>()
 
   constructor(world: World, maxNodes: number) {
@@ -164,7 +164,7 @@ export class Layouts {
     return enumLayout(typeLayout.variants.map(({ fields }) => layOutAll(fields)))
   }
 
-  /** What making the fields of an instance of a struct takes: types for each node of the fields' types. */
+  /** Cost of making the fields of an instance of a struct: types for each node of the fields' types. */
   #fieldCost(struct: LoadedStruct): FieldCost {
     const { fieldCosts } = this.#world.layouts
     const known = fieldCosts.get(struct)
@@ -262,7 +262,7 @@ export class Layouts {
   }
 }
 
-/** The parts of a struct or an enum whose fields have these types. */
+/** The parts of a struct or an enum with fields of these types. */
 function typeLayoutOf(definition: StructDefinition, types: readonly Type[]): TypeLayout {
   let next = 0
   const named = (fields: readonly FieldDefinition[]) => fields.map(({ name }) => ({ name, type: types[next++]! }))

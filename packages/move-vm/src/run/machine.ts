@@ -109,8 +109,8 @@ export class Machine {
   readonly #stack: Value[] = []
   #height = 0
   /**
-   * Locals of frames by depth, used again for frames whose code borrows no local. Other frames have arrays of their own:
-   * a reference that outlives its frame finds no local of another frame, which may have another type.
+   * Locals of frames by depth, reused for frames that borrow no local. Other frames have arrays of their own: a
+   * reference that outlives its frame finds no local of another frame, which may have another type.
    */
   readonly #locals: Slot[][] = []
   readonly #frames: Frame[] = []
@@ -204,7 +204,7 @@ export class Machine {
   }
 
   /**
-   * Pushes a frame whose arguments are on the stack.
+   * Pushes a frame with its arguments from the stack.
    * @throws VmFault; then nothing is changed
    */
   #enter(caller: ModuleInstance | undefined, callee: FunctionInstance, kind: CallKind): Frame {
@@ -236,7 +236,7 @@ export class Machine {
   }
 
   /**
-   * Calls a native whose arguments are on top of the stack. Returns a frame if the native ends by calling a function.
+   * Calls a native with the arguments on top of the stack. Returns a frame if the native ends by calling a function.
    * @throws as natives do; if keys are lacking, nothing is changed
    */
   #callNative(callee: FunctionInstance, argumentCount: number): Frame | undefined {
@@ -262,7 +262,7 @@ export class Machine {
   }
 
   /**
-   * What a link names, resolved at its first use.
+   * The target of a link, resolved at its first use.
    * @throws VmFault, LackingKeys
    */
   #resolve(scope: FunctionInstance, index: number): unknown {
@@ -902,7 +902,7 @@ export class Machine {
   }
 }
 
-/** Expects no reference into the locals among the results of a function, which lie on the stack from `first` on. */
+/** Expects no reference into the locals among the results of a function, which are on the stack starting at `first`. */
 function expectForeign(stack: readonly Value[], first: number, height: number, locals: readonly Slot[]): void {
   for (let at = first; at < height; at++) {
     const value = stack[at]

@@ -93,7 +93,7 @@ export class NativeCall implements NativeContext {
     }
   }
 
-  /** Charges the containers that natives make themselves; what they deserialise is charged as it is made. */
+  /** Charges the containers that natives make themselves; deserialised values are charged as they are made. */
   #chargeResult(value: Value): void {
     if (value instanceof ByteVector) this.#parts.meter.chargeByteVector(0)
     if (!(value instanceof StructValue)) return

@@ -7,7 +7,7 @@ export type CallKind = 'static' | 'closure' | 'dispatch'
 
 const MODULE_LOCK_ATTRIBUTE = 2
 
-/** What a call has to undo when it returns. */
+/** The changes that a call must undo when it returns. */
 export interface Entry {
   readonly counted: boolean
   readonly locking: boolean

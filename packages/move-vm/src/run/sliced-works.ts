@@ -31,7 +31,7 @@ export class SlicedWorks {
   }
 
   /**
-   * Does work. `begin` charges nothing, or what a run is charged once: it does not run again with the step.
+   * Does work. `begin` charges nothing, or charges once for each run: it does not run again with the step.
    * @throws VmFault, TurnOver
    */
   do<T>(begin: () => SlicedWork<T>): T {

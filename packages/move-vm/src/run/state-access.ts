@@ -49,7 +49,7 @@ export class StateAccess {
     return value
   }
 
-  /** Reports the use of a key whose value is already known; `readForEnvironment` also reads it. */
+  /** Reports the use of a key with a known value; `readForEnvironment` also reads it. */
   useForEnvironment({ bytes, text }: EnvironmentKey): void {
     this.#isNew(bytes, text)
   }

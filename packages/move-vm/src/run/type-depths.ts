@@ -47,7 +47,7 @@ export class TypeDepths {
     this.#shallow.add(type)
   }
 
-  /** Levels of the values of a type; `above` is the number of levels that it stands under. */
+  /** Levels of the values of a type; `above` is the number of levels above it. */
   #levelsOf(type: Type, above: number): number {
     if (above > MAX_VALUE_DEPTH) throw valueTooDeep()
     if (type.kind === 'vector') return 1 + this.#levelsOf(type.element, above + 1)
@@ -140,7 +140,7 @@ export class TypeDepths {
   }
 }
 
-/** Levels of values that stand `more` levels deeper. */
+/** Levels of values nested `more` levels deeper. */
 function under(more: number, { constant, terms }: Levels): Levels {
   return {
     constant: constant === 0 ? 0 : constant + more,

@@ -4,14 +4,14 @@ import { World } from './world.js'
 
 /** Most idle worlds that are kept. Each may hold other versions of modules. */
 const MOST = 4
-/** Most heap bytes of the modules of idle worlds, of which the newest is kept in any case; worlds share most modules. */
+/** Most heap bytes of the modules of idle worlds. The newest world is always kept. Worlds share most modules. */
 const MOST_BYTES = 64 << 20
 
 /** The worlds of a vm that no run is using. */
 export class WorldPool {
   readonly #cache: LoadedModuleCache
   readonly #natives: ReadonlyMap<string, Native>
-  /** Idle worlds; the one that was given back last comes first. */
+  /** Idle worlds, the most recently returned first. */
   readonly #idle: World[] = []
 
   constructor(cache: LoadedModuleCache, natives: ReadonlyMap<string, Native>) {

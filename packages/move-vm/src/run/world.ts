@@ -169,7 +169,7 @@ export class World {
   }
 
   /**
-   * Charges what the run does once.
+   * Charges work that the run does once.
    * @throws VmFault
    */
   charge(instructions: number, bytes = 0): void {

@@ -20,7 +20,7 @@ export interface ViewState {
   moduleRevision?(key: Uint8Array): string | undefined | typeof NOT_LOADED
   /**
    * Optional. A text that changes with any value of the state, such as its version. With it, the vm checks once for
-   * each state, and not once for each run, whether the modules and settings that it keeps are those of the state.
+   * each state, and not once for each run, whether its cached modules and settings match the state.
    */
   readonly revision?: string | undefined
 }

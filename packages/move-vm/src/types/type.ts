@@ -6,7 +6,7 @@ export const TYPE_PART_BYTES = 64
 /** Instructions that making a type takes. */
 export const TYPE_WORK = 4
 
-/** What all types have. Within one run, equal types are one object, so that `===` compares them. */
+/** Members of all types. Within one run, equal types are one object, so that `===` compares them. */
 interface TypeNode {
   /** Number that is unique in the run. */
   readonly id: number

@@ -14,7 +14,7 @@ const PART_BYTES = 8
 /** Parts that a slice of an order test compares. */
 const PARTS_OF_SLICE = 2_048
 
-/** The parts of two values from an index on; all parts before it are equal. */
+/** The parts of two values starting at an index; all earlier parts are equal. */
 interface PartPairs {
   readonly a: readonly Value[]
   readonly b: readonly Value[]
@@ -37,8 +37,8 @@ export class EqualityTest {
   }
 
   /**
-   * Begins to compare two values of one type, or what two references point at. Returns whether they are equal as far as
-   * they were compared. They must not change until the test has ended.
+   * Begins to compare two values of one type, or the targets of two references. Returns whether the compared parts are
+   * equal. They must not change until the test has ended.
    * @throws VmFault
    */
   begin(a: Value, b: Value): boolean {
@@ -160,7 +160,7 @@ export class OrderTest implements SlicedWork<number> {
   #compareParts({ a, b, from, depth }: PartPairs): number {
     const shared = Math.min(a.length, b.length)
     for (let at = from; ; at++) {
-      // The lengths count after all shared parts, some of which may be left to a later slice.
+      // The lengths count after all shared parts. Some parts may be left to a later slice.
       if (this.#unfinished.isSliceSpent || at - from >= PARTS_AT_ONCE) {
         this.#unfinished.spendSlice()
         this.#unfinished.defer({ a, b, from: at, depth })

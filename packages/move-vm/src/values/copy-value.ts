@@ -12,7 +12,7 @@ export function valueTooDeep(): VmFault {
   return new VmFault(STATUS.VM_MAX_VALUE_DEPTH_REACHED)
 }
 
-/** The parts from an index on that a value still shares with its copy. */
+/** The parts, starting at an index, that a value still shares with its copy. */
 interface SharedParts {
   readonly parts: Value[]
   readonly from: number

@@ -2,8 +2,8 @@ import type { RuntimeLayout } from '../types/runtime-layout.js'
 import type { Type } from '../types/type.js'
 import type { ByteVector } from './byte-vector.js'
 
-// Values of a running function. They carry no types: code, natives and codecs know the type of what they handle.
-// A run changes only values that it owns. Literals of compiled code, arguments, values of the state and results of tasks
+// Values of a running function. They carry no types: code, natives and codecs know the types of their values. A run
+// changes only values that it owns. Literals of compiled code, arguments, values of the state and results of tasks
 // belong to others, so they are copied before they become values of the run.
 
 /**
@@ -62,7 +62,7 @@ export interface ClosureTarget {
   readonly typeArguments: readonly Type[]
 }
 
-/** A function value. Captured values stand in the order of their parameters. */
+/** A function value. Captured values are in the order of their parameters. */
 export class ClosureValue {
   readonly target: ClosureTarget
   /** Bit i says whether parameter i of the target is captured. */

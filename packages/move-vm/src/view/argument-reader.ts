@@ -37,7 +37,7 @@ class Parts {
     } else this.#values.push(part)
   }
 
-  /** Makes what `make` makes of the parts: at once, if all of them are made. */
+  /** Applies `make` to the parts: at once, if all of them exist. */
   toValue(make: (values: Value[]) => Value): Value | UnmadeValue {
     return this.#unmade.length === 0 ? make(this.#values) : new UnmadeValue(() => make(this.made()))
   }
@@ -119,7 +119,7 @@ function undecodable(): VmFault {
   return new VmFault(STATUS.FAILED_TO_DESERIALIZE_ARGUMENT, '[VM] failed to deserialize argument')
 }
 
-/** Work of reading a part of an argument, and that of making a container for it, in instructions. */
+/** Work of reading a part of an argument, and of making a container for it, in instructions. */
 const PART_WORK = 1
 const CONTAINER_WORK = 4
 /** Parts that are read at once, in a fraction of a millisecond. */
@@ -158,7 +158,7 @@ export class ArgumentReader {
   }
 
   /**
-   * Reads the next slice. What it charges is kept, also if it lacks something and runs again.
+   * Reads the next slice. Its charges are kept, even if it lacks something and runs again.
    * @throws VmFault without a place, which then is the view's; LackingKeys, TurnOver
    */
   continue(): { readonly result: ReadArgument } | undefined {
@@ -181,7 +181,7 @@ export class ArgumentReader {
     }
   }
 
-  /** Does a step that may lack something. What the reading was charged before it is kept. */
+  /** Does a step that may lack something. Earlier charges of the reading are kept. */
   *#attempt<T>(step: () => T): Reading<T> {
     const meter = this.#meter
     for (;;) {

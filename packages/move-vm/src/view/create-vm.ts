@@ -30,7 +30,7 @@ export interface VmCache {
 
 /** A virtual machine that runs view functions. It keeps loaded modules between runs, by their bytes. */
 export interface Vm {
-  /** What the cache of loaded modules holds. */
+  /** Content of the cache of loaded modules. */
   readonly cache: VmCache
   /** Begins a view over a state. No code runs before `advance`. */
   startView(state: ViewState, call: ViewCall, options?: ViewOptions): ViewRun

@@ -87,7 +87,7 @@ export class ViewAttempt {
   #reading: ArgumentReader | undefined
   /** The constructor that is running. */
   #constructing: ConstructorCall | undefined
-  /** The arguments of the view, once they are made. Faults from then on are reported as those of running code. */
+  /** The arguments of the view, once they are made. Later faults are reported as faults of running code. */
   #values: readonly Value[] | undefined
   #hasStarted = false
   readonly #serialized: SlicedWorks
@@ -151,7 +151,7 @@ export class ViewAttempt {
     return this.#retry(() => this.#serialize(values))
   }
 
-  /** Does a step that may lack keys. If it does, what it was charged is given back. */
+  /** Does a step that may lack keys. If it does, its charges are refunded. */
   #retry<T>(step: () => T): T {
     this.#meter.mark()
     try {
@@ -294,8 +294,8 @@ export class ViewAttempt {
   }
 
   /**
-   * Describes a fault in a constructor: its code alone, with the module of the view as its place. For a native that
-   * this vm lacks, it names the native.
+   * Describes a fault in a constructor: only its code, with the module of the view as its place. For a native that this
+   * vm lacks, it names the native.
    */
   #describeConstructorFault(error: unknown): ViewFault {
     if (!(error instanceof MoveAbort || error instanceof VmFault)) throw error

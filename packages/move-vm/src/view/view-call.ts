@@ -21,7 +21,7 @@ export interface ViewResult {
   readonly bytes: Uint8Array
 }
 
-/** Outcome of a view, and what it used of its budget. */
+/** Outcome of a view, and the used part of its budget. */
 export type ViewOutcome =
   | { readonly kind: 'results'; readonly results: readonly ViewResult[]; readonly usage: ViewUsage }
   | { readonly kind: 'fault'; readonly fault: ViewFault; readonly usage: ViewUsage }
@@ -45,7 +45,7 @@ export interface ViewRun {
   advance(instructions: number): ViewProgress
   /** Gives the result of the task that the view waits for. */
   provide(result: readonly Uint8Array[]): void
-  /** Bytes that the view has been charged so far: at least those of the values that it holds. */
+  /** Bytes that the view has been charged so far: at least the size of its values. */
   readonly bytes: number
 }
 
@@ -54,6 +54,6 @@ export interface ViewOptions {
   readonly budget?: Partial<ViewBudget> | undefined
   /** Whether tasks are done elsewhere, so that `advance` answers `computing`. By default they are done at once. */
   readonly computesElsewhere?: boolean | undefined
-  /** Called with each key that the run uses, once, also if a cache had the value. */
+  /** Called with each key that the run uses, once, even if a cache had the value. */
   readonly traceRead?: ((key: Uint8Array) => void) | undefined
 }
