@@ -55,7 +55,7 @@ const MINUTES: Readonly<Record<Scale, number>> = { tiny: 1, small: 10, medium: 2
 export const ingestSuite: Suite = {
   name: 'ingest',
   summary:
-    'ingesting a backup with and without proofs, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
+    'ingesting a backup with and without proofs and the index of holdings, compared with reading its files and bare lmdb puts of its writes; versions like those of mainnet from a backup, from a bucket behind links and from a node, and what they take on disk; a slice of them beside the whole',
   estimate: (scale) => ({ minutes: MINUTES[scale], memoryBytes: scale === 'large' ? 4e9 : 2e9, diskBytes: 2e9 }),
   charts: [
     {
@@ -104,6 +104,14 @@ async function measureBackup(run: BenchRun): Promise<void> {
       run: (folder) => ingest(folder, location, { ...options, verify: false }),
     },
     { subject: 'ingest, verified', role: 'ours', run: (folder) => ingest(folder, location, options) },
+    ...[true, false].map(
+      (verify): IngestContender => ({
+        subject: `ingest, ${verify ? '' : 'not '}verified, without the index of holdings`,
+        role: 'ours',
+        comparedWith: `ingest, ${verify ? '' : 'not '}verified`,
+        run: (folder) => ingest(folder, location, { ...options, verify }, undefined, false),
+      }),
+    ),
   ]
   await measureContenders(run, contenders, { title: `a backup with ${writes} writes`, metric: 'writes', count: writes })
 }
@@ -319,12 +327,14 @@ async function putPlain(folder: string, batches: readonly VersionWrites[][]): Pr
  * Ingests a source.
  * @param slice specification of what is kept; undefined for everything. A slice also keeps its transactions, as the
  * program does.
+ * @param holdings whether the store gets the index of holdings
  */
 async function ingest(
   folder: string,
   location: string,
   options: SourceOptions,
   slice?: SliceSpec,
+  holdings = true,
 ): Promise<FirstCommit | undefined> {
   const engine = openStateEngine({ path: folder, durability: 'none' })
   const source = await openSource(location, options)
@@ -338,6 +348,7 @@ async function ingest(
   await ingestSource(engine, source, {
     assumeEmptyBase: true,
     only,
+    holdings,
     keepTransactions: slice ? 'summary' : 'none',
     observer,
   })
