@@ -48,7 +48,7 @@ export function App() {
   )
 }
 
-/** A view that fails alone if it cannot be drawn, so that search and time machine stay. */
+/** An error boundary for a view: if it cannot be drawn, only it fails, and search and time machine stay. */
 function SoundView({ view }: { readonly view: View }) {
   const [error, reset] = useErrorBoundary()
   if (error === undefined) return <ViewOf view={view} />

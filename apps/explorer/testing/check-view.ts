@@ -1,4 +1,5 @@
-// What every view does: it says that it loads, that the node fails, and that a version is not kept; and draws text as text.
+// Behaviour of every view: it says that it loads, that the node fails, and that a version is not kept; and draws text
+// as text.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PageBed } from './page-bed.ts'
 import { HOSTILE, OLDEST } from './page-ledger.ts'
@@ -7,11 +8,11 @@ interface CheckedView {
   readonly path: string
   /** Texts that the view shows for ordinary data. */
   readonly shows: readonly (string | RegExp)[]
-  /** Paths of the view for which there is nothing, and what it then says. */
+  /** Paths of the view without content, and the text that it then shows. */
   readonly absent?: Readonly<Record<string, string>>
   /** Path of the view at a version that was pruned. */
   readonly pruned?: string
-  /** Path of the view with hostile text, and what it shows of it; by default `HOSTILE` as it is. */
+  /** Path of the view with hostile text, and the part that it shows; by default `HOSTILE` as it is. */
   readonly hostile?: string
   readonly hostileText?: string
 }

@@ -79,7 +79,7 @@ export class PageBed {
     await stopServer(this.#server)
   }
 
-  /** Says how the node answers from now on. Answers that were held go on once it is not `late` any more. */
+  /** Sets how the node answers. Held answers continue once it is no longer `late`. */
   answers(how: Answering): void {
     this.#answering = how
     if (how === 'late') {

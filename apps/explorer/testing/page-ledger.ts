@@ -26,9 +26,9 @@ export const ALICE = '0xa11ce'
 export const SHOP = '0xcafe'
 export const SHOP_TYPE = '0xcafe::shop::Shop'
 export const BEAN = '0xcafe::bean::Bean'
-/** An account all of whose texts are hostile. */
+/** An account with only hostile texts. */
 export const MALLORY = '0xbad'
-/** An account with a shop whose title is hostile. */
+/** An account with a shop with a hostile title. */
 export const CROOK = '0xbad1'
 /** A coin of Mallory's. */
 export const EVIL = '0xbad::evil::Evil'
@@ -276,10 +276,10 @@ const GENESIS: readonly Write[] = [
 /** Price of the shop at a version. */
 export const priceAt = (version: bigint): bigint => 100n + version
 
-/** What Alice has of the coin at a version, in its smallest unit. */
+/** Alice's balance of the coin at a version, in its smallest unit. */
 const beansAt = (version: bigint): bigint => 100_000n * (version + 1n)
 
-/** Writes versions 0 to 8, one for each block, and prunes what is older than version 3. */
+/** Writes versions 0 to 8, one for each block, and prunes versions older than 3. */
 export async function createPageEngine(): Promise<StateWriter> {
   const engine = createMemoryEngine()
   for (let version = 0n; version <= LATEST; version++) {

@@ -1,7 +1,7 @@
 // Runs the black-box conformance kit of ../shared/conformance against the real program: ingests each feed, serves it,
 // sends every request, and repeats that with the switches that some requests need. An argument limits it to the runs
-// whose titles begin with it. `--store URL` uses stores in that database, whose schema `ledger_state` is dropped before
-// each run. Last line `N passed, M failed`.
+// with titles that begin with it. `--store URL` uses stores in that database, and drops its schema `ledger_state`
+// before each run. Last line `N passed, M failed`.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ interface Run {
   readonly ingestOptions?: readonly string[]
   readonly serveOptions?: readonly string[]
   readonly kitOptions?: readonly string[]
-  /** The kit that asks: `run.py` with requests, or the one that replays the feed and asks for holdings. */
+  /** The kit: `run.py` with requests, or the kit that replays the feed and asks for holdings. */
   readonly kit?: 'holdings'
 }
 
@@ -49,7 +49,7 @@ const JSON_OFF = { serveOptions: ['--no-json'], kitOptions: ['--switch', 'json_o
 const BCS_OFF = { serveOptions: ['--no-bcs'], kitOptions: ['--switch', 'bcs_output_enabled=false'] }
 const EMPTY_STORE = { serveOptions: ['--create'], kitOptions: ['--switch', 'empty_store'] }
 const AS_APTOS = { serveOptions: ['--header-word', 'aptos'], kitOptions: ['--header-prefix', 'x-aptos'] }
-/** Ledgers from version 0 on whose types the kit of holdings knows. */
+/** Ledgers that start at version 0, with types that the kit of holdings knows. */
 const HOLDINGS = ['holdings-fixture', 'views-states-devnet', 'account-fixture'].map((name): Run => {
   const feed = sharedPath(`conformance/${name}.ndjson.gz`)
   return { title: `holdings of ${name}`, feed, requests: feed, kit: 'holdings' }

@@ -11,7 +11,7 @@ declare module '@ledger-state/core' {
   }
 }
 
-/** Codes for what the program itself refuses; packages have further codes. */
+/** Error codes of the program; packages have further codes. */
 export type ProgramErrorCode =
   | 'usage'
   | 'no_ledger'
@@ -96,7 +96,7 @@ export function timeWithoutSince(words: string): ProgramError {
   return usageError(`--to ${words} is a time; a time needs --since`)
 }
 
-/** Error for a disk without room for what a command would write. */
+/** Error for a disk without enough room for a command. */
 export function diskTooSmall(dataDir: string, neededBytes: number, freeBytes: number): ProgramError {
   const message = `the disk of ${dataDir} has ${formatBytes(freeBytes)} free, but the ingest needs about ${formatBytes(neededBytes)}: nothing was fetched. Use a later --since, --retain or another --data-dir to need less there, or --no-check-disk to begin anyway`
   return new LedgerStateError('disk_too_small', message)
@@ -113,7 +113,7 @@ export function replicaOfSlice(url: string): ProgramError {
 }
 
 /**
- * Error for a store whose slice of a snapshot was cut short.
+ * Error for a store with an interrupted slice of a snapshot.
  * @param folder folder with the snapshot
  */
 export function sliceOfSnapshotCutShort(store: string, folder: string): ProgramError {
@@ -130,7 +130,7 @@ export function fromAfterTo(): ProgramError {
   return usageError('the time given as --from is after the time given as --to')
 }
 
-/** Adds to an error about a version or a time outside of a store what the store holds. */
+/** Adds the content of the store to an error about a version or a time outside of it. */
 export function outsideOfStore(
   error: LedgerStateError,
   { oldestVersion, latestVersion, oldestBlock, latestBlock }: LedgerSummary,
@@ -152,12 +152,12 @@ export function withAdvice(error: unknown): unknown {
   return new LedgerStateError(error.code, `${error.message} with --${name}`, error.fields, { cause: error })
 }
 
-/** Line for operators about a store whose ledger differs from the one that validators signed. */
+/** Line for operators about a store with a ledger that differs from the ledger that validators signed. */
 export function contradictedStore({ version, epoch }: { readonly version: bigint; readonly epoch: bigint }): string {
   return `the validators of epoch ${epoch} signed a ledger up to version ${version} that differs from this store: the node serves nothing after the newest signed version; remove the rest with ledger-state trust reject-unsigned (docs/trust.md)`
 }
 
-/** Error that ends a reader, so that the next one serves the store by what is known now. */
+/** Error that ends a reader, so that the next one serves the store with the current knowledge. */
 export function trustChanged(): ProgramError {
   return new LedgerStateError('unavailable', 'new validator signatures for this store: the reader restarts')
 }
@@ -286,7 +286,7 @@ export function copyNotEmpty(name: string): ProgramError {
   return new LedgerStateError('store_not_empty', `${name} already holds a store`)
 }
 
-/** Error for a command that a signal cut short. The exit status is that of a process ended by the signal. */
+/** Error for a command that a signal cut short. The exit status is the status of a process ended by the signal. */
 export function stoppedBy(signal: NodeJS.Signals, what: string): ProgramError {
   return new LedgerStateError('stopped', `stopped by ${signal}: ${what}`, { signal })
 }

@@ -8,7 +8,7 @@ const VERSIONS_OF_BLOCK = 100
 const VERSIONS_OF_BATCH = 10_000
 const START_USEC = 1_735_689_600_000_000n
 
-/** Fills the store and opens it for writing. The balance of a version is what `balanceAt` returns. */
+/** Fills the store and opens it for writing. `balanceAt` returns the balance of a version. */
 export async function openBusyCoinStore(
   path: string,
   versions: number,

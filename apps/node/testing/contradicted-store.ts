@@ -30,7 +30,7 @@ async function ingest(open: Open, location: string, options: SourceOptions): Pro
 
 /**
  * Fills a store with a signed ledger and, above it, with a different ledger from a node. The folder then also has the
- * signed ledger as a backup, `backup`, and the ends of its epochs alone, `endings`.
+ * signed ledger as a backup, `backup`, and only its epoch changes, `endings`.
  * @param open opens the store; by default the folder `store` inside the folder
  */
 export async function writeContradictedStore(

@@ -101,7 +101,7 @@ export class ExplorerBed {
   /** A new page with its own context; empty until it goes somewhere. */
   async newPage(options: BrowserContextOptions = WIDE_LIGHT, host = this.address): Promise<Page> {
     const context = await this.browser.newContext({ locale: 'en-US', ...options })
-    // An action that takes a second alone took 50 during the rest of CI.
+    // An action that takes a second on an idle machine took 50 during the rest of CI.
     context.setDefaultTimeout(PATIENCE_MS)
     const page = await context.newPage()
     const underWay = new Set<Request>()
@@ -137,9 +137,7 @@ export class ExplorerBed {
     }
   }
 
-  /**
-   * Closes all pages. Resolves with what went wrong on them: errors, requests to other hosts, violations of the policy.
-   */
+  /** Closes all pages. Resolves with their faults: errors, requests to other hosts, violations of the policy. */
   async closePages(): Promise<readonly string[]> {
     const pages = [...this.#pages.keys()]
     this.#pages.clear()

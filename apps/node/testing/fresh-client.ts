@@ -4,7 +4,7 @@ import { PATIENCE_MS } from '@ledger-state/testing/eventually'
 
 export const NO_ANSWER = `no answer in ${PATIENCE_MS} ms`
 
-/** Sends one request on a separate connection. Resolves with its status, or with what went wrong. */
+/** Sends one request on a separate connection. Resolves with its status, or with a description of the failure. */
 export function askFresh(address: string): Promise<string> {
   const { hostname, port } = new URL(address)
   return new Promise((resolve) => {
@@ -28,7 +28,7 @@ export interface FailedRequest {
 }
 
 export interface FreshClient {
-  /** Requests by status, or by what went wrong. */
+  /** Requests by status or failure. */
   readonly outcomes: ReadonlyMap<string, number>
   /** Requests that got no status. */
   readonly failures: readonly FailedRequest[]

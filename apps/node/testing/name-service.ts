@@ -155,7 +155,7 @@ function readField(name: string): AssemblyLine[] {
   return [...borrowRecord(), ['imm_borrow_field', `Record.${name}`], ['read_ref']]
 }
 
-/** Code of a function whose parameters are a name. */
+/** Code of a function with the parts of a name as parameters. */
 function whereRecorded(found: readonly AssemblyLine[], absent: readonly AssemblyLine[]): AssemblyLine[] {
   return [
     ['move_loc', 0],

@@ -13,9 +13,9 @@ const COMPILE_CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'ledger-state-compile
 
 export interface RunOptions {
   readonly cwd?: string
-  /** Words before those of the program, such as `prlimit --fsize=1000000`. */
+  /** Words before the program's words, such as `prlimit --fsize=1000000`. */
   readonly prefix?: readonly string[]
-  /** A Node.js and the main module of the program; by default those of the tests. */
+  /** A Node.js and the main module of the program; by default the ones that the tests use. */
   readonly installed?: readonly string[]
   readonly env?: NodeJS.ProcessEnv
 }

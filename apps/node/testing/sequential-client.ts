@@ -8,7 +8,7 @@ export interface SequentialTally {
   answers: number
   /** Requests and answers, for all answers that are not right. */
   readonly failures: string[]
-  /** Number of answers with an older ledger version than the one before. */
+  /** Number of answers with an older ledger version than the previous answer. */
   wentBack: number
   latest: number
 }

@@ -184,8 +184,8 @@ function pageOf(first: number, count: number, { fork, hourBackFrom }: SteadyNode
     const writeSet = writeSetOf(version, time)
     const transaction = transactionOf(version, time, writeSet, fork)
     writer.u64(BigInt(version)).bytes(transaction)
-    // Layout of the info: V0, gas, success, hashes of which only the first is right, and neither a state root nor an
-    // auxiliary hash.
+    // Layout of the info: V0, gas, success, hashes (only the first is right), and neither a state root nor an auxiliary
+    // hash.
     writer.u8(0).u64(1n).u8(0).bytes(transactionHash(transaction)).bytes(Buffer.alloc(64)).bool(false).bool(false)
     writer.uleb128(0).bytes(Buffer.alloc(32)).bytes(writeSet)
   }
@@ -247,7 +247,7 @@ export async function startSteadyNode(port = 0, tls?: TestCertificate): Promise<
       response.writeHead(401).end()
     } else answer(new URL(request.url!, node.url), response)
   }
-  /** All sockets, including those whose TLS handshake has not ended, which `closeAllConnections` leaves open. */
+  /** All sockets, including sockets in a TLS handshake: `closeAllConnections` leaves those open. */
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

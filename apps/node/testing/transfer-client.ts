@@ -5,7 +5,7 @@ import { TRANSFER_COIN } from './transfer-chain.ts'
  * Transfers coins again and again through one address, as a program does: it builds, signs, submits and waits, and then
  * reads both balances and the sequence number.
  * @param sdk the published client, in one of its versions
- * @returns what was wrong
+ * @returns the faults
  */
 export async function transferAndRead(
   sdk: typeof sdk5,

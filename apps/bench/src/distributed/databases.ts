@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../stores/embedded-postgres.ts'
 /** A database server, or a cluster, to measure on. */
 export interface Database {
   readonly name: string
-  /** Number of Citus workers; 0 for PostgreSQL alone. */
+  /** Number of Citus workers; 0 for PostgreSQL without Citus. */
   readonly workers: number
   readonly url: string
   close(): Promise<void>

@@ -10,7 +10,7 @@ export function onLastCore(words: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', String(LAST_CORE), ...words] : words
 }
 
-/** Keeps this process, and what it starts meanwhile, off the last core until the work has ended. */
+/** Keeps this process, and processes that it starts, off the last core until the work has ended. */
 export async function besideLastCore<T>(work: () => Promise<T>): Promise<T> {
   if (!canPin) return work()
   pinThisProcess(LAST_CORE - 1)

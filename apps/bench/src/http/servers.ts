@@ -71,7 +71,7 @@ export async function startConstantServer(kind: 'fastify' | 'node:http', answer:
 }
 
 /**
- * Headers that are compared, in addition to those of the chain state. All others belong to the connection or the body.
+ * Headers that are compared, in addition to the chain-state headers. All others belong to the connection or the body.
  */
 const CONSTANT_HEADERS: ReadonlySet<string> = new Set(['content-type', 'vary', 'cache-control'])
 

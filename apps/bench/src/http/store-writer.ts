@@ -1,5 +1,5 @@
 // A process that writes the store while others read it, as the writer of a node does. Argument: the folder of the
-// store. Messages of the parent say what to write.
+// store. Messages of the parent contain the writes.
 import { setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openStateEngine } from '@ledger-state/state-engine'

@@ -12,7 +12,7 @@ export interface IngestContender {
   readonly role: Role
   /** CPU time of the source if that is a separate process, as in `SourceProcess`. */
   readonly sourceCpuTime?: () => number | undefined
-  /** Subject to whose rate in the same round this rate is compared. */
+  /** Subject to compare this rate with, in the same round. */
   readonly comparedWith?: string
   run(folder: string): Promise<FirstCommit | undefined>
 }
@@ -36,7 +36,7 @@ interface Costs {
   readonly sourceCpu: number[]
 }
 
-/** Lets contenders take turns, and records their rates, rates divided by those of the same round, and CPU times. */
+/** Lets contenders take turns, and records their rates, rates divided by rates of the same round, and CPU times. */
 export async function measureContenders(
   run: BenchRun,
   contenders: readonly IngestContender[],

@@ -6,8 +6,8 @@ import { type ChainLikeBlock, type ChainLikeWrite, chainLikeBlocks } from '../wo
 import type { KeyReturns } from '../workload/chain/key-population.ts'
 
 /**
- * A made-up ledger with all its commitments, whose versions are like those of mainnet. Its blocks write what
- * `chainLikeBlocks` says. Each block has a version of block metadata, 12 user transactions with 3 events each, and a
+ * A made-up ledger with all its commitments. Its versions are like mainnet versions. Its blocks have the writes of
+ * `chainLikeBlocks`. Each block has a version of block metadata, 12 user transactions with 3 events each, and a
  * checkpoint without writes. All of it is made before any clock runs.
  */
 const EVENTS = 3
@@ -169,7 +169,7 @@ class Hasher {
   }
 }
 
-/** All nodes of an append-only Merkle tree whose subtrees are full, by level. */
+/** All nodes of an append-only Merkle tree with full subtrees, by level. */
 class Accumulator {
   readonly #hasher: Hasher
   readonly #name: string

@@ -11,7 +11,7 @@ const LOOKS = 1_000_000
 const members = Number(process.argv[2])
 
 const record = encodeSliceRecord(parseSliceSpec({ accounts: ['0x1'] }))
-// Member whose owner is kept, known whole, since version 0. See `records/src/slice/member.ts`.
+// Member with a kept owner, known whole, since version 0. See `records/src/slice/member.ts`.
 const member = Uint8Array.of(1, 1, 0, 0, 0, 0, 0, 0, 0, 0)
 const id = new Uint8Array(ADDRESS_LENGTH)
 const numbers = new DataView(id.buffer)

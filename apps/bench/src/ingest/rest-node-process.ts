@@ -1,6 +1,6 @@
 // A node's REST API over a ledger made for the bench, in a separate process. Arguments: setting of the keys, versions,
 // milliseconds of each answer, most versions of a page. Sends its port to its parent. All items are in one buffer and a
-// page is a part of it, so that the process costs little CPU compared with what is measured.
+// page is a part of it, so that the process costs little CPU compared with the measured work.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ByteWriter } from '@ledger-state/core'

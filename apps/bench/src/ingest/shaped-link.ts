@@ -55,7 +55,10 @@ export async function startShapedLink(target: number, shape: LinkShape): Promise
   }
 }
 
-/** Writes what one socket receives to another: each piece, and the end, when it is due. Due times must not decrease. */
+/**
+ * Writes the data that one socket receives to another: each piece, and the end, when it is due. Due times must not
+ * decrease.
+ */
 function passOn(from: Socket, to: Socket, dueAfter: (bytes: number) => number): void {
   /** An undefined piece is the end. */
   const underWay: { readonly piece: Buffer | undefined; readonly due: number }[] = []

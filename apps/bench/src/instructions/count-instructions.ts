@@ -44,7 +44,7 @@ export async function instructionsOf({ operation, counts, cacheFolder, storeFold
   return (many! - few!) / (counts[1] - counts[0])
 }
 
-/** Resolves with what the process prints to stderr. */
+/** Resolves with the stderr output of the process. */
 async function runTarget(
   [command, ...words]: readonly string[],
   operation: OperationName,

@@ -1,5 +1,5 @@
-// The process whose instructions are counted. Arguments: operation, number of operations, folder. A served operation
-// prints its port, and ends when its only client disconnects. Each operation loads only what it needs, since loading is
+// The process to count instructions of. Arguments: operation, number of operations, folder. A served operation prints
+// its port, and ends when its only client disconnects. Each operation loads only necessary modules, since loading is
 // slow under valgrind.
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
@@ -99,7 +99,7 @@ async function serve(): Promise<void> {
   process.stdout.write(`${(server.address() as AddressInfo).port}\n`)
 }
 
-// What is counted must not depend on time, as the slices of a merge do.
+// The counted work must not depend on time, unlike the slices of a merge.
 if (!isRequest(operation)) performance.now = () => 0
 // Nor may it depend on the secret of the engine's hashes.
 crypto.randomBytes = ((size: number) => Buffer.alloc(size, 7)) as typeof crypto.randomBytes

@@ -39,7 +39,7 @@ interface Filling {
   readonly usedBytes: number
   /** Microseconds for each write, by batch. */
   readonly costs: readonly number[]
-  /** Microseconds for each write, including closing the store, which may write what it still has in memory. */
+  /** Microseconds for each write, including closing the store, which may write data from memory. */
   readonly meanCost: number
 }
 

@@ -12,7 +12,7 @@ export interface Chart {
   /** Values that members of `at` must have. */
   readonly where?: Readonly<Record<string, string | number>>
   readonly logarithmic?: boolean
-  /** What the plot shows, in a sentence. */
+  /** Description of the plot, in a sentence. */
   readonly caption: string
 }
 

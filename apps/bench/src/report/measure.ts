@@ -17,9 +17,9 @@ export interface Measure {
   readonly unit: string
   readonly better: 'lower' | 'higher' | 'neither'
   readonly rounds: readonly number[]
-  /** What the figure depends on, such as the number of keys: the axes of plots. */
+  /** Parameters of the figure, such as the number of keys: the axes of plots. */
   readonly at: Readonly<Record<string, string | number>>
-  /** Whether it is a point of a series, which is plotted and stands in no table. */
+  /** Whether it is a point of a series, which is plotted and is in no table. */
   readonly plotOnly?: boolean
 }
 

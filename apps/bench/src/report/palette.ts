@@ -55,7 +55,7 @@ export const DARK: Theme = {
   ],
 }
 
-/** Theme of a picture that stands alone. */
+/** Theme of a separate picture. */
 export const PAPER: Theme = { ...LIGHT, background: LIGHT.page }
 
 /** A page on paper, which has no colours to spare. */

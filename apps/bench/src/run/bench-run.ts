@@ -21,7 +21,7 @@ export interface BenchRunOptions {
   readonly scale: Scale
   /** Seed of everything that is written and asked: a whole number from 1. */
   readonly seed: number
-  /** Number of keys for `lookup`; undefined for those of the scale. */
+  /** Number of keys for `lookup`; undefined for the number of the scale. */
   readonly keys: number | undefined
   /** Peers for `lookup`; undefined for all. */
   readonly peers: readonly PeerName[] | undefined
@@ -45,7 +45,7 @@ export class BenchRun {
   readonly source: BenchRunOptions['source']
   readonly store: string | undefined
   readonly measures: Measure[] = []
-  /** What was left out, and why. */
+  /** Omitted measurements, and the reasons. */
   readonly notes: string[] = []
   readonly #signal: AbortSignal
   readonly #root = mkdtempSync(join(tmpdir(), 'ledger-state-bench-'))

@@ -11,7 +11,7 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>
   /** Commit of this project, followed by `+` if files have changed since. */
   readonly commit: string
-  /** Load average over the minute before, which shows what else the machine did. */
+  /** Load average over the minute before, which shows other load on the machine. */
   readonly loadBefore: number
 }
 

@@ -24,8 +24,8 @@ export interface RoundOptions {
 }
 
 /**
- * Measures contenders in interleaved rounds A B C A B C …, so that what else the machine does affects all of them
- * alike. A first round warms up and is not counted.
+ * Measures contenders in interleaved rounds A B C A B C …, so that other load on the machine affects all of them
+ * equally. A first round warms up and is not counted.
  */
 export async function measureInRounds(
   contenders: readonly Contender[],

@@ -23,7 +23,7 @@ export class Breakages {
     this.#faults.push({ fault, from, until: performance.now() + LATE_MS })
   }
 
-  /** Failures that no fault explains, each with what came before it. */
+  /** Failures that no fault explains, each with the events before it. */
   unexplained(failures: readonly FailedRequest[]): string[] {
     return failures.filter((one) => !this.#explain(one)).map((one) => this.#describe(one))
   }

@@ -6,7 +6,10 @@ import { SOURCE_FAULTS } from 'ledger-state/testing/steady-ledger'
 import { READERS, type SoakBed } from './soak-bed.ts'
 import type { SoakDatabase } from './soak-database.ts'
 
-/** Connections that a fault may break: those of one reader, or all, including new ones until the node is up again. */
+/**
+ * Connections that a fault may break: the connections of one reader, or all, including new ones until the node is up
+ * again.
+ */
 export type Breakage = 'reader' | 'node'
 
 export interface Fault {

@@ -4,7 +4,7 @@ import { type PostgresServer, startPostgres } from '@ledger-state/postgres-engin
 import { type Cut, startTcpProxy, type TcpProxy } from '@ledger-state/postgres-engine/testing/tcp-proxy'
 import pg from 'pg'
 
-/** Text in place of a URL that stands for a server which the soak starts, and kills. */
+/** Text instead of a URL, for a server that the soak starts and kills. */
 const EMBEDDED = 'embedded'
 
 const DEFAULT_PORT = 5432

@@ -11,7 +11,7 @@ export interface SoakOutcome {
   readonly minutes: number
   readonly seed: number
   readonly tally: ClientTally
-  /** Requests on separate connections, by status or by what went wrong. */
+  /** Requests on separate connections, by status or failure. */
   readonly fresh: ReadonlyMap<string, number>
   /** Failures at times without a fault. */
   readonly unexplained: readonly string[]

@@ -22,7 +22,8 @@ const AIM_MS = 50
 const AIM_FACTOR = 3
 
 /**
- * Phases by what runs with the steady client. `busy` only takes CPU and sends nothing: its delays are the machine's.
+ * Phases by the load that runs with the steady client. `busy` only takes CPU and sends nothing: its delays are the
+ * machine's.
  */
 const PHASES = ['without', 'busy', 'with'] as const
 type Phase = (typeof PHASES)[number]
@@ -86,8 +87,8 @@ function attacksOf(run: BenchRun): readonly HostileAttack[] {
 }
 
 /**
- * Measures with a new node, so that its memory shows this attack alone. Phases take turns within seconds, so that what
- * else the machine does affects all of them alike. Resolves with the rounds without the attack.
+ * Measures with a new node, so that its memory shows only this attack. Phases take turns within seconds, so that other
+ * load on the machine affects all of them equally. Resolves with the rounds without the attack.
  */
 async function measureAttack(run: BenchRun, folder: string, attack: HostileAttack): Promise<SteadyLatencies[]> {
   run.step(attack)
@@ -120,7 +121,7 @@ async function measurePhase(
   const task = { host: '127.0.0.1', port: node.port, seed: run.seed }
   const hostile = beside[phase] && (await startHostileProcess({ ...task, attack: beside[phase] }))
   try {
-    // Waits until connections open, or those of the earlier phase close.
+    // Waits until connections open, or until the connections of the earlier phase close.
     await sleep(run.byScale({ tiny: 200, small: 1_500, medium: 2_000, large: 2_000 }))
     return await sendSteadily(
       steadyRequests(node, run.byScale({ tiny: 150, small: 4_000, medium: 10_000, large: 20_000 })),

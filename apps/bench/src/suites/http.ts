@@ -110,7 +110,7 @@ async function measureRates(
   contenders: readonly HttpContender[],
   open: readonly (readonly Connection[])[],
 ): Promise<number[][]> {
-  // Many short rounds, because what else the machine does comes in bursts, which then affect few rounds.
+  // Many short rounds, because other load on the machine comes in bursts, which then affect few rounds.
   const rounds = run.byScale({ tiny: 2, small: 45, medium: 45, large: 45 })
   const milliseconds = run.byScale({ tiny: 50, small: 200, medium: 200, large: 200 })
   // Servers run for months, so compiled code is measured.
@@ -137,7 +137,7 @@ async function measureLatencies(
   const latencies = open.map((): Latencies[] => [])
   for (let round = 0; round < rounds; round++) {
     for (const [at, connections] of open.entries()) {
-      // The load generator shares the machine, so the load is half of what this server and the generator reach
+      // The load generator shares the machine, so the load is half of the maximum of this server and the generator
       // together.
       const reached = (await saturate(connections, makeRequest, milliseconds)) / (milliseconds / 1_000)
       latencies[at]!.push(await offerLoad(connections, makeRequest, reached / 2, milliseconds * 2))

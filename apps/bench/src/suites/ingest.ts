@@ -325,7 +325,7 @@ async function putPlain(folder: string, batches: readonly VersionWrites[][]): Pr
 
 /**
  * Ingests a source.
- * @param slice specification of what is kept; undefined for everything. A slice also keeps its transactions, as the
+ * @param slice specification of the slice; undefined for everything. A slice also keeps its transactions, as the
  * program does.
  * @param holdings whether the store gets the index of holdings
  */

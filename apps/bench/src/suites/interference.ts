@@ -63,7 +63,7 @@ export const interferenceSuite: Suite = {
   },
 }
 
-/** Measures how long the event loop of a program stands still while it commits 1,000 writes again and again. */
+/** Measures how long the event loop of a program is blocked while it commits 1,000 writes again and again. */
 async function measureStops(run: BenchRun): Promise<void> {
   const rounds = run.byScale({ tiny: 1, small: 3, medium: 5, large: 9 })
   const milliseconds = run.byScale({ tiny: 500, small: 5_000, medium: 10_000, large: 20_000 })

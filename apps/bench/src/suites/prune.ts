@@ -44,7 +44,7 @@ export const pruneSuite: Suite = {
 }
 
 /**
- * Waits until merges are done. A merge continues while the store is pruned, and its cost would count as that of the
+ * Waits until merges are done. A merge continues while the store is pruned, and its cost would count as cost of the
  * prune. Looking each millisecond takes a tenth of the CPU time of an ingest.
  */
 async function mergesDone(path: string): Promise<void> {
@@ -54,8 +54,8 @@ async function mergesDone(path: string): Promise<void> {
 
 async function measure(run: BenchRun, keys: number, windows: number): Promise<void> {
   const path = run.folder('prune')
-  // A table of a quarter of what a window writes. Writes that become obsolete in the table are never pruned, and what
-  // is merged together is pruned together.
+  // A table of a quarter of a window's writes. Writes that become obsolete in the table are never pruned, and writes
+  // that are merged together are pruned together.
   const engine = openStateEngine({ path, durability: 'none', memtableBytes: TABLE_BYTES_PER_KEY * keys })
   const source = steadyVersions(keys)
   const windowVersions = BigInt(keys)

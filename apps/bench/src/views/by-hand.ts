@@ -12,7 +12,7 @@ import {
 } from '@ledger-state/type-tag'
 
 // Views of the framework written by hand for one version of it. They read the same keys of the same state as the Move
-// code, and decode what they need: the least that an answer costs.
+// code, and decode only the necessary parts: the minimum cost of an answer.
 
 /** The state that all contenders read. */
 export interface ReadableState {
@@ -33,7 +33,7 @@ const DERIVED_OBJECT = Uint8Array.of(0xfc)
 const DELEGATION_POOL = parseStructTag('0x1::delegation_pool::DelegationPool')
 const STAKE_POOL = parseStructTag('0x1::stake::StakePool')
 const BENEFICIARY = parseStructTag('0x1::delegation_pool::BeneficiaryForOperator')
-/** Holder of the shares that stand for fees of inactive stake. */
+/** Holder of the shares that represent fees of inactive stake. */
 const NO_SHAREHOLDER = new Uint8Array(32)
 const MAX_FEE = 10_000n
 
@@ -91,7 +91,7 @@ export function readCoinSupply(state: ReadableState): bigint | undefined {
   return counted ? coins + new ByteReader(counted).readWideInteger(16) : coins
 }
 
-/** Reads an optional aggregator: one whose value is an item of a table, or an integer. */
+/** Reads an optional aggregator: its value is an item of a table, or an integer. */
 function readOptionalAggregator(state: ReadableState, reader: ByteReader): bigint {
   if (reader.readBool()) {
     const handle = reader.readBytes(32)

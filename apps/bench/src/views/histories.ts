@@ -15,7 +15,7 @@ const BALANCE: ViewRequest = {
   arguments: { json: [OWNER] },
 }
 
-/** One version in this many writes what the view reads. */
+/** One version in this many writes a value that the view reads. */
 const VERSIONS_PER_STEP = 10
 const BATCH = 1_000
 /** Most versions at which the view is called, to find out the cost of calling it at each. */

@@ -27,7 +27,7 @@ const ofTable = (name: string, parameters: SignatureToken[], results: SignatureT
   typeArguments: [u64, u64],
 })
 
-/** Locals by index: the parameter, the counter, the sum, and what a body needs. */
+/** Locals by index: the parameter, the counter, the sum, and the locals of the body. */
 const LOCAL = { count: 0, index: 1, sum: 2, own: 3 } as const
 
 /** Runs the body for each index below the parameter; the result is the sum. */
@@ -57,7 +57,7 @@ const loopFunction = (name: string, own: SignatureToken, before: AssemblyLine[],
   code: loop(before, body),
 })
 
-/** Adds what is on top of the stack to the sum, modulo 1,000. */
+/** Adds the top of the stack to the sum, modulo 1,000. */
 const ADD_TO_SUM: AssemblyLine[] = [['move_loc', LOCAL.sum], ['add'], ['ld_u64', 1_000], ['mod'], ['st_loc', LOCAL.sum]]
 
 /** A module with the loops, and with the quote of an exchange of constant product, in u256. */

@@ -1,4 +1,4 @@
-// A process that makes one commit after the other, and measures how long its event loop stands still meanwhile.
+// A process that makes one commit after the other, and measures how long its event loop is blocked during the commits.
 // Arguments: the folder of a store that it creates, how many milliseconds it commits, and whether it commits at all
 // (`true`). Sends `LoopStops`.
 import { openStateEngine } from '@ledger-state/state-engine'

@@ -1,5 +1,5 @@
-// Data that suites write to the engine and its peers, and questions that they ask: state like that of chains, made from
-// a seed.
+// Data that suites write to the engine and its peers, and questions that they ask: state like the state of chains, made
+// from a seed.
 import { createRandom, type Random } from '@ledger-state/testing/random'
 
 export interface WorkloadClass {
@@ -48,15 +48,15 @@ export interface Workload {
   questions(of: WorkloadClass, count: number, access?: Access): Question[]
   /** Questions, each at the version before the newest write of its key, so that the answer was superseded last. */
   justSuperseded(of: WorkloadClass, count: number): Question[]
-  /** Questions for keys of any class whose newest write is a deletion, at the latest version. */
+  /** Questions for keys of any class with a deletion as the newest write, at the latest version. */
   deleted(count: number): Question[]
   /** Keys that are never written. */
   absentKeys(count: number): Uint8Array[]
 }
 
 /**
- * Number that is part of the fingerprint. Raise it with every change of what is written, so that kept stores are filled
- * again.
+ * Number that is part of the fingerprint. Raise it with every change of the written data, so that kept stores are
+ * filled again.
  */
 const FORMAT = 1
 const WRITES_PER_VERSION = 5
@@ -69,7 +69,7 @@ const VALUE_LENGTHS = [8, 32, 60, 100, 140, 150, 150, 180, 220, 300, 600, 3_000]
 /** One value in this many is as long as a compiled module. */
 const LONG_VALUE_EVERY = 5_000
 const LONG_VALUE_LENGTHS = [10_000, 30_000, 100_000]
-/** Bytes of content of which values are slices at random places: a compressor finds no repetition within a block. */
+/** Bytes of content. Values are slices of it at random places: a compressor finds no repetition within a block. */
 const CONTENT_BYTES = 4_000_000
 /** One key in this many is as long as the keys of deeply generic types. */
 const LONG_KEY_EVERY = 1_000
@@ -117,7 +117,7 @@ export function createWorkload(keys: number, seed: number): Workload {
     }
   }
 
-  /** Version of the newest write of each key, and the keys whose newest write is a deletion. */
+  /** Version of the newest write of each key, and the keys with a deletion as the newest write. */
   let newest: { readonly version: Uint32Array; readonly deleted: number[] } | undefined
   function newestWrites() {
     if (newest) return newest

@@ -12,7 +12,7 @@ export function assetFactsPath(asset: string): string {
   return `/accounts/${address}/resource/${encodeURIComponent(`0x1::coin::CoinInfo<${asset}>`)}`
 }
 
-/** Facts of an asset. Names are what their issuers wrote, so they are shown as text, and cut. */
+/** Facts of an asset. Names are written by issuers, so they are shown as text, and cut. */
 export function resourceToAssetFacts({ data }: { readonly data: Partial<AssetFacts> }): AssetFacts {
   const { name = '', symbol = '', decimals = 0 } = data
   return { name: name.slice(0, 40), symbol: symbol.slice(0, 12), decimals }

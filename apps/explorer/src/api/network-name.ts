@@ -15,7 +15,7 @@ export function transactionHref(chainId: string, hash: string): string | undefin
 }
 
 /**
- * The name of a network, with the id of its chain; the id alone if it has no name.
+ * The name of a network, with the id of its chain; only the id if it has no name.
  * @param said the name that the operator of the node gave it, for a chain without a common name
  */
 export function networkName(chainId: string, said?: string | null): string {

@@ -40,7 +40,7 @@ export interface Operation {
   }[]
   /** Whether its answers are bytes, with no form in JSON. */
   readonly answersBytes: boolean
-  /** What a form begins with: values of parameters by name, and a body, empty if the operation has none. */
+  /** Initial content of a form: values of parameters by name, and a body, empty if the operation has none. */
   readonly example: { readonly parameters: Readonly<Record<string, string>>; readonly body: string }
 }
 

@@ -38,7 +38,7 @@ export function sdkPreamble(origin: string): readonly string[] {
 
 /**
  * The address in the form of AIP-40, which SDKs demand: `0x0` to `0xf`, and all others with 64 digits. A text that is
- * not an address stays as it is: it comes from the address of the page, and the node says what is wrong with it.
+ * not an address stays as it is: it comes from the address of the page, and the node reports the fault.
  */
 export function toStandardAddress(text: string): string {
   const address = orUndefined(() => parseAddress(text))

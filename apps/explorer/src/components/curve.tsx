@@ -108,7 +108,7 @@ export function Curve({ points, isTime, label, chosen, onChoose, onZoom }: Curve
   return <div class="curve" ref={place} role="img" aria-label={`${label}: ${points.length} changes`} />
 }
 
-/** A short number; the list beside the curve has every digit. */
+/** A short number; the list next to the curve has every digit. */
 function formatTick(value: number): string {
   return Math.abs(value) >= 1e6
     ? value.toLocaleString('en', { notation: 'compact', maximumFractionDigits: 3 })

@@ -5,7 +5,7 @@ interface FirstItemsProps<T> {
   readonly items: readonly T[]
   /** Number of items that are shown at first, and that each click adds. */
   readonly step: number
-  /** What the items are, in the plural. */
+  /** Name of the items, in the plural. */
   readonly what: string
   /** Draws the shown items. */
   readonly children: (shown: readonly T[]) => ComponentChildren

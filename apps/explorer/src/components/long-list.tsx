@@ -11,7 +11,10 @@ interface LongListProps {
   readonly count: number
   /** Height in pixels of a row that has not been drawn yet. */
   readonly rowHeight: number
-  /** Draws a row, anew whenever it comes into sight. So what the visitor did in it must be kept outside. */
+  /**
+   * Draws a row again whenever it comes into view. State that the visitor changes in a row must therefore be kept
+   * outside.
+   */
   readonly row: (at: number) => ComponentChildren
   /** Called when the end comes into sight, to ask for more. */
   readonly onEnd?: (() => void) | undefined

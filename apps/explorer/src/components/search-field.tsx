@@ -7,7 +7,7 @@ import { type Target, textToCandidates } from '../state/target.ts'
 /** Pause in typing after which the node is asked. */
 const REST_MS = 150
 
-/** One search field for everything. While the visitor types, it shows what exists and what does not. */
+/** One search field for everything. While the visitor types, it shows matches and misses. */
 export function SearchField() {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -85,7 +85,7 @@ function hintFor(text: string, found: Found | undefined): string {
   return found?.missing.join(' ') ?? ''
 }
 
-/** What the node has for a text, asked after a pause in typing. An earlier search is aborted. */
+/** Matches in the node for a text, requested after a pause in typing. An earlier search is aborted. */
 function useFound(text: string, at: string | undefined) {
   const [answer, setAnswer] = useState<{ readonly of: string; readonly found: Found } | undefined>(undefined)
   const of = `${text.trim()} ${at ?? ''}`

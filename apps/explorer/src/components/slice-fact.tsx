@@ -1,7 +1,7 @@
 import type { Slice } from '../api/answers.ts'
 import { groupDigits } from '../state/amount.ts'
 
-/** What a slice of the ledger was asked to keep. Other accounts and tables join without being asked for. */
+/** The requested part of a slice. Other accounts and tables join without a request. */
 export function SliceFact({ asked }: { readonly asked: NonNullable<Slice['asked']> }) {
   const { accounts, tables, types } = asked
   const parts = [counted(accounts, 'account'), counted(tables, 'table'), counted(types.length, 'type')]

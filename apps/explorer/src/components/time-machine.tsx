@@ -72,7 +72,7 @@ function PastMoment({ at }: { readonly at: string }) {
   )
 }
 
-/** The window as an axis, whose thumb moves with the pointer or the arrow keys. */
+/** The window as an axis with a thumb that moves with the pointer or the arrow keys. */
 function Slider({ onDrag }: { readonly onDrag: (version: string) => void }) {
   const head = newest.value
   const { at } = route.value

@@ -37,7 +37,7 @@ const large = (text: string): string | undefined => (/^-?\d{1,78}$/.test(text) ?
 const address = (text: string): string | undefined =>
   /^0x[0-9a-fA-F]{1,64}$/.test(text) ? JSON.stringify(text) : undefined
 
-/** Types whose values one field holds; each turns a text into JSON. */
+/** Types with values that fit one field; each converts a text into JSON. */
 const PLAIN: Readonly<Record<string, ((text: string) => string | undefined) | undefined>> = {
   u8: small,
   u16: small,

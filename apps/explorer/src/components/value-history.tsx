@@ -23,7 +23,7 @@ interface ValueHistoryProps {
   readonly holder: string | undefined
 }
 
-/** The changes of a resource or a table item, each with its differences from the one before. */
+/** The changes of a resource or a table item, each with its differences from the previous one. */
 export function ValueHistory({ request, type, holder }: ValueHistoryProps) {
   const pages = usePages<readonly ValueChange[], ValueChange>(request, (page) => page)
   const amounts = useAmounts(

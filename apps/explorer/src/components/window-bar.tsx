@@ -76,7 +76,7 @@ function Axis({ name, ticks }: { readonly name: 'versions' | 'times'; readonly t
   )
 }
 
-/** Axis of time. Blocks are not made evenly, so a tick stands at the version that the ledger had at its time. */
+/** Axis of time. Blocks are not made evenly, so a tick is at the version that the ledger had at its time. */
 function TimeAxis({ head }: { readonly head: StateHead }) {
   const oldest = oldestTimestampUsec.value ?? head.timestampUsec
   const { times, step } = timeTicks(BigInt(oldest), BigInt(head.timestampUsec), MOST_TICKS)

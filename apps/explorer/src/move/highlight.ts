@@ -15,12 +15,12 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
-/** Most pieces with a colour, each of which is an element of the page. A source of the framework has 3,900 at most. */
+/** Most pieces with a colour. Each is an element of the page. A source of the framework has 3,900 at most. */
 export const MOST_TOKENS = 20_000
 
 /**
- * Splits Move source into pieces for colours. The pieces together are the text, even if it is not a program. What
- * follows `MOST_TOKENS` pieces has no colours.
+ * Splits Move source into pieces for colours. The pieces together are the text, even if it is not a program. Text after
+ * `MOST_TOKENS` pieces has no colours.
  */
 export function highlightMove(source: string): readonly SourceToken[] {
   const tokens: SourceToken[] = []

@@ -2,7 +2,7 @@ import type { Resource } from '../api/answers.ts'
 import { type ApiRequest, ask, type Result } from '../api/client.ts'
 import type { Failure } from '../api/failure.ts'
 
-/** What the publisher of a module says about its package. */
+/** The publisher's metadata of a module's package. */
 export interface ModulePackage {
   readonly name: string
   /** Rule for publishing the package again, in words. */

@@ -27,7 +27,7 @@ export function keepFollowed(trusted: string, reached: string): void {
   }
 }
 
-/** Reads what was stored, and leaves out what is not a waypoint. */
+/** Reads the stored waypoints, and leaves out anything else. */
 export function parseFollowed(text: string | null): Map<string, string> {
   try {
     const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)

@@ -30,7 +30,7 @@ export function ProofCard(value: ProvenValue) {
   )
 }
 
-/** A card that says what of a list is proven, and whom the visitor trusts for that. */
+/** A card that says which part of a list is proven, and whom the visitor trusts for that. */
 export function ProvenListCard({ place, what }: { readonly place: ProofPlace; readonly what: string }) {
   const trusted = trustedAt(place)
   if (!trusted) return null

@@ -5,7 +5,7 @@ import { goTo, route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { nearestVersion } from './shown.ts'
 
-/** A version that has proofs, and what the node says about their signers. */
+/** A version that has proofs, and the node's statements about their signers. */
 export interface ProofPlace {
   readonly version: string
   readonly chainId: string

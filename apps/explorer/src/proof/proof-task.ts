@@ -1,6 +1,6 @@
 import type { ReadQuestion } from '@ledger-state/light-client'
 
-/** An answer with its proof, and what it is verified against. */
+/** An answer with its proof, and the trust to verify it against. */
 export interface ProofTask {
   /** Body of the answer as JSON. */
   readonly answer: string
@@ -17,7 +17,7 @@ export interface ProofTask {
 export interface Believed {
   /** The proven value as JSON; null if it is proven to be absent. */
   readonly json: string | null
-  /** What a node may show because the value is absent, as JSON; null if that is nothing. */
+  /** The JSON that a node may show for an absent value; null if there is none. */
   readonly impliedJson: string | null
   readonly epoch: string
   /** Number of validators that signed, and of all; null if the waypoint is trusted. */
@@ -27,7 +27,7 @@ export interface Believed {
 
 export type ProofResult = { readonly believed: Believed } | { readonly refused: string }
 
-/** Progress: the epoch whose validators are verified, and the epoch of the signers. */
+/** Progress: the epoch with verified validators, and the epoch of the signers. */
 export interface Reached {
   readonly epoch: string
   readonly lastEpoch: string

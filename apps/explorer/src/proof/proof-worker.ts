@@ -1,4 +1,4 @@
-// Verifies answers in another thread than the one that draws, because each end of an epoch takes some 30 ms.
+// Verifies answers in another thread than the drawing one, because each epoch change takes about 30 ms.
 import { type ReadProof, readEndingsFrom, readProofFrom, verifyRead } from '@ledger-state/light-client'
 import type { ProofMessage, ProofResult, ProofTask } from './proof-task.ts'
 

@@ -3,7 +3,7 @@ import type { ProofOutcome } from './use-proof.ts'
 /** Number of entries that are verified without being asked for. Each takes at least one request and 50 ms. */
 const MOST_UNASKED = 20
 
-/** What is known of the proofs of one list, while it is shown. */
+/** State of the proofs of one list, while it is shown. */
 export class ProofsOfList {
   readonly #asked = new Set<string>()
   readonly #outcomes = new Map<string, ProofOutcome>()

@@ -14,7 +14,7 @@ export interface ProvenList {
 
 /**
  * Whether the entries of a list have proofs.
- * @param answer the first page, whose version all pages have; undefined until it has come
+ * @param answer the first page, which fixes the version of all pages; undefined until it has come
  */
 export function useProvenList(at: string | undefined, answer: ApiAnswer | undefined): ProvenList {
   const found = useProofPlace(answer && shownVersion(at, { value: undefined, answer }))
@@ -27,11 +27,13 @@ export function useProvenList(at: string | undefined, answer: ApiAnswer | undefi
 
 interface ListNoteProps {
   readonly list: ProvenList
-  /** Beginning of a sentence that says what is verified, and when. */
+  /** Beginning of a sentence about the verified part, and the time of the check. */
   readonly what: string
 }
 
-/** A note above a list that says what of it is proven and what is not. Draws nothing if the node gives no proofs. */
+/**
+ * A note above a list that says which part of it is proven and which is not. Draws nothing if the node gives no proofs.
+ */
 export function ProvenListNote({ list: { place }, what }: ListNoteProps) {
   if (!place) return null
   if ('nearest' in place) return <ProvenElsewhere nearest={place.nearest} />
@@ -46,7 +48,7 @@ function LazyListNote(props: Parameters<typeof import('./proof-card.tsx').Proven
 interface EntryProofProps {
   readonly list: ProvenList
   readonly question: ReadQuestion
-  /** The request for the entry alone. */
+  /** The request for only the entry. */
   readonly request: ApiRequest
   /** The value of the entry in the list. */
   readonly value: unknown

@@ -36,8 +36,8 @@ export function nearestVersion(versions: readonly string[], to: string | undefin
 }
 
 /**
- * Whether a view shows what is proven. Both are JSON of one value, with any spacing. If there is no value, a view may
- * show that, or exactly what follows from it, such as a new account.
+ * Whether a view shows the proven value. Both are JSON of one value, with any spacing. If there is no value, a view may
+ * show that, or exactly its consequence, such as a new account.
  */
 export function isSameJson(
   shown: string | null,

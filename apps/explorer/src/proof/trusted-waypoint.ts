@@ -17,7 +17,7 @@ export function isWaypoint(text: string): boolean {
   return /^\d{1,20}:[0-9a-f]{64}$/.test(text)
 }
 
-/** Reads what was stored, and leaves out what is not a waypoint. */
+/** Reads the stored waypoints, and leaves out anything else. */
 export function parseChosen(text: string | null): Readonly<Record<string, string>> {
   try {
     const stored = Object.entries((JSON.parse(text ?? '{}') ?? {}) as Record<string, unknown>)

@@ -7,7 +7,7 @@ import { ProofTurns } from './proof-turns.ts'
 /** Result of a proof. The node may have none for a waypoint that it does not know. */
 export type ProofOutcome = ProofResult | { readonly unavailable: string }
 
-/** A read whose answer is to be proven. The path of the read has no waypoint in it. */
+/** A read with an answer to be proven. The path of the read has no waypoint in it. */
 export type ProofRequest = Omit<ProofTask, 'answer' | 'url'> & { readonly request: ApiRequest }
 
 /** State of a proof: its result, or how far the epochs are followed. */

@@ -18,7 +18,7 @@ export interface SearchContext {
 /** Result of a search. */
 export interface Found {
   readonly targets: readonly Target[]
-  /** What was looked for and does not exist, in words for people. */
+  /** Searched items that do not exist, in words for people. */
   readonly missing: readonly string[]
 }
 
@@ -27,8 +27,8 @@ const NOTHING: Found = { targets: [], missing: [] }
 const MOST_NAMED = 8
 
 /**
- * Looks up what a text may name. It takes at most seven small requests for an address, 22 for a word, and fewer for
- * others.
+ * Looks up the possible meanings of a text. It takes at most seven small requests for an address, 22 for a word, and
+ * fewer for others.
  * @throws only if it was aborted
  */
 export async function findTargets(text: string, context: SearchContext, signal: AbortSignal): Promise<Found> {

@@ -58,7 +58,7 @@ async function refresh(signal: AbortSignal): Promise<void> {
   if (oldest) oldestTimestampUsec.value = oldest.block_timestamp
 }
 
-/** Whether a head may be of the same ledger as the one before it, with the same oldest version. */
+/** Whether a head may be of the same ledger as the previous head, with the same oldest version. */
 export function isLaterHead(head: StateHead, before: StateHead | undefined): boolean {
   if (head.oldestVersion !== before?.oldestVersion || head.chainId !== before.chainId) return false
   return BigInt(head.version) >= BigInt(before.version) && BigInt(head.timestampUsec) >= BigInt(before.timestampUsec)

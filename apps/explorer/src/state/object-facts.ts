@@ -24,7 +24,7 @@ export interface ObjectFacts {
 
 type Data = Readonly<Record<string, unknown>>
 
-/** Length at which texts are cut. They are what issuers wrote, and are shown as text. */
+/** Length at which texts are cut. They are written by issuers, and shown as text. */
 const LONGEST_TEXT = 300
 
 /**
@@ -118,8 +118,8 @@ export interface HoldingsPage {
 const STORES_A_PAGE = 25
 
 /**
- * Looks at the next stores of fungible assets, in the order of their addresses, and keeps those of one asset. It takes
- * at most 76 requests.
+ * Looks at the next stores of fungible assets, in the order of their addresses, and keeps the stores of one asset. It
+ * takes at most 76 requests.
  * @throws only if it was aborted
  */
 export async function loadHoldings(

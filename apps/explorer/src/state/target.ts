@@ -62,7 +62,7 @@ function textToNumber(text: string): string | undefined {
   return NUMBER.test(text) ? String(BigInt(text.replaceAll(/\D/g, ''))) : undefined
 }
 
-/** A time as RFC 3339 in UTC; a date alone is its first moment. Undefined if there is no such time. */
+/** A time as RFC 3339 in UTC; a date without a time is its first moment. Undefined if there is no such time. */
 export function textToTime(text: string): string | undefined {
   const plain = text
     .trim()

@@ -28,7 +28,7 @@ function useAsked<T>(
       async load(signal) {
         const result = await send(request, signal)
         const failure = 'failure' in result ? result.failure : undefined
-        // The time machine says that the node is lost. What was read before is still true.
+        // The time machine says that the node is lost. Earlier answers are still true.
         const isPassing = failure?.retryAfterMs !== undefined
         if (!(isPassing && last && 'value' in last)) {
           last = result

@@ -10,7 +10,7 @@ export interface Pages<T> {
   readonly isLoading: boolean
   readonly isComplete: boolean
   readonly failure: Failure | undefined
-  /** The first page, whose state all pages have; undefined until it has come. */
+  /** The first page, which fixes the state of all pages; undefined until it has come. */
   readonly first: ApiAnswer | undefined
 }
 

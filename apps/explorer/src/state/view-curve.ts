@@ -22,8 +22,8 @@ function isNumber(value: unknown): boolean {
 }
 
 /**
- * The asset that a call names: a coin as a type argument, or an address. Its decimals are most likely those of the
- * results.
+ * The asset that a call names: a coin as a type argument, or an address. Its decimals are most likely the decimals of
+ * the results.
  */
 export function assetOfCall({ typeArguments, arguments: text }: ViewCall): string | undefined {
   const coin = typeArguments.find(

@@ -14,7 +14,7 @@ const MOST = 50
 /** Watched calls in the order in which they were added. This browser keeps them. */
 export const watchedCalls = signal<readonly WatchedCall[]>(parseWatchedCalls(readStored(STORAGE_KEY)))
 
-/** Reads what this or an earlier version of the page stored, and leaves out what is not a call. */
+/** Reads the calls that this or an earlier version of the page stored, and leaves out anything else. */
 export function parseWatchedCalls(text: string | null): readonly WatchedCall[] {
   try {
     const list: unknown = JSON.parse(text ?? '[]')

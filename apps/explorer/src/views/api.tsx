@@ -110,7 +110,7 @@ function OperationForm({ operation }: { readonly operation: Operation }) {
   )
 }
 
-/** Most operations answer in both formats, and some in BCS alone. */
+/** Most operations answer in both formats, and some only in BCS. */
 const ACCEPT = 'application/json, application/x-bcs'
 
 async function sendRequest(request: ApiRequest): Promise<Sent> {

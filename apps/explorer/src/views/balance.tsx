@@ -166,7 +166,7 @@ function BalanceChanges({ address, asset, decimals }: BalanceChangesProps) {
   const path = `${balanceHistoryPath(address, asset)}?limit=${PAGE}`
   const pages = usePages<readonly BalanceChange[], BalanceChange>({ path }, (page) => page)
   const changes = pages.items
-  // The curve beside it shows whether it is loading, empty or has failed.
+  // The curve next to it shows whether it is loading, empty or has failed.
   if (changes.length === 0) return null
   return (
     <section aria-label="Changes">

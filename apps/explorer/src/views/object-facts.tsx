@@ -9,8 +9,8 @@ interface ObjectFactsProps {
 }
 
 /**
- * What an address is besides an account: a fungible asset, a collection, a token or another object. Draws nothing if it
- * is none of these.
+ * The object at an address: a fungible asset, a collection, a token or another object. Draws nothing if it is none of
+ * these.
  */
 export function ObjectFactsCard({ address, at }: ObjectFactsProps) {
   const [known, setKnown] = useState<ObjectFacts | undefined>(undefined)

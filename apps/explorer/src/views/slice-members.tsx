@@ -18,7 +18,7 @@ const REASONS = {
   type: 'it has a resource of a kept type',
 } as const
 
-/** The members of the slice that the store keeps, and what is outside of it. */
+/** The members of the slice that the store keeps, and a description of the omitted part. */
 export function SliceMembers({ head, slice }: { readonly head: StateHead; readonly slice: Slice }) {
   const [isLate, setLate] = useState(false)
   const since = isLate ? `&joined_since=${BigInt(head.oldestVersion) + 1n}` : ''

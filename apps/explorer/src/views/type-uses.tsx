@@ -3,7 +3,7 @@ import { Link } from '../components/link.tsx'
 import { route } from '../state/location.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-/** A module, with a struct or function of it whose declaration names types. */
+/** A module, and a struct or function of it that names types in its declaration. */
 interface Declaration {
   readonly module: string
   readonly name: string

@@ -139,7 +139,7 @@ function reportRows(report: CheckReport): (readonly [string, string])[] {
   ]
 }
 
-/** Checks what the engine keeps in its tables. The server itself checks its pages. */
+/** Checks the content of the engine's tables. The server itself checks its pages. */
 async function checkDatabase(place: DatabasePlace): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {

@@ -62,7 +62,7 @@ before the changes that the store knows, a warning on standard error says that c
             oldestNow: state.ledger.oldestVersion,
           }
         })
-        // A page cannot see what a prune has taken since the first one.
+        // A page cannot see versions pruned since the first page.
         if (oldestNow > asked.oldestVersion) throw versionPruned(asked.oldestVersion, oldestNow)
         yield printed.join('')
         left -= printed.length

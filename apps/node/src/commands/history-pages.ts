@@ -83,7 +83,7 @@ export function askedMoments(input: CommandInput): AskedMoments {
 /**
  * The range of versions between two moments in a store. Warns on standard error if changes at its beginning are
  * missing.
- * @param isComplete whether the printed history has every change from a version on
+ * @param isComplete whether the printed history has every change since a version
  */
 export async function readAskedRange(
   store: LedgerReader,

@@ -115,7 +115,7 @@ function sliceRows(slice: SliceStatus | undefined): (readonly [string, string])[
   ]
 }
 
-/** Describes a store in a database from what its ledger says; the server itself shows the size of its tables. */
+/** Describes a store in a database from its ledger; the server itself shows the size of its tables. */
 async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<void> {
   const engine = await openDatabaseReader(place)
   try {

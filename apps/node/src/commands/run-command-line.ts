@@ -52,7 +52,7 @@ function programVersion(): string {
   return `${manifest.version} (Node ${process.version})`
 }
 
-/** List of all commands, or of those whose name begins with a word. */
+/** List of all commands, or of the commands that begin with a word. */
 function overview(commands: readonly Command[], word: string | undefined): string {
   const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
   const rows = (ofWord.length > 0 ? ofWord : commands).map(({ name, arguments: names, summary }) => [

@@ -4,7 +4,7 @@ import { configOption } from './settings.js'
 interface ArgumentDefinition {
   readonly name: string
   readonly description: string
-  /** Whether it stands for all remaining words, of which there may be none. Only the last argument can. */
+  /** Whether it takes all remaining words, possibly none. Only the last argument can. */
   readonly isRest?: boolean
 }
 
@@ -27,7 +27,7 @@ export interface Command {
 /** Values of a command's options: from the command line, else the environment, else the configuration file. */
 export interface CommandInput {
   argument(name: string): string
-  /** The words after all named arguments, for a command whose last argument stands for the rest. */
+  /** The words after all named arguments, for a command with a last argument that takes the rest. */
   rest(): readonly string[]
   get<T>(option: DefaultedOption<T>): T
   get<T>(option: Option<T>): T | undefined

@@ -8,8 +8,8 @@ import { MOST_TEXT } from './option.js'
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[ \t!-~\x80-\xff]*[!-~\x80-\xff])?)$/
 
 /**
- * Headers that cannot be set: those of a connection, of the framing of a body, and those that a follower itself sets.
- * Requests with them would fail.
+ * Headers that cannot be set: headers of a connection, of the framing of a body, and headers that a follower itself
+ * sets. Requests with them would fail.
  */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'accept',

@@ -3,7 +3,7 @@ import type { CommandInput } from './command.js'
 import { settings } from './settings.js'
 import { asksForSlice } from './slice-settings.js'
 
-/** What a command keeps of transactions. A slice keeps their summaries at least. */
+/** Parts of transactions that a command keeps. A slice keeps at least their summaries. */
 export function readKeptParts(input: CommandInput): KeptParts {
   const asked = input.get(settings.keepTransactions)
   return asked === 'none' && asksForSlice(input) ? 'summary' : asked

@@ -53,7 +53,7 @@ export function listOption<T>(
   return { name, value, description, isList: true, parse: (text) => text.split(',').map((one) => parse(one.trim())) }
 }
 
-/** An option whose new value takes effect while a node runs. */
+/** An option that can change while a node runs. */
 export function atOnce<O extends Option<unknown>>(option: O): O & { readonly appliesAtOnce: true } {
   return { ...option, appliesAtOnce: true }
 }

@@ -401,7 +401,7 @@ export const configOption = textOption('config', 'FILE', 'JSON file of settings;
 
 const proofSettings = [settings.network, settings.hashSalt, settings.verify]
 
-/** Settings that say what a slice keeps. */
+/** Settings of a slice. */
 const sliceSettings = [settings.only, settings.onlyAccount, settings.onlyTable, settings.onlyType]
 
 export const ingestSettings = [

@@ -16,5 +16,5 @@ export const GOOD_TYPE = '0xdecaf::harbour::Good'
 export const PRICE_TYPE = '0xdecaf::harbour::Price'
 export const STRING_TYPE = '0x1::string::String'
 export const POOL_TYPE = '0xdecaf::market::Pool'
-/** View function that returns what the pool pays for an amount of beans. */
+/** View function that returns the pool's price for an amount of beans. */
 export const QUOTE = '0xdecaf::market::quote'

@@ -230,7 +230,7 @@ class DemoLedger {
     return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
   }
 
-  /** Facts of a coin. Its supply is what all accounts hold, since the demonstration neither mints nor burns. */
+  /** Facts of a coin. Its supply is the sum of all holdings, since the demonstration neither mints nor burns. */
   #coinInfo(coin: string, facts: Readonly<Record<string, string | number>>, holdings: Map<string, bigint>): Write {
     const type = `0x1::coin::CoinInfo<${coin}>`
     const total = [...holdings.values()].reduce((sum, held) => sum + held, 0n)

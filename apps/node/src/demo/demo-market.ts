@@ -99,7 +99,7 @@ export function demoMarketBinary(): Uint8Array {
   })
 }
 
-/** What the pool pays for an amount, computed as the Move function does. */
+/** The pool's price for an amount, computed as in the Move function. */
 export function quoteOf(amount: bigint, reserveIn: bigint, reserveOut: bigint): bigint {
   const paid = amount * BigInt(FEE.kept)
   return (paid * reserveOut) / (reserveIn * BigInt(FEE.of) + paid)

@@ -38,7 +38,7 @@ function typeTagToToken(tag: TypeTag): SignatureToken {
   }
 }
 
-/** Fields from `{ name: type text }`; a field whose type has a type parameter is given as a token. */
+/** Fields from `{ name: type text }`; a field with a type parameter in its type is given as a token. */
 function fields(types: Readonly<Record<string, string | SignatureToken>>): FieldDefinition[] {
   return Object.entries(types).map(([name, type]) => ({
     name,
@@ -55,7 +55,7 @@ function struct(
   return { kind: 'struct', name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
 }
 
-/** Name of a resource that is stored in the group of its object, as those of the framework are. */
+/** Name of a resource that is stored in the group of its object, like resources of the framework. */
 function memberOfObject(definition: StructDefinition): StructDefinition {
   return { ...definition, resourceGroup: parseStructTag('0x1::object::ObjectGroup') }
 }

@@ -4,7 +4,7 @@ import { extname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { acceptsCoding } from '@ledger-state/http'
 
-/** Paths whose names change with their content. */
+/** Paths with names that change with their content. */
 const HASHED = /^\/assets\//
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -46,8 +46,8 @@ export async function beginSlicedReplica(
 }
 
 /**
- * Refuses a folder with a slice of a snapshot that was cut short, for an ingest that does not say what the slice keeps.
- * It would make a store of everything, or a slice without a hash of everything.
+ * Refuses a folder with an interrupted slice of a snapshot, for an ingest that does not define the slice. It would make
+ * a store of everything, or a slice without a hash of everything.
  * @throws `usage`
  */
 export function expectNoBegunSlice(place: StorePlace): void {

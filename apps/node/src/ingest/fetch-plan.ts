@@ -38,7 +38,8 @@ export async function planIngest(
   const kept = retain === undefined ? versions : Math.min(versions, Number(retain))
   const shape = { keys: plan.base?.entries ?? 0, writesPerVersion: ASSUMED_WRITES_PER_VERSION }
   const forecast = forecastWindow(kept, shape, MEASURED, plan.base === undefined)
-  // If the store holds the beginning of the window, the rest adds to it. A new store may have begun in what is present.
+  // If the store holds the beginning of the window, the rest is added to it. A new store may have begun within the
+  // stored part.
   const present = held === undefined && dataDir !== undefined ? storeBytesAt(dataDir) : 0
   const neededBytes = Math.max(0, forecast.diskBytes - present) + Math.min(plan.bytes, COPIES_BYTES)
   return { plan, forecast, neededBytes, freeBytes: dataDir === undefined ? undefined : await freeBytesAt(dataDir) }
@@ -52,7 +53,7 @@ export function expectSpace({ neededBytes, freeBytes }: Planned, dataDir: string
   if (freeBytes !== undefined && neededBytes > freeBytes) throw diskTooSmall(dataDir, neededBytes, freeBytes)
 }
 
-/** Text about what a window takes, a line for each part of it. */
+/** Text about the costs of a window, a line for each part of it. */
 export function planText(source: LedgerSource, { plan, forecast, neededBytes, freeBytes }: Planned): string {
   const { base, firstVersion, lastVersion, objects, bytes, endings, bytesPerSecond } = plan
   const versions = lastVersion < firstVersion ? 0n : lastVersion - firstVersion + 1n

@@ -48,7 +48,7 @@ export interface IngestSettings {
   readonly assumeEmptyBase: boolean
   readonly chainId: number | undefined
   readonly keepTransactions: KeptParts
-  /** Whether to index who holds what. */
+  /** Whether to write the index of holdings. */
   readonly holdings: boolean
   /** Whether to compare the root of an imported state with the ledger's root. */
   readonly checkStateRoot: boolean
@@ -264,7 +264,7 @@ export async function proveSource(
   notice(`${isProven ? 'sound' : 'read without proofs'}: ${what}${signed}`)
 }
 
-/** Describes what was read. `covered` is a text about the versions that follows their number. */
+/** Describes the data read. `covered` is a text about the versions that follows their number. */
 function describe({ base }: LedgerSource, { entries, versions, writes }: IngestCounters, covered = ''): string {
   const state = entries > 0 ? `a state of ${formatCount(entries)} entries at version ${base!.version}, ` : ''
   return `${state}${formatCount(versions)} versions${covered}, ${formatCount(writes)} writes`

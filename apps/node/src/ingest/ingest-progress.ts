@@ -17,7 +17,7 @@ const NOTHING = { entries: 0, versions: 0, writes: 0, bytes: 0, latestVersion: u
 /**
  * Shows the progress of an ingest on a stream.
  * @param doing the first word of the line
- * @param source source whose progress is read between its parts; undefined if other sources may follow it
+ * @param source source to read the progress from, between its parts; undefined if other sources may follow it
  */
 export function createIngestProgress(
   stream: NodeJS.WriteStream,

@@ -34,8 +34,8 @@ export async function withWiderCommand(
 const SHOWN_PARAMETERS: ReadonlySet<string> = new Set(['host', 'port', 'sslmode', 'sslrootcert'])
 
 /**
- * The options that name a store and the wider one, the command that makes the place of the wider one, and what the
- * commands need.
+ * The options that name a store and the wider one, the command that makes the place of the wider one, and the needs of
+ * the commands.
  */
 function storesOf(place: StorePlace) {
   if (place.kind === 'folder') {

@@ -26,7 +26,7 @@ interface BeforeWindow {
 }
 
 /**
- * Prints what a window of a backup takes, and refuses it if the disk is too small; then it closes the source. Prints
+ * Prints the costs of a window of a backup, and refuses it if the disk is too small; then it closes the source. Prints
  * nothing for a source without a chosen window.
  * @throws `disk_too_small`
  */
@@ -48,7 +48,7 @@ export async function announceWindow(
 }
 
 /**
- * Prints what a window of a backup would take, and closes the source.
+ * Prints the costs of a window of a backup, and closes the source.
  * @throws `disk_too_small` after that, if the ingest would be refused
  */
 export async function describeWindow(

@@ -73,7 +73,7 @@ function fileOutput(): Output {
   }
 }
 
-/** A pipe or a socket. Node.js writes at once what it takes, and keeps the rest. */
+/** A pipe or a socket. Node.js writes at once the bytes that it accepts, and keeps the rest. */
 function streamOutput(onRoom: () => void): Output {
   const { stderr } = process
   // The reader may have left.
@@ -117,7 +117,7 @@ function terminalOutput(onRoom: () => void): Output | undefined {
   }
 }
 
-/** Writes what is taken at once, and returns its length; undefined for an error of the output. */
+/** Writes the bytes that are accepted at once, and returns their number; undefined for an error of the output. */
 function writeNow(descriptor: number, bytes: Buffer): number | undefined {
   let written = 0
   try {

@@ -12,8 +12,8 @@ export async function mergedMetricsText(snapshots: readonly (readonly MetricSnap
 }
 
 /**
- * Adds the counters and histograms of a process that has ended to those of earlier ended processes, so that sums over
- * all processes never decrease.
+ * Adds the counters and histograms of an ended process to the totals of earlier ended processes, so that sums over all
+ * processes never decrease.
  */
 export async function retireMetrics(
   retired: readonly MetricSnapshot[],

@@ -151,7 +151,7 @@ const EXHAUSTED: Readonly<Record<number, string>> = {
   1124: 'modules',
 }
 
-/** Counts views by their outcome, and what they used. */
+/** Counts views by their outcome, and their use of resources. */
 function observeViews(registry: Registry): NonNullable<ViewServiceOptions['onView']> {
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
     new Counter({ name: `ledger_state_view_${name}_total`, help, labelNames, registers: [registry] })

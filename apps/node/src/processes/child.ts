@@ -8,7 +8,7 @@ import { type ProcessMessage, REPORT_INTERVAL_MS, SETTINGS_VARIABLE } from './me
 /** Option of newer versions of Node.js: the process blocks SIGUSR1. */
 const NO_DEBUGGER = '--disable-sigusr1'
 
-/** Options of Node for a child of this process: those of this process, and SIGUSR1 opens no debugger. */
+/** Node.js options for a child of this process: the options of this process, and SIGUSR1 opens no debugger. */
 export function childArguments(more: readonly string[] = []): string[] {
   const isKnown = process.allowedNodeEnvironmentFlags.has(NO_DEBUGGER)
   return [...process.execArgv, ...(isKnown ? [NO_DEBUGGER] : []), ...more]

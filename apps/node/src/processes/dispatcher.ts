@@ -127,7 +127,7 @@ export class Dispatcher {
       this.#withdraw(pending)
       this.#offerWaiting()
     }
-    // Looks once more at what has come in: if this process was paused, the reader's reply may wait to be read.
+    // Checks the received messages once more: if this process was paused, the reader's reply may be waiting.
     pending.offer = { id, taker, expiry: setTimeout(() => setImmediate(expire), 2 * OFFER_MS) }
     this.#waiting.take(pending)
     this.#offers.set(id, pending)

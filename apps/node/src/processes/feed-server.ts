@@ -19,7 +19,7 @@ export interface FeedServerSettings {
   readonly log: LogSettings
 }
 
-/** Folder for snapshots inside of the store's folder, whose disk has room for the store. */
+/** Folder for snapshots inside the store's folder: its disk has room for the store. */
 const SNAPSHOT_FOLDER = 'snapshots'
 
 async function runFeedServer(settings: FeedServerSettings & { readonly name: string }, stop: AbortSignal) {

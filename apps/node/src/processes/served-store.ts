@@ -23,7 +23,7 @@ export interface ServedStore extends MeasuredStore {
   /** Source of the proofs of reads. */
   readonly proofs: StateProofs
   /**
-   * Checks that the store is still the one that was opened.
+   * Checks that the store is still the opened store.
    * @throws if the process must open it anew
    */
   expectInPlace(): void
@@ -49,8 +49,8 @@ interface ServedAs {
 }
 
 /**
- * Opens a store to serve it. If its ledger differs from the one that validators signed, only versions up to the newest
- * signed one are served.
+ * Opens a store to serve it. If its ledger differs from the ledger that validators signed, it serves only versions up
+ * to the newest signed one.
  */
 export async function openServedStore(
   place: StorePlace,

@@ -25,7 +25,7 @@ export interface ProcessPlan {
   readonly name: string
   /** Main module of the process. */
   readonly module: URL
-  /** Options of Node, in addition to those of this process. */
+  /** Node.js options, in addition to the options of this process. */
   readonly nodeOptions?: readonly string[]
   /** Variables added to the environment of this process. */
   readonly environment?: Readonly<Record<string, string>>

@@ -31,13 +31,13 @@ const WRITER = new URL('./writer.js', import.meta.url)
 const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
 
 /**
- * Options of V8 for a reader, each for a measured reason. Bodies are buffers outside of the heap that V8 counts towards
- * it: above the 16 MB of a reader with little to do, it collected the old generation for each 8 MB of bodies; with 64
- * MB it does so less often. The young generation takes 32 MB; under hostile clients it grew to 122 MB and never shrank.
- * When V8 sees that objects are cached, it begins to allocate all objects of that code in the old generation, which
- * made 75 MB of layouts a second under clients whose types never repeat. The old generation may grow to four times of
- * what a collection leaves, 30 to 40 MB: V8 marks it with other threads for 0.5 s each time, and these take the core of
- * a reader that has only one.
+ * V8 options for a reader, each for a measured reason. Bodies are buffers outside of the heap, but V8 counts them
+ * towards it: above the 16 MB of a reader with little to do, V8 collected the old generation for each 8 MB of bodies;
+ * with 64 MB, collections are rarer. The young generation takes 32 MB; under hostile clients it grew to 122 MB and
+ * never shrank. When V8 sees that objects are cached, it begins to allocate all objects of that code in the old
+ * generation, which made 75 MB of layouts a second under clients that never repeat a type. The old generation may grow
+ * to four times its size after a collection (30 to 40 MB): each marking takes other threads 0.5 s, and on one core this
+ * time is taken from the reader.
  */
 const READER_NODE_OPTIONS = [
   '--initial-old-space-size=64',

@@ -3,7 +3,7 @@
  * connections delays others by one. Connections of an address keep their order.
  */
 export class WaitingConnections<T extends { readonly address: string }> {
-  /** Connections by address; the address whose turn it is comes first. */
+  /** Connections by address; the address with the next turn comes first. */
   readonly #byAddress = new Map<string, Set<T>>()
 
   add(connection: T): void {
@@ -13,7 +13,7 @@ export class WaitingConnections<T extends { readonly address: string }> {
     else this.#byAddress.set(address, new Set([connection]))
   }
 
-  /** Removes a connection whose turn it was. The next turn of its address comes after those of all others. */
+  /** Removes a connection that had its turn. The next turn of its address comes after the turns of all others. */
   take(connection: T): void {
     const { address } = connection
     const queue = this.#byAddress.get(address)

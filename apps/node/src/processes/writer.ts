@@ -35,7 +35,7 @@ export interface WriterSettings {
   readonly verify: boolean
   readonly keepTransactions: KeptParts
   readonly holdings: boolean
-  /** Slice for an empty store; undefined for everything. A store with versions keeps doing what it did. */
+  /** Slice for an empty store; undefined for everything. A store with versions continues as before. */
   readonly slice: SliceSettings | undefined
   /** Window of a network's backups to ingest before the node is followed, and again at intervals. */
   readonly window: NetworkWindow | undefined

@@ -29,7 +29,7 @@ export interface Forecast {
 
 const READERS = 2
 
-/** Forecasts what a window takes. `isWhole`: the window begins with genesis, and all keys were written in it. */
+/** Forecasts the size of a window. `isWhole`: the window begins with genesis, and all keys were written in it. */
 export function forecastWindow(
   versions: number,
   { keys, writesPerVersion }: LedgerShape,
@@ -66,13 +66,14 @@ export interface StoreFigures {
   readonly versions: number
 }
 
-/** Databases whose size follows the number of keys. The size of the others follows the window. */
+/** Databases with a size proportional to the number of keys. The size of the others follows the window. */
 const OF_STATE: readonly string[] = ['latest', 'large']
 
 /**
- * Measures shape and bytes of a store as it is. Writes are counted by what they superseded; a write that created a key
- * counts as part of the state. Writes that are not merged yet count as if each superseded a value; they are few
- * compared with a long window. Undefined if nothing was superseded yet: one version does not suffice for a forecast.
+ * Measures shape and bytes of a store as it is. Writes are counted by the values that they superseded; a write that
+ * created a key counts as part of the state. Writes that are not merged yet count as if each superseded a value; they
+ * are few compared with a long window. Undefined if nothing was superseded yet: one version does not suffice for a
+ * forecast.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
   const { keys, historyEntries, memtableEntries, versions, databases } = store

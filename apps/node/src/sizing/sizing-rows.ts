@@ -9,7 +9,7 @@ export interface SizedWindow extends Forecast {
   readonly versions: number
 }
 
-/** Forecasts for the usual windows, and for all versions from genesis on if their number is given. */
+/** Forecasts for the usual windows, and for all versions since genesis if their number is given. */
 export function forecastWindows(shape: LedgerShape, measured: MeasuredSizes, all?: number): SizedWindow[] {
   const usual = FORECAST_WINDOWS.filter((versions) => all === undefined || versions < all)
   const sized = usual.map((versions) => ({ versions, ...forecastWindow(versions, shape, measured) }))

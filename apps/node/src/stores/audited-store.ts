@@ -30,7 +30,7 @@ export interface AuditedStore {
   newestRoot(last: bigint): Promise<OwnValue | undefined>
   /** Whether the store keeps a slice of its ledger, and so has no whole state. */
   isSlice(): Promise<boolean>
-  /** The newest signed checkpoint, whose version may be pruned. */
+  /** The newest signed checkpoint. Its version may be pruned. */
   newestCheckpoint(): Promise<SignedCheckpoint | undefined>
   /** All entries of a version. */
   pages(version: bigint): AsyncIterable<readonly KeyedEntry[]>

@@ -23,7 +23,7 @@ export async function openLedger(place: StorePlace): Promise<LedgerReader> {
   return { read: async (run) => namingRange(ledger, run), close: () => engine.close() }
 }
 
-/** Adds to an error about a version or a time outside of the store what the store holds. */
+/** Adds the content of the store to an error about a version or a time outside of it. */
 function namingRange<T>(ledger: Ledger, run: (ledger: Ledger) => T): T {
   try {
     return run(ledger)

@@ -2,8 +2,8 @@ import { readdirSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Remembers the content of a folder. The returned function removes what was added since, and the folder itself if it
- * did not exist. What the system refuses to remove stays.
+ * Remembers the content of a folder. The returned function removes everything added since, and the folder itself if it
+ * did not exist. Files that the system refuses to remove stay.
  */
 export function rememberFolder(path: string): () => void {
   const before = namesIn(path)

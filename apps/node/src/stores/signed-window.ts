@@ -180,7 +180,7 @@ function isSigned({ firstVersion }: Block, { latestVersion }: LedgerSummary): bo
   return firstVersion <= latestVersion
 }
 
-/** A block without those of its newest versions that are not signed yet. */
+/** A block without its newest versions that are not signed yet. */
 function cutBlock(block: Block, { latestVersion }: LedgerSummary): Block {
   return block.lastVersion > latestVersion ? { ...block, lastVersion: latestVersion } : block
 }

@@ -13,7 +13,7 @@ const DESCRIPTORS = /^\/(?:proc\/self|dev)\/fd\/(\d+)$/
 const NO_PATH = /^\w+:\[/
 const READER_CHECK_MS = 50
 
-/** What a path names that a command is to write. */
+/** The kind of the output path of a command. */
 export type WriteTarget =
   /** A file, which is there or will be. `path` is no link; `mode` are the permissions of a file that is there. */
   | { readonly kind: 'file'; readonly path: string; readonly mode: number | undefined }
@@ -25,7 +25,7 @@ export type WriteTarget =
   | { readonly kind: 'stream'; open(signal: AbortSignal): Promise<Writable | undefined> }
 
 /**
- * Finds out what a path names, through all links. Only a file may be replaced by another one.
+ * Finds the kind of a path, through all links. Only a file may be replaced by another one.
  * @throws errors of the system
  */
 export async function findWriteTarget(path: string): Promise<WriteTarget> {

@@ -4,7 +4,7 @@ const STANDARD_OUTPUT = 1
 /** Time after which a command that is done no longer waits for readers of its output. */
 const LEAVE_MS = 1_000
 
-/** Watches the standard outputs of this process, whose readers may leave, stand still, or be a disk that is full. */
+/** Watches the standard outputs of this process. Their readers may leave, stall, or be a full disk. */
 export interface OutputWatch {
   /** Tells that the command goes on without a reader, since its work is elsewhere. Others end with their reader. */
   goOn(): void
@@ -18,7 +18,7 @@ export function watchOutput(): OutputWatch {
   let isReported = false
   stderr.on('error', () => {})
   stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    // A reader that has left, as `head` does, has what it wanted.
+    // A reader that leaves, such as `head`, has read enough.
     if (code !== 'EPIPE') {
       process.exitCode = 1
       if (!isReported) stderr.write(`ledger-state: standard output cannot be written: ${message}\n`)
@@ -49,7 +49,7 @@ function isFile(descriptor: number): boolean {
   }
 }
 
-/** Node.js drops the rest of a text of which a full disk took a part, and reports nothing. */
+/** If a full disk accepts only a part of a text, Node.js drops the rest and reports nothing. */
 function writeWhole(stdout: NodeJS.WriteStream): void {
   stdout._write = (chunk: string | Uint8Array, encoding: BufferEncoding, done) => {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk, encoding) : chunk

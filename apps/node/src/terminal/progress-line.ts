@@ -6,15 +6,14 @@ const MOST_WAITING_BYTES = 65_536
 export const CLEARED_LINE = '\r\u001b[K'
 
 export interface ProgressLine {
-  /** Shows a text, unless the one before is too recent. `text` makes it from the seconds since the beginning. */
+  /** Shows a text, unless the previous one is too recent. `text` makes it from the seconds since the beginning. */
   update(text: (seconds: number) => string): void
   /** Clears the line of a terminal. */
   finish(): void
 }
 
 /**
- * Creates a line of progress. On a terminal it is rewritten, from the first update on; elsewhere a line is printed
- * every ten seconds.
+ * Creates a line of progress. On a terminal, each update rewrites it; elsewhere a line is printed every ten seconds.
  */
 export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
   const began = performance.now()

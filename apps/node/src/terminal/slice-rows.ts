@@ -4,14 +4,14 @@ import type { SliceLeftOut } from '@ledger-state/records'
 import { OUTSIDE_OF_SLICE, type SliceStatus } from '@ledger-state/slices'
 import { formatBytes, formatCount } from './amounts.js'
 
-/** One line about what a slice keeps. */
+/** One line about the kept part of a slice. */
 export function describeSlice({ asked, accounts, tables, joinedLate }: SliceStatus): string {
   const types = asked.types.length > 0 ? ` and resources of ${formatCount(asked.types.length)} types` : ''
   const late = joinedLate > 0 ? `; ${formatCount(joinedLate)} of them joined later and are known from then on` : ''
   return `a slice: ${formatCount(accounts)} accounts and objects (${formatCount(asked.accounts)} asked for), ${formatCount(tables)} tables (${formatCount(asked.tables)} asked for)${types}${late}; the framework and all modules`
 }
 
-/** One line about what a slice left out. */
+/** One line about the data that a slice leaves out. */
 export function describeLeftOut({ keys, bytes, writes, writtenBytes }: SliceLeftOut): string {
   const state =
     keys > 0 ? `${formatCount(keys)} keys (${formatBytes(bytes)}) of the state that the store began with, and ` : ''

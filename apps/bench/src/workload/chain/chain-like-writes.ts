@@ -123,7 +123,7 @@ class BlockMaker {
     const count = least + this.#random.below(most - least + 1)
     const writes: ChainLikeWrite[] = []
     const written = new Map<Kind, Set<number>>()
-    /** Writes the record, unless the transaction has done so. */
+    /** Writes the record, unless the transaction has already written it. */
     const add = (kind: Kind, record: number): void => {
       const records = written.get(kind) ?? new Set()
       if (records.has(record)) return

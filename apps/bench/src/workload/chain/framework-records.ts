@@ -124,7 +124,7 @@ export const coinSupply = tableItem(addressOf(SUPPLY), addressOf(OWNER), [burntS
 
 const accountAddress = addressOf(ACCOUNT)
 
-/** Account whose sequence number each of its transactions increments. */
+/** Account with a sequence number that each of its transactions increments. */
 export const account = resource('0x1::account::Account', accountAddress, [
   fixed(Uint8Array.of(ADDRESS_LENGTH)),
   accountAddress,
@@ -166,7 +166,7 @@ export const stores = [false, false, true].map((isConcurrent) =>
   fungibleStore(STORE, oneOfAddresses(ASSET, ASSETS), isConcurrent),
 )
 
-/** A fungible asset whose supply changes as it is minted and burnt. */
+/** A fungible asset. Its supply changes as it is minted and burnt. */
 export const asset = objectGroup(addressOf(ASSET), {
   '0x1::object::ObjectCore': objectCore(addressOf(OWNER), addressOf(ASSET)),
   '0x1::fungible_asset::Metadata': [
@@ -187,8 +187,9 @@ function text(start: string, digits: number): Field[] {
 }
 
 /**
- * Items of tables of applications, whose types are not declared here. Their lengths, 16 to 313 bytes, are within those
- * of items on mainnet (16 to 320). Each write changes one or two amounts, and in longer items also a time or a counter.
+ * Items of tables of applications. Their types are not declared here. Their lengths, 16 to 313 bytes, are within the
+ * range of items on mainnet (16 to 320). Each write changes one or two amounts, and in longer items also a time or a
+ * counter.
  */
 export const items = [
   [amount(16)],

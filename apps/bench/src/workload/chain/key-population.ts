@@ -35,7 +35,7 @@ export class KeyPopulation {
     return this.#known
   }
 
-  /** Draws a number from 0 on: the smallest that was not drawn yet, if a new one is asked for or few are known. */
+  /** Draws a number of at least 0: the smallest that was not drawn yet, if a new one is asked for or few are known. */
   draw(isNew: boolean): number {
     if (isNew || this.#known < LEAST_KNOWN) return this.#known++
     const fraction = this.#random.below(2 ** 30) / 2 ** 30

@@ -85,7 +85,7 @@ export function digitsOf(salt: number, length: number): Field {
   }
 }
 
-/** A u64 that grows by one with every `every`th write, from write `phase` on. */
+/** A u64 that grows by one with every `every`th write, starting at write `phase`. */
 export function counter(every = 1, phase = 0): Field {
   return {
     length: 8,
@@ -109,7 +109,7 @@ export function amount(length: 8 | 16, salt = 0): ChangingField {
   }
 }
 
-/** An amount that only each `every`th write changes, from write `phase` on. */
+/** An amount that only each `every`th write changes, starting at write `phase`. */
 export function rareAmount(length: 8 | 16, every: number, phase: number, salt: number): Field {
   const changed = amount(length, salt)
   return {
