@@ -101,8 +101,8 @@ export function readIndexedGroup(bytes: Uint8Array): IndexedGroup {
 }
 
 /**
- * Whether another group differs from this one at most in counters and balances. Then the index has the same of both. It
- * costs a tenth of reading the group.
+ * Whether another group differs from this one at most in counters and balances. Then the index has the same of both.
+ * This takes 0.3 to 0.4 µs, and reading a group 0.9 µs or more.
  */
 export function isIndexedAlike({ bytes, free }: IndexedGroup, other: Uint8Array): boolean {
   if (bytes.length !== other.length) return false
