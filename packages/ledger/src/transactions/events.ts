@@ -68,7 +68,7 @@ export interface DecodedEvent extends LedgerEvent {
 }
 
 /** The events of a version. @throws `version_truncated` */
-export function* eventsAt(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
+function* eventsAt(state: LedgerState, version: bigint): Generator<DecodedEvent, void> {
   const stored = state.transactions.storedAt(version)
   if (stored) yield* eventsIn(state, version, stored)
 }

@@ -13,6 +13,7 @@ import { changeByte } from '../../testing/page-damage.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine } from '../open-state-engine.js'
 import { expectSoundFile } from './data-file.js'
+import { FREE_LIST_AT } from './data-pages.js'
 import { STORE_FILE } from './lmdb-store.js'
 
 const SEED = testSeed()
@@ -20,6 +21,8 @@ const ROUNDS = 60
 const folder = temporaryFolder()
 /** Stores whose last pages are in use: after a prune they could be free, and their loss no damage. */
 const stores = damagedStores({ isPruned: false })
+/** Stores whose first meta page is the older one. LMDB reads flags of the environment there all the same. */
+const prunedStores = damagedStores({ isPruned: true })
 
 describe('a data file that is cut short', () => {
   it('is refused with its length and the length that it should have, and no signal', () => {
@@ -44,6 +47,16 @@ describe('a data file whose first pages are damaged', () => {
     const [first, second] = openElsewhere(paths)
     expect(first!.error).toMatch(/^store_format: .*meta page 0 is of another format, or damaged/)
     expect(second!.error).toMatch(/^store_format: .*meta page 1 is of another format, or damaged/)
+  })
+
+  it('ends no process by a signal, whichever flag of the environment is wrong in either meta page', () => {
+    const flags = [FREE_LIST_AT + 4, FREE_LIST_AT + 5].flatMap((offset) => [offset, offset + 4_096])
+    const paths = flags.flatMap((offset) => {
+      return Array.from({ length: 8 }, (_, bit) => prunedStores.copy((file) => changeByte(file, offset, 1 << bit)))
+    })
+    const errors = openElsewhere(paths, 'use').flatMap(({ error }) => error ?? [])
+    for (const error of errors) expect(error).toMatch(/^store_(corrupt|format): /)
+    expect(errors.length).toBeGreaterThan(0)
   })
 })
 

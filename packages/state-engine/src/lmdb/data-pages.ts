@@ -25,6 +25,8 @@ export const MAGIC_AT = 24
 export const VERSION_AT = 28
 export const MAP_SIZE_AT = 40
 export const FREE_LIST_AT = 48
+/** Flag of an encrypted file. LMDB looks for it in the first meta page, even in the older one, and lmdb-js crashes if it is set. */
+const ENCRYPTED = 0x2000
 export const MAIN_AT = 96
 export const LAST_PAGE_AT = 144
 const TRANSACTION_AT = 152
@@ -141,19 +143,21 @@ export class DataPages {
     }
     const found = bytes.readUInt32LE(FREE_LIST_AT)
     const number = position === 0 ? 0 : 1
+    const freeList = decodeDatabaseRoot(bytes.subarray(FREE_LIST_AT))
     const isMeta =
       bytes.readBigUInt64LE(0) === BigInt(number) &&
       bytes.readUInt16LE(PAGE_FLAGS_AT) === META_PAGE &&
       bytes.readUInt32LE(MAGIC_AT) === DATA_FILE_MAGIC &&
       bytes.readUInt32LE(VERSION_AT) === DATA_FILE_VERSION &&
       PAGE_SIZES.includes(found) &&
+      (freeList.flags & ENCRYPTED) === 0 &&
       bytes.readBigUInt64LE(TRANSACTION_AT) < MOST_TRANSACTIONS
     if (!isMeta) throw new PageFault(`meta page ${number} is of another format, or damaged (byte ${position})`)
     return {
       pageSize: found,
       lastPage: Number(bytes.readBigUInt64LE(LAST_PAGE_AT)),
       transaction: bytes.readBigUInt64LE(TRANSACTION_AT),
-      freeList: decodeDatabaseRoot(bytes.subarray(FREE_LIST_AT)),
+      freeList,
       main: decodeDatabaseRoot(bytes.subarray(MAIN_AT)),
     }
   }
