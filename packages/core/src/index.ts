@@ -7,6 +7,7 @@ export {
   parseAddressDigits,
 } from './address.js'
 export { Backoff, type BackoffOptions, pauseFor } from './backoff.js'
+export { AscendingKeys } from './bcs-cursor/ascending-keys.js'
 export { ByteReader, MAX_SEQUENCE_LENGTH } from './bcs-cursor/byte-reader.js'
 export { ByteWriter } from './bcs-cursor/byte-writer.js'
 export { hexDigitValue } from './bytes/hex-digit.js'

@@ -1,4 +1,4 @@
-import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { AscendingKeys, ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, readName, type StructTag } from '@ledger-state/type-tag'
 import type { ErrorDescription } from './module-code.js'
@@ -113,11 +113,11 @@ function readAttribute(reader: ByteReader): Attribute {
 
 /** Reads a map. `readKey` reads a key and returns the function that reads its value. */
 function readMap<T>(reader: ByteReader, readKey: () => () => T): T[] {
-  let previous: Uint8Array | undefined
+  const keys = new AscendingKeys(reader)
   return readList(reader, () => {
     const start = reader.offset
     const readValue = readKey()
-    previous = reader.expectAscending(previous, start)
+    keys.expectNext(start)
     return readValue()
   })
 }

@@ -1,4 +1,4 @@
-import { ByteReader } from '@ledger-state/core'
+import { AscendingKeys, ByteReader } from '@ledger-state/core'
 import type { StructTag } from './type-tag.js'
 import { readStructTag, skipStructTag } from './type-tag-bcs.js'
 
@@ -10,24 +10,33 @@ export interface GroupMember<Name> {
 }
 
 /**
- * Reads the members of a stored resource group, in the order in which they are stored: the group is a BCS map from
+ * Visits the members of a stored resource group, in the order in which they are stored: the group is a BCS map from
  * struct tags to bytes. `readName` reads a struct tag, in the form by which the caller distinguishes members.
  * @throws `invalid_bcs`
  */
+function visitGroupMembers<Name>(
+  group: Uint8Array,
+  readName: (reader: ByteReader) => Name,
+  visit: (name: Name, reader: ByteReader) => void,
+): void {
+  const reader = new ByteReader(group)
+  const keys = new AscendingKeys(reader)
+  for (let count = reader.readLength(); count > 0; count--) {
+    const start = reader.offset
+    const name = readName(reader)
+    keys.expectNext(start)
+    visit(name, reader)
+  }
+  reader.expectEnd()
+}
+
+/** Reads the members of a stored resource group. `readName` reads a struct tag. @throws `invalid_bcs` */
 export function readGroupMembers<Name>(
   group: Uint8Array,
   readName: (reader: ByteReader) => Name,
 ): readonly GroupMember<Name>[] {
   const members: GroupMember<Name>[] = []
-  const reader = new ByteReader(group)
-  let previous: Uint8Array | undefined
-  for (let count = reader.readLength(); count > 0; count--) {
-    const start = reader.offset
-    const name = readName(reader)
-    previous = reader.expectAscending(previous, start)
-    members.push({ name, bytes: reader.readByteString() })
-  }
-  reader.expectEnd()
+  visitGroupMembers(group, readName, (name, reader) => members.push({ name, bytes: reader.readByteString() }))
   return members
 }
 
@@ -50,10 +59,15 @@ export function skipTag(reader: ByteReader, tag: Uint8Array): boolean {
 
 /** Finds the member with a struct tag, which is given as BCS; undefined if the group has none. @throws `invalid_bcs` */
 export function findGroupMember(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
-  const members = readGroupMembers(group, (reader) => {
+  let found: Uint8Array | undefined
+  const readName = (reader: ByteReader) => {
     if (skipTag(reader, tag)) return true
     skipStructTag(reader)
     return false
+  }
+  visitGroupMembers(group, readName, (isFound, reader) => {
+    if (isFound) found = reader.readByteString()
+    else reader.skip(reader.readLength())
   })
-  return members.find(({ name }) => name)?.bytes
+  return found
 }

@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, AscendingKeys, ByteReader } from '@ledger-state/core'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
@@ -247,7 +247,7 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
   return (reader, out) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     out.byte(0x5b)
-    let previous: Uint8Array | undefined
+    const keys = new AscendingKeys(reader)
     let at = 0
     try {
       for (; at < count; at++) {
@@ -255,7 +255,7 @@ function mapPrinter(key: CompiledPrinter, value: CompiledPrinter): JsonPrinter {
         out.raw(TEXT.key)
         const start = reader.offset
         key.print(reader, out)
-        previous = reader.expectAscending(previous, start)
+        keys.expectNext(start)
         out.raw(TEXT.value)
         value.print(reader, out)
         out.byte(0x7d)

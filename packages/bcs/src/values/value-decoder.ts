@@ -1,4 +1,4 @@
-import { ADDRESS_LENGTH, addressToShortHex, ByteReader } from '@ledger-state/core'
+import { ADDRESS_LENGTH, AscendingKeys, addressToShortHex, ByteReader } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { CapturedBudget, readCapturedLayout, readClosureHead } from '../bytes/closure.js'
 import { readElementCount, readOptionCount, readVariantIndex } from '../bytes/read-value.js'
@@ -126,12 +126,12 @@ function mapReader(key: CompiledReader, value: CompiledReader): ReadValue {
   return (reader) => {
     const count = readElementCount(reader, key.minimumSize + value.minimumSize)
     const entries: MoveMapEntry[] = []
-    let previous: Uint8Array | undefined
+    const keys = new AscendingKeys(reader)
     try {
       while (entries.length < count) {
         const start = reader.offset
         const entryKey = key.read(reader)
-        previous = reader.expectAscending(previous, start)
+        keys.expectNext(start)
         entries.push([entryKey, value.read(reader)])
       }
     } catch (error) {

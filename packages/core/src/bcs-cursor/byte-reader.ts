@@ -1,4 +1,4 @@
-import { compareBytes, viewBytes } from '#bytes'
+import { viewBytes } from '#bytes'
 import type { LedgerStateError } from '../error.js'
 import { invalidBcs, type ParseErrorCode } from '../errors.js'
 
@@ -100,18 +100,6 @@ export class ByteReader {
     let value = 0n
     for (let byte = width - 8; byte >= 0; byte -= 8) value = (value << 64n) | u64At(this.bytes, at + byte)
     return value
-  }
-
-  /**
-   * Checks the map key that starts at `start`, and returns its bytes. They must be greater than the bytes of the
-   * previous key: maps in BCS are sorted and have no duplicate keys.
-   */
-  expectAscending(previous: Uint8Array | undefined, start: number): Uint8Array {
-    const key = this.bytes.subarray(start, this.offset)
-    if (previous && compareBytes(previous, key) >= 0) {
-      throw this.fault('map keys are not in ascending order, or repeated', start)
-    }
-    return key
   }
 
   /** Reads a ULEB128 number of at most 32 bits, in its shortest form. */
