@@ -1,13 +1,12 @@
-import { parseU64 } from '@ledger-state/core'
 import { type Ledger, parseTimestamp } from '@ledger-state/ledger'
 import type { CommandInput } from '../config/command.js'
-import { option } from '../config/option.js'
+import { option, parseWhole } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { storeOptions } from '../stores/store-place.js'
 
 // Options of commands that read one state.
 
-const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseU64)
+const versionOption = option('version', 'VERSION', 'ledger version to read at (default the latest)', parseWhole)
 const atOption = option(
   'at',
   'TIME',

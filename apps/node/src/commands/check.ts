@@ -1,11 +1,11 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { LedgerStateError, parseU64 } from '@ledger-state/core'
+import { LedgerStateError } from '@ledger-state/core'
 import { checkHoldings } from '@ledger-state/ingest'
 import { type CheckReport, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
-import { option, switchOption } from '../config/option.js'
+import { option, parseWhole, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
 import { checkUnfinished, damagedStore, deadlyStore, emptyStore, stoppedBy, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
@@ -38,7 +38,7 @@ const versionOption = option(
   'version',
   'VERSION',
   'with --state-root, the newest block end at or below it; with --holdings, the version (default the newest)',
-  parseU64,
+  parseWhole,
 )
 
 export const checkCommand: Command = {

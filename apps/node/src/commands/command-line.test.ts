@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
+import { optionsOf } from '../config/command.js'
 import { helpText } from '../config/help-text.js'
+import { OPTION_GROUPS } from '../config/option.js'
 import { loadAllCommands } from './all-commands.js'
 import { runCommandLine } from './run-command-line.js'
 
@@ -15,10 +17,24 @@ afterEach(async () => {
 })
 
 describe('the command line', () => {
-  it('explains every command', async () => {
+  it.each([60, 80, 120])('explains every command in lines of %i characters', async (width) => {
     for (const command of await loadAllCommands()) {
-      expect(helpText(command)).toContain(`Usage: ledger-state ${command.name} `)
+      const text = helpText(command, width)
+      expect(text).toContain(`Usage: ledger-state ${command.name} `)
+      const [explanation] = text.split('\nExamples:')
+      const lines = explanation!.split('\n').filter((line) => !line.startsWith('Usage: '))
+      expect(lines.filter((line) => line.length > width)).toEqual([])
+      for (const { name } of optionsOf(command))
+        expect(text.match(new RegExp(`^  --(no-)?${name}( |$)`, 'gm'))).toHaveLength(1)
+      // A switch that is on by default is explained as "do not" and its description.
+      expect(text).not.toMatch(/do not (also|with|after|by|in|for)\b/)
     }
+  })
+
+  it('groups the many options of a node', async () => {
+    const start = (await loadAllCommands()).find(({ name }) => name === 'start')!
+    const titles = [...helpText(start, 80).matchAll(/^([A-Z][A-Za-z ]+):$/gm)].map(([, title]) => title)
+    expect(titles).toEqual(['Options', ...OPTION_GROUPS, 'Examples'])
   })
 
   it.runIf(isSlowRun)(
@@ -58,6 +74,19 @@ describe('the command line', () => {
     [['strat', '--data-dir', 'x'], /unknown command "strat"; did you mean "start"\?/],
     [['info', '--data_dir', 'x'], /Unknown option '--data_dir'; did you mean --data-dir\?/],
     [['info', '--nonsense'], /Unknown option '--nonsense'; see/],
+    [
+      ['view', '0x1::m::f', '-5', '--data-dir', 'x'],
+      /Unknown option '-5'; .*put -- before it, after all options: -- -5/,
+    ],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--network', 'mainet'],
+      /--network: "mainet" is not one of .*did you mean mainnet\?/,
+    ],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--from', 'ten'],
+      /^--from: "ten" is not a whole number from 0 to 18446744073709551615/,
+    ],
+    [['serve', '--data-dir', 'x', '--archival-endpoint', 'x/v1'], /"x\/v1" is not an absolute URL that ends in \/v1/],
     [['serve'], /--data-dir DIR is missing/],
     [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /--data-dir and --store name two stores/],
     [
@@ -86,17 +115,23 @@ describe('the command line', () => {
     [['ingest', '--data-dir', 'x'], /SOURCE is missing/],
     [['ingest', 'feed', '--data-dir', 'x', '--to', '-1'], /--to: .*"-1"/],
     [['ingest', 'x'], /--data-dir DIR is missing/],
-    [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not a VERSION:HASH/],
+    [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not VERSION:HASH/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
-    [['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'], /--chain-id: expected a number from 0 to 255, got 256/],
+    [
+      ['ingest', 'x', '--data-dir', 'x', '--chain-id', '256'],
+      /--chain-id: expected a whole number from 0 to 255, got "256"/,
+    ],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--version', '-1'], /--version: .*"-1"/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '2025-01'], /--at: .*RFC 3339 with Z or an offset/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '2025-02-29T00:00:00Z'], /--at: .*no such date/],
     [['get', 'balance', '0x1', '0xa', '--data-dir', 'x', '--at', '0', '--version', '0'], /--version and --at are both/],
     [['get', 'resource', '0x1', 'u64', '--data-dir', 'x'], /TYPE: /],
     [['history', 'balance', '0x1', 'nonsense', '--data-dir', 'x'], /ASSET: /],
-    [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'], /--limit: expected a number from 1 to/],
+    [
+      ['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--limit', '0'],
+      /--limit: expected a whole number from 1 to/,
+    ],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--order', 'up'], /--order: "up" is not one of asc, desc/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '2025-01'], /--from: .*is not a time/],
     [['history', 'balance', '0x1', '0xa', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],

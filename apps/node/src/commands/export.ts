@@ -2,12 +2,11 @@ import { open, rm } from 'node:fs/promises'
 import { Readable, type Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { constants, createGzip, createZstdCompress } from 'node:zlib'
-import { parseU64 } from '@ledger-state/core'
 import { moveDurably } from '@ledger-state/core/files'
 import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-state/feed'
 import { isHoldingsKey } from '@ledger-state/records'
 import type { Command } from '../config/command.js'
-import { option, textOption } from '../config/option.js'
+import { option, parseWhole, textOption } from '../config/option.js'
 import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
@@ -17,8 +16,8 @@ import { createProgressLine, type ProgressLine } from '../terminal/progress-line
 import { listenForStop } from '../terminal/stop-signal.js'
 
 const formatOption = textOption('format', 'feed', 'the ledger feed, the only format there is')
-const fromOption = option('from', 'VERSION', 'version of the state to begin with (default the oldest)', parseU64)
-const toOption = option('to', 'VERSION', 'last version (default the latest)', parseU64)
+const fromOption = option('from', 'VERSION', 'version of the state to begin with (default the oldest)', parseWhole)
+const toOption = option('to', 'VERSION', 'last version (default the latest)', parseWhole)
 
 const ENTRIES_PER_LINE = 500
 const PIECE_CHARACTERS = 65_536

@@ -1,7 +1,6 @@
-import { parseU64 } from '@ledger-state/core'
 import { openSource } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
-import { option, switchOption } from '../config/option.js'
+import { option, parseWhole, switchOption } from '../config/option.js'
 import { ingestSettings } from '../config/settings.js'
 import { parseWindowBound } from '../config/window-bound.js'
 import { fromAboveTo, fromWithSince, timeWithoutSince } from '../errors.js'
@@ -10,7 +9,7 @@ import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window
 import { placeIfNamed, storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
-const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseU64)
+const fromOption = option('from', 'VERSION', 'first version to ingest, for an empty store', parseWhole)
 const toOption = option('to', 'VERSION|TIME', 'last version to ingest; with --since also a time', (text) =>
   parseWindowBound(text),
 )

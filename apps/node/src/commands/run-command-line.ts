@@ -5,7 +5,7 @@ import { parseCommandInput } from '../config/command-line.js'
 import { helpText } from '../config/help-text.js'
 import { usageError } from '../errors.js'
 import type { OutputWatch } from '../terminal/output-watch.js'
-import { table } from '../terminal/table.js'
+import { definitions, outputWidth } from '../terminal/wrap.js'
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
 
 const HELP_WORDS = ['--help', '-h', 'help']
@@ -21,7 +21,7 @@ export async function runCommandLine(words: readonly string[], output: Pick<Outp
   const found = await findCommand(asksForHelp ? others : words)
   if (found) {
     const input = asksForHelp ? 'help' : parseCommandInput(found.command, found.rest)
-    if (input === 'help') process.stdout.write(helpText(found.command))
+    if (input === 'help') process.stdout.write(helpText(found.command, outputWidth()))
     else {
       if (found.command.goesOn) output.goOn()
       await found.command.run(input)
@@ -55,16 +55,15 @@ function programVersion(): string {
 /** List of all commands, or of the commands that begin with a word. */
 function overview(commands: readonly Command[], word: string | undefined): string {
   const ofWord = commands.filter(({ name }) => name.startsWith(`${word} `))
-  const rows = (ofWord.length > 0 ? ofWord : commands).map(({ name, arguments: names, summary }) => [
-    [name, ...names.map((one) => one.name)].join(' '),
-    summary,
-  ])
+  const rows = (ofWord.length > 0 ? ofWord : commands).map(
+    ({ name, arguments: names, summary }) => [[name, ...names.map((one) => one.name)].join(' '), summary] as const,
+  )
   return `A versioned ledger state: ingests a ledger's writes and answers what any kept version held, over HTTP and here.
 
 Usage: ledger-state COMMAND [options]
 
 Commands:
-${table(rows)}
+${definitions(rows, outputWidth())}
 
 ledger-state COMMAND --help explains a command; ledger-state --version prints the version of the program.
 `

@@ -1,10 +1,10 @@
 import { type JsonValue, parseJson } from '@ledger-state/bcs'
-import { bytesToHex, isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { bytesToHex, isLedgerStateError } from '@ledger-state/core'
 import { parseViewFunction } from '@ledger-state/http'
 import { callView, parseTimestamp, type StoredValue } from '@ledger-state/ledger'
 import { parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
 import type { Command } from '../config/command.js'
-import { type Option, option, parseAs, switchOption } from '../config/option.js'
+import { type Option, option, parseAs, parseWhole, switchOption } from '../config/option.js'
 import { usageError } from '../errors.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
@@ -17,7 +17,7 @@ const typeArgumentOption: Option<readonly TypeTag[]> = {
   isList: true,
   parse: (text) => splitTypes(text).map(parseTypeTag),
 }
-const versionOption = option('version', 'VERSION', 'ledger version to run at (default the latest)', parseU64)
+const versionOption = option('version', 'VERSION', 'ledger version to run at (default the latest)', parseWhole)
 const timeOption = option(
   'time',
   'TIME',

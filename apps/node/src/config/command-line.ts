@@ -103,13 +103,13 @@ function parseWords(command: Command, words: readonly string[]) {
   } catch (error) {
     // Cuts off the advice about positional arguments that Node appends, which fits none of our commands.
     const [why] = (error as Error).message.split(/\. To specify|\n/)
-    const hint = nearestOption(all, why!)
+    const hint = nearestOption(all, why!) ?? hyphenHint(why!, command) ?? ''
     throw usageError(`${command.name}: ${why!.replace(/\.$/, '')}${hint}; see ledger-state ${command.name} --help`)
   }
 }
 
 /** Ending of a message about an unknown option: the known option that was probably meant. */
-function nearestOption(options: readonly Option<unknown>[], message: string): string {
+function nearestOption(options: readonly Option<unknown>[], message: string): string | undefined {
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
   const nearest =
     unknown &&
@@ -117,7 +117,14 @@ function nearestOption(options: readonly Option<unknown>[], message: string): st
       unknown,
       options.map(({ name }) => name),
     )
-  return nearest ? `; did you mean --${nearest}?` : ''
+  return nearest && `; did you mean --${nearest}?`
+}
+
+/** Ending of a message about an argument, such as a negative number, that was read as an option. */
+function hyphenHint(message: string, command: Command): string | undefined {
+  const [, unknown] = /^Unknown option '(-[^-][^']*)'/.exec(message) ?? []
+  const isArgument = unknown !== undefined && command.arguments.length > 0
+  return isArgument ? `; if it is an argument, put -- before it, after all options: -- ${unknown}` : undefined
 }
 
 /** Turns `--version -1` into `--version=-1`, because a negative number is the value of the option before it. */

@@ -55,7 +55,7 @@ describe('readConfiguration', () => {
   })
 
   it.each([
-    [{ LEDGER_STATE_RETAINED: '1' }, 'LEDGER_STATE_RETAINED, which is not a setting'],
+    [{ LEDGER_STATE_RETIAN: '1' }, 'LEDGER_STATE_RETIAN, which is not a setting; did you mean LEDGER_STATE_RETAIN?'],
     [{ LEDGER_STATE_RETAIN: '0' }, 'LEDGER_STATE_RETAIN: a window holds at least 1 version'],
     [{ LEDGER_STATE_JSON: 'maybe' }, 'LEDGER_STATE_JSON: "maybe" is neither true nor false'],
     [{ LEDGER_STATE_CONFIG: '/nowhere.json' }, '/nowhere.json cannot be read'],
@@ -72,7 +72,7 @@ describe('readConfiguration', () => {
     [{ retain: null }, '"retain": expected a string or a whole number'],
     [{ json: 'no' }, '"json": expected true or false'],
     [{ 'log-level': 'loud' }, '"log-level": "loud" is not one of trace, debug'],
-    [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not a URL of a node'],
+    [{ follow: 'ftp://x' }, '"follow": "ftp://x" is not the URL of a node'],
     [[1], 'holds no JSON object'],
     ['{', 'cannot be read'],
   ])('refuses the file %j', (content, message) => {
@@ -118,7 +118,7 @@ describe('a file that is read again', () => {
     ['{"retain": 5, "follow": "http://no', /cannot be read/],
     ['', /cannot be read/],
     ['null', /holds no JSON object/],
-    [{ folow: 'http://node.example/v1' }, /"folow" is not a setting/],
+    [{ folow: 'http://node.example/v1' }, /"folow" is not a setting; did you mean follow\?/],
   ])('is refused if it says %j', (content, message) => {
     const input = parse('--config', file(GOOD))
     file(typeof content === 'string' ? content : { ...GOOD, ...content })
@@ -180,7 +180,7 @@ describe('a command line', () => {
   })
 
   it.each([
-    [['--readers', '0'], '--readers: expected a number from 1 to 256, got 0'],
+    [['--readers', '0'], '--readers: expected a whole number from 1 to 256, got "0"'],
     [['--listen', 'x'], '--listen: "x" is not a HOST:PORT'],
     [['--header-word', 'a b'], '--header-word: "a b" is not a word'],
     [['--stop-timeout', '-1'], '--stop-timeout'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { nearestName } from '@ledger-state/core'
 import { usageError } from '../errors.js'
 import { type Option, parseAs } from './option.js'
 import { isServiceLink } from './service-links.js'
@@ -33,7 +34,9 @@ export function readConfiguration(file: string | undefined, environment: NodeJS.
     const setting = ALL.find((candidate) => environmentName(candidate) === variable)
     if (!setting && isServiceLink(variable, text!)) continue
     if (!setting)
-      throw usageError(`the environment has ${variable}, which is not a setting; see ledger-state config --help`)
+      throw usageError(
+        `the environment has ${variable}, which is not a setting${didYouMean(variable, ALL.map(environmentName))}`,
+      )
     given.set(setting, { text: text!, place: variable })
   }
   for (const [setting, { text, place }] of given) parseAs(place, text, setting.parse)
@@ -54,9 +57,21 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
     if (name === '$schema') continue
     const place = `${path}: ${JSON.stringify(name)}`
     const setting = ALL.find((candidate) => candidate.name === name)
-    if (!setting) throw usageError(`${place} is not a setting; see ledger-state config --help`)
+    if (!setting)
+      throw usageError(
+        `${place} is not a setting${didYouMean(
+          name,
+          ALL.map(({ name }) => name),
+        )}`,
+      )
     given.set(setting, { text: textOf(setting, value, place), place })
   }
+}
+
+/** Ending of a message about an unknown setting. */
+function didYouMean(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known)
+  return `${nearest === undefined ? '' : `; did you mean ${nearest}?`}; see ledger-state config --help`
 }
 
 function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, place: string): string {

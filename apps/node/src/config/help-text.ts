@@ -1,21 +1,34 @@
-import { table } from '../terminal/table.js'
+import { definitions, wrapped } from '../terminal/wrap.js'
 import { type Command, optionsOf } from './command.js'
+import { OPTION_GROUPS, type Option } from './option.js'
 
-export function helpText(command: Command): string {
-  const optionRows = optionsOf(command).map((option) => {
-    const isOn = option.value === undefined && option.fallback === 'true'
-    const fallback = option.value !== undefined && option.fallback !== undefined ? ` (default ${option.fallback})` : ''
-    const does = isOn ? `do not ${option.description}` : option.description
-    return [`--${isOn ? 'no-' : ''}${option.name}${option.value ? ` ${option.value}` : ''}`, `${does}${fallback}`]
-  })
-  const argumentRows = command.arguments.map(({ name, description }) => [name, description])
+/** The help of a command, in lines of at most `width` characters. */
+export function helpText(command: Command, width: number): string {
+  const { name, summary, details, examples } = command
+  const words = command.arguments.map(({ name, isRest }) => (isRest ? ` [${name}…]` : ` ${name}`))
   const parts = [
-    `${[command.summary, command.details].join('\n').trimEnd()}\n`,
-    `Usage: ledger-state ${command.name}${command.arguments.map(({ name, isRest }) => (isRest ? ` [${name}…]` : ` ${name}`)).join('')} [options]\n`,
+    `${wrapped(summary, width)}\n`,
+    ...(details ? [`${wrapped(details.trim().replaceAll('\n', ' '), width)}\n`] : []),
+    `Usage: ledger-state ${name}${words.join('')} [options]\n`,
   ]
-  if (argumentRows.length > 0) parts.push(`Arguments:\n${table(argumentRows)}\n`)
-  parts.push(`Options:\n${table(optionRows)}\n`)
-  if (command.examples.length > 0)
-    parts.push(`Examples:\n${command.examples.map((example) => `  ${example}`).join('\n')}\n`)
+  const list = (title: string, rows: readonly (readonly [string, string])[]) => {
+    if (rows.length > 0) parts.push(`${title}:\n${definitions(rows, width)}\n`)
+  }
+  list(
+    'Arguments',
+    command.arguments.map(({ name, description }) => [name, description]),
+  )
+  const options = optionsOf(command)
+  for (const group of [undefined, ...OPTION_GROUPS]) {
+    list(group ?? 'Options', options.filter((option) => option.group === group).map(optionRow))
+  }
+  if (examples.length > 0) parts.push(`Examples:\n${examples.map((example) => `  ${example}`).join('\n')}\n`)
   return parts.join('\n')
+}
+
+function optionRow({ name, value, fallback, description }: Option<unknown>): readonly [string, string] {
+  const isOn = value === undefined && fallback === 'true'
+  const flag = `--${isOn ? 'no-' : ''}${name}${value ? ` ${value}` : ''}`
+  if (value !== undefined && fallback !== undefined) return [flag, `${description} (default ${fallback})`]
+  return [flag, isOn ? `do not ${description}` : description]
 }

@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
-import { type DefaultedOption, defaultedOption, wholeNumber } from './option.js'
+import { type DefaultedOption, defaultedOption, inGroup, wholeNumber } from './option.js'
 import { seconds, secondsText } from './seconds.js'
 
 // The settings of limits of the service, by the names of the limits in `DEFAULT_LIMITS`, which has their defaults. A
@@ -22,93 +22,94 @@ function timeout(limitName: LimitName, name: string, description: string): Defau
 }
 
 export const limitSettings = {
-  bodyLimitBytes: limit(
-    'bodyLimitBytes',
-    'body-limit',
-    'BYTES',
-    'largest request body, before and after decompression',
-    wholeNumber(1_024, 2 ** 30),
-  ),
-  maxConnections: limit(
-    'maxConnections',
-    'max-connections',
-    'N',
-    'connections at one time, in each reader; fewer if file descriptors are limited',
-    wholeNumber(1, 1_000_000),
-  ),
-  maxRequestsInFlight: limit(
-    'maxRequestsInFlight',
-    'max-requests-in-flight',
-    'N',
-    'requests with a body at one time, in each reader; more are answered 503',
-    wholeNumber(1, 1_000_000),
-  ),
-  maxUploads: limit(
-    'maxUploads',
-    'max-uploads',
-    'N',
-    'bodies that arrive at one time, in each reader; above the limit the oldest is answered 503',
-    wholeNumber(1, 1_000_000),
-  ),
-  maxUploadBytes: limit(
-    'maxUploadBytes',
-    'max-upload-bytes',
-    'BYTES',
-    'bytes of bodies held at one time, in each reader, at least twice the largest body; above the limit the largest is answered 503',
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  maxAnswerBytes: limit(
-    'maxAnswerBytes',
-    'max-answer-bytes',
-    'BYTES',
-    'bytes of answers being built or not read yet, in each reader; above the limit an answer that the client does not read is dropped',
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  maxForwards: limit(
-    'maxForwards',
-    'max-forwards',
-    'N',
-    'requests in progress at the nodes of --forward at one time, in each reader; further requests wait',
-    wholeNumber(1, 100_000),
-  ),
-  maxForwardQueue: limit(
-    'maxForwardQueue',
-    'max-forward-queue',
-    'N',
-    'requests that wait to be forwarded, in each reader; more are answered 503',
-    wholeNumber(0, 100_000),
-  ),
-  forwardBodyLimitBytes: limit(
-    'forwardBodyLimitBytes',
-    'forward-body-limit',
-    'BYTES',
-    'largest body of a request that is forwarded',
-    wholeNumber(1_024, 2 ** 30),
-  ),
-  forwardAnswerLimitBytes: limit(
-    'forwardAnswerLimitBytes',
-    'forward-answer-limit',
-    'BYTES',
-    'largest answer to a forwarded request',
-    wholeNumber(1_024, 2 ** 40),
-  ),
-  forwardTimeoutMs: timeout(
-    'forwardTimeoutMs',
-    'forward-timeout',
-    'how long a forwarded request may take, to the last byte of its answer',
-  ),
-} as const satisfies Partial<Record<LimitName, DefaultedOption<number>>>
-
-export const timeoutSettings = {
-  requestTimeoutMs: timeout('requestTimeoutMs', 'request-timeout', 'how long a request may take to arrive'),
-  idleTimeoutMs: timeout('idleTimeoutMs', 'idle-timeout', 'how long a connection may be silent'),
+  ...inGroup('Limits', {
+    bodyLimitBytes: limit(
+      'bodyLimitBytes',
+      'body-limit',
+      'BYTES',
+      'largest request body, before and after decompression',
+      wholeNumber(1_024, 2 ** 30),
+    ),
+    maxConnections: limit(
+      'maxConnections',
+      'max-connections',
+      'N',
+      'connections at one time, in each reader; fewer if file descriptors are limited',
+      wholeNumber(1, 1_000_000),
+    ),
+    maxRequestsInFlight: limit(
+      'maxRequestsInFlight',
+      'max-requests-in-flight',
+      'N',
+      'requests with a body at one time, in each reader; more are answered 503',
+      wholeNumber(1, 1_000_000),
+    ),
+    maxUploads: limit(
+      'maxUploads',
+      'max-uploads',
+      'N',
+      'bodies that arrive at one time, in each reader; above the limit the oldest is answered 503',
+      wholeNumber(1, 1_000_000),
+    ),
+    maxUploadBytes: limit(
+      'maxUploadBytes',
+      'max-upload-bytes',
+      'BYTES',
+      'bytes of bodies held at one time, in each reader, at least twice the largest body; above the limit the largest is answered 503',
+      wholeNumber(1_024, 2 ** 40),
+    ),
+    maxAnswerBytes: limit(
+      'maxAnswerBytes',
+      'max-answer-bytes',
+      'BYTES',
+      'bytes of answers being built or not read yet, in each reader; above the limit an answer that the client does not read is dropped',
+      wholeNumber(1_024, 2 ** 40),
+    ),
+    requestTimeoutMs: timeout('requestTimeoutMs', 'request-timeout', 'how long a request may take to arrive'),
+    idleTimeoutMs: timeout('idleTimeoutMs', 'idle-timeout', 'how long a connection may be silent'),
+  }),
+  ...inGroup('Forwarding', {
+    maxForwards: limit(
+      'maxForwards',
+      'max-forwards',
+      'N',
+      'requests in progress at the nodes of --forward at one time, in each reader; further requests wait',
+      wholeNumber(1, 100_000),
+    ),
+    maxForwardQueue: limit(
+      'maxForwardQueue',
+      'max-forward-queue',
+      'N',
+      'requests that wait to be forwarded, in each reader; more are answered 503',
+      wholeNumber(0, 100_000),
+    ),
+    forwardBodyLimitBytes: limit(
+      'forwardBodyLimitBytes',
+      'forward-body-limit',
+      'BYTES',
+      'largest body of a request that is forwarded',
+      wholeNumber(1_024, 2 ** 30),
+    ),
+    forwardAnswerLimitBytes: limit(
+      'forwardAnswerLimitBytes',
+      'forward-answer-limit',
+      'BYTES',
+      'largest answer to a forwarded request',
+      wholeNumber(1_024, 2 ** 40),
+    ),
+    forwardTimeoutMs: timeout(
+      'forwardTimeoutMs',
+      'forward-timeout',
+      'how long a forwarded request may take, to the last byte of its answer',
+    ),
+  }),
 } as const satisfies Partial<Record<LimitName, DefaultedOption<number>>>
 
 /** Limits of the service that settings change. */
-export type LimitsOfSettings = Readonly<Record<keyof typeof limitSettings | keyof typeof timeoutSettings, number>>
+export type LimitsOfSettings = Readonly<Record<keyof typeof limitSettings, number>>
 
 /** The limits that a command was given, and the default ones for the others. */
 export function limitsOfSettings(get: (setting: DefaultedOption<number>) => number): LimitsOfSettings {
-  const settings = Object.entries({ ...limitSettings, ...timeoutSettings })
+  const settings = Object.entries(limitSettings)
   return Object.fromEntries(settings.map(([name, setting]) => [name, get(setting)])) as LimitsOfSettings
 }

@@ -25,8 +25,9 @@ describe('findNetwork', () => {
 
   it('says what is wrong with a name or a file, and which names there are', () => {
     expect(() => findNetwork('moonnet')).toThrow(
-      /"moonnet" is not one of mainnet, testnet, devnet and not a file .*ENOENT/,
+      /"moonnet" is not one of mainnet, testnet, devnet .*did you mean mainnet\?/,
     )
+    expect(() => findNetwork('the-moon')).toThrow(/"the-moon" is not one of .* and not a file .*ENOENT/)
     expect(() => findNetwork(fileOf('{'))).toThrow(/a file that describes a network: .*JSON/)
     expect(() => findNetwork(fileOf('{"name":"x","chainId":900}'))).toThrow(/"chainId" is not a whole number/)
   })

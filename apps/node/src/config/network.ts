@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { nearestName } from '@ledger-state/core'
 import { KNOWN_NETWORKS, type Network, parseNetwork } from '@ledger-state/feed'
 import { unreadableNetwork } from '../errors.js'
 
@@ -14,7 +15,8 @@ export function findNetwork(nameOrFile: string): Network {
   try {
     text = readFileSync(nameOrFile, 'utf8')
   } catch (cause) {
-    throw unreadableNetwork(nameOrFile, names, cause)
+    const nearest = nearestName(nameOrFile, names)
+    throw unreadableNetwork(nameOrFile, names, nearest === undefined ? cause : `did you mean ${nearest}?`)
   }
   try {
     return parseNetwork(JSON.parse(text))

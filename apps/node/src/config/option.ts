@@ -1,9 +1,27 @@
-import { isLedgerStateError, parseU64 } from '@ledger-state/core'
+import { clip, isLedgerStateError } from '@ledger-state/core'
 import { usageError } from '../errors.js'
+
+/** Headings of options in help texts, in their order. */
+export const OPTION_GROUPS = [
+  'Store',
+  'Source',
+  'Slice',
+  'Trust',
+  'Following and replicas',
+  'Service',
+  'Views',
+  'Forwarding',
+  'Limits',
+  'Log',
+] as const
+
+export type OptionGroup = (typeof OPTION_GROUPS)[number]
 
 /** A named input of a command. */
 export interface Option<T> {
   readonly name: string
+  /** Heading in help texts. Options without it, most of them of one command, come first. */
+  readonly group?: OptionGroup | undefined
   /** Name of the value in help texts. An option without it is a switch. */
   readonly value?: string | undefined
   readonly description: string
@@ -58,6 +76,11 @@ export function atOnce<O extends Option<unknown>>(option: O): O & { readonly app
   return { ...option, appliesAtOnce: true }
 }
 
+/** Puts options below a heading of help texts. */
+export function inGroup<T extends Readonly<Record<string, Option<unknown>>>>(group: OptionGroup, options: T): T {
+  return Object.fromEntries(Object.entries(options).map(([key, option]) => [key, { ...option, group }])) as T
+}
+
 /** A switch: `--NAME` on the command line; `--no-NAME` switches it off if it is on by default. */
 export function switchOption(name: string, description: string, on = false): DefaultedOption<boolean> {
   return { name, description, fallback: String(on), parse: parseSwitch }
@@ -77,12 +100,22 @@ export function oneOf<T extends string>(...words: readonly T[]): (text: string) 
   }
 }
 
+const MOST_U64 = 2n ** 64n - 1n
+
+/** Parses a version, or another whole number of 64 bits. @throws `usage` */
+export function parseWhole(text: string): bigint {
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) > MOST_U64) {
+    throw usageError(`${JSON.stringify(clip(text))} is not a whole number from 0 to ${MOST_U64}`)
+  }
+  return BigInt(text)
+}
+
 /** Returns a parser for whole numbers from `least` to `most`. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
-    const number = parseU64(text)
+    const number = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n
     if (number < BigInt(least) || number > BigInt(most)) {
-      throw usageError(`expected a number from ${least} to ${most}, got ${number}`)
+      throw usageError(`expected a whole number from ${least} to ${most}, got ${JSON.stringify(clip(text))}`)
     }
     return Number(number)
   }

@@ -1,20 +1,22 @@
 import { availableParallelism } from 'node:os'
-import { parseAddress, parseU64 } from '@ledger-state/core'
+import { parseAddress } from '@ledger-state/core'
 import { toRemoteUrl } from '@ledger-state/feed/remote-url'
 import { DEFAULT_LIMITS } from '@ledger-state/http/limits'
 import { parseTypePattern } from '@ledger-state/slices'
 import { usageError } from '../errors.js'
 import { parseFollowHeaders } from './follow-headers.js'
 import { forwardRule } from './forward-settings.js'
-import { limitSettings, timeoutSettings } from './limit-settings.js'
+import { limitSettings } from './limit-settings.js'
 import { findNetwork } from './network.js'
 import {
   atOnce,
   defaultedOption,
+  inGroup,
   listOption,
   type Option,
   oneOf,
   option,
+  parseWhole,
   switchOption,
   textOption,
   wholeNumber,
@@ -38,13 +40,13 @@ function parseListenAddress(text: string): ListenAddress {
 
 function matching(pattern: RegExp, what: string): (text: string) => string {
   return (text) => {
-    if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is not a ${what}`)
+    if (!pattern.test(text)) throw usageError(`${JSON.stringify(text)} is not ${what}`)
     return text
   }
 }
 
 function parseWindow(text: string): bigint {
-  const versions = parseU64(text)
+  const versions = parseWhole(text)
   if (versions === 0n) throw usageError('a window holds at least 1 version')
   return versions
 }
@@ -66,7 +68,7 @@ function remoteUrl(pattern: RegExp, what: string): (text: string) => string {
 }
 
 const parseHeaderWord = (text: string): string =>
-  matching(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'word of letters, digits and hyphens')(text.toLowerCase())
+  matching(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'a word of letters, digits and hyphens')(text.toLowerCase())
 
 /** Parses the URL of a store. Errors do not quote it, because it may have a password. */
 function parseStoreUrl(text: string): string {
@@ -117,283 +119,308 @@ function splitTypes(text: string): readonly string[] {
  * names all read this list.
  */
 export const settings = {
-  dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
-  store: {
-    name: 'store',
-    value: 'URL',
-    description: 'store on PostgreSQL instead of --data-dir: postgres://USER@HOST/DATABASE; never logged or printed',
-    isSecret: true,
-    parse: parseStoreUrl,
-  } satisfies Option<string>,
-  storeReplicas: {
-    name: 'store-replicas',
-    value: 'URLS',
-    description: 'streaming replicas of --store for reads, separated by spaces; never logged or printed',
-    isSecret: true,
-    parse: (text) => text.trim().split(/\s+/).map(parseStoreUrl),
-  } satisfies Option<readonly string[]>,
-  from: textOption(
-    'from',
-    'SOURCE',
-    'source that start ingests into an empty store (default: the demonstration ledger)',
-  ),
-  since: option(
-    'since',
-    'VERSION|TIME',
-    'ingest a backup from its newest state at or before a version, a date (2026-10-01) or a time ago (30d)',
-    (text) => parseWindowBound(text),
-  ),
-  fromNode: option(
-    'from-node',
-    'URL',
-    'use the backup that another node serves with --serve-backup instead of the network backups: its --serve-feed address',
-    remoteUrl(/^https?:\/\/[^?#]+$/, 'URL of a node, such as http://node-a:8090'),
-  ),
-  checkDisk: switchOption(
-    'check-disk',
-    'with --since, refuse to begin if the forecast exceeds the free disk space',
-    true,
-  ),
-  create: switchOption('create', 'create an empty store if there is none'),
-  listen: defaultedOption(
-    'listen',
-    'HOST:PORT',
-    'address to serve on; port 0 picks a free port',
-    '127.0.0.1:8080',
-    parseListenAddress,
-  ),
-  adminListen: defaultedOption(
-    'admin-listen',
-    'HOST:PORT',
-    'address of metrics and probes, or "off"; do not expose it to the public',
-    '127.0.0.1:9180',
-    (text) => (text === 'off' ? undefined : parseListenAddress(text)),
-  ),
-  readers: defaultedOption(
-    'readers',
-    'N',
-    'processes that answer requests; by default one less than the number of cores',
-    String(defaultReaders()),
-    wholeNumber(LEAST_READERS, MOST_READERS),
-  ),
-  headerWord: defaultedOption(
-    'header-word',
-    'WORD',
-    'word in the chain-state headers x-WORD-…',
-    'svc',
-    parseHeaderWord,
-  ),
-  compatibleHeaders: switchOption(
-    'compatible-headers',
-    'also send the chain-state headers and the cursor as x-aptos-…, which published clients read',
-    true,
-  ),
-  retain: atOnce(
-    option('retain', 'N', 'keep a window of N versions, rounded up to whole blocks; prune older versions', parseWindow),
-  ),
-  leastGasEstimate: defaultedOption(
-    'least-gas-estimate',
-    'PRICE',
-    'lowest gas unit price that estimate_gas_price answers, even if the ledger allows a lower price',
-    '0',
-    wholeNumber(0, Number.MAX_SAFE_INTEGER),
-  ),
-  archivalEndpoint: option(
-    'archival-endpoint',
-    'URL',
-    'URL of a service, ending in /v1, that answers for versions pruned here; errors name it',
-    remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1'),
-  ),
-  forward: listOption(
-    'forward',
-    '[KIND=]URL',
-    'URL of a fullnode, ending in /v1, for requests that this node does not answer: gas prices, submission, simulation, transactions, events, blocks with transactions; KIND names one of gas, submit, simulate, transactions, events, blocks, state',
-    forwardRule(remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'absolute URL that ends in /v1')),
-  ),
-  forwardPruned: switchOption('forward-pruned', 'also forward reads of state at versions that are pruned here'),
-  forwardHeader: {
-    name: 'forward-header',
-    value: 'HEADER',
-    description:
-      'header of each request to the nodes of --forward: NAME: VALUE, or @FILE with one per line; never logged or printed',
-    isSecret: true,
-    parse: parseFollowHeaders,
-  } satisfies Option<Readonly<Record<string, string>>>,
-  follow: atOnce(
-    option(
-      'follow',
-      'URL',
-      'ingest the next versions from a node (…/v1), or from the feed of another Ledger State node, in a separate process',
-      remoteUrl(/^https?:\/\/./, 'URL of a node, such as https://node.example/v1'),
+  ...inGroup('Store', {
+    dataDir: textOption('data-dir', 'DIR', 'folder of the store'),
+    store: {
+      name: 'store',
+      value: 'URL',
+      description: 'store on PostgreSQL instead of --data-dir: postgres://USER@HOST/DATABASE; never logged or printed',
+      isSecret: true,
+      parse: parseStoreUrl,
+    } satisfies Option<string>,
+    storeReplicas: {
+      name: 'store-replicas',
+      value: 'URLS',
+      description: 'streaming replicas of --store for reads, separated by spaces; never logged or printed',
+      isSecret: true,
+      parse: (text) => text.trim().split(/\s+/).map(parseStoreUrl),
+    } satisfies Option<readonly string[]>,
+    create: switchOption('create', 'create an empty store if there is none'),
+    retain: atOnce(
+      option(
+        'retain',
+        'N',
+        'keep a window of N versions, rounded up to whole blocks; prune older versions',
+        parseWindow,
+      ),
     ),
-  ),
-  replicaOf: atOnce(
-    option(
-      'replica-of',
-      'URL',
-      'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
-      remoteUrl(/^https?:\/\/./, 'URL of a feed, such as http://node-a:8090'),
+    keepTransactions: defaultedOption(
+      'keep-transactions',
+      'whole|summary|none',
+      'what to keep of transactions: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
+      'none',
+      oneOf('whole', 'summary', 'none'),
     ),
-  ),
-  serveFeed: option(
-    'serve-feed',
-    'HOST:PORT',
-    'address that serves the whole store to replicas; do not expose it to the public',
-    parseListenAddress,
-  ),
-  backupInterval: defaultedOption(
-    'backup-interval',
-    'SECONDS',
-    'how often a node that was started with --network and --since checks the backup for new signatures',
-    '3600',
-    seconds(1),
-  ),
-  serveBackup: textOption(
-    'serve-backup',
-    'DIR',
-    'serve the backup in a folder, such as the --keep-chunks folder, below /backup of the --serve-feed address',
-  ),
-  keepChunks: textOption(
-    'keep-chunks',
-    'DIR',
-    'keep the fetched part of a backup as a backup in a folder; other nodes can ingest it',
-  ),
-  followHeader: {
-    name: 'follow-header',
-    value: 'HEADER',
-    description:
-      'header of each request to a node or a bucket: NAME: VALUE, or @FILE with one per line; never logged or printed',
-    isSecret: true,
-    appliesAtOnce: true,
-    parse: parseFollowHeaders,
-  } satisfies Option<Readonly<Record<string, string>>>,
-  maxLag: atOnce(
-    option(
-      'max-lag',
+    holdings: defaultedOption(
+      'holdings',
+      'on|off',
+      'index who holds what, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
+      'on',
+      oneOf('on', 'off'),
+    ),
+  }),
+  ...inGroup('Source', {
+    from: textOption(
+      'from',
+      'SOURCE',
+      'source that start ingests into an empty store (default: the demonstration ledger)',
+    ),
+    network: atOnce(
+      option(
+        'network',
+        'NAME|FILE',
+        'network of the source: its chain id, hash salt and waypoints (see ledger-state networks; by default found by chain id)',
+        findNetwork,
+      ),
+    ),
+    since: option(
+      'since',
+      'VERSION|TIME',
+      'ingest a backup from its newest state at or before a version, a date (2026-10-01) or a time ago (30d)',
+      (text) => parseWindowBound(text),
+    ),
+    fromNode: option(
+      'from-node',
+      'URL',
+      'use the backup that another node serves with --serve-backup instead of the network backups: its --serve-feed address',
+      remoteUrl(/^https?:\/\/[^?#]+$/, 'the URL of a node, such as http://node-a:8090'),
+    ),
+    backupInterval: defaultedOption(
+      'backup-interval',
       'SECONDS',
-      'answer /-/ready with 503 while the newest block is older than this (default: no limit)',
-      (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+      'how often a node that was started with --network and --since checks the backup for new signatures',
+      '3600',
+      seconds(1),
     ),
-  ),
-  network: atOnce(
-    option(
-      'network',
-      'NAME|FILE',
-      'network of the source: its chain id, hash salt and waypoints (see ledger-state networks; by default found by chain id)',
-      findNetwork,
+    keepChunks: textOption(
+      'keep-chunks',
+      'DIR',
+      'keep the fetched part of a backup as a backup in a folder; other nodes can ingest it',
     ),
-  ),
-  hashSalt: atOnce(
-    textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may use another)'),
-  ),
-  verify: atOnce(
-    switchOption('verify', 'verify hashes and proofs; without this a source is trusted and read faster', true),
-  ),
-  waypoints: listOption(
-    'waypoint',
-    'V:HASH',
-    'trusted waypoint of the ledger: its validators must have signed the source (known for mainnet, testnet and devnet)',
-    matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH with 64 hex digits'),
-  ),
-  unsigned: switchOption('unsigned', 'ingest a source without verifying the signatures of validators'),
-  only: textOption(
-    'only',
-    'FILE',
-    'keep only a slice of the ledger: a file with an address, "table" and a handle, or a type on each line (docs/slices.md)',
-  ),
-  onlyAccount: listOption(
-    'only-account',
-    'ADDRESS',
-    'keep this account in a slice, with everything that belongs to it',
-    addressText,
-  ),
-  onlyTable: listOption('only-table', 'HANDLE', 'keep the items of this table in a slice', addressText),
-  onlyType: {
-    name: 'only-type',
-    value: 'TYPE',
-    description: 'keep resources of this type in a slice, at any address: 0x1::module::Name, 0x1::module::* or 0x1::*',
-    isList: true,
-    parse: splitTypes,
-  } satisfies Option<readonly string[]>,
-  checkStateRoot: switchOption(
-    'check-state-root',
-    'after a state snapshot, compare the root of the stored state with the state root of the ledger',
-    true,
-  ),
-  keepTransactions: defaultedOption(
-    'keep-transactions',
-    'whole|summary|none',
-    'what to keep of transactions: everything, with events; hash, success, sender and entry function of those that write; or nothing; a store that has them continues by itself',
-    'none',
-    oneOf('whole', 'summary', 'none'),
-  ),
-  holdings: defaultedOption(
-    'holdings',
-    'on|off',
-    'index who holds what, for balances, holders, tokens and activities; a store that has versions without the index does not begin it (ledger-state index builds it)',
-    'on',
-    oneOf('on', 'off'),
-  ),
-  checkpointTrees: defaultedOption(
-    'checkpoint-trees',
-    'N|auto',
-    'number of signed checkpoints to keep a tree of, for proofs; auto: the newest one, if its tree needs less than a tenth of the disk',
-    'auto',
-    (text) => (text === 'auto' ? text : wholeNumber(0, 100)(text)),
-  ),
-  treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default the folder of the store'),
-  assumeEmptyBase: switchOption(
-    'assume-empty-base',
-    'let an empty store begin at a version above 0 and treat everything written before as absent',
-  ),
-  chainId: option('chain-id', 'N', 'chain id, for a source that does not contain it', wholeNumber(0, 255)),
-  json: switchOption('json', 'answer in JSON', true),
-  bcs: switchOption('bcs', 'answer in BCS', true),
-  explorer: switchOption('explorer', 'serve a web page at / that shows the ledger', true),
+    checkDisk: switchOption(
+      'check-disk',
+      'refuse to begin with --since if the forecast exceeds the free disk space',
+      true,
+    ),
+    followHeader: {
+      name: 'follow-header',
+      value: 'HEADER',
+      description:
+        'header of each request to a node or a bucket: NAME: VALUE, or @FILE with one per line; never logged or printed',
+      isSecret: true,
+      appliesAtOnce: true,
+      parse: parseFollowHeaders,
+    } satisfies Option<Readonly<Record<string, string>>>,
+    chainId: option('chain-id', 'N', 'chain id, for a source that does not contain it', wholeNumber(0, 255)),
+    assumeEmptyBase: switchOption(
+      'assume-empty-base',
+      'let an empty store begin at a version above 0 and treat everything written before as absent',
+    ),
+  }),
+  ...inGroup('Slice', {
+    only: textOption(
+      'only',
+      'FILE',
+      'keep only a slice of the ledger: a file with an address, "table" and a handle, or a type on each line (docs/slices.md)',
+    ),
+    onlyAccount: listOption(
+      'only-account',
+      'ADDRESS',
+      'keep this account in a slice, with everything that belongs to it',
+      addressText,
+    ),
+    onlyTable: listOption('only-table', 'HANDLE', 'keep the items of this table in a slice', addressText),
+    onlyType: {
+      name: 'only-type',
+      value: 'TYPE',
+      description:
+        'keep resources of this type in a slice, at any address: 0x1::module::Name, 0x1::module::* or 0x1::*',
+      isList: true,
+      parse: splitTypes,
+    } satisfies Option<readonly string[]>,
+  }),
+  ...inGroup('Trust', {
+    waypoints: listOption(
+      'waypoint',
+      'V:HASH',
+      'trusted waypoint of the ledger: its validators must have signed the source (known for mainnet, testnet and devnet)',
+      matching(/^\d+:[0-9a-f]{64}$/, 'VERSION:HASH, with a hash of 64 hex digits'),
+    ),
+    unsigned: switchOption('unsigned', 'ingest a source without verifying the signatures of validators'),
+    requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
+    hashSalt: atOnce(
+      textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may use another)'),
+    ),
+    verify: atOnce(
+      switchOption('verify', 'verify hashes and proofs, which takes longer than trusting the source', true),
+    ),
+    checkStateRoot: switchOption(
+      'check-state-root',
+      'compare the root of the stored state with the state root of the ledger after a state snapshot',
+      true,
+    ),
+    checkpointTrees: defaultedOption(
+      'checkpoint-trees',
+      'N|auto',
+      'number of signed checkpoints to keep a tree of, for proofs; auto: the newest one, if its tree needs less than a tenth of the disk',
+      'auto',
+      (text) => (text === 'auto' ? text : wholeNumber(0, 100)(text)),
+    ),
+    treeDir: textOption('tree-dir', 'DIR', 'folder of these trees; by default the folder of the store'),
+  }),
+  ...inGroup('Following and replicas', {
+    follow: atOnce(
+      option(
+        'follow',
+        'URL',
+        'ingest the next versions from a node (…/v1), or from the feed of another Ledger State node, in a separate process',
+        remoteUrl(/^https?:\/\/./, 'the URL of a node, such as https://node.example/v1'),
+      ),
+    ),
+    replicaOf: atOnce(
+      option(
+        'replica-of',
+        'URL',
+        'be a replica of another node: its --serve-feed address. An empty folder begins with a snapshot of its store',
+        remoteUrl(/^https?:\/\/./, 'the URL of a feed, such as http://node-a:8090'),
+      ),
+    ),
+    serveFeed: option(
+      'serve-feed',
+      'HOST:PORT',
+      'address that serves the whole store to replicas; do not expose it to the public',
+      parseListenAddress,
+    ),
+    serveBackup: textOption(
+      'serve-backup',
+      'DIR',
+      'serve the backup in a folder, such as the --keep-chunks folder, below /backup of the --serve-feed address',
+    ),
+    maxLag: atOnce(
+      option(
+        'max-lag',
+        'SECONDS',
+        'answer /-/ready with 503 while the newest block is older than this (default: no limit)',
+        (text) => wholeNumber(1, 2 ** 32)(text) * 1_000,
+      ),
+    ),
+  }),
+  ...inGroup('Service', {
+    listen: defaultedOption(
+      'listen',
+      'HOST:PORT',
+      'address to serve on; port 0 picks a free port',
+      '127.0.0.1:8080',
+      parseListenAddress,
+    ),
+    adminListen: defaultedOption(
+      'admin-listen',
+      'HOST:PORT',
+      'address of metrics and probes, or "off"; do not expose it to the public',
+      '127.0.0.1:9180',
+      (text) => (text === 'off' ? undefined : parseListenAddress(text)),
+    ),
+    readers: defaultedOption(
+      'readers',
+      'N',
+      'processes that answer requests; by default one less than the number of cores',
+      String(defaultReaders()),
+      wholeNumber(LEAST_READERS, MOST_READERS),
+    ),
+    explorer: switchOption('explorer', 'serve a web page at / that shows the ledger', true),
+    json: switchOption('json', 'answer in JSON', true),
+    bcs: switchOption('bcs', 'answer in BCS', true),
+    headerWord: defaultedOption(
+      'header-word',
+      'WORD',
+      'word in the chain-state headers x-WORD-…',
+      'svc',
+      parseHeaderWord,
+    ),
+    compatibleHeaders: switchOption(
+      'compatible-headers',
+      'send the chain-state headers and the cursor also as x-aptos-…, which published clients read',
+      true,
+    ),
+    leastGasEstimate: defaultedOption(
+      'least-gas-estimate',
+      'PRICE',
+      'lowest gas unit price that estimate_gas_price answers, even if the ledger allows a lower price',
+      '0',
+      wholeNumber(0, Number.MAX_SAFE_INTEGER),
+    ),
+    archivalEndpoint: option(
+      'archival-endpoint',
+      'URL',
+      'URL of a service, ending in /v1, that answers for versions pruned here; errors name it',
+      remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'an absolute URL that ends in /v1'),
+    ),
+  }),
+  ...inGroup('Views', {
+    views: switchOption('views', 'run view functions', true),
+    viewFilter: option(
+      'view-filter',
+      'FILTER',
+      'allow:NAME[,NAME…] runs only the named view functions, block:… all except these; a name is an address, a module or a function',
+      parseViewFilter,
+    ),
+    viewBudget: option(
+      'view-budget',
+      'NAME=NUMBER[,…]',
+      'budget of the views of one request: instructions, bytes, reads, readBytes, modules, moduleBytes',
+      parseViewBudget,
+    ),
+  }),
+  ...inGroup('Forwarding', {
+    forward: listOption(
+      'forward',
+      '[KIND=]URL',
+      'URL of a fullnode, ending in /v1, for requests that this node does not answer: gas prices, submission, simulation, transactions, events, blocks with transactions; KIND names one of gas, submit, simulate, transactions, events, blocks, state',
+      forwardRule(remoteUrl(/^https?:\/\/[^/?#]+(\/[^?#]*)?\/v1$/, 'an absolute URL that ends in /v1')),
+    ),
+    forwardPruned: switchOption('forward-pruned', 'also forward reads of state at versions that are pruned here'),
+    forwardHeader: {
+      name: 'forward-header',
+      value: 'HEADER',
+      description:
+        'header of each request to the nodes of --forward: NAME: VALUE, or @FILE with one per line; never logged or printed',
+      isSecret: true,
+      parse: parseFollowHeaders,
+    } satisfies Option<Readonly<Record<string, string>>>,
+  }),
   ...limitSettings,
-  requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
-  views: switchOption('views', 'run view functions', true),
-  viewFilter: option(
-    'view-filter',
-    'FILTER',
-    'allow:NAME[,NAME…] runs only the named view functions, block:… all except these; a name is an address, a module or a function',
-    parseViewFilter,
-  ),
-  viewBudget: option(
-    'view-budget',
-    'NAME=NUMBER[,…]',
-    'budget of the views of one request: instructions, bytes, reads, readBytes, modules, moduleBytes',
-    parseViewBudget,
-  ),
-  ...timeoutSettings,
-  drainDelay: defaultedOption(
-    'drain-delay',
-    'SECONDS',
-    'how long a stopping node still serves while /-/ready answers 503',
-    '0',
-    seconds(0),
-  ),
-  stopTimeout: defaultedOption(
-    'stop-timeout',
-    'SECONDS',
-    'how long requests may take to end when the node stops',
-    secondsText(DEFAULT_LIMITS.drainTimeoutMs),
-    seconds(0),
-  ),
-  logLevel: defaultedOption(
-    'log-level',
-    'LEVEL',
-    'trace, debug (with a line for each request), info, warn, error or silent',
-    'info',
-    oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
-  ),
-  logFormat: defaultedOption(
-    'log-format',
-    'FORMAT',
-    'json (a line each), text, or auto: text on a terminal',
-    'auto',
-    oneOf('json', 'text', 'auto'),
-  ),
+  ...inGroup('Limits', {
+    drainDelay: defaultedOption(
+      'drain-delay',
+      'SECONDS',
+      'how long a stopping node still serves while /-/ready answers 503',
+      '0',
+      seconds(0),
+    ),
+    stopTimeout: defaultedOption(
+      'stop-timeout',
+      'SECONDS',
+      'how long requests may take to end when the node stops',
+      secondsText(DEFAULT_LIMITS.drainTimeoutMs),
+      seconds(0),
+    ),
+  }),
+  ...inGroup('Log', {
+    logLevel: defaultedOption(
+      'log-level',
+      'LEVEL',
+      'trace, debug (with a line for each request), info, warn, error or silent',
+      'info',
+      oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+    ),
+    logFormat: defaultedOption(
+      'log-format',
+      'FORMAT',
+      'json (a line each), text, or auto: text on a terminal',
+      'auto',
+      oneOf('json', 'text', 'auto'),
+    ),
+  }),
 } satisfies Record<string, Option<unknown>>
 
 /** Option that names the JSON file, which cannot be a member of that file. */
@@ -458,7 +485,6 @@ export const nodeOptions = [
   settings.views,
   settings.viewFilter,
   settings.viewBudget,
-  ...Object.values(timeoutSettings),
   settings.drainDelay,
   settings.stopTimeout,
   settings.logLevel,

@@ -1,6 +1,6 @@
-import { parseU64 } from '@ledger-state/core'
 import type { WindowBound } from '@ledger-state/feed'
 import { usageError } from '../errors.js'
+import { parseWhole } from './option.js'
 
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800 }
 
@@ -17,7 +17,7 @@ export interface NamedBound {
  */
 export function parseWindowBound(text: string, now: number = Date.now()): NamedBound {
   const words = text.trim()
-  if (/^\d+$/.test(words)) return { bound: { version: parseU64(words) }, words }
+  if (/^\d+$/.test(words)) return { bound: { version: parseWhole(words) }, words }
   const [, amount, unit] = /^(\d{1,6})([mhdw])$/.exec(words) ?? []
   if (unit !== undefined) return { bound: toBound(now - Number(amount) * SECONDS[unit]! * 1_000), words }
   const [date, clock, zone] = [
