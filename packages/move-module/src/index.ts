@@ -62,7 +62,7 @@ export {
   type Visibility,
 } from './module-definition.js'
 export { moduleHeapSize } from './module-heap-size.js'
-export { type OpcodeName, opcodeNameOf } from './opcodes.js'
+export { byOpcode, OPCODES, type OpcodeName } from './opcodes.js'
 export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface, readScript } from './read-module.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

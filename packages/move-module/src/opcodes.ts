@@ -139,10 +139,15 @@ export const OPCODES = {
 export type OpcodeName = keyof typeof OPCODES
 
 const NAMES: readonly (OpcodeName | undefined)[] = (() => {
-  const names: OpcodeName[] = []
+  const names = new Array<OpcodeName | undefined>(256).fill(undefined)
   for (const [name, { code }] of Object.entries(OPCODES)) names[code] = name as OpcodeName
   return names
 })()
+
+/** A table of all instructions by their bytes, made from a table by their names: a dispatch costs one look-up. */
+export function byOpcode<T>(byName: Readonly<Record<OpcodeName, T>>): readonly (T | undefined)[] {
+  return NAMES.map((name) => name && byName[name])
+}
 
 /** Name of the instruction of a byte; undefined if no version has one. */
 export function opcodeNameOf(code: number): OpcodeName | undefined {

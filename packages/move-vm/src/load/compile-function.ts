@@ -1,4 +1,5 @@
 import {
+  byOpcode,
   type CodedFunction,
   type Constant,
   type FieldDefinition,
@@ -6,8 +7,7 @@ import {
   type FunctionHandle,
   type Instantiation,
   type ModuleCode,
-  type OpcodeName,
-  opcodeNameOf,
+  OPCODES,
   type SignatureToken,
   type StructDefinition,
 } from '@ledger-state/move-module'
@@ -21,14 +21,10 @@ import { OP } from './opcode.js'
 import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_BYTES } from './open-type.js'
 import { type ConstantReading, readConstant } from './read-constant.js'
 
-const BRANCHES: ReadonlySet<OpcodeName | undefined> = new Set(['br_true', 'br_false', 'branch'])
+const { br_true, br_false, branch, ret, abort, abort_msg } = OPCODES
+const BRANCHES: ReadonlySet<number> = new Set([br_true, br_false, branch].map(({ code }) => code))
 /** Instructions other than branches that end a basic block. */
-const ENDS: ReadonlySet<OpcodeName | undefined> = new Set(['ret', 'abort', 'abort_msg'])
-
-/** Whether an instruction names an instantiation instead of a definition. */
-function isGeneric(name: OpcodeName): boolean {
-  return name.endsWith('_generic')
-}
+const ENDS: ReadonlySet<number> = new Set([ret, abort, abort_msg].map(({ code }) => code))
 
 /** Operand of an instruction that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
@@ -116,6 +112,114 @@ const INSTRUCTION_WORK = 2
 const MAX_STACK = 16_384
 
 class FunctionCompiler implements Compilation {
+  /** Compiles one instruction. Returns whether the next one is reached from it. */
+  static readonly #INSTRUCTIONS = byOpcode<(c: FunctionCompiler) => boolean>({
+    pop: (c) => c.#discard(),
+    ret: (c) => c.#return(),
+    br_true: (c) => c.#branchIf(OP.branchTrue),
+    br_false: (c) => c.#branchIf(OP.branchFalse),
+    branch: (c) => c.#branch(),
+    ld_u64: (c) => c.#loadNumber('u64'),
+    ld_u8: (c) => c.#loadNumber('u8'),
+    ld_u128: (c) => c.#loadNumber('u128'),
+    ld_u16: (c) => c.#loadNumber('u16'),
+    ld_u32: (c) => c.#loadNumber('u32'),
+    ld_u256: (c) => c.#loadNumber('u256'),
+    ld_i8: (c) => c.#loadNumber('i8'),
+    ld_i16: (c) => c.#loadNumber('i16'),
+    ld_i32: (c) => c.#loadNumber('i32'),
+    ld_i64: (c) => c.#loadNumber('i64'),
+    ld_i128: (c) => c.#loadNumber('i128'),
+    ld_i256: (c) => c.#loadNumber('i256'),
+    ld_const: (c) => c.#loadConstant(),
+    ld_true: (c) => c.#loadBoolean(true),
+    ld_false: (c) => c.#loadBoolean(false),
+    copy_loc: (c) => c.#copyLocal(),
+    move_loc: (c) => c.#moveLocal(),
+    st_loc: (c) => c.#storeLocal(),
+    mut_borrow_loc: (c) => c.#borrowLocal(),
+    imm_borrow_loc: (c) => c.#borrowLocal(),
+    mut_borrow_field: (c) => c.#borrowField(false),
+    imm_borrow_field: (c) => c.#borrowField(false),
+    mut_borrow_field_generic: (c) => c.#borrowField(true),
+    imm_borrow_field_generic: (c) => c.#borrowField(true),
+    imm_borrow_variant_field: (c) => c.#borrowVariantField(false),
+    mut_borrow_variant_field: (c) => c.#borrowVariantField(false),
+    imm_borrow_variant_field_generic: (c) => c.#borrowVariantField(true),
+    mut_borrow_variant_field_generic: (c) => c.#borrowVariantField(true),
+    call: (c) => c.#call(false),
+    call_generic: (c) => c.#call(true),
+    pack: (c) => c.#packStruct(false),
+    pack_generic: (c) => c.#packStruct(true),
+    unpack: (c) => c.#unpack(false),
+    unpack_generic: (c) => c.#unpack(true),
+    pack_variant: (c) => c.#packVariant(false),
+    pack_variant_generic: (c) => c.#packVariant(true),
+    unpack_variant: (c) => c.#unpackVariant(false),
+    unpack_variant_generic: (c) => c.#unpackVariant(true),
+    test_variant: (c) => c.#testVariant(false),
+    test_variant_generic: (c) => c.#testVariant(true),
+    read_ref: (c) => c.#readReference(),
+    write_ref: (c) => c.#writeReference(),
+    freeze_ref: (c) => c.#freezeReference(),
+    add: (c) => c.#arithmetic(OP.add),
+    sub: (c) => c.#arithmetic(OP.sub),
+    mul: (c) => c.#arithmetic(OP.mul),
+    mod: (c) => c.#arithmetic(OP.mod),
+    div: (c) => c.#arithmetic(OP.div),
+    bit_or: (c) => c.#bits(OP.bitOr),
+    bit_and: (c) => c.#bits(OP.bitAnd),
+    xor: (c) => c.#bits(OP.xor),
+    shl: (c) => c.#shift(OP.shiftLeft),
+    shr: (c) => c.#shift(OP.shiftRight),
+    negate: (c) => c.#negate(),
+    cast_u8: (c) => c.#cast('u8'),
+    cast_u64: (c) => c.#cast('u64'),
+    cast_u128: (c) => c.#cast('u128'),
+    cast_u16: (c) => c.#cast('u16'),
+    cast_u32: (c) => c.#cast('u32'),
+    cast_u256: (c) => c.#cast('u256'),
+    cast_i8: (c) => c.#cast('i8'),
+    cast_i16: (c) => c.#cast('i16'),
+    cast_i32: (c) => c.#cast('i32'),
+    cast_i64: (c) => c.#cast('i64'),
+    cast_i128: (c) => c.#cast('i128'),
+    cast_i256: (c) => c.#cast('i256'),
+    or: (c) => c.#logic(OP.or),
+    and: (c) => c.#logic(OP.and),
+    not: (c) => c.#not(),
+    eq: (c) => c.#equality(true),
+    neq: (c) => c.#equality(false),
+    lt: (c) => c.#compare(OP.less),
+    gt: (c) => c.#compare(OP.greater),
+    le: (c) => c.#compare(OP.lessOrEqual),
+    ge: (c) => c.#compare(OP.greaterOrEqual),
+    abort: (c) => c.#abort(),
+    abort_msg: (c) => c.#abortWithText(),
+    nop: (c) => c.#nop(),
+    exists: (c) => c.#exists(false),
+    exists_generic: (c) => c.#exists(true),
+    mut_borrow_global: (c) => c.#borrowGlobal(false),
+    imm_borrow_global: (c) => c.#borrowGlobal(false),
+    mut_borrow_global_generic: (c) => c.#borrowGlobal(true),
+    imm_borrow_global_generic: (c) => c.#borrowGlobal(true),
+    move_from: (c) => c.#moveFrom(false),
+    move_from_generic: (c) => c.#moveFrom(true),
+    move_to: (c) => c.#moveTo(false),
+    move_to_generic: (c) => c.#moveTo(true),
+    vec_pack: (c) => c.#packVector(),
+    vec_len: (c) => c.#vectorLength(),
+    vec_imm_borrow: (c) => c.#borrowElement(),
+    vec_mut_borrow: (c) => c.#borrowElement(),
+    vec_push_back: (c) => c.#pushBack(),
+    vec_pop_back: (c) => c.#popBack(),
+    vec_unpack: (c) => c.#unpackVector(),
+    vec_swap: (c) => c.#swap(),
+    pack_closure: (c) => c.#packClosure(false),
+    pack_closure_generic: (c) => c.#packClosure(true),
+    call_closure: (c) => c.#callClosure(),
+  })
+
   readonly #module: ModuleParts
   readonly #definition: CodedFunction
   readonly #code: FunctionCode
@@ -275,14 +379,14 @@ class FunctionCompiler implements Compilation {
     const { opcodes, operands } = this.#code
     const starts = new Uint8Array(opcodes.length)
     for (let at = 0; at < opcodes.length; at++) {
-      const name = opcodeNameOf(opcodes[at]!)
-      const isBranch = BRANCHES.has(name)
+      const opcode = opcodes[at]!
+      const isBranch = BRANCHES.has(opcode)
       if (isBranch) {
         const target = operands[at]!
         if (target >= opcodes.length) throw malformedCode(`a branch to ${target}`)
         starts[target] = 1
       }
-      const ends = isBranch || ENDS.has(name)
+      const ends = isBranch || ENDS.has(opcode)
       if (ends && at + 1 < opcodes.length) starts[at + 1] = 1
     }
     return starts
@@ -444,374 +548,329 @@ class FunctionCompiler implements Compilation {
     return { entry: table[instantiation.of]!, typeArguments: this.#argumentsOf(instantiation) }
   }
 
-  /** Compiles one instruction. Returns whether the next one is reached from it. */
   #instruction(opcode: number): boolean {
-    const { types } = this.#module
-    const name = opcodeNameOf(opcode)
-    switch (name) {
-      case 'pop':
-        this.#pop()
-        this.#emit(OP.pop)
-        return true
-      case 'ret':
-        this.#popAll(this.#results)
-        this.#expectEmptyStack()
-        this.#emit(OP.ret)
-        return false
-      case 'br_true':
-      case 'br_false':
-        this.#popKind('bool')
-        this.#expectEmptyStack()
-        this.#emit(name === 'br_true' ? OP.branchTrue : OP.branchFalse, this.#code.operands[this.#at])
-        return true
-      case 'branch':
-        this.#expectEmptyStack()
-        this.#emit(OP.branch, this.#code.operands[this.#at])
-        return false
-      case 'ld_u64':
-        return this.#loadNumber('u64')
-      case 'ld_u8':
-        return this.#loadNumber('u8')
-      case 'ld_u128':
-        return this.#loadNumber('u128')
-      case 'ld_u16':
-        return this.#loadNumber('u16')
-      case 'ld_u32':
-        return this.#loadNumber('u32')
-      case 'ld_u256':
-        return this.#loadNumber('u256')
-      case 'ld_i8':
-        return this.#loadNumber('i8')
-      case 'ld_i16':
-        return this.#loadNumber('i16')
-      case 'ld_i32':
-        return this.#loadNumber('i32')
-      case 'ld_i64':
-        return this.#loadNumber('i64')
-      case 'ld_i128':
-        return this.#loadNumber('i128')
-      case 'ld_i256':
-        return this.#loadNumber('i256')
-      case 'ld_const': {
-        const constant = this.#entry(this.#module.code.constants)
-        const literal = this.#constant(this.#code.operands[this.#at]!, constant)
-        this.#emit(typeof this.#literals[literal] === 'object' ? OP.loadCopy : OP.load, literal)
-        this.#push(this.#typeOf(constant.type))
-        return true
-      }
-      case 'ld_true':
-      case 'ld_false':
-        this.#emit(OP.load, this.#literals.push(name === 'ld_true') - 1)
-        this.#pushKind('bool')
-        return true
-      case 'copy_loc': {
-        const local = this.#local()
-        const type = this.#locals[local]!
-        this.#emit(isPlain(type) || type.kind === 'reference' ? OP.copyPlain : OP.copyLocal, local)
-        this.#push(type)
-        return true
-      }
-      case 'move_loc': {
-        const local = this.#local()
-        this.#emit(OP.moveLocal, local)
-        this.#push(this.#locals[local]!)
-        return true
-      }
-      case 'st_loc': {
-        const local = this.#local()
-        this.#popOf(this.#locals[local]!)
-        this.#emit(OP.storeLocal, local)
-        return true
-      }
-      case 'mut_borrow_loc':
-      case 'imm_borrow_loc': {
-        const local = this.#local()
-        this.#pushReference(this.#locals[local]!)
-        this.#borrowsLocals = true
-        this.#emit(OP.borrowLocal, local)
-        return true
-      }
-      case 'mut_borrow_field':
-      case 'imm_borrow_field':
-      case 'mut_borrow_field_generic':
-      case 'imm_borrow_field_generic':
-        return this.#borrowField(isGeneric(name))
-      case 'imm_borrow_variant_field':
-      case 'mut_borrow_variant_field':
-      case 'imm_borrow_variant_field_generic':
-      case 'mut_borrow_variant_field_generic':
-        return this.#borrowVariantField(isGeneric(name))
-      case 'call':
-      case 'call_generic': {
-        const { functionHandles, functionInstantiations } = this.#module.code
-        const { entry, typeArguments } = this.#instantiated(isGeneric(name), functionHandles, functionInstantiations)
-        const { parameters, results } = this.#signature(entry, typeArguments)
-        this.#popAll(parameters)
-        for (const result of results) this.#push(result)
-        this.#emit(OP.call, this.#link({ kind: 'function', handle: entry, typeArguments }))
-        return true
-      }
-      case 'pack':
-      case 'pack_generic': {
-        const { definition, typeArguments } = this.#structOf(isGeneric(name))
-        if (definition.kind !== 'struct') throw this.#fault(`pack of ${definition.name}`)
-        return this.#pack(definition, 0, typeArguments)
-      }
-      case 'unpack':
-      case 'unpack_generic': {
-        const { definition, typeArguments } = this.#structOf(isGeneric(name))
-        if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
-        const fields = this.#fieldTypes(definition.fields, typeArguments)
-        this.#popOf(this.#structType(definition, typeArguments))
-        for (const field of fields) this.#push(field)
-        this.#emit(OP.unpack, fields.length)
-        return true
-      }
-      case 'pack_variant':
-      case 'pack_variant_generic': {
-        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
-        return this.#pack(definition, variant, typeArguments)
-      }
-      case 'unpack_variant':
-      case 'unpack_variant_generic': {
-        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
-        const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
-        this.#popOf(this.#structType(definition, typeArguments))
-        for (const field of fields) this.#push(field)
-        this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
-        return true
-      }
-      case 'test_variant':
-      case 'test_variant_generic': {
-        const { definition, variant, typeArguments } = this.#variantOf(isGeneric(name))
-        if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
-          throw this.#fault('an operand of another type')
-        }
-        this.#pushKind('bool')
-        this.#emit(OP.testVariant, variant)
-        return true
-      }
-      case 'read_ref': {
-        const to = this.#popReference()
-        this.#push(to)
-        this.#emit(isPlain(to) ? OP.readPlain : OP.readReference)
-        return true
-      }
-      case 'write_ref': {
-        const to = this.#popReference()
-        this.#popOf(to)
-        this.#emit(OP.writeReference)
-        return true
-      }
-      case 'freeze_ref':
-        this.#pushReference(this.#popReference())
-        this.#emit(OP.nop)
-        return true
-      case 'add':
-        this.#emit(OP.add, this.#binaryInteger())
-        return true
-      case 'sub':
-        this.#emit(OP.sub, this.#binaryInteger())
-        return true
-      case 'mul':
-        this.#emit(OP.mul, this.#binaryInteger())
-        return true
-      case 'mod':
-        this.#emit(OP.mod, this.#binaryInteger())
-        return true
-      case 'div':
-        this.#emit(OP.div, this.#binaryInteger())
-        return true
-      case 'bit_or':
-      case 'bit_and':
-      case 'xor': {
-        const type = this.#binaryInteger()
-        if (type >= FIRST_SIGNED) throw this.#fault('bits of a signed integer')
-        this.#emit(name === 'bit_or' ? OP.bitOr : name === 'bit_and' ? OP.bitAnd : OP.xor, type)
-        return true
-      }
-      case 'shl':
-      case 'shr': {
-        this.#popKind('u8')
-        const operand = this.#pop()
-        const type = integerTypeOf(operand.kind)
-        if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is not an unsigned integer')
-        this.#push(operand)
-        this.#emit(name === 'shl' ? OP.shiftLeft : OP.shiftRight, type)
-        return true
-      }
-      case 'negate': {
-        const operand = this.#pop()
-        const type = integerTypeOf(operand.kind)
-        if (type < FIRST_SIGNED) throw this.#fault('the negative of what is not a signed integer')
-        this.#push(operand)
-        this.#emit(OP.negate, type)
-        return true
-      }
-      case 'cast_u8':
-        return this.#cast('u8')
-      case 'cast_u64':
-        return this.#cast('u64')
-      case 'cast_u128':
-        return this.#cast('u128')
-      case 'cast_u16':
-        return this.#cast('u16')
-      case 'cast_u32':
-        return this.#cast('u32')
-      case 'cast_u256':
-        return this.#cast('u256')
-      case 'cast_i8':
-        return this.#cast('i8')
-      case 'cast_i16':
-        return this.#cast('i16')
-      case 'cast_i32':
-        return this.#cast('i32')
-      case 'cast_i64':
-        return this.#cast('i64')
-      case 'cast_i128':
-        return this.#cast('i128')
-      case 'cast_i256':
-        return this.#cast('i256')
-      case 'or':
-      case 'and':
-        this.#popKind('bool')
-        this.#popKind('bool')
-        this.#pushKind('bool')
-        this.#emit(name === 'or' ? OP.or : OP.and)
-        return true
-      case 'not':
-        this.#popKind('bool')
-        this.#pushKind('bool')
-        this.#emit(OP.not)
-        return true
-      case 'eq':
-      case 'neq': {
-        const right = this.#pop()
-        if (this.#pop().shape !== right.shape) throw this.#fault('operands of different types')
-        this.#pushKind('bool')
-        const isEqual = name === 'eq'
-        if (isPlain(right)) this.#emit(isEqual ? OP.equalPlain : OP.notEqualPlain)
-        else this.#emit(isEqual ? OP.equal : OP.notEqual)
-        return true
-      }
-      case 'lt':
-        return this.#compare(OP.less)
-      case 'gt':
-        return this.#compare(OP.greater)
-      case 'le':
-        return this.#compare(OP.lessOrEqual)
-      case 'ge':
-        return this.#compare(OP.greaterOrEqual)
-      case 'abort':
-        this.#popKind('u64')
-        this.#emit(OP.abort)
-        return false
-      case 'abort_msg':
-        this.#popOf(types.vector(types.plain('u8')))
-        this.#popKind('u64')
-        this.#emit(OP.abortWithText)
-        return false
-      case 'nop':
-        this.#emit(OP.nop)
-        return true
-      case 'exists':
-      case 'exists_generic': {
-        const { link } = this.#globalType(isGeneric(name))
-        this.#popKind('address')
-        this.#pushKind('bool')
-        this.#emit(OP.exists, link)
-        return true
-      }
-      case 'mut_borrow_global':
-      case 'imm_borrow_global':
-      case 'mut_borrow_global_generic':
-      case 'imm_borrow_global_generic': {
-        const { link, type } = this.#globalType(isGeneric(name))
-        this.#popKind('address')
-        this.#pushReference(type)
-        this.#emit(OP.borrowGlobal, link)
-        return true
-      }
-      case 'move_from':
-      case 'move_from_generic': {
-        const { link, type } = this.#globalType(isGeneric(name))
-        this.#popKind('address')
-        this.#push(type)
-        this.#emit(OP.moveFrom, link)
-        return true
-      }
-      case 'move_to':
-      case 'move_to_generic': {
-        const { link, type } = this.#globalType(isGeneric(name))
-        this.#popOf(type)
-        if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is not a signer')
-        this.#emit(OP.moveTo, link)
-        return true
-      }
-      case 'vec_pack': {
-        const element = this.#element()
-        const count = this.#code.seconds[this.#at]!
-        this.#meter.charge(Math.min(count, this.#stack.length), 0)
-        for (let popped = 0; popped < count; popped++) this.#popOf(element)
-        const type = this.#made(types.vector(element))
-        this.#push(type)
-        this.#emit(OP.packVector, this.#link({ kind: 'type', type }), count)
-        return true
-      }
-      case 'vec_len':
-        this.#popVectorReference()
-        this.#pushKind('u64')
-        this.#emit(OP.vectorLength)
-        return true
-      case 'vec_imm_borrow':
-      case 'vec_mut_borrow':
-        this.#popKind('u64')
-        this.#pushReference(this.#popVectorReference())
-        this.#emit(OP.borrowElement)
-        return true
-      case 'vec_push_back':
-        this.#popOf(this.#element())
-        this.#popVectorReference()
-        this.#emit(OP.pushBack)
-        return true
-      case 'vec_pop_back':
-        this.#push(this.#popVectorReference())
-        this.#emit(OP.popBack)
-        return true
-      case 'vec_unpack': {
-        const element = this.#element()
-        const count = this.#code.seconds[this.#at]!
-        if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
-        this.#meter.charge(count, 0)
-        this.#popOf(this.#made(types.vector(element)))
-        for (let pushed = 0; pushed < count; pushed++) this.#push(element)
-        this.#emit(OP.unpackVector, count)
-        return true
-      }
-      case 'vec_swap':
-        this.#popKind('u64')
-        this.#popKind('u64')
-        this.#popVectorReference()
-        this.#emit(OP.swap)
-        return true
-      case 'pack_closure':
-      case 'pack_closure_generic':
-        return this.#packClosure(isGeneric(name))
-      case 'call_closure': {
-        const type = this.#entry(this.#module.code.signatures)[0]
-        if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
-        const called = this.#typeOf(type)
-        this.#meter.charge(type.parameters.length + type.results.length, 0)
-        this.#popOf(called)
-        this.#popAll(types.ofAll(type.parameters))
-        for (const result of types.ofAll(type.results)) this.#push(result)
-        const link = this.#link({ kind: 'type', type: called })
-        this.#emit(OP.callClosure, link, type.parameters.length)
-        return true
-      }
-      case undefined:
-        throw this.#fault(`instruction 0x${opcode.toString(16)}`)
+    const compile = FunctionCompiler.#INSTRUCTIONS[opcode]
+    if (!compile) throw this.#fault(`instruction 0x${opcode.toString(16)}`)
+    return compile(this)
+  }
+
+  #discard(): boolean {
+    this.#pop()
+    this.#emit(OP.pop)
+    return true
+  }
+
+  #return(): boolean {
+    this.#popAll(this.#results)
+    this.#expectEmptyStack()
+    this.#emit(OP.ret)
+    return false
+  }
+
+  #branchIf(opcode: number): boolean {
+    this.#popKind('bool')
+    this.#expectEmptyStack()
+    this.#emit(opcode, this.#code.operands[this.#at])
+    return true
+  }
+
+  #branch(): boolean {
+    this.#expectEmptyStack()
+    this.#emit(OP.branch, this.#code.operands[this.#at])
+    return false
+  }
+
+  #loadConstant(): boolean {
+    const constant = this.#entry(this.#module.code.constants)
+    const literal = this.#constant(this.#code.operands[this.#at]!, constant)
+    this.#emit(typeof this.#literals[literal] === 'object' ? OP.loadCopy : OP.load, literal)
+    this.#push(this.#typeOf(constant.type))
+    return true
+  }
+
+  #loadBoolean(value: boolean): boolean {
+    this.#emit(OP.load, this.#literals.push(value) - 1)
+    this.#pushKind('bool')
+    return true
+  }
+
+  #copyLocal(): boolean {
+    const local = this.#local()
+    const type = this.#locals[local]!
+    this.#emit(isPlain(type) || type.kind === 'reference' ? OP.copyPlain : OP.copyLocal, local)
+    this.#push(type)
+    return true
+  }
+
+  #moveLocal(): boolean {
+    const local = this.#local()
+    this.#emit(OP.moveLocal, local)
+    this.#push(this.#locals[local]!)
+    return true
+  }
+
+  #storeLocal(): boolean {
+    const local = this.#local()
+    this.#popOf(this.#locals[local]!)
+    this.#emit(OP.storeLocal, local)
+    return true
+  }
+
+  #borrowLocal(): boolean {
+    const local = this.#local()
+    this.#pushReference(this.#locals[local]!)
+    this.#borrowsLocals = true
+    this.#emit(OP.borrowLocal, local)
+    return true
+  }
+
+  #call(generic: boolean): boolean {
+    const { functionHandles, functionInstantiations } = this.#module.code
+    const { entry, typeArguments } = this.#instantiated(generic, functionHandles, functionInstantiations)
+    const { parameters, results } = this.#signature(entry, typeArguments)
+    this.#popAll(parameters)
+    for (const result of results) this.#push(result)
+    this.#emit(OP.call, this.#link({ kind: 'function', handle: entry, typeArguments }))
+    return true
+  }
+
+  #packStruct(generic: boolean): boolean {
+    const { definition, typeArguments } = this.#structOf(generic)
+    if (definition.kind !== 'struct') throw this.#fault(`pack of ${definition.name}`)
+    return this.#pack(definition, 0, typeArguments)
+  }
+
+  #unpack(generic: boolean): boolean {
+    const { definition, typeArguments } = this.#structOf(generic)
+    if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
+    const fields = this.#fieldTypes(definition.fields, typeArguments)
+    this.#popOf(this.#structType(definition, typeArguments))
+    for (const field of fields) this.#push(field)
+    this.#emit(OP.unpack, fields.length)
+    return true
+  }
+
+  #packVariant(generic: boolean): boolean {
+    const { definition, variant, typeArguments } = this.#variantOf(generic)
+    return this.#pack(definition, variant, typeArguments)
+  }
+
+  #unpackVariant(generic: boolean): boolean {
+    const { definition, variant, typeArguments } = this.#variantOf(generic)
+    const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
+    this.#popOf(this.#structType(definition, typeArguments))
+    for (const field of fields) this.#push(field)
+    this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
+    return true
+  }
+
+  #testVariant(generic: boolean): boolean {
+    const { definition, variant, typeArguments } = this.#variantOf(generic)
+    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
+      throw this.#fault('an operand of another type')
     }
+    this.#pushKind('bool')
+    this.#emit(OP.testVariant, variant)
+    return true
+  }
+
+  #readReference(): boolean {
+    const to = this.#popReference()
+    this.#push(to)
+    this.#emit(isPlain(to) ? OP.readPlain : OP.readReference)
+    return true
+  }
+
+  #writeReference(): boolean {
+    const to = this.#popReference()
+    this.#popOf(to)
+    this.#emit(OP.writeReference)
+    return true
+  }
+
+  #freezeReference(): boolean {
+    this.#pushReference(this.#popReference())
+    this.#emit(OP.nop)
+    return true
+  }
+
+  #arithmetic(opcode: number): boolean {
+    this.#emit(opcode, this.#binaryInteger())
+    return true
+  }
+
+  #bits(opcode: number): boolean {
+    const type = this.#binaryInteger()
+    if (type >= FIRST_SIGNED) throw this.#fault('bits of a signed integer')
+    this.#emit(opcode, type)
+    return true
+  }
+
+  #shift(opcode: number): boolean {
+    this.#popKind('u8')
+    const operand = this.#pop()
+    const type = integerTypeOf(operand.kind)
+    if (type < 0 || type >= FIRST_SIGNED) throw this.#fault('a shift of what is not an unsigned integer')
+    this.#push(operand)
+    this.#emit(opcode, type)
+    return true
+  }
+
+  #negate(): boolean {
+    const operand = this.#pop()
+    const type = integerTypeOf(operand.kind)
+    if (type < FIRST_SIGNED) throw this.#fault('the negative of what is not a signed integer')
+    this.#push(operand)
+    this.#emit(OP.negate, type)
+    return true
+  }
+
+  #logic(opcode: number): boolean {
+    this.#popKind('bool')
+    this.#popKind('bool')
+    this.#pushKind('bool')
+    this.#emit(opcode)
+    return true
+  }
+
+  #not(): boolean {
+    this.#popKind('bool')
+    this.#pushKind('bool')
+    this.#emit(OP.not)
+    return true
+  }
+
+  #equality(isEqual: boolean): boolean {
+    const right = this.#pop()
+    if (this.#pop().shape !== right.shape) throw this.#fault('operands of different types')
+    this.#pushKind('bool')
+    if (isPlain(right)) this.#emit(isEqual ? OP.equalPlain : OP.notEqualPlain)
+    else this.#emit(isEqual ? OP.equal : OP.notEqual)
+    return true
+  }
+
+  #abort(): boolean {
+    this.#popKind('u64')
+    this.#emit(OP.abort)
+    return false
+  }
+
+  #abortWithText(): boolean {
+    const { types } = this.#module
+    this.#popOf(types.vector(types.plain('u8')))
+    this.#popKind('u64')
+    this.#emit(OP.abortWithText)
+    return false
+  }
+
+  #nop(): boolean {
+    this.#emit(OP.nop)
+    return true
+  }
+
+  #exists(generic: boolean): boolean {
+    const { link } = this.#globalType(generic)
+    this.#popKind('address')
+    this.#pushKind('bool')
+    this.#emit(OP.exists, link)
+    return true
+  }
+
+  #borrowGlobal(generic: boolean): boolean {
+    const { link, type } = this.#globalType(generic)
+    this.#popKind('address')
+    this.#pushReference(type)
+    this.#emit(OP.borrowGlobal, link)
+    return true
+  }
+
+  #moveFrom(generic: boolean): boolean {
+    const { link, type } = this.#globalType(generic)
+    this.#popKind('address')
+    this.#push(type)
+    this.#emit(OP.moveFrom, link)
+    return true
+  }
+
+  #moveTo(generic: boolean): boolean {
+    const { link, type } = this.#globalType(generic)
+    this.#popOf(type)
+    if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is not a signer')
+    this.#emit(OP.moveTo, link)
+    return true
+  }
+
+  #packVector(): boolean {
+    const { types } = this.#module
+    const element = this.#element()
+    const count = this.#code.seconds[this.#at]!
+    this.#meter.charge(Math.min(count, this.#stack.length), 0)
+    for (let popped = 0; popped < count; popped++) this.#popOf(element)
+    const type = this.#made(types.vector(element))
+    this.#push(type)
+    this.#emit(OP.packVector, this.#link({ kind: 'type', type }), count)
+    return true
+  }
+
+  #vectorLength(): boolean {
+    this.#popVectorReference()
+    this.#pushKind('u64')
+    this.#emit(OP.vectorLength)
+    return true
+  }
+
+  #borrowElement(): boolean {
+    this.#popKind('u64')
+    this.#pushReference(this.#popVectorReference())
+    this.#emit(OP.borrowElement)
+    return true
+  }
+
+  #pushBack(): boolean {
+    this.#popOf(this.#element())
+    this.#popVectorReference()
+    this.#emit(OP.pushBack)
+    return true
+  }
+
+  #popBack(): boolean {
+    this.#push(this.#popVectorReference())
+    this.#emit(OP.popBack)
+    return true
+  }
+
+  #unpackVector(): boolean {
+    const { types } = this.#module
+    const element = this.#element()
+    const count = this.#code.seconds[this.#at]!
+    if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
+    this.#meter.charge(count, 0)
+    this.#popOf(this.#made(types.vector(element)))
+    for (let pushed = 0; pushed < count; pushed++) this.#push(element)
+    this.#emit(OP.unpackVector, count)
+    return true
+  }
+
+  #swap(): boolean {
+    this.#popKind('u64')
+    this.#popKind('u64')
+    this.#popVectorReference()
+    this.#emit(OP.swap)
+    return true
+  }
+
+  #callClosure(): boolean {
+    const { types } = this.#module
+    const type = this.#entry(this.#module.code.signatures)[0]
+    if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
+    const called = this.#typeOf(type)
+    this.#meter.charge(type.parameters.length + type.results.length, 0)
+    this.#popOf(called)
+    this.#popAll(types.ofAll(type.parameters))
+    for (const result of types.ofAll(type.results)) this.#push(result)
+    const link = this.#link({ kind: 'type', type: called })
+    this.#emit(OP.callClosure, link, type.parameters.length)
+    return true
   }
 
   /** The literal with the value of a constant: one, however often the code names the constant. */
