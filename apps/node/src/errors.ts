@@ -262,6 +262,21 @@ export function cannotListen(address: string, setting: string, cause: NodeJS.Err
   return new LedgerStateError('cannot_listen', `cannot listen on ${address}: ${why}`, {}, { cause })
 }
 
+/** Error for a folder that cannot be made. */
+export function cannotMakeFolder(folder: string, cause: NodeJS.ErrnoException): ProgramError {
+  const reasons: Readonly<Record<string, string>> = {
+    EACCES: 'this process may not write there',
+    EPERM: 'this process may not write there',
+    EROFS: 'the disk is read-only',
+    ENOENT: 'its file system takes no folders',
+    ENOTDIR: `${cause.path} is not a folder`,
+    ENOSPC: 'the disk is full',
+    EDQUOT: 'the disk quota is used up',
+  }
+  const why = reasons[cause.code ?? ''] ?? cause.message
+  return new LedgerStateError('usage', `the folder ${folder} cannot be made: ${why}`, {}, { cause })
+}
+
 export function cannotExport(file: string, cause: NodeJS.ErrnoException): ProgramError {
   const folder = dirname(resolve(file))
   const reasons: Readonly<Record<string, string>> = {

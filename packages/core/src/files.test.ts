@@ -71,6 +71,22 @@ it('a failed sync leaves no draft that the next attempt would trust, and no file
   expect(readFileSync(path, 'utf8')).toBe('text')
 })
 
+/** A disk that nobody can write to, and a file system without folders. */
+it.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'makeFolderNow ends and says why it makes no folder',
+  () => {
+    for (const path of ['/proc/a/b', '/sys/a/b', '/proc/self/status/a']) {
+      expect(() => makeFolderNow(path)).toThrow(/ENOENT|EPERM|EACCES|EROFS|ENOTDIR/)
+    }
+  },
+)
+
+it('makeFolderNow does not take a file for a folder', () => {
+  writeFileSync(join(folder, 'file'), '')
+  expect(() => makeFolderNow(join(folder, 'file', 'a'))).toThrow(/ENOTDIR/)
+  expect(() => makeFolderNow(join(folder, 'file'))).toThrow(/ENOTDIR/)
+})
+
 it('makeFolderNow makes a folder and those above it, once and again', () => {
   const path = join(folder, 'a', 'b', 'c')
   for (let times = 0; times < 2; times++) makeFolderNow(path)

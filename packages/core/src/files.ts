@@ -48,14 +48,35 @@ export async function syncFolder(folder: string): Promise<void> {
   if (SYNCS_FOLDERS) await syncFile(folder)
 }
 
-/** Creates a folder, and those above it that are missing, and makes their names durable. */
-export function makeFolderNow(path: string): void {
-  const first = mkdirSync(path, { recursive: true })
-  if (first === undefined) return
-  const last = dirname(resolve(first))
-  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-    syncIfReadable(folder)
-    if (folder === last || folder === dirname(folder)) return
+/**
+ * Creates a folder, and those above it that are missing, and makes their names durable. `mkdir` of Node with `recursive`
+ * says ENOENT for a folder on a read-only disk, and never ends below /proc.
+ * @param mode permissions of new folders, less the umask
+ */
+export function makeFolderNow(path: string, mode = 0o777): void {
+  const missing: string[] = []
+  for (let folder = resolve(path); !isFolder(folder); folder = dirname(folder)) missing.unshift(folder)
+  for (const folder of missing) {
+    makeOneFolder(folder, mode)
+    syncIfReadable(dirname(folder))
+  }
+}
+
+/** @throws ENOTDIR if it is something else than a folder, and other errors of the system */
+function isFolder(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found && !found.isDirectory()) {
+    throw Object.assign(new Error(`ENOTDIR: not a directory, mkdir '${path}'`), { code: 'ENOTDIR', path })
+  }
+  return found !== undefined
+}
+
+function makeOneFolder(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    // Another process has just made it.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
 

@@ -406,6 +406,9 @@ function codeProgram(random: Random): HostileProgram {
 }
 
 const GROUP = '0x42::m::G'
+/** A write of a ledger has at most 1 MiB; this leaves room for other ledgers. */
+const MOST_GROUP_BYTES = 4 * 2 ** 20
+const LEAST_MEMBER_BYTES = 40
 
 /** A view that looks for a member of a group which has `count` members with tags of some bytes. */
 function groupProgram(count: number, tagBytes: number, isWhole: boolean): HostileProgram {
@@ -517,8 +520,11 @@ function randomReadProgram(random: Random): HostileProgram {
   ] as const)
   const levels = 1 + random.below(3)
   switch (random.below(5)) {
-    case 0:
-      return groupProgram(1 + random.below(30_000), random.pick([0, 3, 100, 20_000, 1_000_000]), random.below(8) > 0)
+    case 0: {
+      const tagBytes = random.pick([0, 3, 100, 20_000, 1_000_000])
+      const most = Math.ceil(MOST_GROUP_BYTES / (tagBytes + LEAST_MEMBER_BYTES))
+      return groupProgram(1 + random.below(most), tagBytes, random.below(8) > 0)
+    }
     case 1:
       return argumentProgram(element[0], levels, element[1], random.below(200_000))
     case 2:

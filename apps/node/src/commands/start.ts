@@ -2,7 +2,6 @@ import { existsSync, readdirSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
-import { makeFolderNow } from '@ledger-state/core/files'
 import type { LedgerSummary } from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import { openStateEngineReader } from '@ledger-state/state-engine'
@@ -24,6 +23,7 @@ import { announceWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { type NodeSettings, nodeSettings } from '../processes/node-settings.js'
 import { servingLine } from '../processes/serving-line.js'
 import { runNode } from '../processes/supervisor.js'
+import { makeDataFolder } from '../stores/make-data-folder.js'
 import { rememberFolder } from '../stores/remember-folder.js'
 import { listenForStop, type Stop } from '../terminal/stop-signal.js'
 
@@ -149,7 +149,7 @@ function leftUnread(from: string, dataDir: string, held: LedgerSummary): string 
 async function ingestMarked(dataDir: string, source: LedgerSource, options: IngestIntoOptions): Promise<void> {
   const mark = join(dataDir, INGESTING_MARK)
   const restoreFolder = rememberFolder(dataDir)
-  makeFolderNow(dataDir)
+  makeDataFolder(dataDir)
   await writeFile(mark, `${source.description}\n`)
   try {
     await ingestInto({ kind: 'folder', dataDir }, source, options)

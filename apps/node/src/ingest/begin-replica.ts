@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeFolderNow } from '@ledger-state/core/files'
 import { STORE_FILE } from '@ledger-state/state-engine'
 import { stoppedBy } from '../errors.js'
+import { makeDataFolder } from '../stores/make-data-folder.js'
 import { writeNotice } from '../terminal/notice.js'
 import type { Stop } from '../terminal/stop-signal.js'
 import { fetchWithProgress } from './fetch-with-progress.js'
@@ -13,7 +13,7 @@ import { fetchWithProgress } from './fetch-with-progress.js'
  */
 export async function beginReplica(url: string, dataDir: string, stop: Stop): Promise<void> {
   if (existsSync(join(dataDir, STORE_FILE))) return
-  makeFolderNow(dataDir)
+  makeDataFolder(dataDir)
   writeNotice(`${dataDir} has no store: asking ${url} for a snapshot`)
   await fetchWithProgress(url, dataDir, { signal: stop.signal })
   const signal = stop.by()

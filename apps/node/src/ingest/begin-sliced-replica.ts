@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
@@ -8,6 +8,7 @@ import { ingestSliceOfStore } from '@ledger-state/ingest'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
 import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, sliceOfSnapshotCutShort, stoppedBy } from '../errors.js'
+import { makeDataFolder } from '../stores/make-data-folder.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, type StorePlace } from '../stores/store-place.js'
@@ -69,7 +70,7 @@ function folderOfWhole(url: string, place: StorePlace): string {
  * @throws `usage` if someone else has made it, as its content would be trusted
  */
 function makeFolder(folder: string, place: StorePlace): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeDataFolder(folder, 0o700)
   const user = process.getuid?.()
   if (place.kind === 'database' && user !== undefined && statSync(folder).uid !== user) throw folderOfOthers(folder)
 }

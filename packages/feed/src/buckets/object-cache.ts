@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { readRegularFile } from '../files/regular-file.js'
 
 const DIGEST_BYTES = 32
@@ -38,7 +39,7 @@ export class ObjectCache {
     const path = this.#pathOf(name)
     const part = `${path}.${randomUUID()}`
     try {
-      await mkdir(dirname(path), { recursive: true })
+      makeFolderNow(dirname(path))
       await writeFile(part, Buffer.concat([digestOf(name, content), content]))
       await rename(part, path)
     } catch {

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { streamToFile } from '../files/stream-to-file.js'
 
@@ -63,7 +64,7 @@ export class Spool {
     try {
       this.#folder ??= this.#begin()
       path = join(await this.#folder, name)
-      await mkdir(dirname(path), { recursive: true })
+      makeFolderNow(dirname(path))
       await streamToFile(open(), path)
       return path
     } catch (cause) {
@@ -72,7 +73,7 @@ export class Spool {
     }
   }
   async #begin(): Promise<string> {
-    await mkdir(this.#parent, { recursive: true })
+    makeFolderNow(this.#parent)
     for (const name of await readdir(this.#parent)) {
       const pid = FOLDER.exec(name)?.[1]
       const folder = join(this.#parent, name)

@@ -1,8 +1,8 @@
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import type { Readable } from 'node:stream'
 import { isLedgerStateError } from '@ledger-state/core'
-import { moveDurably, writeDurably } from '@ledger-state/core/files'
+import { makeFolderNow, moveDurably, writeDurably } from '@ledger-state/core/files'
 import { spillFailed } from '../errors.js'
 import { MAX_METADATA_BYTES, readManifest, resolveBackupName } from '../files/backup-directory.js'
 import type { EpochEndingEntry, SnapshotEntry, TransactionBackupEntry, VersionRange } from '../files/backup-entries.js'
@@ -118,7 +118,7 @@ export class KeepingStorage implements BackupStorage {
     if (kept !== undefined && (kept === listed?.bytes || listed?.isEstimate)) return path
     const part = `${path}.part`
     try {
-      await mkdir(dirname(path), { recursive: true })
+      makeFolderNow(dirname(path))
       await streamToFile(this.#inner.open(name), part)
       // A loss of power must leave no empty file that counts as kept.
       await moveDurably(part, path)
@@ -156,7 +156,7 @@ export class KeepingStorage implements BackupStorage {
   async #writeKept(name: string, text: string): Promise<void> {
     const path = join(this.#folder, name)
     try {
-      await mkdir(dirname(path), { recursive: true })
+      makeFolderNow(dirname(path))
       await writeDurably(path, text)
     } catch (cause) {
       throw spillFailed.cannotKeep(path, cause)

@@ -1,6 +1,5 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { writeDurably } from '@ledger-state/core/files'
+import { makeFolderNow, writeDurably } from '@ledger-state/core/files'
 import { readRegularFile } from '../files/regular-file.js'
 
 const FILE = 'window.json'
@@ -26,7 +25,7 @@ export async function readRememberedWindow(folder: string): Promise<RememberedWi
 }
 
 export async function rememberWindow(folder: string, window: RememberedWindow): Promise<void> {
-  await mkdir(folder, { recursive: true })
+  makeFolderNow(folder)
   await writeDurably(join(folder, FILE), JSON.stringify(window))
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import type { LmdbEngineReader } from '@ledger-state/state-engine'
 import { describeFile, PIECE_BYTES, type Snapshot, type SnapshotFile } from '../snapshot-manifest.js'
@@ -34,7 +35,7 @@ export class SnapshotShelf {
   constructor(engine: LmdbEngineReader, root: string) {
     this.#engine = engine
     this.#root = root
-    mkdirSync(root, { recursive: true })
+    makeFolderNow(root)
     for (const name of readdirSync(root)) if (name.startsWith(PREFIX)) removeFolder(join(root, name))
   }
 

@@ -1,8 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, readSync, rmSync, statfsSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readSync, rmSync, statfsSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { keyName } from '@ledger-state/records/writes-hash'
 import { cannotSpoolModules, diskOfModulesFull } from '../errors.js'
 
@@ -81,7 +82,7 @@ export class ModuleSpool {
 
 function freeBytesAt(folder: string): number {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolderNow(folder)
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize
   } catch (error) {

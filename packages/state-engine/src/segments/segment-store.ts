@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { VersionWrites } from '@ledger-state/core'
+import { makeFolderNow } from '@ledger-state/core/files'
 import { storedValueEnd } from '@ledger-state/engine/authoring'
 import { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
@@ -45,7 +46,7 @@ export class SegmentStore {
 
   /** Opens the files in a folder. Their names are level and first version. */
   constructor(path: string, options: SegmentStoreOptions) {
-    mkdirSync(path, { recursive: true })
+    makeFolderNow(path)
     this.#path = path
     this.#options = options
     this.#cache = new BlockCache(options.cacheBytes)
