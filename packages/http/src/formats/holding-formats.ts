@@ -45,18 +45,20 @@ export interface ItemFormat<T> {
 /** Finds the metadata of an asset; undefined if it is not requested. */
 export type MetadataOf = ((asset: HeldAsset) => AssetMetadata | undefined) | undefined
 
+const HOLDING_COLUMNS = [
+  'asset_type',
+  'token_standard',
+  'owner_address',
+  'storage_id',
+  'is_primary',
+  'is_frozen',
+  'amount',
+  'last_transaction_version',
+]
+
 const HOLDING_SCHEMA: JsonSchema = {
   type: 'object',
-  required: [
-    'asset_type',
-    'token_standard',
-    'owner_address',
-    'storage_id',
-    'is_primary',
-    'is_frozen',
-    'amount',
-    'last_transaction_version',
-  ],
+  required: HOLDING_COLUMNS,
   properties: {
     asset_type: ASSET,
     token_standard: STANDARD,
@@ -82,19 +84,9 @@ const HOLDING_SCHEMA: JsonSchema = {
 
 /** The format of balances and holders. */
 export function holdingFormat(metadataOf: MetadataOf): ItemFormat<Holding> {
-  const columns = [
-    'asset_type',
-    'token_standard',
-    'owner_address',
-    'storage_id',
-    'is_primary',
-    'is_frozen',
-    'amount',
-    'last_transaction_version',
-  ]
   return {
     schema: HOLDING_SCHEMA,
-    columns: metadataOf ? [...columns, 'name', 'symbol', 'decimals'] : columns,
+    columns: metadataOf ? [...HOLDING_COLUMNS, 'name', 'symbol', 'decimals'] : HOLDING_COLUMNS,
     toJson(holding) {
       const { asset, owner, storage, isPrimary, isFrozen, amount, version } = holding
       const metadata = metadataOf ? `,"metadata":${JSON.stringify(metadataOf(asset) ?? null)}` : ''
@@ -119,11 +111,19 @@ export function holdingFormat(metadataOf: MetadataOf): ItemFormat<Holding> {
   }
 }
 
+const OBJECT_COLUMNS = [
+  'object_address',
+  'owner_address',
+  'allow_ungated_transfer',
+  'resources',
+  'last_transaction_version',
+]
+
 /** Forms of an owned object. */
 export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
   schema: {
     type: 'object',
-    required: ['object_address', 'owner_address', 'allow_ungated_transfer', 'resources', 'last_transaction_version'],
+    required: OBJECT_COLUMNS,
     properties: {
       object_address: ADDRESS,
       owner_address: ADDRESS,
@@ -132,7 +132,7 @@ export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
       last_transaction_version: { ...U64, description: 'Version that last wrote the object.' },
     },
   },
-  columns: ['object_address', 'owner_address', 'allow_ungated_transfer', 'resources', 'last_transaction_version'],
+  columns: OBJECT_COLUMNS,
   toJson: ({ address, owner, allowsUngatedTransfer, resources, version }) =>
     `{"object_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","allow_ungated_transfer":${allowsUngatedTransfer},"resources":${JSON.stringify(resources)},"last_transaction_version":"${version}"}`,
   toCells: ({ address, owner, allowsUngatedTransfer, resources, version }) => [
@@ -144,26 +144,30 @@ export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
   ],
 }
 
+const TOKEN_COLUMNS = ['token_address', 'owner_address', 'last_transaction_version']
+
 /** Forms of a token of a collection. */
 export const TOKEN_FORMAT: ItemFormat<CollectionToken> = {
   schema: {
     type: 'object',
-    required: ['token_address', 'owner_address', 'last_transaction_version'],
+    required: TOKEN_COLUMNS,
     properties: {
       token_address: ADDRESS,
       owner_address: ADDRESS,
       last_transaction_version: { ...U64, description: 'Version that last wrote the token.' },
     },
   },
-  columns: ['token_address', 'owner_address', 'last_transaction_version'],
+  columns: TOKEN_COLUMNS,
   toJson: ({ address, owner, version }) =>
     `{"token_address":"${addressToText(address)}","owner_address":"${addressToText(owner)}","last_transaction_version":"${version}"}`,
   toCells: ({ address, owner, version }) => [addressToText(address), addressToText(owner), String(version)],
 }
 
+const CHANGE_COLUMNS = ['asset_type', 'token_standard', 'storage_id', 'before', 'after', 'change']
+
 export const ACTIVITY_SCHEMA: JsonSchema = {
   type: 'object',
-  required: ['version', 'timestamp', 'asset_type', 'token_standard', 'storage_id', 'before', 'after', 'change'],
+  required: ['version', 'timestamp', ...CHANGE_COLUMNS],
   properties: {
     version: U64,
     timestamp: { ...U64, description: 'Time of the block, in microseconds since 1970.' },
@@ -189,18 +193,7 @@ export function activityFormat(transactionOf: TransactionOf): ItemFormat<Activit
   }
   return {
     schema: ACTIVITY_SCHEMA,
-    columns: [
-      'version',
-      'timestamp',
-      'time',
-      ...(transactionOf ? ['transaction_hash'] : []),
-      'asset_type',
-      'token_standard',
-      'storage_id',
-      'before',
-      'after',
-      'change',
-    ],
+    columns: ['version', 'timestamp', 'time', ...(transactionOf ? ['transaction_hash'] : []), ...CHANGE_COLUMNS],
     toJson({ version, timestampUsec, asset, storage, before, after }) {
       const hash = hashOf(version)
       const transaction = hash === undefined ? '' : `,"transaction_hash":"${hash}"`

@@ -4,17 +4,15 @@ import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import {
   ASSET_PARAMETER,
-  listCursorToText,
+  answerPage,
   listSuccess,
   METADATA_PARAMETER,
-  openListBody,
+  parseAskedPage,
   parseAssetQuery,
-  parseListStart,
   parseSwitch,
-  writePage,
 } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
-import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './parts/paging.js'
+import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 
 const { schema, columns } = holdingFormat(undefined)
@@ -52,16 +50,12 @@ export const getAccountBalances: Operation = {
     const isNonzero = parseSwitch(request.query, 'nonzero')
     const withMetadata = parseSwitch(request.query, 'with_metadata')
     const asked = parseAskedState(request.query)
-    const start = parseListStart(request.query)
-    const askedLimit = parseLimit(request.query)
+    const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get balances of an account')
     const state = request.pin(asked)
-    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const format = holdingFormat(withMetadata ? (of) => readAssetMetadata(state, of) : undefined)
-    const { body, contentType } = openListBody(request, format)
-    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
-    const page = listBalances(state, owner, { asset, isNonzero, start, limit, isFull })
-    const written = await writePage(request, page, body, false)
-    return { ledger: state.ledger, contentType, ...written, cursor: listCursorToText(page.cursor) }
+    return answerPage(request, state, page, format, (options) =>
+      listBalances(state, owner, { asset, isNonzero, ...options }),
+    )
   },
 }

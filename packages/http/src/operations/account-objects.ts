@@ -2,9 +2,9 @@ import { listOwnedObjects } from '@ledger-state/ledger'
 import { OBJECT_FORMAT } from '../formats/holding-formats.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
-import { listCursorToText, listSuccess, openListBody, parseListStart, writePage } from './parts/holdings-page.js'
+import { answerPage, listSuccess, parseAskedPage } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
-import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './parts/paging.js'
+import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 
 export const getAccountObjects: Operation = {
@@ -24,15 +24,9 @@ export const getAccountObjects: Operation = {
   async handle(request) {
     const owner = parseAccountAddress(request)
     const asked = parseAskedState(request.query)
-    const start = parseListStart(request.query)
-    const askedLimit = parseLimit(request.query)
+    const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get objects of an account')
     const state = request.pin(asked)
-    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
-    const { body, contentType } = openListBody(request, OBJECT_FORMAT)
-    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
-    const page = listOwnedObjects(state, owner, { start, limit, isFull })
-    const written = await writePage(request, page, body, false)
-    return { ledger: state.ledger, contentType, ...written, cursor: listCursorToText(page.cursor) }
+    return answerPage(request, state, page, OBJECT_FORMAT, (options) => listOwnedObjects(state, owner, options))
   },
 }

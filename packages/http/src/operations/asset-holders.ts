@@ -2,17 +2,9 @@ import { listHolders, listLargestHolders, MOST_SORTED_HOLDERS, readAssetMetadata
 import { holderOrderInvalid } from '../errors.js'
 import { holdingFormat } from '../formats/holding-formats.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
-import {
-  listCursorToText,
-  listSuccess,
-  METADATA_PARAMETER,
-  openListBody,
-  parseListStart,
-  parseSwitch,
-  writePage,
-} from './parts/holdings-page.js'
+import { answerPage, listSuccess, METADATA_PARAMETER, parseAskedPage, parseSwitch } from './parts/holdings-page.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
-import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './parts/paging.js'
+import { limitParameter, START_PARAMETER } from './parts/paging.js'
 import { parameterOf, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
 
 const { schema, columns } = holdingFormat(undefined)
@@ -53,18 +45,13 @@ export const getAssetHolders: Operation = {
     const order = parameterOf(request.query, 'order', parseOrder) ?? 'address'
     const withMetadata = parseSwitch(request.query, 'with_metadata')
     const asked = parseAskedState(request.query)
-    const start = parseListStart(request.query)
-    const askedLimit = parseLimit(request.query)
+    const page = parseAskedPage(request.query)
     request.expectOutput('json', 'Get holders of an asset')
     const state = request.pin(asked)
-    const limit = pageLimit(askedLimit, DEFAULT_PAGE, MAX_PAGE)
     const format = holdingFormat(withMetadata ? (of) => readAssetMetadata(state, of) : undefined)
-    const { body, contentType } = openListBody(request, format)
-    const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
     const isSorted = order === 'amount'
-    const page = (isSorted ? listLargestHolders : listHolders)(state, asset, { start, limit, isFull })
-    const written = await writePage(request, page, body, isSorted)
-    return { ledger: state.ledger, contentType, ...written, cursor: listCursorToText(page.cursor) }
+    const list = isSorted ? listLargestHolders : listHolders
+    return answerPage(request, state, page, format, (options) => list(state, asset, options), isSorted)
   },
 }
 

@@ -1,13 +1,15 @@
 import { bytesToHexDigits, hexToBytes } from '@ledger-state/core'
-import type { Asset } from '@ledger-state/ledger'
+import type { Asset, HoldingsPage, HoldingsPageOptions, LedgerState } from '@ledger-state/ledger'
 import { cursorTooLong, cursorWith0x, notABoolean } from '../../errors.js'
 import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import type { PageBody } from '../../formats/page-body.js'
 import { prefersCsv } from '../../protocol/accept.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
+import { DEFAULT_PAGE, MAX_PAGE } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { JsonArrayBody } from './page-bodies.js'
+import { MAX_PAGE_BYTES, pageLimit, parseLimit } from './paging.js'
 import { parameterOf } from './request-parts.js'
 import { TurnBudget } from './turn-budget.js'
 
@@ -53,18 +55,25 @@ export function parseAssetQuery({ ledger, query }: OperationRequest): Asset | un
   return parameterOf(query, 'asset_type', (text) => ledger.parseAsset(text))
 }
 
+/** The page of a list that a query asks for. */
+export interface AskedPage {
+  readonly start: Uint8Array | undefined
+  /** Undefined if the query has none. */
+  readonly limit: number | undefined
+}
+
+export function parseAskedPage(query: string): AskedPage {
+  return { start: parseListStart(query), limit: parseLimit(query) }
+}
+
 /** Parses the start of a page of a list, in hex without 0x. */
-export function parseListStart(query: string): Uint8Array | undefined {
+function parseListStart(query: string): Uint8Array | undefined {
   return parameterOf(query, 'start', (text) => {
     if (text.startsWith('0x')) throw cursorWith0x()
     const start = hexToBytes(text)
     if (start.length > MOST_CURSOR_BYTES) throw cursorTooLong(MOST_CURSOR_BYTES)
     return start
   })
-}
-
-export function listCursorToText(cursor: Uint8Array | undefined): string | undefined {
-  return cursor && bytesToHexDigits(cursor)
 }
 
 /** The body of a page: CSV if the client prefers it, and JSON otherwise. */
@@ -96,4 +105,25 @@ export async function writePage<T>(
     if (turn.isSpent) await turn.nextTurn()
   }
   return { body: body.toBytes() }
+}
+
+/**
+ * Answers with a page of a list.
+ * @param keepsSteps whether the list keeps its steps without an item until the page is complete
+ */
+export async function answerPage<T>(
+  request: OperationRequest,
+  state: LedgerState,
+  asked: AskedPage,
+  format: ItemFormat<T>,
+  list: (options: HoldingsPageOptions) => HoldingsPage<T>,
+  keepsSteps = false,
+): Promise<Answer> {
+  const limit = pageLimit(asked.limit, DEFAULT_PAGE, MAX_PAGE)
+  const { body, contentType } = openListBody(request, format)
+  const isFull = (): boolean => body.length >= MAX_PAGE_BYTES
+  const page = list({ start: asked.start, limit, isFull })
+  const written = await writePage(request, page, body, keepsSteps)
+  const cursor = page.cursor && bytesToHexDigits(page.cursor)
+  return { ledger: state.ledger, contentType, ...written, cursor }
 }
