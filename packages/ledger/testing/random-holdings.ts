@@ -303,8 +303,8 @@ export class HoldingsModel {
   rows(version: bigint): Set<string> {
     const rows = new Set<string>()
     for (const { at, is } of this.objects(version)) {
-      rows.add(`owned ${is.owner} ${at}`)
       if (is.store) rows.add(`store ${is.owner} ${at} ${is.store.asset}`).add(`asset ${is.store.asset} ${at}`)
+      else rows.add(`owned ${is.owner} ${at}`)
       if (is.collection) rows.add(`token ${is.collection} ${at}`)
     }
     for (const owner of OWNERS) {

@@ -162,10 +162,10 @@ export const KEY_FAMILIES = {
   ownedObject: family(0x0d, {
     suffix: 'owner, 32 bytes · object, 32 bytes',
     suffixLength: [2 * ADDRESS_LENGTH, 2 * ADDRESS_LENGTH],
-    value: 'empty: the owner has the object',
+    value: 'empty: the owner has the object, which has no fungible store',
     codec: PRESENCE,
-    writtenBy: 'the version with which the object gets this owner',
-    deletedBy: 'the version with which it has another owner, or ends',
+    writtenBy: 'the version with which the object gets this owner, or loses its store',
+    deletedBy: 'the version with which it has another owner, gets a store, or ends',
   }),
   ownedStore: family(0x0e, {
     suffix: 'owner, 32 bytes · fungible store, 32 bytes',
@@ -213,7 +213,7 @@ export const KEY_FAMILIES = {
     value: 'address of the metadata of the asset that the owner no longer has in this store since the version',
     codec: BYTES,
     writtenBy: 'the version in the key',
-    deletedBy: NOBODY,
+    deletedBy: 'an ingest, once the version in the key is not above the oldest version',
   }),
   endedCoin: family(0x14, {
     suffix: 'account, 32 bytes · u64 version · name of a coin type',
@@ -221,7 +221,7 @@ export const KEY_FAMILIES = {
     value: 'as under `fe11`: the account no longer has a coin store of the type since the version',
     codec: BYTES,
     writtenBy: 'the version in the key',
-    deletedBy: NOBODY,
+    deletedBy: 'an ingest, once the version in the key is not above the oldest version',
   }),
   wholeTransactions: family(0x20, {
     value: "word before the names of the ledger's hashes: versions come with their whole transactions",

@@ -1,4 +1,5 @@
 import type { Write } from '@ledger-state/core'
+import { copyBytes } from '@ledger-state/core/bytes'
 import {
   type CoinName,
   coinChanges,
@@ -13,11 +14,17 @@ const NOTHING: readonly Write[] = []
 
 /** Follows a key of an object or a coin store through its writes. It keeps views of the values. */
 export interface FollowedKey {
-  /** Sets the value before the first write. Without it the key has none. */
+  /** Bytes that it takes without views of written values; undefined if it has such a view. */
+  readonly bytes: number | undefined
+  /** Sets the value before the first write, which it keeps. Without it the key has none. */
   begin(value: Uint8Array): void
   /** Returns the changes of the index at a version that writes a value, after the earlier writes. */
   write(version: bigint, value: Uint8Array | null): readonly Write[]
 }
+
+/** Bytes of an object without its group. */
+const OBJECT_BYTES = 1_024
+const COIN_BYTES = 256
 
 /** Follows an object. Most writes change only its balance: then their bytes are compared, and not decoded. */
 export class FollowedObject implements FollowedKey {
@@ -26,24 +33,32 @@ export class FollowedObject implements FollowedKey {
   #begun: Uint8Array | undefined
   /** The value of the last write, or one with the same index. */
   #last: IndexedGroup | undefined
+  #isOfWrite = false
 
   constructor(address: Uint8Array) {
     this.#address = address
   }
 
+  get bytes(): number | undefined {
+    return this.#isOfWrite ? undefined : OBJECT_BYTES + (this.#last?.bytes.length ?? 0)
+  }
+
   begin(value: Uint8Array): void {
-    this.#begun = value
+    // An engine may answer with a part of a large buffer.
+    this.#begun = value.length === value.buffer.byteLength ? value : copyBytes(value)
   }
 
   write(version: bigint, value: Uint8Array | null): readonly Write[] {
-    if (value && this.#last && isIndexedAlike(this.#last, value)) return NOTHING
-    const after = value ? readIndexedGroup(value) : undefined
-    const [begun, last] = [this.#begun, this.#last]
-    this.#begun = undefined
-    this.#last = after
-    if (begun && after && isIndexedAlike(after, begun)) return NOTHING
-    const before = begun ? readIndexedGroup(begun) : last
-    return objectChanges(this.#address, version, before?.object, after?.object)
+    const begun = this.#begun
+    if (begun) {
+      this.#begun = undefined
+      this.#last = readIndexedGroup(begun)
+    }
+    const before = this.#last
+    if (value && before && isIndexedAlike(before, value)) return NOTHING
+    this.#last = value ? readIndexedGroup(value) : undefined
+    this.#isOfWrite = value !== null
+    return objectChanges(this.#address, version, before?.object, this.#last?.object)
   }
 }
 
@@ -52,6 +67,10 @@ export class FollowedCoin implements FollowedKey {
   readonly #coin: CoinName
   readonly #account: Uint8Array
   #exists = false
+
+  get bytes(): number {
+    return COIN_BYTES
+  }
 
   constructor(coin: CoinName, account: Uint8Array) {
     this.#coin = coin

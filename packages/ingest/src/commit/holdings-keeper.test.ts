@@ -1,5 +1,11 @@
 import { bytesToHex } from '@ledger-state/core'
-import { createMemoryEngine, type StateEngineReader, type StateWriter } from '@ledger-state/engine'
+import {
+  type AsyncStateWriter,
+  createMemoryEngine,
+  engineToAsync,
+  type StateEngineReader,
+  type StateWriter,
+} from '@ledger-state/engine'
 import type { LedgerSource } from '@ledger-state/feed'
 import {
   type HoldingsLedger,
@@ -9,10 +15,12 @@ import {
 } from '@ledger-state/ledger/testing/random-holdings'
 import {
   coinOfRow,
+  endedIn,
   HOLDINGS_KEY,
   HOLDINGS_PREFIX_LENGTH,
   isHoldingsKey,
   isOwnKey,
+  isRowOfHeld,
   KEY_FAMILIES,
 } from '@ledger-state/records'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -143,6 +151,73 @@ describe('the index of holdings', () => {
     expect([19n, 20n].map((version) => ended.at(version).has(HOLDINGS_KEY))).toEqual([true, false])
     expect(notices).toEqual(['holdings are not indexed from version 20 on'])
     expect(ended.mark).toEqual(without.mark)
+  })
+
+  it('has two rows for a new store, and looks up each key once in a commit, also keys that are deleted', async () => {
+    const ledger = randomHoldings(createRandom(seed), 200)
+    const { versions } = ledger
+    const inner = engineToAsync(createMemoryEngine())
+    let loaded: string[] = []
+    const engine: AsyncStateWriter = {
+      ...inner,
+      get ledger() {
+        return inner.ledger
+      },
+      async snapshot() {
+        const snapshot = await inner.snapshot()
+        return {
+          ...snapshot,
+          at: (version) => {
+            const view = snapshot.at(version)
+            const load = (keys: readonly Uint8Array[]) => {
+              loaded.push(...keys.map((key) => bytesToHex(key)))
+              return view.load(keys)
+            }
+            return { ...view, load }
+          },
+        }
+      },
+      async commit(...given) {
+        expect(loaded.toSorted()).toEqual([...new Set(loaded)].toSorted())
+        loaded = []
+        await inner.commit(...given)
+      },
+    }
+    await ingestSource(engine, listedSource(versions.slice(0, 100)))
+    await ingestSource(engine, listedSource(versions.slice(100)))
+    const state = (await engine.snapshot()).at()
+    const rows = (await state.scan(HOLDINGS_KEY.subarray(0, 1))).entries.filter(({ key }) => isRowOfHeld(key))
+    const named = (at: string) => rows.filter(({ key }) => bytesToHex(key).endsWith(at.slice(2)))
+    const model = new HoldingsModel(ledger)
+    const stores = model.objects(199n).filter(({ is }) => is.store && !is.collection)
+    for (const { at } of stores) expect(named(at).filter(({ key }) => key[1]! < 0x11)).toHaveLength(2)
+  })
+
+  it('keeps no rows of what ended before the window, and none is missing in it', async () => {
+    const random = createRandom(seed)
+    for (let round = 0; round < rounds; round++) {
+      const ledger = randomHoldings(random, 80)
+      const engine = createMemoryEngine()
+      const retain = BigInt(1 + random.below(30))
+      const ended = () =>
+        [...engine.at().scan(HOLDINGS_KEY.subarray(0, 1))].filter(({ key }) => isHoldingsKey(key) && key[1]! >= 0x13)
+      for (let at = 0; at < 80; ) {
+        at += 1 + random.below(9)
+        await ingestSource(engine, listedSource(ledger.versions.slice(0, at)), { retain })
+      }
+      // Commits with no holdings, one after the other, so that passes end.
+      const { block } = ledger.versions[0]!
+      const later = Array.from({ length: 6 }, (_, at) => ({
+        version: BigInt(80 + at),
+        block: { ...block!, height: BigInt(1_000 + at), timestampUsec: 1_000_000n },
+        writes: [[Uint8Array.of(1), Uint8Array.of(at)] as const],
+      }))
+      const { oldestVersion } = engine.ledger!
+      const needed = ended().filter(({ key }) => endedIn(key).version > oldestVersion)
+      for (let at = 1; at <= 6; at++)
+        await ingestSource(engine, listedSource([...ledger.versions, ...later].slice(0, 80 + at)))
+      expect(ended(), `seed ${seed}, round ${round}`).toEqual(needed)
+    }
   })
 
   it('never takes over rows of a source', async () => {

@@ -11,11 +11,15 @@ import {
   readCoinType,
 } from '@ledger-state/records'
 import { keyName } from '@ledger-state/records/writes-hash'
+import { EndedRows } from './ended-rows.js'
 import { FollowedCoin, type FollowedKey, FollowedObject } from './followed-key.js'
+import type { ValuesBefore } from './values-before.js'
 
 const NOTHING = new Uint8Array(0)
 /** Bytes of remembered names of coin types. */
 const COINS_BYTES = 256 * 1024
+/** Bytes of keys that are followed from one commit to the next. */
+const FOLLOWED_BYTES = 32 * 1024 * 1024
 
 export interface HoldingsKeeperOptions {
   /** Whether a new store gets the index, and a store that has it keeps it. */
@@ -24,10 +28,11 @@ export interface HoldingsKeeperOptions {
   onNotice(message: string): void
 }
 
-/** A key that a batch writes, followed from its value before the batch. */
+/** A key that a batch writes. */
 interface BatchKey {
-  readonly key: Uint8Array
   readonly followed: FollowedKey
+  /** Whether its value before the batch is looked up. */
+  readonly isNew: boolean
 }
 
 /** A version, and its writes that the index may depend on. */
@@ -44,24 +49,38 @@ interface ReadVersion {
 export class HoldingsKeeper {
   readonly #options: HoldingsKeeperOptions
   readonly #coins = new SizedCache<CoinName>(COINS_BYTES)
+  /** Keys that earlier commits wrote, with their newest values: these are not looked up again. */
+  readonly #followed = new SizedCache<FollowedKey>(FOLLOWED_BYTES)
+  readonly #ended = new EndedRows()
+  /** Whether the store has the index; undefined until it was read. */
+  #isKept: boolean | undefined
 
   constructor(options: HoldingsKeeperOptions) {
     this.#options = options
   }
 
   /**
-   * Adds the changes of the index to versions that are to be committed.
+   * Prepares versions that are to be committed.
    * @param held the store before these versions
+   * @param before is asked for what the index needs
+   * @returns adds the changes of the index, once `before` is loaded
    */
-  async add(held: AsyncStateSnapshot, versions: readonly VersionWrites[]): Promise<readonly VersionWrites[]> {
+  async prepare(
+    held: AsyncStateSnapshot,
+    versions: readonly VersionWrites[],
+    before: ValuesBefore,
+  ): Promise<() => readonly VersionWrites[]> {
     const isEmpty = held.ledger === undefined
-    const isKept = !isEmpty && (await held.at().load([HOLDINGS_KEY]))[0] !== undefined
+    const isKept = !isEmpty && (this.#isKept ?? (await held.at().load([HOLDINGS_KEY]))[0] !== undefined)
     const { isWanted, onNotice } = this.#options
-    if (isWanted && (isEmpty || isKept)) {
-      return withFirst(await this.#addChanges(held, versions), isEmpty && [HOLDINGS_KEY, NOTHING])
+    this.#isKept = isWanted && (isEmpty || isKept)
+    if (this.#isKept) {
+      const changed = this.#readVersions(versions, before)
+      const first = isEmpty ? [[HOLDINGS_KEY, NOTHING] as const] : await this.#ended.next(held)
+      return () => withFirst(changed(), first)
     }
     if (isKept) onNotice(`holdings are not indexed from version ${versions[0]!.version} on`)
-    return withFirst(versions.map(withoutRows), isKept && [HOLDINGS_KEY, null])
+    return () => withFirst(versions.map(withoutRows), isKept ? [[HOLDINGS_KEY, null]] : [])
   }
 
   /** The entries of a part of a state, with those of the index. */
@@ -79,41 +98,60 @@ export class HoldingsKeeper {
     return rows.length === 0 ? state : [...state, ...rows]
   }
 
-  /** Adds the changes of the index. The values before the versions are read in one pass. */
-  async #addChanges(held: AsyncStateSnapshot, versions: readonly VersionWrites[]): Promise<VersionWrites[]> {
+  #readVersions(versions: readonly VersionWrites[], before: ValuesBefore): () => VersionWrites[] {
     const keys = new Map<string, BatchKey>()
-    const read = versions.map((record) => this.#readVersion(record, keys))
-    if (held.ledger && keys.size > 0) {
-      const all = [...keys.values()]
-      const entries = await held.at().load(all.map(({ key }) => key))
-      for (const [at, entry] of entries.entries()) if (entry) all[at]!.followed.begin(entry.value)
+    const read = versions.map((record) => this.#readVersion(record, keys, before))
+    return () => {
+      for (const [name, { followed, isNew }] of keys) {
+        const value = isNew ? before.get(name) : undefined
+        if (value) followed.begin(value)
+      }
+      const changed = read.map((version) => this.#withChanges(version))
+      for (const [name, { followed }] of keys) this.#keep(name, followed)
+      return changed
     }
-    return read.map(withChanges)
+  }
+
+  #withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
+    const given = hasRows ? withoutRows(record) : record
+    const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
+    if (changes.length === 0) return given
+    this.#ended.count(changes)
+    return { ...given, writes: [...given.writes, ...changes] }
   }
 
   /** Looks once at each write of a version: most are neither of an object nor of a coin store. */
-  #readVersion(record: VersionWrites, keys: Map<string, BatchKey>): ReadVersion {
+  #readVersion(record: VersionWrites, keys: Map<string, BatchKey>, before: ValuesBefore): ReadVersion {
     const writes: { followed: FollowedKey; value: Uint8Array | null }[] = []
     let hasRows = false
     for (const write of record.writes) {
       const key = write[0]
       const kind = key[0]
       if (kind === 0) {
-        const followed = this.#followIn(keys, key)
+        const followed = this.#followIn(keys, key, before)
         if (followed) writes.push({ followed, value: write[1] })
       } else if (kind !== 1 && isHoldingsKey(key)) hasRows = true
     }
     return { record, hasRows, writes }
   }
 
-  #followIn(keys: Map<string, BatchKey>, key: Uint8Array): FollowedKey | undefined {
+  #followIn(keys: Map<string, BatchKey>, key: Uint8Array, before: ValuesBefore): FollowedKey | undefined {
     if (!isObjectKey(key) && !coinTypeIn(key)) return undefined
     const name = keyName(key)
     const known = keys.get(name)
     if (known) return known.followed
-    const followed = this.#follow(key)
-    if (followed) keys.set(name, { key, followed })
+    const kept = this.#followed.get(name)
+    const followed = kept ?? this.#follow(key)
+    if (!followed) return undefined
+    keys.set(name, { followed, isNew: !kept })
+    if (!kept) before.ask(name, key)
     return followed
+  }
+
+  #keep(name: string, followed: FollowedKey): void {
+    const { bytes } = followed
+    // A view of a written value would keep the memory of its source.
+    this.#followed.set(name, followed, bytes === undefined ? Number.POSITIVE_INFINITY : bytes + name.length)
   }
 
   #follow(key: Uint8Array): FollowedKey | undefined {
@@ -136,21 +174,15 @@ export class HoldingsKeeper {
   }
 }
 
-function withChanges({ record, hasRows, writes }: ReadVersion): VersionWrites {
-  const given = hasRows ? withoutRows(record) : record
-  const changes = writes.flatMap(({ followed, value }) => followed.write(record.version, value))
-  return changes.length === 0 ? given : { ...given, writes: [...given.writes, ...changes] }
-}
-
 /** A version without the rows of an index that its source has. */
 function withoutRows(record: VersionWrites): VersionWrites {
   if (!record.writes.some(([key]) => isHoldingsKey(key))) return record
   return { ...record, writes: record.writes.filter(([key]) => !isHoldingsKey(key)) }
 }
 
-/** Adds a write to the first of some versions, if there is one. */
-function withFirst(versions: readonly VersionWrites[], write: Write | false): readonly VersionWrites[] {
-  if (!write) return versions
+/** Adds writes to the first of some versions. */
+function withFirst(versions: readonly VersionWrites[], writes: readonly Write[]): readonly VersionWrites[] {
+  if (writes.length === 0) return versions
   const first = versions[0]!
-  return [{ ...first, writes: [...first.writes, write] }, ...versions.slice(1)]
+  return [{ ...first, writes: [...first.writes, ...writes] }, ...versions.slice(1)]
 }

@@ -430,6 +430,15 @@ describe('a window', () => {
     expect(left).toBeLessThanOrEqual(1_000)
     expect([...engine.at(7_900n).scan(Buffer.from('key'))].length).toBe(50)
   })
+
+  it('moves with versions that write nothing', async () => {
+    const engine = await bed.open('store')
+    const records = listedBlocks(Array(20).fill(1))
+    const empty = records.map((record, at) => (at < 10 ? record : { ...record, writes: [] }))
+    await ingestSource(engine, listedSource(empty.slice(0, 10)), { retain: 5n })
+    await ingestSource(engine, listedSource(empty), { retain: 5n })
+    expect(heldVersions(engine)).toEqual([15n, 19n])
+  })
 })
 
 describe('errors of an ingest', () => {

@@ -2,7 +2,6 @@ import { Buffer } from 'node:buffer'
 import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-state/core'
 import {
   type AsyncSnapshot,
-  type AsyncStateSnapshot,
   type AsyncStateWriter,
   engineToAsync,
   type LedgerSummary,
@@ -34,6 +33,7 @@ import { expectSameVersion } from './expect-same-version.js'
 import { HoldingsKeeper } from './holdings-keeper.js'
 import type { IngestOptions } from './ingest-options.js'
 import { TransactionKeeper } from './transaction-keeper.js'
+import { ValuesBefore } from './values-before.js'
 import { withPlace } from './with-place.js'
 
 /** Time that a live source has for the rest of a block once the ingest is stopped. */
@@ -257,8 +257,14 @@ class Ingest {
     const pending = this.#source.isStore ? [] : (before?.pending ?? [])
     const leftOut = this.#filter?.leftOut?.take()
     const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
-    const versions = await this.#holdings.add(held, withPending(await this.#withEndings(held, counted), pending))
-    const writesHash = await this.#hashWrites(held, before?.writesHash, versions)
+    const complete = withPending(await this.#withEndings(held, counted), pending)
+    const values = new ValuesBefore()
+    const index = await this.#holdings.prepare(held, complete, values)
+    const isHashed = !held.ledger || before?.writesHash !== undefined
+    if (isHashed) for (const key of deletedKeys(complete)) values.ask(keyName(key), key)
+    await values.load(held)
+    const versions = index()
+    const writesHash = isHashed ? hashWrites(before?.writesHash, versions, values) : undefined
     const computed = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
     this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? computed : writesHash)
     const wholeHash = this.#filter && (computed ?? this.#takeWholeHash(versions.at(-1)!.version))
@@ -279,8 +285,8 @@ class Ingest {
     observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
     this.#counters.addVersions(versions, writes, bytes)
     // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
-    // wait only a little.
-    await this.#prune(2 * writes)
+    // wait only a little. Versions need not write anything.
+    await this.#prune(Math.max(1, 2 * writes))
     observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
   }
@@ -315,19 +321,6 @@ class Ingest {
     if (!before?.signed || before.signed.version !== held?.latestVersion) return before?.signed
     const { signed, source, writesHash, wholeHash } = before
     return { ...signed, resume: { source, writesHash, wholeHash } }
-  }
-
-  /** Hash of all writes up to the last of these versions. Undefined if the store began without one. */
-  async #hashWrites(
-    state: AsyncSnapshot,
-    held: Uint8Array | undefined,
-    versions: readonly VersionWrites[],
-  ): Promise<Uint8Array | undefined> {
-    if (state.ledger && !held) return undefined
-    const hash = held ? new WritesHash(held) : WritesHash.begin(versions[0]!.version)
-    const present = await this.#presentKeys(state, deletedKeys(versions))
-    hash.add(versions, (key) => present.has(keyName(key)))
-    return hash.value
   }
 
   /**
@@ -369,18 +362,25 @@ class Ingest {
     }
   }
 
-  /** The names of those keys that the store holds. */
-  async #presentKeys(state: AsyncStateSnapshot, keys: readonly Uint8Array[]): Promise<ReadonlySet<string>> {
-    if (!state.ledger || keys.length === 0) return new Set()
-    const entries = await state.at().load(keys)
-    return new Set(keys.filter((_, at) => entries[at] !== undefined).map(keyName))
-  }
-
   /** Prunes one turn. Returns whether nothing is left to prune. */
   async #prune(maxEntries: number): Promise<boolean> {
     const { retain, observer } = this.#options
     return retain === undefined || (await pruneTurn(this.#engine, retain, maxEntries, observer))
   }
+}
+
+/**
+ * Hash of all writes up to the last of some versions.
+ * @param before hash of the store; undefined if the store is empty
+ */
+function hashWrites(
+  before: Uint8Array | undefined,
+  versions: readonly VersionWrites[],
+  values: ValuesBefore,
+): Uint8Array {
+  const hash = before ? new WritesHash(before) : WritesHash.begin(versions[0]!.version)
+  hash.add(versions, (key) => values.get(keyName(key)) !== undefined)
+  return hash.value
 }
 
 function deletedKeys(versions: readonly VersionWrites[]): Uint8Array[] {

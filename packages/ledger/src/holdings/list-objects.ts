@@ -3,7 +3,7 @@ import { typeTagToText } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { readObject } from './holding.js'
 import { expectOwnerKnown, expectTokensKnown } from './known-holdings.js'
-import { createHoldingsPage, type HoldingsPage, type HoldingsPageOptions, scanRows } from './row-listing.js'
+import { createHoldingsPage, type HoldingsPage, type HoldingsPageOptions, mergeRows, scanRows } from './row-listing.js'
 
 /** An object that an account or another object owns. */
 export interface OwnedObject {
@@ -34,9 +34,14 @@ export function listOwnedObjects(
   options: HoldingsPageOptions = {},
 ): HoldingsPage<OwnedObject> {
   expectOwnerKnown(state, owner)
-  const rows = scanRows(state.storedView, 'ownedObject', owner, options.start)
+  const view = state.storedView
+  // Objects with fungible stores have rows of another family.
+  const rows = mergeRows(
+    scanRows(view, 'ownedObject', owner, options.start),
+    scanRows(view, 'ownedStore', owner, options.start),
+  )
   return createHoldingsPage(rows, options, ({ second: address }) => {
-    const stored = readObject(state.storedView, address)
+    const stored = readObject(view, address)
     if (!stored) return undefined
     const { object, group, version } = stored
     const { owner: owned, allowsUngatedTransfer } = object

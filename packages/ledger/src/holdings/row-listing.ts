@@ -1,4 +1,4 @@
-import { copyBytes } from '@ledger-state/core/bytes'
+import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
 import { HOLDINGS_PREFIX_LENGTH, type HoldingsFamily, holdingsPrefix } from '@ledger-state/records'
 
@@ -46,6 +46,21 @@ export function* scanRows(
   for (const { key, value, version } of view.scan(prefix, { start: start && joined(prefix, start) })) {
     const second = copyBytes(key, HOLDINGS_PREFIX_LENGTH)
     yield { second, value, version, cursor: second }
+  }
+}
+
+/** Merges the rows of two families, which have no row in common, by the parts of their keys after the owner. */
+export function* mergeRows(left: Iterator<HoldingsRow>, right: Iterator<HoldingsRow>): Generator<HoldingsRow> {
+  let [a, b] = [left.next(), right.next()]
+  while (!a.done || !b.done) {
+    if (b.done || (!a.done && compareBytes(a.value.second, b.value.second) < 0)) {
+      if (a.done) return
+      yield a.value
+      a = left.next()
+    } else {
+      yield b.value
+      b = right.next()
+    }
   }
 }
 

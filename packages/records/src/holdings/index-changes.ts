@@ -4,7 +4,8 @@ import { endedKey, type HoldingsFamily, holdingsKey } from '../own-keys.js'
 import type { CoinName } from './holding-keys.js'
 
 // The index of holdings changes only if an object begins, moves or ends, or gains or loses its store or collection, or
-// if a coin store begins or ends. A change of a balance writes nothing.
+// if a coin store begins or ends. A change of a balance writes nothing. A new store has two rows: an object with a store
+// is found under `ownedStore`, and has no row under `ownedObject`.
 
 const NOTHING = new Uint8Array(0)
 
@@ -32,7 +33,7 @@ export function objectChanges(
     if (from) writes.push([holdingsKey(family, from, address), null])
     if (to) writes.push([holdingsKey(family, to, address), NOTHING])
   }
-  link('ownedObject', before?.owner, after?.owner)
+  link('ownedObject', before?.store ? undefined : before?.owner, after?.store ? undefined : after?.owner)
   storeChanges(writes, address, version, before, after)
   link('storeOfAsset', before?.store?.asset, after?.store?.asset)
   link('tokenOfCollection', before?.collection, after?.collection)
