@@ -79,6 +79,8 @@ export const invalidArgument = declareErrors('invalid_argument', {
 export const verificationFailed = declareErrors('verification_failed', {
   otherWaypoint: (path: string, found: string | undefined, expected: string) =>
     `${path} has the waypoint ${found ?? '(not computed)'}, not ${expected}`,
+  genesisOfOtherNetwork: (path: string, chainId: number, network: string, expected: number) =>
+    `${path} says that it is the genesis of chain ${chainId}, but ${network} is chain ${expected}: name the network of the file, or none`,
   otherGenesis: (path: string, chainId: number, found: string, network: string, known: string) =>
     `${path} says that it is the genesis of chain ${chainId} (${network}), but its waypoint is ${found}, not ${known}: the file is damaged, or it belongs to another network and you must give the waypoint of that network`,
   manifestStateRootDiffers: (place: string, named: string, proven: Uint8Array) =>

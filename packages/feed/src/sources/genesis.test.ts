@@ -5,6 +5,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { expectedTransaction, transactionOf } from '../../testing/expected-transaction.ts'
 import { SYNTHETIC_CHAIN_ID, SyntheticChain } from '../../testing/synthetic-chain.ts'
+import { KNOWN_NETWORKS } from '../networks/network.js'
 import { openSource } from './open-source.js'
 import type { SourceOptions } from './source.js'
 
@@ -81,6 +82,14 @@ describe('a genesis that claims to be of a known network', () => {
     expect(notices).toEqual([])
     await open(path, { hashSalt: 'DIEM::' })
     expect(notices.length).toBe(1)
+  })
+})
+
+it('the genesis of one network is not taken for the genesis of another', async () => {
+  const network = KNOWN_NETWORKS.find(({ name }) => name === 'testnet')!
+  await expect(open(genesisFile(chain.genesisBlob), { network })).rejects.toMatchObject({
+    code: 'verification_failed',
+    message: expect.stringMatching(/genesis of chain 42, but testnet is chain 2: name the network of the file/),
   })
 })
 

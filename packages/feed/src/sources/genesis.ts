@@ -75,6 +75,9 @@ function isGenesisOf(path: string, { chainId }: Genesis, { waypoint }: GenesisPr
   if (given.includes(waypoint)) return true
   if (given.length > 0) throw verificationFailed.otherWaypoint(path, waypoint, given[0]!)
   const network = options.network ?? findKnownNetwork(chainId, hashSalt)
+  if (network && network.chainId !== chainId) {
+    throw verificationFailed.genesisOfOtherNetwork(path, chainId, network.name, network.chainId)
+  }
   const known = network?.waypoints.find((one) => versionOfWaypoint(one) === GENESIS_VERSION)
   if (!network || known === undefined) {
     onNotice?.(notTrustedNotice(path, chainId, waypoint))
