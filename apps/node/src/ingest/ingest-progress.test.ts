@@ -102,14 +102,14 @@ describe('the progress of an ingest', () => {
     const progress = createIngestProgress(stream, 'ingesting', source)
     at(ofVersions(0, MIB))
     vi.advanceTimersByTime(1_000)
-    expect(taken()).toEqual(['ingesting: nothing yet, 0.0 %, fetched 1.0 MiB at 1.0 MiB/s, 0 writes/s, 0 B at'])
+    expect(taken()).toEqual(['ingesting: nothing yet, 0.0 %, fetched 1.0 MiB at 1.0 MiB/s, 0 writes/s'])
     at(ofVersions(250, 2 * MIB))
     vi.advanceTimersByTime(999)
     progress.update(
       { ...nothing, versions: 250, writes: 1_999, bytes: 3 * MIB, latestVersion: 1_249n },
       source.progress,
     )
-    expect(taken()).toEqual(['ingesting: version 1249, 25.0 %, 6.0 s left, fetched 2.0 MiB at 1.0 MiB/s, 1,00'])
+    expect(taken()).toEqual(['ingesting: version 1249, 25.0 %, 6.0 s left, fetched 2.0 MiB at 1.0 MiB/s'])
     progress.finish()
     vi.advanceTimersByTime(60_000)
     expect(taken()).toEqual([])

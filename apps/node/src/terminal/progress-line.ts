@@ -12,6 +12,13 @@ export interface ProgressLine {
   finish(): void
 }
 
+/** The facts of a line, separated by commas, that fit into a width: a wrapped line could not be rewritten. */
+function fitting(line: string, width: number): string {
+  if (line.length <= width) return line
+  const end = line.lastIndexOf(', ', width)
+  return line.slice(0, end > 0 ? end : width)
+}
+
 /**
  * Creates a line of progress. On a terminal, each update rewrites it; elsewhere a line is printed every ten seconds.
  */
@@ -28,8 +35,7 @@ export function createProgressLine(stream: NodeJS.WriteStream): ProgressLine {
       // Nobody reads the lines before.
       if (stream.writableLength > MOST_WAITING_BYTES) return
       const line = text((now - began) / 1_000)
-      // A wrapped line could not be rewritten.
-      stream.write(stream.isTTY ? `${CLEARED_LINE}${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`)
+      stream.write(stream.isTTY ? `${CLEARED_LINE}${fitting(line, (stream.columns || 80) - 1)}` : `${line}\n`)
       drawn = stream.isTTY
     },
     finish() {
