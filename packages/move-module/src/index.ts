@@ -64,5 +64,6 @@ export {
 export { moduleHeapSize } from './module-heap-size.js'
 export { byOpcode, OPCODES, type OpcodeName } from './opcodes.js'
 export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface, readScript } from './read-module.js'
+export { isSigner, substitute } from './substitute.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'
 export { writeModule } from './write-module.js'

@@ -7,8 +7,9 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseTypeTag, readStructTag, type StructTag, type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type GetModule, layoutOf } from './layout-of.js'
-import type { MoveModule, SignatureToken } from './module-definition.js'
+import type { MoveModule } from './module-definition.js'
 import { readModule } from './read-module.js'
+import { substitute } from './substitute.js'
 
 type Slot =
   | { kind: 'module' }
@@ -84,26 +85,10 @@ class TableTypes {
         ? definition.fields
         : definition.variants.find(({ name }) => name === variant)!.fields
     const members = definition.kind === 'struct' ? (value as MoveStruct) : fields!
-    for (const field of declared) this.collect(substitute(field.type, tag.typeArguments), members[field.name]!)
-  }
-}
-
-function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag {
-  switch (token.kind) {
-    case 'typeParameter':
-      return typeArguments[token.index]!
-    case 'vector':
-      return { kind: 'vector', element: substitute(token.element, typeArguments) }
-    case 'struct': {
-      const { address, name: module } = token.module
-      const inner = token.typeArguments.map((argument) => substitute(argument, typeArguments))
-      return { kind: 'struct', address, module, name: token.name, typeArguments: inner }
+    for (const field of declared) {
+      const type = substitute(field.type, tag.typeArguments)
+      if (type) this.collect(type, members[field.name]!)
     }
-    case 'reference':
-    case 'function':
-      return { kind: 'bool' }
-    default:
-      return token
   }
 }
 

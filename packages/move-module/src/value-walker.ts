@@ -1,30 +1,16 @@
-import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-state/core'
-import { type StructTag, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
-import type { FieldDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
-
-/** Lengths in bytes of the types with a fixed length. */
-const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
-  bool: 1,
-  u8: 1,
-  u16: 2,
-  u32: 4,
-  u64: 8,
-  u128: 16,
-  u256: 32,
-  i8: 1,
-  i16: 2,
-  i32: 4,
-  i64: 8,
-  i128: 16,
-  i256: 32,
-  address: ADDRESS_LENGTH,
-}
+import { addressToShortHex, type ByteReader } from '@ledger-state/core'
+import { FIXED_LENGTHS, type StructTag, type TypeTag } from '@ledger-state/type-tag'
+import type { FieldDefinition, ModuleId, MoveModule } from './module-definition.js'
+import { substitute } from './substitute.js'
 
 /** Most levels of values within values. */
 const MOST_LEVELS = 128
 /** Most vectors and structs in all walks of one walker. */
 const MOST_STEPS = 100_000
-/** Most types that a field's type may name once its type arguments are put in. */
+/**
+ * Most types that a field's type may name once its type arguments are put in. Parts are shared, so without a limit a
+ * type may grow exponentially with the levels of structs.
+ */
 const MOST_TYPES_OF_FIELD = 1_024
 
 /**
@@ -118,42 +104,11 @@ export function findFields(tag: StructTag, findModule: FindModule): StructFields
     : [definition.fields]
   const variants: TypeTag[][] = []
   for (const list of lists) {
-    const types = list.map(({ type }) => substitute(type, tag.typeArguments))
+    const types = list.map(({ type }) => substitute(type, tag.typeArguments, MOST_TYPES_OF_FIELD))
     if (!types.every((type) => type !== undefined)) return undefined
     variants.push(types)
   }
   return { isEnum, variants }
-}
-
-/** The type of a field; undefined if it has too many parts, or a part that cannot be stored. */
-function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
-  switch (token.kind) {
-    case 'typeParameter':
-      return typeArguments[token.index]
-    case 'vector': {
-      const element = substitute(token.element, typeArguments)
-      return element && bounded({ kind: 'vector', element })
-    }
-    case 'struct': {
-      const { address, name: module } = token.module
-      const parts = token.typeArguments.map((argument) => substitute(argument, typeArguments))
-      if (!parts.every((part) => part !== undefined)) return undefined
-      return bounded({ kind: 'struct', address, module, name: token.name, typeArguments: parts })
-    }
-    case 'reference':
-    case 'function':
-      return undefined
-    default:
-      return token
-  }
-}
-
-/**
- * Refuses types with too many parts. Parts are shared, so without a limit a type may grow exponentially with the levels
- * of structs.
- */
-function bounded(tag: TypeTag): TypeTag | undefined {
-  return typeTagSize(tag) > MOST_TYPES_OF_FIELD ? undefined : tag
 }
 
 /** Whether a struct is `0x1::table::Table`, which other kinds of tables contain and which has the handle. */

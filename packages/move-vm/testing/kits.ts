@@ -10,7 +10,7 @@ import {
   type MoveModule,
   readModule,
   readModuleInterface,
-  type SignatureToken,
+  substitute,
 } from '@ledger-state/move-module'
 import { sharedPath } from '@ledger-state/testing/shared-data'
 import { moduleKey, parseTypeTag, readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
@@ -223,27 +223,6 @@ function parameterTypes(
   const given = parameters.filter(({ kind }) => kind !== 'signer')
   const tags = given.map((token) => substitute(token, typeArguments))
   return tags.every((tag) => tag !== undefined) ? tags : undefined
-}
-
-function substitute(token: SignatureToken, typeArguments: readonly TypeTag[]): TypeTag | undefined {
-  switch (token.kind) {
-    case 'typeParameter':
-      return typeArguments[token.index]
-    case 'vector': {
-      const element = substitute(token.element, typeArguments)
-      return element && { kind: 'vector', element }
-    }
-    case 'struct': {
-      const { module, name } = token
-      const tags = token.typeArguments.map((one) => substitute(one, typeArguments)!)
-      return { kind: 'struct', address: module.address, module: module.name, name, typeArguments: tags }
-    }
-    case 'reference':
-    case 'function':
-      return undefined
-    default:
-      return { kind: token.kind }
-  }
 }
 
 /** Reason why an answer differs from the kit's expectation; undefined if it does not. */

@@ -1,4 +1,5 @@
 import type { Failpoint } from '../src/failpoints/failpoints.ts'
+import { TRUNCATION_SLICE_POINTS } from './truncation-points.ts'
 
 /** Whether the stores of this run have segment files: see `vitest.config.ts`. */
 export function hasSegments(): boolean {
@@ -10,12 +11,7 @@ const OF_RECORDS: ReadonlySet<Failpoint> = new Set([
   'merge: before the transaction ends',
   'merge: slice done',
   'prune: step before the transaction ends',
-  'truncation: slice before the transaction ends',
-  'truncation: slice done',
-  'truncation: last file created',
-  'truncation: before the last transaction ends',
-  'truncation: reverted',
-  'truncation: done',
+  ...TRUNCATION_SLICE_POINTS,
 ])
 
 /** Failpoints that only the work on segment files reaches. */

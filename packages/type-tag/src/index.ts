@@ -23,8 +23,11 @@ export {
   type ValueMetadata,
 } from './state-value.js'
 export {
+  FIXED_LENGTHS,
   type FunctionSlot,
   type FunctionTag,
+  INTEGER_TYPES,
+  type IntegerType,
   isStructTag,
   PRIMITIVE_TYPES,
   type PrimitiveTag,

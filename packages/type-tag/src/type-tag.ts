@@ -1,8 +1,7 @@
-import { addressToShortHex } from '@ledger-state/core'
+import { ADDRESS_LENGTH, addressToShortHex } from '@ledger-state/core'
 
-/** The types without parts. `signer` has a name and no values. */
-export const PRIMITIVE_TYPES = [
-  'bool',
+/** The integer types: the unsigned ones by width, then the signed ones. */
+export const INTEGER_TYPES = [
   'u8',
   'u16',
   'u32',
@@ -15,11 +14,20 @@ export const PRIMITIVE_TYPES = [
   'i64',
   'i128',
   'i256',
-  'address',
-  'signer',
 ] as const
+export type IntegerType = (typeof INTEGER_TYPES)[number]
+
+/** The types without parts. `signer` has a name and no values. */
+export const PRIMITIVE_TYPES = ['bool', ...INTEGER_TYPES, 'address', 'signer'] as const
 /** The name of a type without parts. */
 export type PrimitiveType = (typeof PRIMITIVE_TYPES)[number]
+
+/** Bytes of the values of each type whose values all have the same length. */
+export const FIXED_LENGTHS: Readonly<Record<string, number | undefined>> = {
+  bool: 1,
+  ...Object.fromEntries(INTEGER_TYPES.map((type) => [type, Number(type.slice(1)) / 8])),
+  address: ADDRESS_LENGTH,
+}
 
 /** A type without parts. */
 export interface PrimitiveTag {

@@ -22,7 +22,7 @@ import type { TreeSettings } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
 import type { StorePlace } from '../stores/store-place.js'
 import { aborted, failProcess, processSettings, startReports, stopOrder } from './child.js'
-import { createTreeKeeper } from './tree-keeper.js'
+import { createTreeKeeper, type TreeKeeper } from './tree-keeper.js'
 
 export interface WriterSettings {
   readonly place: StorePlace
@@ -58,56 +58,24 @@ async function runWriter(settings: WriterSettings & { readonly name: string }, s
   const log = createLogger(settings.log, settings.name)
   const metrics = createWriterMetrics(settings.name, log)
   const retain = settings.retain === undefined ? undefined : BigInt(settings.retain)
-  if (settings.window) await followNetwork(settings, settings.window, retain, metrics, log, stop)
-  else if (settings.follow !== undefined) await follow(settings.follow, settings, retain, metrics, log, stop)
+  if (settings.window || settings.follow !== undefined) await followSources(settings, retain, metrics, log, stop)
   else if (retain !== undefined) await keepPruned(settings.place, retain, metrics, stop)
 }
 
-async function follow(
-  url: string,
-  {
-    place,
-    followHeaders: headers,
-    hashSalt,
-    verify,
-    keepTransactions,
-    holdings,
-    slice,
-    trees,
-    log: logSettings,
-  }: WriterSettings,
-  retain: bigint | undefined,
-  metrics: WriterMetrics,
-  log: Logger,
-  stop: AbortSignal,
-): Promise<void> {
-  const engine = await openWriter(place, { create: false, compressHistory: true })
-  const stopReports = startReports(metrics.registry, () => engine.ledger)
-  const keeper = createTreeKeeper(engine, { place, trees, hashSalt, log: logSettings }, log)
-  try {
-    const onNotice = (message: string): void => log.warn(message)
-    const open = () => openSource(url, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
-    const opening = open()
-    if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
-    const source = await Promise.race([opening, aborted(stop)])
-    const only = slice && sliceOptionsOf(slice, place, open)
-    const how = { only, retain, keepTransactions, holdings, signal: stop, observer: metrics.observer, onNotice }
-    keeper.resume()
-    if (source) await followSource(engine, source, open, how)
-  } finally {
-    stopReports()
-    await keeper.close()
-    await engine.close()
-  }
+/** A store that is open for writing, and how sources are ingested into it. */
+interface Following {
+  readonly engine: StateWriter | AsyncStateWriter
+  readonly keeper: TreeKeeper
+  readonly how: Omit<IngestOptions, 'only' | 'signal'>
+  readonly log: Logger
+  /** Opens the followed node. */
+  openNode(): Promise<LedgerSource>
+  /** The slice to keep, which may need the source once more. */
+  only(reopen: () => Promise<LedgerSource>): IngestOptions['only']
 }
 
-/**
- * Ingests the window of a network from a backup, then follows a node. At intervals it opens the backup again and
- * compares the store with it: versions from the node become signed as soon as the backup has their signatures.
- */
-async function followNetwork(
+async function followSources(
   settings: WriterSettings,
-  window: NetworkWindow,
   retain: bigint | undefined,
   metrics: WriterMetrics,
   log: Logger,
@@ -117,7 +85,7 @@ async function followNetwork(
     place,
     follow: url,
     followHeaders: headers,
-    hashSalt,
+    window,
     verify,
     keepTransactions,
     holdings,
@@ -126,44 +94,80 @@ async function followNetwork(
   } = settings
   const engine = await openWriter(place, { create: false, compressHistory: true })
   const stopReports = startReports(metrics.registry, () => engine.ledger)
-  const keeper = createTreeKeeper(engine, { place, trees, hashSalt: window.network.hashSalt, log: settings.log }, log)
+  const hashSalt = window ? window.network.hashSalt : settings.hashSalt
+  const keeper = createTreeKeeper(engine, { place, trees, hashSalt, log: settings.log }, log)
   const onNotice = (message: string): void => log.warn(message)
-  const how = { retain, keepTransactions, holdings, observer: metrics.observer, onNotice }
-  const openNode = () => openSource(url!, { follow: true, headers, verify, hashSalt, onNotice, signal: stop })
+  const following: Following = {
+    engine,
+    keeper,
+    how: { retain, keepTransactions, holdings, observer: metrics.observer, onNotice },
+    log,
+    openNode: () =>
+      openSource(url!, { follow: true, headers, verify, hashSalt: settings.hashSalt, onNotice, signal: stop }),
+    only: (reopen) => slice && sliceOptionsOf(slice, place, reopen),
+  }
   try {
-    const openBackup = () => openNetworkWindow(window, onNotice, stop)
-    const only = (reopen: () => Promise<LedgerSource>) => slice && sliceOptionsOf(slice, place, reopen)
-    let turnMs = window.intervalMs
-    for (let opening = openBackup(); !stop.aborted; ) {
-      keeper.pause()
-      await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
-      keeper.resume()
-      // The backup is opened while the node is followed, and most of the slow work is done when following pauses.
-      const [next, pause] = [Promise.withResolvers<LedgerSource>(), new AbortController()]
-      const timer = setTimeout(() => {
-        next.resolve(openBackup())
-        const end = (): void => pause.abort()
-        next.promise.then(end, end)
-      }, turnMs)
-      opening = next.promise
-      opening.catch(() => {})
-      const signal = AbortSignal.any([stop, pause.signal])
-      const before = engine.ledger?.latestVersion
-      if (url === undefined) await aborted(signal)
-      else {
-        const openingNode = openNode()
-        const source = await Promise.race([openingNode, aborted(signal)])
-        if (!source) openingNode.then((late) => late.close()).catch(() => {})
-        else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
-      }
-      clearTimeout(timer)
-      // A node that takes longer to answer than the interval would otherwise never be heard.
-      if (engine.ledger?.latestVersion === before) turnMs = Math.max(turnMs, Math.min(2 * turnMs, LONGEST_TURN_MS))
-    }
+    if (!window) await followNode(following, metrics, stop)
+    else
+      await followNetwork(following, window, url !== undefined, () => openNetworkWindow(window, onNotice, stop), stop)
   } finally {
     stopReports()
     await keeper.close()
     await engine.close()
+  }
+}
+
+/** Follows a node. While it is being opened, the store is pruned. */
+async function followNode(
+  { engine, keeper, how, openNode, only }: Following,
+  metrics: WriterMetrics,
+  stop: AbortSignal,
+): Promise<void> {
+  const opening = openNode()
+  const { retain } = how
+  if (retain !== undefined) await pruneUntil(engine, retain, metrics, AbortSignal.any([stop, settled(opening)]))
+  const source = await Promise.race([opening, aborted(stop)])
+  keeper.resume()
+  if (source) await followSource(engine, source, openNode, { ...how, only: only(openNode), signal: stop })
+}
+
+/**
+ * Ingests the window of a network from a backup, then follows a node. At intervals it opens the backup again and
+ * compares the store with it: versions from the node become signed as soon as the backup has their signatures.
+ */
+async function followNetwork(
+  { engine, keeper, how, log, openNode, only }: Following,
+  { intervalMs }: NetworkWindow,
+  hasNode: boolean,
+  openBackup: () => Promise<LedgerSource>,
+  stop: AbortSignal,
+): Promise<void> {
+  let turnMs = intervalMs
+  for (let opening = openBackup(); !stop.aborted; ) {
+    keeper.pause()
+    await ingestBackup(engine, opening, { ...how, only: only(openBackup), signal: stop }, log)
+    keeper.resume()
+    // The backup is opened while the node is followed, and most of the slow work is done when following pauses.
+    const [next, pause] = [Promise.withResolvers<LedgerSource>(), new AbortController()]
+    const timer = setTimeout(() => {
+      next.resolve(openBackup())
+      const end = (): void => pause.abort()
+      next.promise.then(end, end)
+    }, turnMs)
+    opening = next.promise
+    opening.catch(() => {})
+    const signal = AbortSignal.any([stop, pause.signal])
+    const before = engine.ledger?.latestVersion
+    if (!hasNode) await aborted(signal)
+    else {
+      const openingNode = openNode()
+      const source = await Promise.race([openingNode, aborted(signal)])
+      if (!source) openingNode.then((late) => late.close()).catch(() => {})
+      else await followSource(engine, source, openNode, { ...how, only: only(openNode), signal })
+    }
+    clearTimeout(timer)
+    // A node that takes longer to answer than the interval would otherwise never be heard.
+    if (engine.ledger?.latestVersion === before) turnMs = Math.max(turnMs, Math.min(2 * turnMs, LONGEST_TURN_MS))
   }
 }
 

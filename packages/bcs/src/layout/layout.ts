@@ -1,4 +1,4 @@
-import type { PrimitiveType } from '@ledger-state/type-tag'
+import { FIXED_LENGTHS, INTEGER_TYPES, type PrimitiveType } from '@ledger-state/type-tag'
 
 /** A field of a struct or variant: its name in JSON, and its layout. */
 export interface LayoutField {
@@ -37,20 +37,8 @@ export type Layout =
   | { readonly kind: 'function' }
 
 /** Number of bytes of each integer type. Signed types are two's complement. */
-export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; readonly signed: boolean }>> = {
-  u8: { bytes: 1, signed: false },
-  u16: { bytes: 2, signed: false },
-  u32: { bytes: 4, signed: false },
-  u64: { bytes: 8, signed: false },
-  u128: { bytes: 16, signed: false },
-  u256: { bytes: 32, signed: false },
-  i8: { bytes: 1, signed: true },
-  i16: { bytes: 2, signed: true },
-  i32: { bytes: 4, signed: true },
-  i64: { bytes: 8, signed: true },
-  i128: { bytes: 16, signed: true },
-  i256: { bytes: 32, signed: true },
-}
+export const INTEGER_WIDTH: Readonly<Record<string, { readonly bytes: number; readonly signed: boolean }>> =
+  Object.fromEntries(INTEGER_TYPES.map((kind) => [kind, { bytes: FIXED_LENGTHS[kind]!, signed: kind.startsWith('i') }]))
 
 /**
  * Most levels of layouts inside a layout. Chains nest values no deeper, and `parseJson` has the same limit. It keeps

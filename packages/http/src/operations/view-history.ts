@@ -14,9 +14,10 @@ import {
 import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
 import { changeToJson } from '../formats/history-formats.js'
 import type { PageBody } from '../formats/page-body.js'
-import { TRANSACTION_SCHEMA, transactionsOf } from '../formats/transaction-formats.js'
+import { transactionsOf } from '../formats/transaction-formats.js'
 import { prefersCsv } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
+import { changesCsvOf, changesOf } from './parts/history-operation.js'
 import { DEFAULT_PAGE, expectOrdered, HISTORY_PARAMETERS, MAX_PAGE, parseHistoryQuery } from './parts/history-page.js'
 import {
   type Answer,
@@ -81,28 +82,8 @@ export const getViewHistory: Operation = {
   parameters: [...HISTORY_PARAMETERS, ...SAMPLE_PARAMETERS],
   requestBody: { $ref: '#/components/schemas/ViewRequest' },
   success: {
-    json: {
-      type: 'array',
-      items: {
-        type: 'object',
-        required: ['version', 'timestamp'],
-        properties: {
-          version: { $ref: '#/components/schemas/U64' },
-          timestamp: {
-            type: ['string', 'null'],
-            description: 'Microseconds since 1970; null if the version is below the window.',
-          },
-          values: { type: 'array', items: {} },
-          error: { $ref: '#/components/schemas/Error' },
-          transaction: TRANSACTION_SCHEMA,
-        },
-      },
-    },
-    csv: {
-      type: 'string',
-      description:
-        'The columns version, timestamp (microseconds), time (ISO 8601, UTC), result (result_0 and so on where there are several) and error; where the store keeps transactions also transaction (its hash), sender, function and success.',
-    },
+    json: changesOf({ values: { type: 'array', items: {} } }),
+    csv: changesCsvOf('result (result_0 and so on where there are several)'),
   },
   isPaged: true,
   tellsCompleteness: true,

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@ledger-state/bcs'
 import { addressToLongHex, addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
-import type { FunctionDefinition, SignatureToken } from '@ledger-state/move-module'
+import { type FunctionDefinition, isSigner, type SignatureToken, substitute } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { ModuleInterfaces } from '../caches/module-interfaces.js'
 import {
@@ -13,7 +13,6 @@ import {
   viewParameterReference,
   viewTypeArgumentCount,
 } from '../errors.js'
-import { isSigner, substitute } from '../types/substitute.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { jsonValuesToDebugText } from './debug-text.js'

@@ -1,3 +1,4 @@
+import { FIXED_LENGTHS } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import type { Type } from '../types/type.js'
 import { MAX_VALUE_DEPTH } from '../values/copy-value.js'
@@ -10,31 +11,13 @@ const INVALID_BYTES = 0x1_0001
 const FRAMEWORK = '1'.padStart(64, '0')
 const LAYOUT_NODE_PRICE = 5
 
-/** Sizes in bytes of the types with a fixed size. */
-const FIXED_SIZE: ReadonlyMap<Type['kind'], number> = new Map([
-  ['bool', 1],
-  ['u8', 1],
-  ['u16', 2],
-  ['u32', 4],
-  ['u64', 8],
-  ['u128', 16],
-  ['u256', 32],
-  ['i8', 1],
-  ['i16', 2],
-  ['i32', 4],
-  ['i64', 8],
-  ['i128', 16],
-  ['i256', 32],
-  ['address', 32],
-])
-
 function serialize(context: NativeContext, reference: Value | undefined): Uint8Array {
   return context.serialize(context.typeArguments[0]!, valueAt(reference)) ?? context.abort(UNSERIALIZABLE)
 }
 
 /** The size in bytes that all values of a type have; undefined if the size varies. Each type is looked at once. */
 function constantSize(context: NativeContext, type: Type, depth: number): number | undefined {
-  if (type.kind !== 'struct') return FIXED_SIZE.get(type.kind)
+  if (type.kind !== 'struct') return FIXED_LENGTHS[type.kind]
   const sizes = context.extension(SIZES)
   if (sizes.has(type)) return sizes.get(type)
   expectShallow(context, depth)

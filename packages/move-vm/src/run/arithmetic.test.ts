@@ -1,10 +1,11 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { AssembledFunction, AssemblyLine } from '@ledger-state/move-module'
+import { INTEGER_TYPES, type IntegerType } from '@ledger-state/type-tag'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { callView, TestState } from '../../testing/test-state.js'
 import { createVm } from '../index.js'
-import { bitsOf, FIRST_SIGNED, INTEGER_TYPES, type IntegerType, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
+import { bitsOf, FIRST_SIGNED, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
 /** Number of runs of each instruction on each type; 12,000 in all. */
 fc.configureGlobal({ ...fc.readConfigureGlobal(), numRuns: 40 })

@@ -1,6 +1,7 @@
+import { INTEGER_TYPES } from '@ledger-state/type-tag'
 import { toIntegerValue } from '../codec/integer-codec.js'
 import { arithmeticFault } from '../faults/vm-fault.js'
-import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, INTEGER_TYPES, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
+import { bitsOf, FAST_MAX, FAST_MIN, FIRST_SIGNED, MAX_VALUE, MIN_VALUE } from '../types/integer-type.js'
 
 // Arithmetic on integers as `Value` holds them: a number if it is safe, else a bigint. `type` is the number of an
 // integer type. Each function faults as the instruction of its name does.

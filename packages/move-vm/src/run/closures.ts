@@ -1,9 +1,15 @@
 import { ADDRESS_LENGTH, type ByteReader, type ByteWriter } from '@ledger-state/core'
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
-import { readName, readTypeTag, typeTagSize, writeTypeTag } from '@ledger-state/type-tag'
+import {
+  INTEGER_TYPES,
+  type IntegerType,
+  readName,
+  readTypeTag,
+  typeTagSize,
+  writeTypeTag,
+} from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
 import type { ClosureHead } from '../codec/decode-value.js'
-import { INTEGER_TYPES, type IntegerType } from '../types/integer-type.js'
 import {
   BYTES_LAYOUT,
   enumLayout,

@@ -1,38 +1,19 @@
-import type { PrimitiveType } from '@ledger-state/type-tag'
+import { FIXED_LENGTHS, INTEGER_TYPES } from '@ledger-state/type-tag'
 
-/**
- * The integer types in the order of their numbers in compiled code: first the unsigned ones by width, then the signed
- * ones.
- */
-export const INTEGER_TYPES = [
-  'u8',
-  'u16',
-  'u32',
-  'u64',
-  'u128',
-  'u256',
-  'i8',
-  'i16',
-  'i32',
-  'i64',
-  'i128',
-  'i256',
-] as const
-
-export type IntegerType = (typeof INTEGER_TYPES)[number]
+// The VM numbers the integer types by their place in `INTEGER_TYPES`.
 
 /** The first signed type in `INTEGER_TYPES`. */
 export const FIRST_SIGNED = 6
 
-const BITS = [8, 16, 32, 64, 128, 256]
+const BITS = INTEGER_TYPES.map((type) => 8 * FIXED_LENGTHS[type]!)
 
 /** Width in bits, by the number of a type. */
 export function bitsOf(type: number): number {
-  return BITS[type % FIRST_SIGNED]!
+  return BITS[type]!
 }
 
 /** The number of an integer type; -1 for other types. */
-export function integerTypeOf(kind: PrimitiveType | string): number {
+export function integerTypeOf(kind: string): number {
   return (INTEGER_TYPES as readonly string[]).indexOf(kind)
 }
 

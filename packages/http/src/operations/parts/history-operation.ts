@@ -48,13 +48,8 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
     parameters: [...subject, ...HISTORY_PARAMETERS, ...(measure ? [POINTS_PARAMETER] : [])],
     ...(requestBody && { requestBody }),
     success: {
-      json: changesOf(member, schema),
-      ...(csv && {
-        csv: {
-          type: 'string',
-          description: `The columns version, timestamp (microseconds), time (ISO 8601, UTC), ${csv.column} and error; where the store keeps transactions also transaction (its hash), sender, function and success.`,
-        },
-      }),
+      json: changesOf({ [member]: schema }),
+      ...(csv && { csv: changesCsvOf(csv.column) }),
     },
     isPaged: true,
     tellsCompleteness: true,
@@ -83,7 +78,8 @@ export function createHistoryOperation<T>(kind: HistoryKind<T>): Operation {
   }
 }
 
-function changesOf(member: string, value: JsonSchema): JsonSchema {
+/** Schema of a page of changes, whose values are in these members. */
+export function changesOf(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
   return {
     type: 'array',
     items: {
@@ -91,11 +87,22 @@ function changesOf(member: string, value: JsonSchema): JsonSchema {
       required: ['version', 'timestamp'],
       properties: {
         version: { $ref: '#/components/schemas/U64' },
-        timestamp: { oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }] },
-        [member]: value,
+        timestamp: {
+          oneOf: [{ $ref: '#/components/schemas/U64' }, { type: 'null' }],
+          description: 'Microseconds since 1970; null if the version is below the window.',
+        },
+        ...members,
         error: { $ref: '#/components/schemas/Error' },
         transaction: TRANSACTION_SCHEMA,
       },
     },
+  }
+}
+
+/** Schema of a page of changes as CSV, whose values are in these columns. */
+export function changesCsvOf(columns: string): JsonSchema {
+  return {
+    type: 'string',
+    description: `The columns version, timestamp (microseconds), time (ISO 8601, UTC), ${columns} and error; where the store keeps transactions also transaction (its hash), sender, function and success.`,
   }
 }

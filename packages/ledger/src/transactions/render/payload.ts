@@ -1,5 +1,5 @@
 import { addressToShortHex, ByteWriter, bytesToHex } from '@ledger-state/core'
-import { readScript, type SignatureToken, scriptAbi } from '@ledger-state/move-module'
+import { isSigner, readScript, type SignatureToken, scriptAbi, substitute } from '@ledger-state/move-module'
 import type {
   EntryFunction,
   Executable,
@@ -10,7 +10,6 @@ import type {
 } from '@ledger-state/proof/transactions'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { moveTypeToText } from '../../resources/resource-type-text.js'
-import { isSigner, substitute } from '../../types/substitute.js'
 import { hexText, jsonList, orUndefined, type RenderContext, valueToJson } from './render-context.js'
 
 /**

@@ -1,4 +1,5 @@
-import { ADDRESS_LENGTH, type ByteReader } from '@ledger-state/core'
+import type { ByteReader } from '@ledger-state/core'
+import { FIXED_LENGTHS } from '@ledger-state/type-tag'
 import { readVariant } from '../variant.js'
 
 /** Types of arguments by their variants. `serialized` is the BCS of a value of any type. */
@@ -31,30 +32,13 @@ export interface ScriptArgument {
   readonly bytes: Uint8Array
 }
 
-/** Bytes of the values that have a fixed length. */
-const LENGTHS: Readonly<Partial<Record<ScriptArgumentType, number>>> = {
-  u8: 1,
-  u16: 2,
-  u32: 4,
-  u64: 8,
-  u128: 16,
-  u256: 32,
-  i8: 1,
-  i16: 2,
-  i32: 4,
-  i64: 8,
-  i128: 16,
-  i256: 32,
-  address: ADDRESS_LENGTH,
-}
-
 /** Reads an argument of a script. @throws `UnknownVariantError`, `invalid_bcs` */
 export function readScriptArgument(reader: ByteReader): ScriptArgument {
   const type = SCRIPT_ARGUMENT_TYPES[readVariant(reader, 'a script argument', SCRIPT_ARGUMENT_TYPES.length)]!
-  const length = LENGTHS[type]
-  if (length !== undefined) return { type, bytes: reader.readBytes(length) }
-  if (type !== 'bool') return { type, bytes: reader.readByteString() }
+  const length = FIXED_LENGTHS[type]
+  if (length === undefined) return { type, bytes: reader.readByteString() }
   const start = reader.offset
-  reader.readBool()
+  if (type === 'bool') reader.readBool()
+  else reader.skip(length)
   return { type, bytes: reader.bytes.subarray(start, reader.offset) }
 }
