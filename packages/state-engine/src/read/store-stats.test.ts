@@ -1,7 +1,7 @@
-import { expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { openStateEngine } from '../open-state-engine.js'
+import { openStateEngine, openStateEngineReader } from '../open-state-engine.js'
 
 const folder = temporaryFolder()
 
@@ -28,4 +28,29 @@ it('storeStats counts what is not merged apart', async () => {
   expect(walBytes).toBeGreaterThan(10_000)
   expect(memtableBytes).toBeGreaterThan(walBytes)
   await engine.close()
+})
+
+describe('storeStats of a store with several segment files', () => {
+  beforeEach(() => void vi.stubEnv('LEDGER_STATE_LAYOUT', '11'))
+
+  it('counts a key once, exactly if there are few, and within a tenth if there are many', async () => {
+    const keyOf = (at: number) => bytes(`key ${at}`)
+    const writesOf = (first: number, end: number) =>
+      Array.from({ length: end - first }, (_, at) => [keyOf(first + at), bytes('value')] as const)
+    const engine = openStateEngine({ path: folder.path, memtableBytes: 0, durability: 'none' })
+    await engine.commit([record(0, writesOf(0, 1_500), 0)], CHAIN)
+    await engine.commit([record(1, writesOf(500, 2_000))], CHAIN)
+    expect(engine.stats).toMatchObject({ keys: 2_000, historyEntries: 1_000 })
+    for (let version = 2; version < 6; version++) await engine.commit([record(version, writesOf(0, 9_000))], CHAIN)
+    for (let times = 0; times < 2; times++) {
+      const { keys, historyEntries } = engine.stats
+      expect(keys).toBeGreaterThan(8_100)
+      expect(keys).toBeLessThan(9_900)
+      expect(keys + historyEntries).toBe(3_000 + 4 * 9_000)
+    }
+    const reader = openStateEngineReader({ path: folder.path })
+    expect(reader.stats.keys).toBe(engine.stats.keys)
+    await reader.close()
+    await engine.close()
+  })
 })

@@ -4,6 +4,7 @@ import { copyBytes } from '@ledger-state/core/bytes'
 import { compareBytes } from './compare-bytes.js'
 import { FOOTER_LENGTH, hashedFooter, PARTS, type PartName } from './format.js'
 import { type KeyProbe, tagOf } from './key-filter.js'
+import { SKETCH_HASHES, sketchHash } from './key-sketch.js'
 import { ENVELOPE_LENGTH, fileLength } from './lmdb-envelope.js'
 import { SegmentCursor } from './segment-cursor.js'
 import type { SegmentFile } from './segment-file.js'
@@ -15,7 +16,7 @@ const STEP_ENTRIES = 1_024
 
 /**
  * Checks a whole file in steps of about a millisecond: the hash, each block and part, the order of keys and versions, the
- * index, the filter and the counts. Each step yields the number of writes that it checked. `probe` hashes with the seed of the
+ * index, the filter, the sketch and the counts. Each step yields the number of writes that it checked. `probe` hashes with the seed of the
  * file. `onKey` is called for each key, which the probe has then, with the version of its oldest write, less the first of the
  * file. @throws `store_corrupt` with the place
  */
@@ -59,6 +60,9 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: n
   const { firstVersion, lastVersion } = reader.identity
   const mostVersion = Number(lastVersion - firstVersion)
   const cursor = new SegmentCursor(reader)
+  const sketch = new Set(reader.sketch)
+  const missing = new Set(sketch)
+  const bound = sketch.size < SKETCH_HASHES ? Number.POSITIVE_INFINITY : reader.sketch.at(-1)!
   let [keys, writes, entries, yielded] = [0, 0, 0, 0]
   let before: Uint8Array | undefined
   let version = -1
@@ -73,6 +77,9 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: n
       probe.take(key)
       if (!reader.mayHave(probe))
         throw file.damaged(file.summary.parts.filter.start, 'the filter does not contain a key')
+      const hash = sketchHash(probe.first, probe.second)
+      if (hash <= bound && !sketch.has(hash)) throw wrongSketch(file)
+      missing.delete(hash)
       onKey(entry.versions[0]!)
       before = key
       keys++
@@ -95,12 +102,17 @@ function* checkEntries(reader: SegmentReader, probe: KeyProbe, onKey: (oldest: n
     yielded = writes
   }
   yield writes - yielded
+  if (missing.size > 0) throw wrongSketch(file)
   if (keys !== file.summary.keys || writes !== file.summary.writes) {
     throw file.damaged(
       file.length - FOOTER_LENGTH,
       `the file has ${keys} keys and ${writes} writes, not those it names`,
     )
   }
+}
+
+function wrongSketch(file: SegmentFile): Error {
+  return file.damaged(file.summary.parts.sketch.start, 'the sketch is not that of the keys')
 }
 
 function checkLists({ file, identity }: SegmentReader): void {

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
 
 // A segment file: the beginning of an LMDB environment (`lmdb-envelope.ts`), the segment, and zeros up to the next page.
-// A segment: header · blocks · index · separators · filter · lists of blocks · footer. The parts after the blocks begin at
+// A segment: header · blocks · index · separators · filter · sketch · lists of blocks · footer. The parts after the blocks begin at
 // multiples of 8. Places count from the header. Numbers are little-endian.
 //
 // Header: `LSSEG` 00 00 02 · u64 store id · u64 first version · u64 last version · u64 seed of the hash · u32 level ·
@@ -14,12 +14,13 @@ import { checksum } from '../bytes/checksum.js'
 //   S × u32 first block whose separator has the same key · (S + 1) × u32 place
 // Separators: the bytes of all, one after the other
 // Filter: `key-filter.ts`
+// Sketch: n × f64 hash, ascending: `key-sketch.ts`
 // Lists of blocks: n × u64 first version · n × u32 end of the list · records as in the database `block-lists`
 // Footer: u64 writes · u64 keys · u64 bytes of keys and values · u32 blocks · u32 lists · u48 place of the index, of the
-//   separators, of the filter, of the lists, of the footer · zeros · u32 CRC of the index, of the separators, of the filter,
-//   of the lists · zeros · SHA-256 of the segment up to here · u32 CRC: 128 bytes
+//   separators, of the filter, of the sketch, of the lists, of the footer · zeros · at 72: u32 CRC of the index, of the
+//   separators, of the filter, of the sketch, of the lists · SHA-256 of the segment up to here · u32 CRC: 128 bytes
 
-const SEGMENT_FORMAT = 2
+const SEGMENT_FORMAT = 3
 export const HEADER_LENGTH = 128
 export const FOOTER_LENGTH = 128
 export const BLOCK_HEAD_LENGTH = 12
@@ -36,6 +37,7 @@ export const INDEX_BYTES_PER_BLOCK = 24
 const MAGIC = Buffer.from(`LSSEG\0\0${String.fromCharCode(SEGMENT_FORMAT)}`, 'latin1')
 const CRC_AT = HEADER_LENGTH - 4
 const SHA_AT = FOOTER_LENGTH - 4 - 32
+const CRCS_AT = 72
 const BASE_FLAG = 1
 
 /** Facts about a segment that are known before it is written. */
@@ -51,7 +53,7 @@ export interface SegmentIdentity {
 }
 
 /** Parts of a segment after its blocks, in their order. */
-export const PARTS = ['index', 'separators', 'filter', 'lists'] as const
+export const PARTS = ['index', 'separators', 'filter', 'sketch', 'lists'] as const
 export type PartName = (typeof PARTS)[number]
 
 export interface Part {
@@ -117,7 +119,7 @@ export function encodeFooter(summary: Omit<SegmentSummary, 'sha256'>, end: numbe
   footer.writeUInt32LE(summary.lists, 28)
   for (const [at, name] of PARTS.entries()) {
     footer.writeUIntLE(summary.parts[name].start, 32 + 6 * at, 6)
-    footer.writeUInt32LE(summary.parts[name].crc, 64 + 4 * at)
+    footer.writeUInt32LE(summary.parts[name].crc, CRCS_AT + 4 * at)
   }
   footer.writeUIntLE(end, 32 + 6 * PARTS.length, 6)
   return footer
@@ -144,7 +146,7 @@ export function decodeFooter(footer: Buffer, place: number): SegmentSummary | st
   const part = (at: number): Part => ({
     start: places[at]!,
     end: places[at + 1]!,
-    crc: footer.readUInt32LE(64 + 4 * at),
+    crc: footer.readUInt32LE(CRCS_AT + 4 * at),
   })
   return {
     writes: Number(footer.readBigUInt64LE(0)),
@@ -152,7 +154,7 @@ export function decodeFooter(footer: Buffer, place: number): SegmentSummary | st
     payloadBytes: Number(footer.readBigUInt64LE(16)),
     blocks,
     lists: footer.readUInt32LE(28),
-    parts: { index: part(0), separators: part(1), filter: part(2), lists: part(3) },
+    parts: { index: part(0), separators: part(1), filter: part(2), sketch: part(3), lists: part(4) },
     sha256: Buffer.from(footer.subarray(SHA_AT, CRC_AT)),
   }
 }

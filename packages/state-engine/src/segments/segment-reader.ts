@@ -37,6 +37,7 @@ export class SegmentReader {
   readonly blocks: SegmentBlocks
   readonly #filter: KeyFilter
   readonly #mapped: MappedFile | undefined
+  #sketch: Float64Array | undefined
 
   /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
   constructor(path: string, { cache, isMapped }: SegmentReaderOptions) {
@@ -69,6 +70,17 @@ export class SegmentReader {
 
   get summary(): SegmentSummary {
     return this.file.summary
+  }
+
+  /** The sketch of the keys: see `key-sketch.ts`. @throws `store_corrupt` */
+  get sketch(): Float64Array {
+    if (!this.#sketch) {
+      const { sketch } = this.summary.parts
+      const bytes = new Uint8Array(sketch.end - sketch.start)
+      this.file.verifyPart(sketch, 'sketch', bytes)
+      this.#sketch = new Float64Array(bytes.buffer)
+    }
+    return this.#sketch
   }
 
   /** Whether the segment may have a key: some 1 % of those that it does not have pass. */

@@ -27,6 +27,7 @@ import {
   sealFooter,
 } from './format.js'
 import { encodeFilter, tagOf } from './key-filter.js'
+import { encodeSketch, SKETCH_HASHES } from './key-sketch.js'
 import { ENVELOPE_LENGTH, encodeEnvelope, fileLength } from './lmdb-envelope.js'
 import { putPatch } from './patch.js'
 
@@ -129,7 +130,8 @@ export class SegmentWriter {
   get byteSize(): number {
     const { byteSize: indexBytes } = this.#index
     const open = this.#block.byteSize + this.#values.length + this.#key.length
-    return this.#place + open + indexBytes + FILTER_BYTES_PER_KEY * this.#keys + this.#lists.length + FOOTER_LENGTH
+    const keyBytes = FILTER_BYTES_PER_KEY * this.#keys + 8 * Math.min(this.#keys, SKETCH_HASHES)
+    return this.#place + open + indexBytes + keyBytes + this.#lists.length + FOOTER_LENGTH
   }
 
   /** Whether it has neither writes nor blocks. */
@@ -193,8 +195,9 @@ export class SegmentWriter {
     const index = this.#putPart(this.#index.encode(end))
     const separators = this.#putPart(this.#index.separators)
     const filter = this.#putPart(encodeFilter(this.#hashes, this.#keys))
+    const sketch = this.#putPart(encodeSketch(this.#hashes, this.#keys))
     const lists = this.#putPart(this.#encodeLists())
-    const parts: Record<PartName, Part> = { index, separators, filter, lists }
+    const parts: Record<PartName, Part> = { index, separators, filter, sketch, lists }
     const facts = {
       writes: this.#writes,
       keys: this.#keys,
