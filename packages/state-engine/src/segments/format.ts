@@ -159,9 +159,14 @@ export function decodeFooter(footer: Buffer, place: number): SegmentSummary | st
   }
 }
 
-/** Seed of the checksum of a block, so that a block of another file, or in another place, does not match. */
-export function blockSeed({ storeId, firstVersion }: SegmentIdentity, place: number): number {
+/** What the blocks of a file have in common in the seeds of their checksums. */
+export function fileSeed({ storeId, firstVersion }: SegmentIdentity): number {
   const store = Math.imul(Number(storeId & 0xffff_ffffn) ^ Number(storeId >> 32n), 0x9e37_79b1)
   const version = Math.imul(Number(firstVersion & 0xffff_ffffn) ^ Number(firstVersion >> 32n), 0x85eb_ca6b)
-  return (Math.imul(store ^ version ^ place, 0xc2b2_ae35) ^ place) >>> 0
+  return store ^ version
+}
+
+/** Seed of the checksum of a block, so that a block of another file, or in another place, does not match. */
+export function blockSeed(seedOfFile: number, place: number): number {
+  return (Math.imul(seedOfFile ^ place, 0xc2b2_ae35) ^ place) >>> 0
 }

@@ -93,7 +93,7 @@ export class SegmentBlocks implements CacheOwner {
 export function openBlock(file: SegmentFile, place: number, bytes: Uint8Array): Uint8Array {
   if (bytes.length < BLOCK_HEAD_LENGTH) throw file.damaged(place, `a block has ${bytes.length} bytes`)
   const crc = u32(bytes, 0)
-  if (crc !== checksum(bytes, 4, bytes.length, blockSeed(file.identity, place))) {
+  if (crc !== checksum(bytes, 4, bytes.length, blockSeed(file.seed, place))) {
     throw file.damaged(place, 'a block does not match its checksum')
   }
   const content = bytes.subarray(BLOCK_HEAD_LENGTH)

@@ -6,6 +6,7 @@ import {
   decodeFooter,
   decodeHeader,
   FOOTER_LENGTH,
+  fileSeed,
   HEADER_LENGTH,
   MAX_SEGMENT_BYTES,
   type Part,
@@ -22,6 +23,8 @@ export class SegmentFile {
   /** Length of the segment, from header to footer. */
   readonly length: number
   readonly identity: SegmentIdentity
+  /** Seed of the checksums of blocks: `blockSeed`. */
+  readonly seed: number
   readonly summary: SegmentSummary
   readonly #descriptor: number
 
@@ -47,6 +50,7 @@ export class SegmentFile {
       const identity = decodeHeader(this.#read(Buffer.alloc(HEADER_LENGTH), 0))
       if (typeof identity === 'string') throw this.damaged(0, identity)
       this.identity = identity
+      this.seed = fileSeed(identity)
       const footerAt = length - FOOTER_LENGTH
       const summary = decodeFooter(this.#read(Buffer.alloc(FOOTER_LENGTH), footerAt), footerAt)
       if (typeof summary === 'string') throw this.damaged(footerAt, summary)

@@ -18,6 +18,7 @@ import {
   encodeFooter,
   encodeHeader,
   FOOTER_LENGTH,
+  fileSeed,
   hashedFooter,
   MOST_ENTRY_WRITES,
   type Part,
@@ -63,7 +64,8 @@ export interface WrittenSegment {
  */
 export class SegmentWriter {
   readonly #path: string
-  readonly #identity: SegmentIdentity
+  /** Seed of the checksums of blocks: `blockSeed`. */
+  readonly #seed: number
   readonly #codec: Codec
   readonly #patches: boolean
   readonly #blockBytes: number
@@ -115,7 +117,7 @@ export class SegmentWriter {
   constructor(path: string, identity: SegmentIdentity, options: SegmentWriterOptions = {}) {
     const { codec = 'none', patches = false, blockBytes = BLOCK_BYTES, isDurable = true } = options
     this.#path = path
-    this.#identity = identity
+    this.#seed = fileSeed(identity)
     this.#codec = codec
     this.#patches = patches
     this.#blockBytes = blockBytes
@@ -304,7 +306,7 @@ export class SegmentWriter {
     output.u32(codec)
     output.u32(content.length)
     output.part(bytes, 0, bytes.length)
-    const crc = checksum(output.bytes, start + 4, output.length, blockSeed(this.#identity, place))
+    const crc = checksum(output.bytes, start + 4, output.length, blockSeed(this.#seed, place))
     output.view().writeUInt32LE(crc, start)
     this.#lastKey = copyBytes(this.#isContinued ? this.#key : this.#keyBefore)
     if (output.length >= WRITTEN_AT_ONCE) this.#flush()

@@ -1,4 +1,3 @@
-import { copyBytes } from '@ledger-state/core/bytes'
 import type { SegmentWriter, WrittenSegment } from './segment-writer.js'
 
 /** What takes the writes and the blocks of a segment. */
@@ -24,7 +23,10 @@ export class SplitWriter implements SegmentSink {
   readonly #ended: SegmentWriter[] = []
   readonly #written: WrittenSegment[] = []
   #writer: SegmentWriter
-  #key: Uint8Array = new Uint8Array(0)
+  // The key is `#keyBytes[#keyStart, #keyEnd)`: a copy for each key would cost a microsecond.
+  #keyBytes: Uint8Array = new Uint8Array(0)
+  #keyStart = 0
+  #keyEnd = 0
   /** Whether the file has writes of the key. */
   #isBegun = false
 
@@ -35,14 +37,17 @@ export class SplitWriter implements SegmentSink {
     this.#writer = open(0)
   }
 
+  /** Begins the writes of a key. Its bytes must not change before its last write is added. */
   beginKey(bytes: Uint8Array, start: number, end: number): void {
-    this.#key = copyBytes(bytes.subarray(start, end))
+    this.#keyBytes = bytes
+    this.#keyStart = start
+    this.#keyEnd = end
     this.#isBegun = false
   }
 
   add(version: number, bytes: Uint8Array, start: number, end: number): void {
-    this.#makeRoom(this.#key.length + Math.max(0, end - start))
-    if (!this.#isBegun) this.#writer.beginKey(this.#key, 0, this.#key.length)
+    this.#makeRoom(this.#keyEnd - this.#keyStart + Math.max(0, end - start))
+    if (!this.#isBegun) this.#writer.beginKey(this.#keyBytes, this.#keyStart, this.#keyEnd)
     this.#isBegun = true
     this.#writer.add(version, bytes, start, end)
   }
