@@ -6,14 +6,17 @@ import {
   type LedgerState,
   listBalances,
   listHolders,
+  listLargestHolders,
   listOwnedObjects,
   listTokens,
+  MOST_SORTED_HOLDERS,
   parseAsset,
 } from '@ledger-state/ledger'
 import type { Command, CommandInput } from '../config/command.js'
-import { option, parseAs, switchOption } from '../config/option.js'
+import { defaultedOption, oneOf, option, parseAs, switchOption } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storePlace } from '../stores/store-place.js'
+import { createCountedProgress } from '../terminal/counted-progress.js'
 import { accountArgument, askedVersion, stateOptions } from './asked-state.js'
 import { csvOption, writeToReader } from './history-pages.js'
 
@@ -25,6 +28,13 @@ const PAGE_ITEMS = 1_000
 
 const assetOption = option('asset', 'ASSET', 'list only this coin type or fungible asset', parseAsset)
 const nonzeroOption = switchOption('nonzero', 'omit stores that hold nothing')
+const holdersOrderOption = defaultedOption(
+  'order',
+  'address|amount',
+  'by address, or the largest amount first',
+  'address',
+  oneOf('address', 'amount'),
+)
 const listOptions = [csvOption, ...stateOptions]
 
 export const getBalancesCommand: Command = {
@@ -56,13 +66,19 @@ export const getObjectsCommand: Command = {
 
 export const getHoldersCommand: Command = {
   name: 'get holders',
-  summary: 'Prints who holds an asset, one store per line, by address.',
+  summary: 'Prints who holds an asset, one store per line, by address or by amount.',
+  details: `\`--order amount\` sorts the stores of assets with up to ${MOST_SORTED_HOLDERS} of them. Of others, print all by
+address and sort the lines.`,
   arguments: [{ name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
-  options: listOptions,
-  examples: ['ledger-state get holders 0xdecaf::bean::Bean --csv --data-dir data/demo'],
+  options: [holdersOrderOption, ...listOptions],
+  examples: [
+    'ledger-state get holders 0xdecaf::bean::Bean --csv --data-dir data/demo',
+    'ledger-state get holders 0xa --order amount --version 1500 --data-dir data/demo',
+  ],
   async run(input) {
     const asset = parseAs('ASSET', input.argument('ASSET'), parseAsset)
-    await printList(input, holdingFormat(undefined), (state, page) => listHolders(state, asset, page))
+    const list = input.get(holdersOrderOption) === 'amount' ? listLargestHolders : listHolders
+    await printList(input, holdingFormat(undefined), (state, page) => list(state, asset, page))
   },
 }
 
@@ -86,6 +102,7 @@ async function printList<T>(
   const asked = askedVersion(input)
   const isCsv = input.get(csvOption)
   const store = await openLedger(storePlace(input, 'get'))
+  const progress = createCountedProgress('items')
   async function* lines(): AsyncGenerator<string> {
     if (isCsv) yield `${format.columns.join()}\n`
     const version = await store.read((ledger) => ledger.at(asked(ledger)).version)
@@ -96,6 +113,7 @@ async function printList<T>(
         const items = Array.from(page).filter((item) => item !== undefined)
         return { items, cursor: page.cursor }
       })
+      progress.add(items.length)
       yield items.map((item) => `${isCsv ? itemToCsv(format, item) : format.toJson(item)}\n`).join('')
       start = cursor
     } while (start)
@@ -103,6 +121,7 @@ async function printList<T>(
   try {
     await writeToReader(lines())
   } finally {
+    progress.finish()
     await store.close()
   }
 }

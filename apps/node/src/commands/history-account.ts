@@ -6,6 +6,7 @@ import type { Command } from '../config/command.js'
 import { option, parseAs } from '../config/option.js'
 import { openLedger } from '../stores/ledger-reader.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
+import { createCountedProgress } from '../terminal/counted-progress.js'
 import { accountArgument } from './asked-state.js'
 import { itemToCsv } from './get-holdings.js'
 import {
@@ -41,6 +42,7 @@ before the changes that the store knows, a warning on standard error says that c
     const [asset, order, isCsv] = [input.get(assetOption), input.get(orderOption), input.get(csvOption)]
     let left = input.get(limitOption) ?? Number.POSITIVE_INFINITY
     const store = await openLedger(storePlace(input, 'history'))
+    const progress = createCountedProgress('changes')
     async function* lines(): AsyncGenerator<string> {
       const isComplete = moments.from !== undefined
       const asked = await readAskedRange(store, moments, (state, from) => {
@@ -64,6 +66,7 @@ before the changes that the store knows, a warning on standard error says that c
         })
         // A page cannot see versions pruned since the first page.
         if (oldestNow > asked.oldestVersion) throw versionPruned(asked.oldestVersion, oldestNow)
+        progress.add(printed.length)
         yield printed.join('')
         left -= printed.length
         start = cursor
@@ -72,6 +75,7 @@ before the changes that the store knows, a warning on standard error says that c
     try {
       await writeToReader(lines())
     } finally {
+      progress.finish()
       await store.close()
     }
   },

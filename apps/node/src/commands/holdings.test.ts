@@ -86,3 +86,25 @@ it('the changes of an account add up to what it holds, in both orders', () => {
   })
   expect(sums).toEqual(new Map(balances))
 })
+
+it('holders in the order of amounts are those in the order of addresses, sorted', () => {
+  const store = ['--data-dir', bed.at('indexed')]
+  const parsed = (...words: string[]) =>
+    lines('get', 'holders', '0xa', ...words, ...store).map(
+      (line) => JSON.parse(line) as { amount: string; storage_id: string },
+    )
+  const byAddress = parsed()
+  expect(byAddress.length).toBeGreaterThan(1)
+  const sorted = byAddress.toSorted(
+    (a, b) => Number(BigInt(b.amount) - BigInt(a.amount)) || (a.storage_id < b.storage_id ? -1 : 1),
+  )
+  expect(parsed('--order', 'amount')).toEqual(sorted)
+  expect(parsed('--order', 'address')).toEqual(byAddress)
+  const [head, ...rows] = lines('get', 'holders', '0xa', '--order', 'amount', '--csv', ...store)
+  expect(head).toMatch(/^asset_type,/)
+  expect(rows).toHaveLength(sorted.length)
+  expect(bed.run('get', 'holders', '0xa', '--order', 'asc', ...store)).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('address'),
+  })
+})

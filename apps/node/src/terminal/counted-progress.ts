@@ -1,0 +1,27 @@
+import { formatCount } from './amounts.js'
+import { createProgressLine } from './progress-line.js'
+
+/** Counts what a command has printed. */
+export interface CountedProgress {
+  add(count: number): void
+  finish(): void
+}
+
+/**
+ * Shows on standard error how many items a command has printed. A terminal that shows the items has no line of
+ * progress, because each would break the other.
+ */
+export function createCountedProgress(items: string): CountedProgress {
+  if (process.stdout.isTTY) return { add() {}, finish() {} }
+  const line = createProgressLine(process.stderr)
+  let printed = 0
+  return {
+    add(count) {
+      printed += count
+      line.update(
+        (seconds) => `${formatCount(printed)} ${items}, ${formatCount(Math.round(printed / seconds))} a second`,
+      )
+    },
+    finish: () => line.finish(),
+  }
+}
