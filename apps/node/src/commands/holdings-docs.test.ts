@@ -1,0 +1,48 @@
+// The commands of docs/holdings.md print what it says, on the demonstration ledger as `start` ingests it.
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { ingestSource } from '@ledger-state/ingest'
+import { openStateEngine } from '@ledger-state/state-engine'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { CommandBed } from '../../testing/command-bed.ts'
+import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
+
+let bed: CommandBed
+
+beforeAll(async () => {
+  bed = new CommandBed()
+  const engine = openStateEngine({ path: bed.at('data/demo') })
+  await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
+  await engine.close()
+})
+afterAll(async () => {
+  await bed.close()
+})
+
+const text = readFileSync(new URL('../../../../docs/holdings.md', import.meta.url), 'utf8')
+const blocks = [...text.matchAll(/^```text\n(.*?)^```$/gms)].map(([, block]) => block!)
+const commands = blocks.flatMap((block) =>
+  block
+    .split(/^\$ /m)
+    .slice(1)
+    .map((part) => {
+      const [command = '', ...printed] = part.split('\n')
+      return { command, printed: printed.join('\n') }
+    }),
+)
+
+it('docs/holdings.md has commands for its four use cases', () => {
+  expect(blocks).toHaveLength(4)
+  expect(commands.length).toBeGreaterThan(4)
+})
+
+it.each(commands)('prints what the documentation says: $command', ({ command, printed }) => {
+  const [node, program] = bed.commandLine()
+  const { status, stdout, stderr } = spawnSync(
+    'bash',
+    ['-c', `ledger-state() { '${node}' '${program}' "$@"; }\n${command}`],
+    { cwd: bed.folder, encoding: 'utf8' },
+  )
+  expect([status, stderr]).toEqual([0, ''])
+  expect(stdout).toBe(printed)
+})
