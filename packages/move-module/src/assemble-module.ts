@@ -48,6 +48,8 @@ export interface AssembledFunction {
   readonly isView?: boolean
   readonly isNative?: boolean
   readonly attributes?: readonly number[]
+  /** Structs that the function acquires; by default those that its code and the functions that it calls need. */
+  readonly acquires?: readonly string[]
   readonly code?: readonly AssemblyLine[]
 }
 
@@ -115,6 +117,34 @@ const ATTRIBUTES_VERSION = 8
 const GROUP_MEMBER = 3
 const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 
+const ACQUIRING = /^(?:move_from|(?:mut|imm)_borrow_global)(?:_generic)?$/
+
+/** The names of the structs that each function acquires: those that its code names, and those of functions it calls. */
+function acquiredStructs(functions: readonly AssembledFunction[]): Map<string, readonly string[]> {
+  const acquired = new Map(functions.map(({ name }) => [name, new Set<string>()]))
+  for (let isStable = false; !isStable; ) {
+    isStable = true
+    for (const { name, code = [], acquires } of functions) {
+      const own = acquired.get(name)!
+      const before = own.size
+      for (const struct of acquires ?? code.flatMap((line) => acquiredBy(line, acquired))) own.add(struct)
+      if (own.size > before) isStable = false
+    }
+  }
+  return new Map([...acquired].map(([name, structs]) => [name, [...structs]]))
+}
+
+function acquiredBy(line: AssemblyLine, acquired: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  if ('label' in line) return []
+  const [opcode, operand] = line
+  if (ACQUIRING.test(opcode)) {
+    if (typeof operand === 'string') return [operand]
+    return typeof operand === 'object' && 'name' in operand ? [operand.name] : []
+  }
+  const isOwnCall = opcode.startsWith('call') && typeof operand === 'object' && 'name' in operand && !operand.module
+  return isOwnCall ? [...(acquired.get(operand.name) ?? [])] : []
+}
+
 class Entries {
   readonly #indexes = new Map<string, number>()
   readonly writer = new ByteWriter()
@@ -137,11 +167,14 @@ class Assembler {
   readonly #self: ModuleId
   readonly #version: number
   readonly #tables = new Map<number, Entries>()
+  /** Names of the structs that the code of each function acquires. */
+  readonly #acquired: ReadonlyMap<string, readonly string[]>
 
   constructor(assembly: Assembly) {
     this.#assembly = assembly
     this.#version = assembly.version ?? NEWEST_VERSION
     this.#self = { address: parseAddress(assembly.address ?? '0x42'), name: assembly.name }
+    this.#acquired = acquiredStructs(assembly.functions)
   }
 
   write(): Uint8Array {
@@ -302,12 +335,14 @@ class Assembler {
   #defineFunction(one: AssembledFunction): void {
     const handle = this.#functionHandle(one)
     const locals = this.#signature(one.locals ?? [])
+    const acquires = one.acquires ?? this.#acquired.get(one.name)!
     this.#table(TABLE.functionDefinitions).add(one.name, (writer) => {
       writer
         .uleb128(handle)
         .u8(VISIBILITY[one.visibility ?? 'public'])
         .u8(one.isNative ? 2 : 0)
-        .uleb128(0)
+        .uleb128(acquires.length)
+      for (const struct of acquires) writer.uleb128(this.#structIndex(struct))
       if (one.isNative) return
       writer.uleb128(locals)
       this.#writeCode(writer, one.code ?? [])

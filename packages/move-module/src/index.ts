@@ -44,6 +44,7 @@ export type {
   Instantiation,
   Instructions,
   ModuleCode,
+  StructHandle,
   VariantFieldHandle,
   VariantHandle,
 } from './module-code.js'
@@ -62,7 +63,7 @@ export {
   type Visibility,
 } from './module-definition.js'
 export { moduleHeapSize } from './module-heap-size.js'
-export { byOpcode, OPCODES, type OpcodeName } from './opcodes.js'
+export { byOpcode, type OpcodeName, opcodeNameOf } from './opcodes.js'
 export { readModule, readModuleCode, readModuleCodeInSteps, readModuleInterface, readScript } from './read-module.js'
 export { isSigner, substitute } from './substitute.js'
 export { type FindModule, findFields, isTable, type StructFields, ValueWalker } from './value-walker.js'

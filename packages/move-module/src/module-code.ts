@@ -1,4 +1,4 @@
-import type { FunctionDefinition, ModuleId, MoveModule, SignatureToken } from './module-definition.js'
+import type { FunctionDefinition, ModuleId, MoveModule, SignatureToken, TypeParameter } from './module-definition.js'
 
 /** Instructions of a function, in flat arrays of the same length: the index in them is the code offset. */
 export interface Instructions {
@@ -29,6 +29,8 @@ export interface CodedFunction extends FunctionDefinition {
    * Kinds of the attributes of binary version 8 and above: 1 persistent, 2 module lock, 3 and 4 pack a public struct.
    */
   readonly attributes: readonly number[]
+  /** Indexes of the structs whose values in global storage the function borrows or moves, or those that it calls. */
+  readonly acquires: readonly number[]
   /** Code of the function; absent if it is native. */
   readonly code?: FunctionCode | undefined
 }
@@ -42,6 +44,14 @@ export interface FunctionHandle {
   /** Abilities that an argument of each type parameter must have. */
   readonly typeParameters: readonly number[]
   readonly attributes: readonly number[]
+}
+
+/** A struct that the module names: its own or that of another module. */
+export interface StructHandle {
+  readonly module: ModuleId
+  readonly name: string
+  readonly abilities: number
+  readonly typeParameters: readonly TypeParameter[]
 }
 
 /** A generic function, struct or field with type arguments: its index in its table, and the types. */
@@ -83,6 +93,7 @@ export interface ErrorDescription {
 export interface ModuleCode extends MoveModule {
   readonly friends: readonly ModuleId[]
   readonly functions: readonly CodedFunction[]
+  readonly structHandles: readonly StructHandle[]
   readonly functionHandles: readonly FunctionHandle[]
   readonly functionInstantiations: readonly Instantiation[]
   readonly signatures: readonly (readonly SignatureToken[])[]

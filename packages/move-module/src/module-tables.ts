@@ -14,6 +14,7 @@ import {
   TABLE,
   TOKEN,
 } from './binary-format.js'
+import type { StructHandle } from './module-code.js'
 import type {
   FieldDefinition,
   ModuleId,
@@ -24,13 +25,6 @@ import type {
 } from './module-definition.js'
 import type { MetadataEntry } from './module-metadata.js'
 import { STEP_BYTES, type Steps } from './steps.js'
-
-interface StructHandle {
-  readonly module: ModuleId
-  readonly name: string
-  readonly abilities: number
-  readonly typeParameters: readonly TypeParameter[]
-}
 
 const TOKEN_KIND: ReadonlyMap<number, { readonly kind: keyof typeof TOKEN; readonly since: number }> = new Map(
   Object.entries(TOKEN).map(([kind, { tag, since }]) => [tag, { kind: kind as keyof typeof TOKEN, since }]),
@@ -88,6 +82,11 @@ export class ModuleTables {
   /** The module itself. */
   get self(): ModuleId {
     return this.#self!
+  }
+
+  /** The structs that the module names, in the order of the binary. */
+  get structHandles(): readonly StructHandle[] {
+    return this.#structHandles
   }
 
   /** Number of types that were read, those within types included. */

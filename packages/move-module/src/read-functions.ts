@@ -55,11 +55,11 @@ function* readCodedFunction(
   signatures: Signatures,
   handles: readonly FunctionHandle[],
 ): Steps<CodedFunction> {
-  const { definition, attributes } = readFunctionDefinition(reader, handles)
-  if (definition.isNative) return { ...definition, attributes }
+  const { definition, ...others } = readFunctionDefinition(reader, handles)
+  if (definition.isNative) return { ...definition, ...others }
   const locals = readTableEntry(reader, signatures, 'signature')
   const instructions = yield* readInstructions(reader, tables)
-  return { ...definition, attributes, code: { locals, ...instructions } }
+  return { ...definition, ...others, code: { locals, ...instructions } }
 }
 
 function readFunctionHandle(reader: ByteReader, tables: ModuleTables, signatures: Signatures): FunctionHandle {
@@ -84,7 +84,7 @@ const NO_ATTRIBUTES: readonly number[] = []
 function readFunctionDefinition(
   reader: ByteReader,
   handles: readonly FunctionHandle[],
-): { definition: FunctionDefinition; attributes: readonly number[] } {
+): { definition: FunctionDefinition; attributes: readonly number[]; acquires: readonly number[] } {
   const handle = readTableEntry(reader, handles, 'function handle')
   const { name, parameters, results, typeParameters, attributes } = handle
   const start = reader.offset
@@ -92,10 +92,16 @@ function readFunctionDefinition(
   if (visibility === undefined) throw reader.fault('unknown visibility of a function', start)
   const flags = reader.readU8()
   if ((flags & ~(FLAG.native | FLAG.entry)) !== 0) throw reader.fault(`unknown flags ${flags} of a function`, start + 1)
-  skipList(reader, LIMIT.index, 'acquired structs', skipIndex)
+  const acquires = readList(reader, LIMIT.index, 'acquired structs', () =>
+    readBounded(reader, LIMIT.index, 'as an index'),
+  )
   const isNative = (flags & FLAG.native) !== 0
   const isEntry = (flags & FLAG.entry) !== 0
-  return { definition: { name, parameters, results, typeParameters, visibility, isNative, isEntry }, attributes }
+  return {
+    definition: { name, parameters, results, typeParameters, visibility, isNative, isEntry },
+    attributes,
+    acquires,
+  }
 }
 
 function readList<T>(reader: ByteReader, most: number, what: string, readItem: () => T): T[] {

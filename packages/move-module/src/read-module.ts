@@ -128,6 +128,7 @@ function* readCodeInSteps(bytes: Uint8Array): Steps<ModuleCode> {
     ...definitions,
     friends: yield* tables.friends(),
     functions: yield* readCodedFunctions(tables, signatures, functionHandles),
+    structHandles: tables.structHandles,
     functionHandles,
     functionInstantiations: yield* instantiations(TABLE.functionInstantiations, functionHandles),
     signatures,

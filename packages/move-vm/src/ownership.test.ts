@@ -300,7 +300,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
       ['mut_borrow_loc', 0],
       ['mut_borrow_field', 'Pair.bytes'],
     ],
-    unchanged: [loadAddress, ['imm_borrow_global', 'Pair'], ['mut_borrow_field', 'Pair.bytes'], ['read_ref']],
+    unchanged: [loadAddress, ['imm_borrow_global', 'Pair'], ['imm_borrow_field', 'Pair.bytes'], ['read_ref']],
   },
   member: { borrow: [loadAddress, ['mut_borrow_global', 'Member'], ['mut_borrow_field', 'Member.bytes']] },
   item: {
@@ -351,6 +351,7 @@ for (const [change, { code, model }] of Object.entries(CHANGES)) {
   functions.push({
     name: `change_${change}`,
     isView: false,
+    attributes: [1],
     parameters: [BYTES],
     results: [BYTES],
     locals: [U8, mutable(BYTES), BYTES],

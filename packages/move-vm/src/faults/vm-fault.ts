@@ -77,6 +77,14 @@ export function malformedCode(why: string): VmFault {
   return new VmFault(STATUS.VERIFICATION_ERROR, `malformed code: ${why}`)
 }
 
+/** A fault for values that verified code never makes: a second line of defence behind the verifier. */
+export function unverifiedCode(why: string): VmFault {
+  return malformedCode(`${UNVERIFIED}${why}`)
+}
+
+/** Begins the reasons of such faults. */
+const UNVERIFIED = 'at run time, '
+
 export function arithmeticFault(message: string): VmFault {
   return new VmFault(STATUS.ARITHMETIC_ERROR, message)
 }

@@ -1,4 +1,5 @@
 import {
+  ABILITY,
   byOpcode,
   type CodedFunction,
   type Constant,
@@ -6,25 +7,31 @@ import {
   type FunctionCode,
   type FunctionHandle,
   type Instantiation,
-  type ModuleCode,
-  OPCODES,
   type SignatureToken,
   type StructDefinition,
+  type StructHandle,
 } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
+import type { StepMeter } from '../budget/compile-meter.js'
 import { malformedCode } from '../faults/vm-fault.js'
 import { FIRST_SIGNED, integerTypeOf } from '../types/integer-type.js'
 import { TYPE_BYTES, TYPE_WORK } from '../types/type.js'
 import type { Value } from '../values/value.js'
-import type { StepMeter } from './compile-meter.js'
+import type { ControlFlow } from '../verify/control-flow.js'
+import type { VerifiedModule } from '../verify/reference-safety.js'
+import { VerifierMeter } from '../verify/verifier-meter.js'
+import { verifyControlFlow, verifySafety } from '../verify/verify-function.js'
 import { OP } from './opcode.js'
-import { type ModuleName, OPEN_TYPE_BYTES, type OpenType, type OpenTypes, PART_BYTES } from './open-type.js'
+import {
+  type ModuleName,
+  OPEN_TYPE_BYTES,
+  type OpenType,
+  type OpenTypes,
+  PART_BYTES,
+  type StructName,
+} from './open-type.js'
 import { type ConstantReading, readConstant } from './read-constant.js'
-
-const { br_true, br_false, branch, ret, abort, abort_msg } = OPCODES
-const BRANCHES: ReadonlySet<number> = new Set([br_true, br_false, branch].map(({ code }) => code))
-/** Instructions other than branches that end a basic block. */
-const ENDS: ReadonlySet<number> = new Set([ret, abort, abort_msg].map(({ code }) => code))
+import { expectConstraints, TypeAbilities } from './type-abilities.js'
 
 /** Operand of an instruction that depends on other modules or on the type arguments of the function. */
 export type CodeLink =
@@ -94,10 +101,10 @@ export function beginToCompile(module: ModuleParts, definition: CodedFunction, m
 }
 
 /** The parts of a module that compiling reads. */
-interface ModuleParts {
-  readonly code: ModuleCode
+interface ModuleParts extends VerifiedModule {
   readonly name: ModuleName
   readonly types: OpenTypes
+  structHandle(struct: StructName): StructHandle | undefined
 }
 
 /** Heap bytes that the compiled function takes for each instruction, link and value of a constant. */
@@ -108,8 +115,11 @@ const CONSTANT_BYTES = 320
 /** Heap bytes for each byte of a constant: a plain one, a vector of plain values, and a vector of vectors. */
 const CONSTANT_GROWTH = [1, 8, 272] as const
 const INSTRUCTION_WORK = 2
-/** Most operands of a block. No verified function has more than 1,024 on its stack. */
-const MAX_STACK = 16_384
+/** Most operands on the stack of a function, and most that a block pushes. */
+const MAX_STACK = 1_024
+const MAX_PUSHES = 10_000
+/** Units of the reference for each type in the type of an operand, and in type arguments. */
+const UNITS_OF_TYPE = 30
 
 class FunctionCompiler implements Compilation {
   /** Compiles one instruction. Returns whether the next one is reached from it. */
@@ -137,16 +147,16 @@ class FunctionCompiler implements Compilation {
     copy_loc: (c) => c.#copyLocal(),
     move_loc: (c) => c.#moveLocal(),
     st_loc: (c) => c.#storeLocal(),
-    mut_borrow_loc: (c) => c.#borrowLocal(),
-    imm_borrow_loc: (c) => c.#borrowLocal(),
-    mut_borrow_field: (c) => c.#borrowField(false),
-    imm_borrow_field: (c) => c.#borrowField(false),
-    mut_borrow_field_generic: (c) => c.#borrowField(true),
-    imm_borrow_field_generic: (c) => c.#borrowField(true),
-    imm_borrow_variant_field: (c) => c.#borrowVariantField(false),
-    mut_borrow_variant_field: (c) => c.#borrowVariantField(false),
-    imm_borrow_variant_field_generic: (c) => c.#borrowVariantField(true),
-    mut_borrow_variant_field_generic: (c) => c.#borrowVariantField(true),
+    mut_borrow_loc: (c) => c.#borrowLocal(true),
+    imm_borrow_loc: (c) => c.#borrowLocal(false),
+    mut_borrow_field: (c) => c.#borrowField(false, true),
+    imm_borrow_field: (c) => c.#borrowField(false, false),
+    mut_borrow_field_generic: (c) => c.#borrowField(true, true),
+    imm_borrow_field_generic: (c) => c.#borrowField(true, false),
+    imm_borrow_variant_field: (c) => c.#borrowVariantField(false, false),
+    mut_borrow_variant_field: (c) => c.#borrowVariantField(false, true),
+    imm_borrow_variant_field_generic: (c) => c.#borrowVariantField(true, false),
+    mut_borrow_variant_field_generic: (c) => c.#borrowVariantField(true, true),
     call: (c) => c.#call(false),
     call_generic: (c) => c.#call(true),
     pack: (c) => c.#packStruct(false),
@@ -199,18 +209,18 @@ class FunctionCompiler implements Compilation {
     nop: (c) => c.#nop(),
     exists: (c) => c.#exists(false),
     exists_generic: (c) => c.#exists(true),
-    mut_borrow_global: (c) => c.#borrowGlobal(false),
-    imm_borrow_global: (c) => c.#borrowGlobal(false),
-    mut_borrow_global_generic: (c) => c.#borrowGlobal(true),
-    imm_borrow_global_generic: (c) => c.#borrowGlobal(true),
+    mut_borrow_global: (c) => c.#borrowGlobal(false, true),
+    imm_borrow_global: (c) => c.#borrowGlobal(false, false),
+    mut_borrow_global_generic: (c) => c.#borrowGlobal(true, true),
+    imm_borrow_global_generic: (c) => c.#borrowGlobal(true, false),
     move_from: (c) => c.#moveFrom(false),
     move_from_generic: (c) => c.#moveFrom(true),
     move_to: (c) => c.#moveTo(false),
     move_to_generic: (c) => c.#moveTo(true),
     vec_pack: (c) => c.#packVector(),
     vec_len: (c) => c.#vectorLength(),
-    vec_imm_borrow: (c) => c.#borrowElement(),
-    vec_mut_borrow: (c) => c.#borrowElement(),
+    vec_imm_borrow: (c) => c.#borrowElement(false),
+    vec_mut_borrow: (c) => c.#borrowElement(true),
     vec_push_back: (c) => c.#pushBack(),
     vec_pop_back: (c) => c.#popBack(),
     vec_unpack: (c) => c.#unpackVector(),
@@ -226,7 +236,6 @@ class FunctionCompiler implements Compilation {
   readonly #meter: StepMeter
   #locals: readonly OpenType[] = []
   #results: readonly OpenType[] = []
-  #starts: Uint8Array | undefined
   readonly #opcodes: Uint8Array
   readonly #a: Int32Array
   readonly #b: Int32Array
@@ -247,6 +256,14 @@ class FunctionCompiler implements Compilation {
   #linkWork = 0
   #linkTypes = 0
   #partBytes = 0
+  readonly #abilities: TypeAbilities
+  readonly #verifierMeter: VerifierMeter
+  readonly #flowSteps: Generator<void, ControlFlow, void>
+  #flow: ControlFlow | undefined
+  #safetySteps: Generator<void, void, void> | undefined
+  #hasBegun = false
+  #pushedInBlock = 0
+  #argumentsCountedAt = -1
   #reachesNext = true
   #at = 0
   #borrowsLocals = false
@@ -256,6 +273,9 @@ class FunctionCompiler implements Compilation {
     this.#definition = definition
     this.#code = code
     this.#meter = meter
+    this.#abilities = new TypeAbilities(definition.typeParameters, (struct) => module.structHandle(struct), meter)
+    this.#verifierMeter = new VerifierMeter(meter)
+    this.#flowSteps = verifyControlFlow(code, this.#verifierMeter)
     const { length } = code.opcodes
     this.#opcodes = new Uint8Array(length)
     this.#a = new Int32Array(length)
@@ -264,19 +284,21 @@ class FunctionCompiler implements Compilation {
 
   finish(): CompiledFunction {
     const { opcodes } = this.#code
-    this.#starts ??= this.#begin()
-    const starts = this.#starts
+    this.#flow ??= this.#finishSteps(this.#flowSteps)
+    this.#begin()
+    const { starts } = this.#flow
     for (; this.#at < opcodes.length; this.#at++) {
       this.#meter.expectTurn()
       if (starts[this.#at] === 1) {
         if (this.#reachesNext) this.#expectEmptyStack()
         this.#stack.length = 0
+        this.#pushedInBlock = 0
       }
       this.#reachesNext = this.#instruction(opcodes[this.#at]!)
       this.#meter.charge(INSTRUCTION_WORK, INSTRUCTION_BYTES)
-      if (this.#stack.length > MAX_STACK) throw malformedCode('too many operands')
     }
-    if (this.#reachesNext) throw malformedCode('code that runs past its end')
+    this.#safetySteps ??= this.#beginSafety(this.#flow)
+    this.#finishSteps(this.#safetySteps)
     return {
       opcodes: this.#opcodes,
       a: this.#a,
@@ -295,13 +317,29 @@ class FunctionCompiler implements Compilation {
     }
   }
 
-  #begin(): Uint8Array {
+  /** Does the rest of the steps of a pass. If the turn ends on the way, the pass continues with the next one. */
+  #finishSteps<T>(steps: Generator<void, T, void>): T {
+    for (;;) {
+      this.#meter.expectTurn()
+      const step = steps.next()
+      if (step.done) return step.value
+    }
+  }
+
+  #beginSafety(flow: ControlFlow): Generator<void, void, void> {
+    const canDrop = this.#locals.map((type) => (this.#abilities.of(type) & ABILITY.drop) !== 0)
+    return verifySafety(this.#module, this.#definition, this.#code, flow, canDrop, this.#verifierMeter)
+  }
+
+  #begin(): void {
+    if (this.#hasBegun) return
     const { parameters, results } = this.#definition
     const locals = [...parameters, ...this.#code.locals]
     if (locals.length > MAX_LOCALS) throw malformedCode(`${locals.length} locals`)
     this.#locals = this.#typesOf(locals)
     this.#results = this.#typesOf(results)
-    return this.#blockStarts()
+    for (const type of [...this.#locals, ...this.#results]) this.#abilities.of(type)
+    this.#hasBegun = true
   }
 
   /** The type that a token names, charged when the function first names it. */
@@ -331,10 +369,18 @@ class FunctionCompiler implements Compilation {
 
   /** The type arguments of an instantiation: one list for each. */
   #argumentsOf(instantiation: Instantiation): readonly OpenType[] {
-    const known = this.#typeArguments.get(instantiation)
-    if (known) return known
-    const types = this.#ofValues(this.#typesOf(instantiation.typeArguments))
-    this.#typeArguments.set(instantiation, types)
+    let types = this.#typeArguments.get(instantiation)
+    if (!types) {
+      types = this.#ofValues(this.#typesOf(instantiation.typeArguments))
+      if (types.length === 0) throw this.#fault('type arguments for what has no type parameters')
+      for (const type of types) this.#abilities.of(type)
+      this.#typeArguments.set(instantiation, types)
+    }
+    // The instruction may run again if the turn ends later.
+    if (this.#argumentsCountedAt !== this.#at) {
+      for (const { size } of types) this.#verifierMeter.addUnits(UNITS_OF_TYPE * size)
+      this.#argumentsCountedAt = this.#at
+    }
     return types
   }
 
@@ -371,27 +417,6 @@ class FunctionCompiler implements Compilation {
     })
   }
 
-  /**
-   * An array with 1 at each offset at which a basic block begins: targets of branches, and instructions after the end
-   * of a block.
-   */
-  #blockStarts(): Uint8Array {
-    const { opcodes, operands } = this.#code
-    const starts = new Uint8Array(opcodes.length)
-    for (let at = 0; at < opcodes.length; at++) {
-      const opcode = opcodes[at]!
-      const isBranch = BRANCHES.has(opcode)
-      if (isBranch) {
-        const target = operands[at]!
-        if (target >= opcodes.length) throw malformedCode(`a branch to ${target}`)
-        starts[target] = 1
-      }
-      const ends = isBranch || ENDS.has(opcode)
-      if (ends && at + 1 < opcodes.length) starts[at + 1] = 1
-    }
-    return starts
-  }
-
   #expectEmptyStack(): void {
     if (this.#stack.length > 0) throw malformedCode(`values left on the stack at ${this.#at}`)
   }
@@ -407,7 +432,9 @@ class FunctionCompiler implements Compilation {
   }
 
   #push(type: OpenType): void {
-    this.#stack.push(type)
+    this.#verifierMeter.addUnits(UNITS_OF_TYPE * type.size)
+    if (++this.#pushedInBlock > MAX_PUSHES) throw this.#fault('too many operands in a block')
+    if (this.#stack.push(type) > MAX_STACK) throw this.#fault('too many operands')
   }
 
   #pop(): OpenType {
@@ -417,7 +444,11 @@ class FunctionCompiler implements Compilation {
   }
 
   #popOf(expected: OpenType): void {
-    if (this.#pop().shape !== expected.shape) throw this.#fault('an operand of another type')
+    if (!isAssignable(expected, this.#pop())) throw this.#fault('an operand of another type')
+  }
+
+  #popExactly(expected: OpenType): void {
+    if (this.#pop() !== expected) throw this.#fault('an operand of another type')
   }
 
   #popAll(expected: readonly OpenType[]): void {
@@ -448,15 +479,25 @@ class FunctionCompiler implements Compilation {
     return type
   }
 
-  #popReference(): OpenType {
+  /** Pops a reference, which must be mutable if it is needed so. Returns the type that it refers to. */
+  #popReference(isMutable = false): OpenType {
     const type = this.#pop()
     if (type.kind !== 'reference') throw this.#fault('an operand that is not a reference')
+    if (isMutable && !type.mutable) throw this.#fault('an immutable reference')
     return type.to
   }
 
-  #pushReference(to: OpenType): void {
+  #popReferenceTo(to: OpenType, isMutable = false): void {
+    if (this.#popReference(isMutable) !== to) throw this.#fault('an operand of another type')
+  }
+
+  #pushReference(to: OpenType, isMutable: boolean): void {
     if (to.kind === 'reference') throw this.#fault('a reference to a reference')
-    this.#push(this.#made(this.#module.types.reference(to, true)))
+    this.#push(this.#made(this.#module.types.reference(to, isMutable)))
+  }
+
+  #expectAbility(type: OpenType, ability: keyof typeof ABILITY): void {
+    if ((this.#abilities.of(type) & ABILITY[ability]) === 0) throw this.#fault(`a value without the ability ${ability}`)
   }
 
   #entry<T>(table: readonly T[]): T {
@@ -510,8 +551,10 @@ class FunctionCompiler implements Compilation {
   /** The type of a struct of this module with these type arguments. */
   #structType(definition: StructDefinition, typeArguments: readonly OpenType[]): OpenType {
     if (definition.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
-    const type = this.#module.types.struct(this.#module.name, definition.name, typeArguments)
-    return this.#made(type, typeArguments.length)
+    const { types, name } = this.#module
+    const type = this.#made(types.struct(name, definition.name, typeArguments), typeArguments.length)
+    this.#abilities.of(type)
+    return type
   }
 
   #fieldTypes(fields: readonly FieldDefinition[], typeArguments: readonly OpenType[]): readonly OpenType[] {
@@ -555,7 +598,7 @@ class FunctionCompiler implements Compilation {
   }
 
   #discard(): boolean {
-    this.#pop()
+    this.#expectAbility(this.#pop(), 'drop')
     this.#emit(OP.pop)
     return true
   }
@@ -597,6 +640,7 @@ class FunctionCompiler implements Compilation {
   #copyLocal(): boolean {
     const local = this.#local()
     const type = this.#locals[local]!
+    this.#expectAbility(type, 'copy')
     this.#emit(isPlain(type) || type.kind === 'reference' ? OP.copyPlain : OP.copyLocal, local)
     this.#push(type)
     return true
@@ -616,9 +660,9 @@ class FunctionCompiler implements Compilation {
     return true
   }
 
-  #borrowLocal(): boolean {
+  #borrowLocal(isMutable: boolean): boolean {
     const local = this.#local()
-    this.#pushReference(this.#locals[local]!)
+    this.#pushReference(this.#locals[local]!, isMutable)
     this.#borrowsLocals = true
     this.#emit(OP.borrowLocal, local)
     return true
@@ -644,7 +688,7 @@ class FunctionCompiler implements Compilation {
     const { definition, typeArguments } = this.#structOf(generic)
     if (definition.kind !== 'struct') throw this.#fault(`unpack of ${definition.name}`)
     const fields = this.#fieldTypes(definition.fields, typeArguments)
-    this.#popOf(this.#structType(definition, typeArguments))
+    this.#popExactly(this.#structType(definition, typeArguments))
     for (const field of fields) this.#push(field)
     this.#emit(OP.unpack, fields.length)
     return true
@@ -658,7 +702,7 @@ class FunctionCompiler implements Compilation {
   #unpackVariant(generic: boolean): boolean {
     const { definition, variant, typeArguments } = this.#variantOf(generic)
     const fields = this.#fieldTypes(this.#fieldsOf(definition, variant), typeArguments)
-    this.#popOf(this.#structType(definition, typeArguments))
+    this.#popExactly(this.#structType(definition, typeArguments))
     for (const field of fields) this.#push(field)
     this.#emit(OP.unpackVariant, fields.length, this.#variantSet(definition, [variant]))
     return true
@@ -666,9 +710,7 @@ class FunctionCompiler implements Compilation {
 
   #testVariant(generic: boolean): boolean {
     const { definition, variant, typeArguments } = this.#variantOf(generic)
-    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
-      throw this.#fault('an operand of another type')
-    }
+    this.#popReferenceTo(this.#structType(definition, typeArguments))
     this.#pushKind('bool')
     this.#emit(OP.testVariant, variant)
     return true
@@ -676,20 +718,22 @@ class FunctionCompiler implements Compilation {
 
   #readReference(): boolean {
     const to = this.#popReference()
+    this.#expectAbility(to, 'copy')
     this.#push(to)
     this.#emit(isPlain(to) ? OP.readPlain : OP.readReference)
     return true
   }
 
   #writeReference(): boolean {
-    const to = this.#popReference()
+    const to = this.#popReference(true)
+    this.#expectAbility(to, 'drop')
     this.#popOf(to)
     this.#emit(OP.writeReference)
     return true
   }
 
   #freezeReference(): boolean {
-    this.#pushReference(this.#popReference())
+    this.#pushReference(this.#popReference(true), false)
     this.#emit(OP.nop)
     return true
   }
@@ -742,7 +786,8 @@ class FunctionCompiler implements Compilation {
 
   #equality(isEqual: boolean): boolean {
     const right = this.#pop()
-    if (this.#pop().shape !== right.shape) throw this.#fault('operands of different types')
+    this.#popExactly(right)
+    this.#expectAbility(right, 'drop')
     this.#pushKind('bool')
     if (isPlain(right)) this.#emit(isEqual ? OP.equalPlain : OP.notEqualPlain)
     else this.#emit(isEqual ? OP.equal : OP.notEqual)
@@ -776,10 +821,10 @@ class FunctionCompiler implements Compilation {
     return true
   }
 
-  #borrowGlobal(generic: boolean): boolean {
+  #borrowGlobal(generic: boolean, isMutable: boolean): boolean {
     const { link, type } = this.#globalType(generic)
     this.#popKind('address')
-    this.#pushReference(type)
+    this.#pushReference(type, isMutable)
     this.#emit(OP.borrowGlobal, link)
     return true
   }
@@ -793,9 +838,10 @@ class FunctionCompiler implements Compilation {
   }
 
   #moveTo(generic: boolean): boolean {
+    const { types } = this.#module
     const { link, type } = this.#globalType(generic)
-    this.#popOf(type)
-    if (this.#popReference().kind !== 'signer') throw this.#fault('an operand that is not a signer')
+    this.#popExactly(type)
+    this.#popExactly(types.reference(types.plain('signer'), false))
     this.#emit(OP.moveTo, link)
     return true
   }
@@ -813,28 +859,28 @@ class FunctionCompiler implements Compilation {
   }
 
   #vectorLength(): boolean {
-    this.#popVectorReference()
+    this.#popVectorReference(false)
     this.#pushKind('u64')
     this.#emit(OP.vectorLength)
     return true
   }
 
-  #borrowElement(): boolean {
+  #borrowElement(isMutable: boolean): boolean {
     this.#popKind('u64')
-    this.#pushReference(this.#popVectorReference())
+    this.#pushReference(this.#popVectorReference(isMutable), isMutable)
     this.#emit(OP.borrowElement)
     return true
   }
 
   #pushBack(): boolean {
     this.#popOf(this.#element())
-    this.#popVectorReference()
+    this.#popVectorReference(true)
     this.#emit(OP.pushBack)
     return true
   }
 
   #popBack(): boolean {
-    this.#push(this.#popVectorReference())
+    this.#push(this.#popVectorReference(true))
     this.#emit(OP.popBack)
     return true
   }
@@ -845,7 +891,7 @@ class FunctionCompiler implements Compilation {
     const count = this.#code.seconds[this.#at]!
     if (count > MAX_UNPACKED) throw this.#fault(`${count} elements unpacked`)
     this.#meter.charge(count, 0)
-    this.#popOf(this.#made(types.vector(element)))
+    this.#popExactly(this.#made(types.vector(element)))
     for (let pushed = 0; pushed < count; pushed++) this.#push(element)
     this.#emit(OP.unpackVector, count)
     return true
@@ -854,7 +900,7 @@ class FunctionCompiler implements Compilation {
   #swap(): boolean {
     this.#popKind('u64')
     this.#popKind('u64')
-    this.#popVectorReference()
+    this.#popVectorReference(true)
     this.#emit(OP.swap)
     return true
   }
@@ -864,6 +910,7 @@ class FunctionCompiler implements Compilation {
     const type = this.#entry(this.#module.code.signatures)[0]
     if (type?.kind !== 'function') throw this.#fault('a call of what is not a function type')
     const called = this.#typeOf(type)
+    this.#abilities.of(called)
     this.#meter.charge(type.parameters.length + type.results.length, 0)
     this.#popOf(called)
     this.#popAll(types.ofAll(type.parameters))
@@ -927,21 +974,22 @@ class FunctionCompiler implements Compilation {
     typeArguments: readonly OpenType[],
   ): { parameters: readonly OpenType[]; results: readonly OpenType[] } {
     if (handle.typeParameters.length !== typeArguments.length) throw this.#fault('a wrong number of type arguments')
+    for (const [at, constraints] of handle.typeParameters.entries()) {
+      expectConstraints(this.#abilities.of(typeArguments[at]!), constraints)
+    }
     const parameters = this.#substituteAll(handle.parameters, typeArguments)
     const results = this.#substituteAll(handle.results, typeArguments)
     this.#meter.charge(parameters.length + results.length, 0)
     return { parameters, results }
   }
 
-  #borrowField(generic: boolean): boolean {
+  #borrowField(generic: boolean, isMutable: boolean): boolean {
     const { fieldHandles, fieldInstantiations } = this.#module.code
     const { entry, typeArguments } = this.#instantiated(generic, fieldHandles, fieldInstantiations)
     const definition = this.#struct(entry.struct)
     if (definition.kind !== 'struct') throw this.#fault(`a field of ${definition.name}`)
-    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
-      throw this.#fault('an operand of another type')
-    }
-    this.#pushReference(this.#fieldType(definition.fields, entry.field, typeArguments))
+    this.#popReferenceTo(this.#structType(definition, typeArguments), isMutable)
+    this.#pushReference(this.#fieldType(definition.fields, entry.field, typeArguments), isMutable)
     this.#emit(OP.borrowField, entry.field)
     return true
   }
@@ -952,20 +1000,18 @@ class FunctionCompiler implements Compilation {
     return this.#substitute(this.#typeOf(field.type), typeArguments)
   }
 
-  #borrowVariantField(generic: boolean): boolean {
+  #borrowVariantField(generic: boolean, isMutable: boolean): boolean {
     const { variantFieldHandles, variantFieldInstantiations } = this.#module.code
     const { entry, typeArguments } = this.#instantiated(generic, variantFieldHandles, variantFieldInstantiations)
     const definition = this.#struct(entry.struct)
-    if (this.#popReference().shape !== this.#structType(definition, typeArguments).shape) {
-      throw this.#fault('an operand of another type')
-    }
+    this.#popReferenceTo(this.#structType(definition, typeArguments), isMutable)
     this.#meter.charge(entry.variants.length, 0)
     const fieldTypes = entry.variants.map((variant) =>
       this.#fieldType(this.#fieldsOf(definition, variant), entry.field, typeArguments),
     )
     const [type] = fieldTypes
-    if (!type || fieldTypes.some(({ shape }) => shape !== type.shape)) throw this.#fault('a field of different types')
-    this.#pushReference(type)
+    if (!type || fieldTypes.some((one) => one !== type)) throw this.#fault('a field of different types')
+    this.#pushReference(type, isMutable)
     this.#emit(OP.borrowVariantField, entry.field, this.#variantSet(definition, entry.variants))
     return true
   }
@@ -1004,6 +1050,7 @@ class FunctionCompiler implements Compilation {
   #globalType(generic: boolean): { link: number; type: OpenType } {
     const { definition, typeArguments } = this.#structOf(generic)
     const type = this.#structType(definition, typeArguments)
+    this.#expectAbility(type, 'key')
     return { link: this.#link({ kind: 'type', type }), type }
   }
 
@@ -1013,14 +1060,15 @@ class FunctionCompiler implements Compilation {
     if (signature.length !== 1) throw this.#fault('an element of several types')
     const type = this.#typeOf(signature[0]!)
     if (type.kind === 'reference') throw this.#fault('a vector of references')
+    this.#abilities.of(type)
     return type
   }
 
-  #popVectorReference(): OpenType {
+  #popVectorReference(isMutable: boolean): OpenType {
     const element = this.#element()
-    const to = this.#popReference()
-    if (to.kind !== 'vector' || to.element.shape !== element.shape) throw this.#fault('an operand of another type')
-    return to.element
+    const to = this.#popReference(isMutable)
+    if (to.kind !== 'vector' || to.element !== element) throw this.#fault('an operand of another type')
+    return element
   }
 
   #packClosure(generic: boolean): boolean {
@@ -1032,16 +1080,23 @@ class FunctionCompiler implements Compilation {
     if (mask >> BigInt(Math.min(parameters.length, 64))) throw this.#fault('a mask beyond the parameters')
     const isCaptured = (index: number) => index < 64 && ((mask >> BigInt(index)) & 1n) === 1n
     const captured = parameters.filter((_, index) => isCaptured(index))
-    this.#popAll(captured)
     if (captured.some(({ kind }) => kind === 'reference')) throw this.#fault('a captured reference')
+    let abilities = ABILITY.copy | ABILITY.drop | (entry.attributes.includes(PERSISTENT) ? ABILITY.store : 0)
+    for (const type of captured.toReversed()) {
+      abilities &= this.#abilities.of(this.#stack.at(-1) ?? type)
+      this.#popOf(type)
+    }
     const given = parameters.filter((_, index) => !isCaptured(index))
-    this.#push(this.#made(types.function(given, results, 0), parameters.length + results.length))
+    this.#push(this.#made(types.function(given, results, abilities), parameters.length + results.length))
     this.#emit(OP.packClosure, this.#link({ kind: 'closure', handle: entry, typeArguments, mask, captured }))
     return true
   }
 }
 
 const NO_TYPES: readonly OpenType[] = []
+
+/** Attribute of functions whose closures may be stored. */
+const PERSISTENT = 1
 
 /** Most elements that fit on the stack. */
 const MAX_UNPACKED = 1_024
@@ -1052,4 +1107,22 @@ export const VARIANT_SHIFT = 16
 /** Whether values of the type have no parts, so that a copy is the value itself. */
 function isPlain({ kind }: OpenType): boolean {
   return kind === 'bool' || kind === 'address' || integerTypeOf(kind) >= 0
+}
+
+/**
+ * Whether a value of a type may be used as another: the types are equal, or functions with more abilities than needed,
+ * or immutable references to such.
+ */
+function isAssignable(to: OpenType, from: OpenType): boolean {
+  if (to === from) return true
+  if (to.kind === 'function' && from.kind === 'function') {
+    const lacksNone = (to.abilities & ~from.abilities) === 0
+    return lacksNone && areEqual(to.parameters, from.parameters) && areEqual(to.results, from.results)
+  }
+  const areImmutable = to.kind === 'reference' && from.kind === 'reference' && !to.mutable && !from.mutable
+  return areImmutable && isAssignable(to.to, from.to)
+}
+
+function areEqual(a: readonly OpenType[], b: readonly OpenType[]): boolean {
+  return a.length === b.length && a.every((type, at) => type === b[at])
 }

@@ -1,7 +1,14 @@
-import type { CodedFunction, FieldDefinition, ModuleCode, StructDefinition } from '@ledger-state/move-module'
+import type {
+  CodedFunction,
+  FieldDefinition,
+  FunctionHandle,
+  ModuleCode,
+  StructDefinition,
+  StructHandle,
+} from '@ledger-state/move-module'
+import type { StepMeter } from '../budget/compile-meter.js'
 import { beginToCompile, type Compilation, type CompiledFunction } from './compile-function.js'
-import type { StepMeter } from './compile-meter.js'
-import { type ModuleName, OpenTypes } from './open-type.js'
+import { type ModuleName, OpenTypes, type StructName } from './open-type.js'
 
 /** A function of a loaded module. */
 export interface LoadedFunction {
@@ -32,6 +39,7 @@ export interface CompiledCode {
 const BYTES_OF_MODULE = 12_000
 const BYTES_PER_BYTE = 9
 const BYTES_PER_TOKEN = 72
+const BYTES_PER_STRUCT_HANDLE = 160
 
 /**
  * A decoded module with data derived only from its bytes. Nothing in it depends on other modules or on a version, so
@@ -45,6 +53,7 @@ export class LoadedModule {
   readonly types = new OpenTypes()
   readonly functions: ReadonlyMap<string, LoadedFunction>
   readonly structs: ReadonlyMap<string, LoadedStruct>
+  readonly #structHandles = new Map<ModuleName, Map<string, StructHandle>>()
   readonly #compiled = new Map<LoadedFunction, CompiledCode>()
   readonly #decodedBytes: number
   #codeBytes = 0
@@ -58,6 +67,8 @@ export class LoadedModule {
     )
     this.structs = new Map(code.structs.map((definition) => [definition.name, { module: this, definition }]))
     this.#decodedBytes = BYTES_PER_BYTE * size + BYTES_PER_TOKEN * code.tokenCount
+    this.#decodedBytes += BYTES_PER_STRUCT_HANDLE * code.structHandles.length
+    for (const handle of code.structHandles) this.#nameStruct(handle)
   }
 
   /** Heap bytes of the module with all that was compiled of it. */
@@ -68,6 +79,23 @@ export class LoadedModule {
   /** Heap bytes of the decoded module, without the fixed bytes of any module. They are computed from its binary. */
   get decodedBytes(): number {
     return this.#decodedBytes
+  }
+
+  #nameStruct(handle: StructHandle): void {
+    const module = this.types.nameOf(handle.module)
+    const known = this.#structHandles.get(module)
+    if (known) known.set(handle.name, handle)
+    else this.#structHandles.set(module, new Map([[handle.name, handle]]))
+  }
+
+  /** What the module says of a struct that its code names. */
+  structHandle({ module, name }: StructName): StructHandle | undefined {
+    return this.#structHandles.get(module)?.get(name)
+  }
+
+  acquiredBy({ module, name }: FunctionHandle): readonly number[] {
+    if (this.types.nameOf(module) !== this.name) return []
+    return this.functions.get(name)?.definition.acquires ?? []
   }
 
   /** The code of a function, if it was compiled. */

@@ -1,9 +1,9 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { ModuleId, SignatureToken } from '@ledger-state/move-module'
 import type { PrimitiveType } from '@ledger-state/type-tag'
+import { type CompileMeter, UNMETERED } from '../budget/compile-meter.js'
 import { malformedCode, type VmFault } from '../faults/vm-fault.js'
 import { TYPE_WORK } from '../types/type.js'
-import { type CompileMeter, UNMETERED } from './compile-meter.js'
 
 /** The name of a module. Equal names have equal `key`. */
 export interface ModuleName {
@@ -25,8 +25,6 @@ export interface StructName {
 interface OpenNode {
   /** Unique in the module. */
   readonly id: number
-  /** Number that is equal for types that differ only in the mutability of references and the abilities of functions. */
-  readonly shape: number
   /** Whether it has type parameters. */
   readonly isOpen: boolean
   /** Number of types in it, itself included. */
@@ -67,8 +65,6 @@ export class OpenTypes {
   readonly #names = new Map<ModuleId, ModuleName>()
   readonly #structNames = new Map<ModuleName, Map<string, StructName>>()
   readonly #tokens = new Map<SignatureToken, OpenType>()
-  /** Numbers of shapes, by the key of the type that represents the shape, if that type came after them or never. */
-  readonly #shapes = new Map<string, number>()
   #nextId = 0
   #nextStruct = 0
   #heapBytes = 0
@@ -183,11 +179,13 @@ export class OpenTypes {
   }
 
   vector(element: OpenType): OpenType {
-    return this.#intern(
-      `v${element.id}`,
-      (node) => ({ ...node, kind: 'vector', element, isOpen: element.isOpen, size: 1 + element.size }),
-      `v${element.shape}`,
-    )
+    return this.#intern(`v${element.id}`, (node) => ({
+      ...node,
+      kind: 'vector',
+      element,
+      isOpen: element.isOpen,
+      size: 1 + element.size,
+    }))
   }
 
   struct(module: ModuleName, name: string, typeArguments: readonly OpenType[]): OpenType {
@@ -195,18 +193,14 @@ export class OpenTypes {
   }
 
   #structOf(struct: StructName, typeArguments: readonly OpenType[]): OpenType {
-    return this.#intern(
-      `s${struct.id}<${ids(typeArguments)}`,
-      (node) => ({
-        ...node,
-        kind: 'struct',
-        struct,
-        typeArguments,
-        isOpen: typeArguments.some(isOpen),
-        size: 1 + totalSize(typeArguments),
-      }),
-      `s${struct.id}<${shapes(typeArguments)}`,
-    )
+    return this.#intern(`s${struct.id}<${ids(typeArguments)}`, (node) => ({
+      ...node,
+      kind: 'struct',
+      struct,
+      typeArguments,
+      isOpen: typeArguments.some(isOpen),
+      size: 1 + totalSize(typeArguments),
+    }))
   }
 
   typeParameter(index: number): OpenType {
@@ -214,51 +208,36 @@ export class OpenTypes {
   }
 
   reference(to: OpenType, mutable: boolean): OpenType {
-    return this.#intern(
-      `${mutable ? 'm' : 'r'}${to.id}`,
-      (node) => ({ ...node, kind: 'reference', mutable, to, isOpen: to.isOpen, size: 1 + to.size }),
-      `r${to.shape}`,
-    )
+    return this.#intern(`${mutable ? 'm' : 'r'}${to.id}`, (node) => ({
+      ...node,
+      kind: 'reference',
+      mutable,
+      to,
+      isOpen: to.isOpen,
+      size: 1 + to.size,
+    }))
   }
 
   function(parameters: readonly OpenType[], results: readonly OpenType[], abilities: number): OpenType {
-    return this.#intern(
-      `f${abilities}|${ids(parameters)}|${ids(results)}`,
-      (node) => ({
-        ...node,
-        kind: 'function',
-        parameters,
-        results,
-        abilities,
-        isOpen: parameters.some(isOpen) || results.some(isOpen),
-        size: 1 + totalSize(parameters) + totalSize(results),
-      }),
-      `f0|${shapes(parameters)}|${shapes(results)}`,
-    )
+    return this.#intern(`f${abilities}|${ids(parameters)}|${ids(results)}`, (node) => ({
+      ...node,
+      kind: 'function',
+      parameters,
+      results,
+      abilities,
+      isOpen: parameters.some(isOpen) || results.some(isOpen),
+      size: 1 + totalSize(parameters) + totalSize(results),
+    }))
   }
 
-  /**
-   * Returns the one object for a type. `shapeKey` is the key of the type that represents all types of its shape, if
-   * that may be another type.
-   */
-  #intern(key: string, make: (node: { id: number; shape: number }) => OpenType, shapeKey = key): OpenType {
+  /** Returns the one object for a type. */
+  #intern(key: string, make: (node: { id: number }) => OpenType): OpenType {
     const known = this.#types.get(key)
     if (known) return known
-    const id = this.#nextId++
-    const shape = shapeKey === key ? (this.#shapes.get(key) ?? id) : this.#shapeOf(shapeKey)
-    const type = make({ id, shape })
+    const type = make({ id: this.#nextId++ })
     this.#types.set(key, type)
     this.#heapBytes += OPEN_TYPE_BYTES + PART_BYTES * partCount(type)
     return type
-  }
-
-  /** The number of a shape: the id of the type with this key if there is one, else a new number. */
-  #shapeOf(key: string): number {
-    const known = this.#types.get(key)?.shape ?? this.#shapes.get(key)
-    if (known !== undefined) return known
-    const shape = this.#nextId++
-    this.#shapes.set(key, shape)
-    return shape
   }
 
   /** The type with its type parameters replaced. Each type that this visits is charged before it is made. */
@@ -320,11 +299,5 @@ function totalSize(types: readonly OpenType[]): number {
 function ids(types: readonly OpenType[]): string {
   let text = ''
   for (const { id } of types) text += `${id},`
-  return text
-}
-
-function shapes(types: readonly OpenType[]): string {
-  let text = ''
-  for (const { shape } of types) text += `${shape},`
   return text
 }

@@ -1,5 +1,5 @@
+import type { StepMeter } from '../budget/compile-meter.js'
 import type { Meter } from '../budget/meter.js'
-import type { StepMeter } from '../load/compile-meter.js'
 
 /** Charges a run for compiling a function, and adds up the costs. */
 export class CompileCharge implements StepMeter {

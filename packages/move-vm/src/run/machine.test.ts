@@ -192,6 +192,11 @@ describe('the machine', () => {
           ],
         },
         {
+          name: 'many_together',
+          results: [U64],
+          code: [['ld_u64', 1], ['call', { name: 'enough' }], ['add'], ['ret']],
+        },
+        {
           name: 'enough',
           results: [U64],
           code: [
@@ -205,7 +210,8 @@ describe('the machine', () => {
     expect(numberOf(call('down', u64(1_024)))).toBe(7n)
     expect(faultOf(call('down', u64(1_025))).code).toBe(4021)
     expect(numberOf(call('enough'))).toBe(1_024n)
-    expect(faultOf(call('many')).code).toBe(4020)
+    expect(faultOf(call('many_together')).code).toBe(4020)
+    expect(faultOf(call('many')).code).toBe(2006)
   })
 
   it('reports missing functions, modules and natives while it runs', () => {
@@ -250,6 +256,7 @@ const CLOSURES: Assembly = {
   functions: [
     {
       name: 'sub3',
+      attributes: [1],
       parameters: [U64, U64, U64],
       results: [U64],
       isView: false,
@@ -307,6 +314,7 @@ const CLOSURES: Assembly = {
     },
     {
       name: 'touch',
+      attributes: [1],
       results: [U64],
       isView: false,
       code: [
@@ -385,7 +393,7 @@ describe('the module lock', () => {
               ['ret'],
             ],
           },
-          { name: 'back', results: [U64], isView: false, code: [['ld_u64', 1], ['ret']] },
+          { name: 'back', results: [U64], isView: false, attributes: [1], code: [['ld_u64', 1], ['ret']] },
         ],
       },
       {

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { type Meter, SLOT_BYTES } from '../budget/meter.js'
 import { STATUS } from '../faults/status.js'
-import { type FaultPlace, isRetried, MoveAbort, malformedCode, TurnOver, VmFault } from '../faults/vm-fault.js'
+import { type FaultPlace, isRetried, MoveAbort, TurnOver, unverifiedCode, VmFault } from '../faults/vm-fault.js'
 import {
   type CodeLink,
   type CompiledFunction,
@@ -255,7 +255,7 @@ export class Machine {
       throw this.#located(error, this.#natives.place)
     }
     if (first + results.length > MAX_OPERANDS) throw new VmFault(STATUS.EXECUTION_STACK_OVERFLOW)
-    if (results.length !== callee.definition.results.length) throw malformedCode('a native with other results')
+    if (results.length !== callee.definition.results.length) throw unverifiedCode('a native with other results')
     for (let at = 0; at < results.length; at++) this.#stack[first + at] = results[at]!
     this.#height = first + results.length
     return undefined
@@ -294,7 +294,7 @@ export class Machine {
 
   /** The place of a resource. Checks that its module is not active twice. */
   #resource(scope: FunctionInstance, type: Type, address: Value): Slot[] {
-    if (typeof address !== 'string') throw malformedCode('an address that is none')
+    if (typeof address !== 'string') throw unverifiedCode('an address that is none')
     this.#reentrancy.expectAccess(scope.module, (type as StructType).name)
     return this.#globals.resource(address, type)
   }
@@ -821,7 +821,7 @@ export class Machine {
             break
           }
           default:
-            throw malformedCode('an unknown instruction')
+            throw unverifiedCode('an unknown instruction')
         }
         at++
       }
@@ -907,7 +907,7 @@ function expectForeign(stack: readonly Value[], first: number, height: number, l
   for (let at = first; at < height; at++) {
     const value = stack[at]
     if ((value instanceof Reference || value instanceof ByteReference) && value.origin === locals) {
-      throw malformedCode('a reference to a local that ends')
+      throw unverifiedCode('a reference to a local that ends')
     }
   }
 }
@@ -915,7 +915,7 @@ function expectForeign(stack: readonly Value[], first: number, height: number, l
 /** Replaces the value on top of the stack by its parts. Returns the new height. */
 function unpack(stack: Value[], height: number, parts: readonly Value[], count: number): number {
   const first = height - 1
-  if (parts.length !== count) throw malformedCode('a value with another number of parts')
+  if (parts.length !== count) throw unverifiedCode('a value with another number of parts')
   if (first + count > MAX_OPERANDS) throw stackOverflow()
   for (let at = 0; at < count; at++) stack[first + at] = parts[at]!
   return first + count
@@ -956,7 +956,7 @@ function stackOverflow(): VmFault {
 }
 
 function emptyLocal(): VmFault {
-  return malformedCode('a value that was moved away')
+  return unverifiedCode('a value that was moved away')
 }
 
 function vectorFault(subStatus: bigint): VmFault {

@@ -254,7 +254,7 @@ export class NativeCall implements NativeContext {
     let size = 0
     for (const type of left) size += type.size
     this.charge(size)
-    return areSameLists(left, right, this.#parts.world.types, 'exact')
+    return areSameLists(left, right, this.#parts.world.types)
   }
 
   #signatureOf({ module, definition }: Pick<FunctionInstance, 'module' | 'definition'>): FunctionSignature {

@@ -322,7 +322,11 @@ export class World {
     const isSame =
       this.#isSame(caller.loaded, handle.parameters, module.loaded, definition.parameters) &&
       this.#isSame(caller.loaded, handle.results, module.loaded, definition.results)
-    if (!isSame) throw malformedCode(`${handle.name} is called as what it is not`)
+    if (!isSame || !hasConstraints(handle.typeParameters, definition.typeParameters)) {
+      throw malformedCode(`${handle.name} is called as what it is not`)
+    }
+    if (module !== caller && !isVisible(loaded, caller))
+      throw malformedCode(`${handle.name} is not visible to its caller`)
     const linked = { module, loaded }
     caller.linked.set(handle, linked)
     return linked
@@ -335,7 +339,7 @@ export class World {
     others: readonly SignatureToken[],
   ): boolean {
     if (tokens.length !== others.length) return false
-    return areSameLists(this.#convert(module, tokens), this.#convert(other, others), this.types, 'shape')
+    return areSameLists(this.#convert(module, tokens), this.#convert(other, others), this.types)
   }
 
   /**
@@ -493,6 +497,17 @@ export class World {
 }
 
 const NO_TYPES: readonly Type[] = []
+
+/** Whether type arguments with some abilities have all that a function asks for. */
+function hasConstraints(given: readonly number[], asked: readonly number[]): boolean {
+  return asked.every((constraints, at) => (constraints & ~given[at]!) === 0)
+}
+
+/** Whether code of another module may call a function. */
+function isVisible({ module, definition }: LoadedFunction, { name }: ModuleInstance): boolean {
+  if (definition.visibility !== 'friend') return definition.visibility === 'public'
+  return module.code.friends.some((friend) => module.types.nameOf(friend).key === name.key)
+}
 
 export function moduleNameOf(address: string, name: string): ModuleName {
   return { address, name, key: `${address}::${name}` }

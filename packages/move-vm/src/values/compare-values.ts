@@ -1,6 +1,6 @@
 import { compareBytes } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
-import { malformedCode } from '../faults/vm-fault.js'
+import { unverifiedCode } from '../faults/vm-fault.js'
 import { PARTS_AT_ONCE, type SlicedWork } from '../sliced-work.js'
 import type { Type } from '../types/type.js'
 import { ByteVector } from './byte-vector.js'
@@ -80,7 +80,7 @@ export class EqualityTest {
     if (a instanceof ClosureValue && b instanceof ClosureValue) {
       return a.mask === b.mask && compareTargets(a, b) === 0 && this.#allEqual(a.captured, b.captured, depth)
     }
-    throw malformedCode('a comparison of values of different types')
+    throw unverifiedCode('a comparison of values of different types')
   }
 
   #allEqual(a: readonly Value[], b: readonly Value[], depth: number): boolean {
@@ -149,7 +149,7 @@ export class OrderTest implements SlicedWork<number> {
     if (a instanceof ClosureValue && b instanceof ClosureValue) {
       return compareTargets(a, b) || this.#compareAll(a.captured, b.captured, depth)
     }
-    throw malformedCode('a comparison of values of different types')
+    throw unverifiedCode('a comparison of values of different types')
   }
 
   #compareAll(a: readonly Value[], b: readonly Value[], depth: number): number {

@@ -1,4 +1,4 @@
-import { malformedCode, type VmFault } from '../faults/vm-fault.js'
+import { unverifiedCode, type VmFault } from '../faults/vm-fault.js'
 import { ByteReference, Reference, type Value } from './value.js'
 
 /** The value that a reference points at. @throws VmFault if there is none any more */
@@ -24,5 +24,5 @@ export function writeReference(reference: Value, value: Value): void {
 }
 
 function danglingReference(): VmFault {
-  return malformedCode('a reference to what is gone')
+  return unverifiedCode('a reference to what is gone')
 }
