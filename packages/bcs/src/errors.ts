@@ -1,4 +1,4 @@
-import { clip, LedgerStateError, quote } from '@ledger-state/core'
+import { clip, declareErrors, LedgerStateError, quote } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -25,61 +25,30 @@ export function invalidJson(why: string, line: number, column: number): BcsError
   return new LedgerStateError('invalid_json', `${why} at line ${line} column ${column}`, { line, column })
 }
 
-/** Error of a value that does not fit its layout. The caller clips quotations in `why`. */
-export function invalidValue(why: string): BcsError {
-  return new LedgerStateError('invalid_value', why)
-}
+export const invalidValue = declareErrors('invalid_value', {
+  /** A value that does not fit its layout. The caller clips quotations in `why`. */
+  because: (why: string) => why,
+  valueMismatch: (found: string, expected: string) => `invalid type: ${found}, expected ${expected}`,
+  integerOutOfRange: (text: string, kind: string) => `${clip(text)} does not fit in ${kind}`,
+  tooManyInOption: (count: number) => `expected at most one element in an Option, got ${count}`,
+  fieldNotFound: (name: string) => `field ${clip(name)} not found`,
+  unknownField: (name: string) => `Unknown field ${quote(name)}`,
+  unknownVariant: (name: string, known: readonly string[]) =>
+    `Variant ${clip(name)} not found, expected one of ${clip(known.join(', '))}`,
+  notForBcsType: (name: string, cause: unknown) => [`no ${clip(name)}: ${clip((cause as Error).message)}`, {}, cause],
+})
 
-export function valueMismatch(found: string, expected: string): BcsError {
-  return invalidValue(`invalid type: ${found}, expected ${expected}`)
-}
-
-export function integerOutOfRange(text: string, kind: string): BcsError {
-  return invalidValue(`${clip(text)} does not fit in ${kind}`)
-}
-
-export function tooManyInOption(count: number): BcsError {
-  return invalidValue(`expected at most one element in an Option, got ${count}`)
-}
-
-export function fieldNotFound(name: string): BcsError {
-  return invalidValue(`field ${clip(name)} not found`)
-}
-
-export function unknownField(name: string): BcsError {
-  return invalidValue(`Unknown field ${quote(name)}`)
-}
-
-export function unknownVariant(name: string, known: readonly string[]): BcsError {
-  return invalidValue(`Variant ${clip(name)} not found, expected one of ${clip(known.join(', '))}`)
-}
-
-export function notOfBcsType(name: string, cause: unknown): BcsError {
-  const message = `no ${clip(name)}: ${clip((cause as Error).message)}`
-  return new LedgerStateError('invalid_bcs', message, {}, { cause })
-}
-
-export function notForBcsType(name: string, cause: unknown): BcsError {
-  const message = `no ${clip(name)}: ${clip((cause as Error).message)}`
-  return new LedgerStateError('invalid_value', message, {}, { cause })
-}
-
-export function notCanonical(name: string): BcsError {
-  return new LedgerStateError('invalid_bcs', `the bytes are not the canonical form of a ${clip(name)}`)
-}
+export const invalidBcs = declareErrors('invalid_bcs', {
+  notOfBcsType: (name: string, cause: unknown) => [`no ${clip(name)}: ${clip((cause as Error).message)}`, {}, cause],
+  notCanonical: (name: string) => `the bytes are not the canonical form of a ${clip(name)}`,
+})
 
 export function unsupportedType(why: string): BcsError {
   return new LedgerStateError('unsupported_type', why)
 }
 
-export function typeTooDeep(most: number): BcsError {
-  return new LedgerStateError('type_too_large', `the type is nested more than ${most} levels deep`)
-}
-
-export function tooMuchCaptured(most: number): BcsError {
-  return new LedgerStateError('type_too_large', `function values capture layouts of more than ${most} parts`)
-}
-
-export function jsonTooLong(most: number): BcsError {
-  return new LedgerStateError('type_too_large', `the value prints to more than ${most} bytes`)
-}
+export const typeTooLarge = declareErrors('type_too_large', {
+  typeTooDeep: (most: number) => `the type is nested more than ${most} levels deep`,
+  tooMuchCaptured: (most: number) => `function values capture layouts of more than ${most} parts`,
+  jsonTooLong: (most: number) => `the value prints to more than ${most} bytes`,
+})

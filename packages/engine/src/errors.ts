@@ -1,4 +1,4 @@
-import { clip, LedgerStateError } from '@ledger-state/core'
+import { clip, declareErrors, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -86,11 +86,16 @@ export function invalidArgument(what: string, expected: string, found: unknown):
   return new LedgerStateError('invalid_argument', `${what} is ${describe(found)}, expected ${expected}`)
 }
 
-/** Error of an option that does not exist. `nearest` is the option that was probably meant. */
-export function unknownOption(what: string, name: string, nearest: string | undefined): StoreError {
-  const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
-  return new LedgerStateError('invalid_argument', `${what} have no member "${clip(name)}"${hint}`)
-}
+export const invalidArgumentErrors = declareErrors('invalid_argument', {
+  /** Error of an option that does not exist. `nearest` is the option that was probably meant. */
+  unknownOption: (what: string, name: string, nearest: string | undefined) => {
+    const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
+    return `${what} have no member "${clip(name)}"${hint}`
+  },
+  markTooLong: (length: number, most: number) => `the mark has ${length} bytes; the limit is ${most}`,
+  entryFromLaterVersion: (version: bigint, stateVersion: bigint) =>
+    `an entry was written by version ${version}, later than the imported version ${stateVersion}`,
+})
 
 function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value)
@@ -108,34 +113,19 @@ export function importReplaced(version: bigint): StoreError {
   return new LedgerStateError('invalid_argument', message, { version })
 }
 
-export function markTooLong(length: number, most: number): StoreError {
-  return new LedgerStateError('invalid_argument', `the mark has ${length} bytes; the limit is ${most}`)
-}
-
-export function entryFromLaterVersion(version: bigint, stateVersion: bigint): StoreError {
-  const message = `an entry was written by version ${version}, later than the imported version ${stateVersion}`
-  return new LedgerStateError('invalid_argument', message)
-}
-
 export function versionGap(previous: bigint, found: bigint): StoreError {
   const expected = previous + 1n
   const message = `version ${found} does not follow version ${previous}; expected ${expected}`
   return new LedgerStateError('version_gap', message, { expected, found })
 }
 
-export function firstBlockMissing(version: bigint): StoreError {
-  return new LedgerStateError('block_order', `version ${version} is the first of the store but does not begin a block`)
-}
-
-export function blockNotHigher(version: bigint, height: bigint, previousHeight: bigint): StoreError {
-  const message = `version ${version} begins block ${height}, which is not higher than the previous block ${previousHeight}`
-  return new LedgerStateError('block_order', message)
-}
-
-export function blockEarlier(version: bigint, timestampUsec: bigint, previousUsec: bigint): StoreError {
-  const message = `version ${version} begins a block at ${timestampUsec} µs, which is before the time ${previousUsec} µs of the previous block`
-  return new LedgerStateError('block_order', message)
-}
+export const blockOrder = declareErrors('block_order', {
+  firstBlockMissing: (version: bigint) => `version ${version} is the first of the store but does not begin a block`,
+  blockNotHigher: (version: bigint, height: bigint, previousHeight: bigint) =>
+    `version ${version} begins block ${height}, which is not higher than the previous block ${previousHeight}`,
+  blockEarlier: (version: bigint, timestampUsec: bigint, previousUsec: bigint) =>
+    `version ${version} begins a block at ${timestampUsec} µs, which is before the time ${previousUsec} µs of the previous block`,
+})
 
 /** Error of a version that writes one key twice; `version` is in its fields. */
 export function duplicateKey(version: bigint): StoreError {

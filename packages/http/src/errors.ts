@@ -1,4 +1,4 @@
-import { clip, LedgerStateError } from '@ledger-state/core'
+import { clip, declareErrors, LedgerStateError } from '@ledger-state/core'
 
 declare module '@ledger-state/core' {
   interface ErrorFieldsByCode {
@@ -48,120 +48,125 @@ export type RequestErrorCode =
 
 export type RequestError = LedgerStateError<RequestErrorCode>
 
-function invalidRequest(message: string): RequestError {
-  return new LedgerStateError('invalid_request', message)
+function unparsed(part: string, why: string): string {
+  return `failed to parse ${part}: ${why}`
 }
 
-/**
- * Error for a part of a request.
- * @param part name of the part, such as "path `address`"
- */
-export function invalidPart(part: string, why: string): RequestError {
-  return invalidRequest(`failed to parse ${part}: ${why}`)
-}
-
-export function invalidPathEncoding(): RequestError {
-  return invalidRequest('the path is not correctly percent-encoded UTF-8')
-}
-
-export function invalidPercentEncoding(text: string): RequestError {
-  return invalidRequest(`malformed percent-encoding in ${JSON.stringify(clip(text))}`)
-}
-
-export function invalidDuration(text: string): RequestError {
-  return invalidPart(
-    'parameter `duration_secs`',
-    `${JSON.stringify(clip(text))} is not a whole number of seconds (u32)`,
-  )
-}
-
-export function moduleNameInvalid(text: string): RequestError {
-  return invalidPart('path `module_name`', `Invalid identifier '${clip(text)}'`)
-}
-
-/**
- * Error for a type tag that does not name a struct.
- * @param part as in `invalidPart`
- */
-export function structTagExpected(part: string, text: string): RequestError {
-  return invalidPart(part, `${JSON.stringify(clip(text))} is not a struct tag 0x…::module::Name`)
-}
-
-export function typeArgumentsGiven(text: string): RequestError {
-  return invalidPart(
-    'path `struct_type`',
-    `${JSON.stringify(clip(text))} has type arguments; give the struct without them`,
-  )
-}
-
-export function limitInvalid(limit: bigint): RequestError {
-  return invalidRequest(`${limit} is above 65535`)
-}
-
-export function orderInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is neither asc nor desc`)
-}
-
-export function holderOrderInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is neither address nor amount`)
-}
-
-export function activityCursorInvalid(text: string): RequestError {
-  return invalidRequest(
+export const invalidRequest = declareErrors('invalid_request', {
+  /**
+   * Error for a part of a request.
+   * @param part name of the part, such as "path `address`"
+   */
+  invalidPart: unparsed,
+  invalidDuration: (text: string) =>
+    unparsed('parameter `duration_secs`', `${JSON.stringify(clip(text))} is not a whole number of seconds (u32)`),
+  moduleNameInvalid: (text: string) => unparsed('path `module_name`', `Invalid identifier '${clip(text)}'`),
+  /**
+   * Error for a type tag that does not name a struct.
+   * @param part as in `invalidPart`
+   */
+  structTagExpected: (part: string, text: string) =>
+    unparsed(part, `${JSON.stringify(clip(text))} is not a struct tag 0x…::module::Name`),
+  typeArgumentsGiven: (text: string) =>
+    unparsed('path `struct_type`', `${JSON.stringify(clip(text))} has type arguments; give the struct without them`),
+  hashTextInvalid: () => unparsed('path `txn_hash`', 'failed to parse "string(HashValue)": unable to parse HashValue'),
+  /** Error for a u64 in the words of the reference. @param part as in `invalidPart` */
+  u64PartInvalid: (part: string, text: string, why: string, isOptional: boolean) => {
+    const fault = `failed to parse "string(U64)": Parsing u64 string ${JSON.stringify(clip(text))} failed, caused by error: ${why}`
+    return unparsed(part, isOptional ? `${fault} (occurred while parsing "optional<string(U64)>")` : fault)
+  },
+  u16ParameterInvalid: (name: string, why: string) => {
+    const fault = `failed to parse "integer(uint16)": ${why}`
+    return unparsed(`parameter \`${name}\``, `${fault} (occurred while parsing "optional<integer(uint16)>")`)
+  },
+  fieldNameInvalid: (text: string) => unparsed('path `field_name`', `Invalid identifier '${clip(text)}'`),
+  startVersionMissing: () =>
+    unparsed('parameter `start_version`', 'failed to parse "string(U64)": the value is required'),
+  /**
+   * Error for an end of an epoch that is not kept.
+   * @param before version of the ledger info that the end of the epoch must precede
+   */
+  endingNotKept: (parameter: 'proof_from' | 'from', version: bigint, before?: bigint) => {
+    const early = before === undefined ? '' : ` that precedes the ledger info of version ${before}`
+    return unparsed(`parameter \`${parameter}\``, `this store has no epoch change at version ${version}${early}`)
+  },
+  invalidPathEncoding: () => 'the path is not correctly percent-encoded UTF-8',
+  invalidPercentEncoding: (text: string) => `malformed percent-encoding in ${JSON.stringify(clip(text))}`,
+  limitInvalid: (limit: bigint) => `${limit} is above 65535`,
+  orderInvalid: (text: string) => `${JSON.stringify(clip(text))} is neither asc nor desc`,
+  holderOrderInvalid: (text: string) => `${JSON.stringify(clip(text))} is neither address nor amount`,
+  activityCursorInvalid: (text: string) =>
     `${JSON.stringify(clip(text))} is not a cursor: expected a version, or a version, - and a number`,
-  )
-}
+  cursorTooLong: (most: number) => `a cursor has at most ${most} bytes`,
+  pointsInvalid: (points: bigint, least: number, most: number) => `expected ${least} to ${most} points, got ${points}`,
+  tooManyAssets: (found: number, most: number) => `expected at most ${most} assets, got ${found}`,
+  cursorWith0x: () => 'expected a cursor in hex without 0x',
+  withTransactionsInvalid: (text: string) => `${JSON.stringify(clip(text))} is neither true nor false`,
+  itemCursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this list`,
+  /**
+   * Error for a body that is not an object.
+   * @param type name of the schema, such as `TableItemRequest`
+   */
+  bodyNotAnObject: (type: string, found: string) =>
+    `parse request payload error: Expected input type "${type}", found ${clip(found)}.`,
+  memberNotAnArray: (type: string, member: string) =>
+    `parse request payload error: member \`${member}\` of "${type}" is not an array`,
+  /** Error in the words of the reference. */
+  functionNameInvalid: (text: string) =>
+    `parse request payload error: failed to parse "string(EntryFunctionId)": Invalid entry function ID ${clip(text)} (occurred while parsing "ViewRequest")`,
+  samplesInvalid: (samples: bigint, most: number) => `expected 2 to ${most} samples, got ${samples}`,
+  everyAndSamples: () => 'both `every` and `samples` are given; give only one of them',
+  ignoredUnknown: (text: string) => `${JSON.stringify(clip(text))} cannot be ignored; only clock can`,
+  cursorInvalid: (text: string) => `${JSON.stringify(clip(text))} is not a cursor of this history`,
+  /**
+   * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
+   */
+  viewBudgetSpent: () =>
+    'the earlier views have used up the budget of one request; send this one in a separate request',
+  memberNotAString: (type: string, member: string, found: string) =>
+    `parse request payload error: member \`${member}\` of "${type}": invalid type: ${found}, expected a string`,
+  batchNotAnArray: () => 'member `requests` is not an array',
+  batchElementNotAnObject: (at: number) => `requests[${at}] is not an object`,
+  batchTooLong: (count: number, limit: number) => `expected at most ${limit} requests, got ${count}`,
+  batchAnswerTooLarge: (limitBytes: number) =>
+    `the answers to this batch are longer than ${limitBytes} bytes; ask for fewer at once`,
+  bodyNotEncodedSo: (encoding: string) => `the body cannot be decoded as its \`Content-Encoding: ${encoding}\` says`,
+  bodyInCrumbs: () => 'the body arrives in chunks of a few bytes each; send larger chunks',
+  hostMissing: () => 'the client request does not include the `Host` header',
+  hostTwice: () => 'the client request includes the `Host` header more than once',
+  transferEncodingUnsupported: (encoding: string) =>
+    `the \`Transfer-Encoding\` is not supported: ${clip(encoding)}; send chunked or none`,
+  notABoolean: (text: string) => `${JSON.stringify(clip(text))} is neither true nor false`,
+})
 
-export function cursorTooLong(most: number): RequestError {
-  return invalidRequest(`a cursor has at most ${most} bytes`)
-}
-
-export function pointsInvalid(points: bigint, least: number, most: number): RequestError {
-  return invalidRequest(`expected ${least} to ${most} points, got ${points}`)
-}
-
-export function tooManyAssets(found: number, most: number): RequestError {
-  return invalidRequest(`expected at most ${most} assets, got ${found}`)
-}
-
-export function cursorWith0x(): RequestError {
-  return invalidRequest('expected a cursor in hex without 0x')
-}
-
-export function versionAndTimestamp(): RequestError {
-  const message = 'both `ledger_version` and `ledger_timestamp` are given; give only one of them'
-  return new LedgerStateError('invalid_parameter', message)
-}
-
-export function parameterUnknown(name: string, meant: string): RequestError {
-  const message = `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`
-  return new LedgerStateError('invalid_parameter', message)
-}
-
-export function rangeFromAboveTo(from: bigint, to: bigint): RequestError {
-  return new LedgerStateError(
-    'invalid_parameter',
+export const invalidParameter = declareErrors('invalid_parameter', {
+  versionAndTimestamp: () => 'both `ledger_version` and `ledger_timestamp` are given; give only one of them',
+  parameterUnknown: (name: string, meant: string) =>
+    `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,
+  rangeFromAboveTo: (from: bigint, to: bigint) =>
     `\`from\` is version ${from}, which is above version ${to}, given as \`to\``,
-  )
-}
+  rangeFromAfterTo: () => 'the time given as `from` is after the time given as `to`',
+  /** Error for a limit of 0. The reference finds it after the version, and so does this service. */
+  limitZero: () => 'Given limit value (0) must not be zero',
+  notAnEventHandle: (field: string, why: string) =>
+    `Deserialization error, field(${field}) type is not a EventHandle struct: ${why}`,
+  tooManyFilters: (most: number) => `the query filters by more than ${most} fields`,
+  startAboveLatest: (start: bigint, latest: bigint) =>
+    `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`,
+  viewCallUndecodable: (why: string) => `Failed to deserialize input into ViewRequest: ${why}`,
+  viewNameInvalid: (text: string) =>
+    `${JSON.stringify(clip(text))} does not name view functions; expected a name such as 0x1, 0x1::coin or 0x1::coin::balance`,
+  stateKeyInvalid: (why: string) => `member \`key\` is not the hex form of a BCS state key: ${why}`,
+})
 
-export function rangeFromAfterTo(): RequestError {
-  return new LedgerStateError('invalid_parameter', 'the time given as `from` is after the time given as `to`')
-}
-
-/** Error for a limit of 0. The reference finds it after the version, and so does this service. */
-export function limitZero(): RequestError {
-  return new LedgerStateError('invalid_parameter', 'Given limit value (0) must not be zero')
-}
-
-export function withTransactionsInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is neither true nor false`)
-}
-
-export function transactionsNotKept(what: string): RequestError {
-  const message = `${what} with transactions is not available: this service keeps states, not transactions`
-  return new LedgerStateError('operation_disabled', message)
-}
+export const operationDisabled = declareErrors('operation_disabled', {
+  transactionsNotKept: (what: string) =>
+    `${what} with transactions is not available: this service keeps states, not transactions`,
+  viewsDisabled: () => 'this service does not run view functions: it was started without them',
+  noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',
+  noProofsOfSlice: () =>
+    'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',
+})
 
 export function operationNotServed(method: string, path: string, why: string): RequestError {
   return new LedgerStateError('operation_not_served', `${method} ${path} is not served: ${why}`)
@@ -187,103 +192,9 @@ export function structFieldNotFound(address: string, tag: string, field: string,
   return new LedgerStateError('struct_field_not_found', message)
 }
 
-export function notAnEventHandle(field: string, why: string): RequestError {
-  const message = `Deserialization error, field(${field}) type is not a EventHandle struct: ${why}`
-  return new LedgerStateError('invalid_parameter', message)
-}
-
-export function tooManyFilters(most: number): RequestError {
-  return new LedgerStateError('invalid_parameter', `the query filters by more than ${most} fields`)
-}
-
-export function startAboveLatest(start: bigint, latest: bigint): RequestError {
-  const message = `Given start value (${start}) is higher than the current ledger version, it must be < ${latest}`
-  return new LedgerStateError('invalid_parameter', message)
-}
-
-export function hashTextInvalid(): RequestError {
-  return invalidPart('path `txn_hash`', 'failed to parse "string(HashValue)": unable to parse HashValue')
-}
-
-/** Error for a u64 in the words of the reference. @param part as in `invalidPart` */
-export function u64PartInvalid(part: string, text: string, why: string, isOptional: boolean): RequestError {
-  const fault = `failed to parse "string(U64)": Parsing u64 string ${JSON.stringify(clip(text))} failed, caused by error: ${why}`
-  return invalidPart(part, isOptional ? `${fault} (occurred while parsing "optional<string(U64)>")` : fault)
-}
-
-export function u16ParameterInvalid(name: string, why: string): RequestError {
-  const fault = `failed to parse "integer(uint16)": ${why}`
-  return invalidPart(`parameter \`${name}\``, `${fault} (occurred while parsing "optional<integer(uint16)>")`)
-}
-
-export function fieldNameInvalid(text: string): RequestError {
-  return invalidPart('path `field_name`', `Invalid identifier '${clip(text)}'`)
-}
-
-export function itemCursorInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is not a cursor of this list`)
-}
-
-export function startVersionMissing(): RequestError {
-  return invalidPart('parameter `start_version`', 'failed to parse "string(U64)": the value is required')
-}
-
 export function blockHashUnknown(height: bigint): RequestError {
   const message = `Block not found by Block height(${height}): the state does not contain its hash, which the BCS form needs; ask for JSON`
   return new LedgerStateError('block_hash_unknown', message)
-}
-
-/**
- * Error for a body that is not an object.
- * @param type name of the schema, such as `TableItemRequest`
- */
-export function bodyNotAnObject(type: string, found: string): RequestError {
-  return invalidRequest(`parse request payload error: Expected input type "${type}", found ${clip(found)}.`)
-}
-
-export function memberNotAnArray(type: string, member: string): RequestError {
-  return invalidRequest(`parse request payload error: member \`${member}\` of "${type}" is not an array`)
-}
-
-/** Error in the words of the reference. */
-export function functionNameInvalid(text: string): RequestError {
-  return invalidRequest(
-    `parse request payload error: failed to parse "string(EntryFunctionId)": Invalid entry function ID ${clip(text)} (occurred while parsing "ViewRequest")`,
-  )
-}
-
-export function viewCallUndecodable(why: string): RequestError {
-  return new LedgerStateError('invalid_parameter', `Failed to deserialize input into ViewRequest: ${why}`)
-}
-
-export function samplesInvalid(samples: bigint, most: number): RequestError {
-  return invalidRequest(`expected 2 to ${most} samples, got ${samples}`)
-}
-
-export function everyAndSamples(): RequestError {
-  return invalidRequest('both `every` and `samples` are given; give only one of them')
-}
-
-export function ignoredUnknown(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} cannot be ignored; only clock can`)
-}
-
-export function cursorInvalid(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is not a cursor of this history`)
-}
-
-/**
- * Error for a spent budget. The views of a batch share one budget, and a history needs the whole budget for each run.
- */
-export function viewBudgetSpent(): RequestError {
-  return invalidRequest('the earlier views have used up the budget of one request; send this one in a separate request')
-}
-
-export function viewsDisabled(): RequestError {
-  return new LedgerStateError(
-    'operation_disabled',
-    'this service does not run view functions: it was started without them',
-  )
 }
 
 /**
@@ -292,45 +203,6 @@ export function viewsDisabled(): RequestError {
  */
 export function viewNotAllowed(name: string): RequestError {
   return new LedgerStateError('view_not_allowed', `Function ${clip(name)} is not allowed`)
-}
-
-export function viewNameInvalid(text: string): RequestError {
-  const message = `${JSON.stringify(clip(text))} does not name view functions; expected a name such as 0x1, 0x1::coin or 0x1::coin::balance`
-  return new LedgerStateError('invalid_parameter', message)
-}
-
-export function stateKeyInvalid(why: string): RequestError {
-  return new LedgerStateError('invalid_parameter', `member \`key\` is not the hex form of a BCS state key: ${why}`)
-}
-
-export function memberNotAString(type: string, member: string, found: string): RequestError {
-  return invalidRequest(
-    `parse request payload error: member \`${member}\` of "${type}": invalid type: ${found}, expected a string`,
-  )
-}
-
-export function batchNotAnArray(): RequestError {
-  return invalidRequest('member `requests` is not an array')
-}
-
-export function batchElementNotAnObject(at: number): RequestError {
-  return invalidRequest(`requests[${at}] is not an object`)
-}
-
-export function batchTooLong(count: number, limit: number): RequestError {
-  return invalidRequest(`expected at most ${limit} requests, got ${count}`)
-}
-
-export function batchAnswerTooLarge(limitBytes: number): RequestError {
-  return invalidRequest(`the answers to this batch are longer than ${limitBytes} bytes; ask for fewer at once`)
-}
-
-export function bodyNotEncodedSo(encoding: string): RequestError {
-  return invalidRequest(`the body cannot be decoded as its \`Content-Encoding: ${encoding}\` says`)
-}
-
-export function bodyInCrumbs(): RequestError {
-  return invalidRequest('the body arrives in chunks of a few bytes each; send larger chunks')
 }
 
 /** The same error, with the member of the request that it is about before its message. */
@@ -348,18 +220,6 @@ export function faultOfUpstream(
 
 export function bodyNotUtf8(): LedgerStateError<'invalid_json'> {
   return new LedgerStateError('invalid_json', 'the body is not UTF-8')
-}
-
-export function hostMissing(): RequestError {
-  return invalidRequest('the client request does not include the `Host` header')
-}
-
-export function hostTwice(): RequestError {
-  return invalidRequest('the client request includes the `Host` header more than once')
-}
-
-export function transferEncodingUnsupported(encoding: string): RequestError {
-  return invalidRequest(`the \`Transfer-Encoding\` is not supported: ${clip(encoding)}; send chunked or none`)
 }
 
 export function versionUnsupported(version: string): RequestError {
@@ -399,48 +259,43 @@ export function preflightMethodNotAllowed(): RequestError {
   return new LedgerStateError('origin_not_allowed', 'request-method not allowed')
 }
 
-export function bodyTooLarge(limitBytes: number): RequestError {
-  return new LedgerStateError('body_too_large', `payload too large: the limit is ${limitBytes} bytes`, {
-    limitBytes,
-  })
-}
-
-/**
- * Error for too much JSON.
- * @param limitBytes limit for the JSON between its first and last character that is not white space
- */
-export function contentTooLarge(limitBytes: number): RequestError {
-  const message = `payload too large: the limit is ${limitBytes} bytes of JSON`
-  return new LedgerStateError('body_too_large', message, { limitBytes })
-}
+export const bodyTooLarge = declareErrors('body_too_large', {
+  longerThan: (limitBytes: number) => [
+    `payload too large: the limit is ${limitBytes} bytes`,
+    {
+      limitBytes,
+    },
+  ],
+  /**
+   * Error for too much JSON.
+   * @param limitBytes limit for the JSON between its first and last character that is not white space
+   */
+  contentTooLarge: (limitBytes: number) => [
+    `payload too large: the limit is ${limitBytes} bytes of JSON`,
+    { limitBytes },
+  ],
+})
 
 export function contentTypeMissing(): RequestError {
   const message = 'the client request does not include the `Content-Type` header'
   return new LedgerStateError('content_type_missing', message)
 }
 
-export function contentTypeUnsupported(contentType: string): RequestError {
-  const message = `the \`Content-Type\` requested by the client is not supported: ${clip(contentType)}; send application/json`
-  return new LedgerStateError('content_type_unsupported', message)
-}
+export const contentTypeUnsupported = declareErrors('content_type_unsupported', {
+  ofBody: (contentType: string) =>
+    `the \`Content-Type\` requested by the client is not supported: ${clip(contentType)}; send application/json`,
+  contentEncodingUnsupported: (encoding: string) =>
+    `the \`Content-Encoding\` is not supported: ${clip(encoding)}; send gzip, deflate, br or none`,
+})
 
-export function contentEncodingUnsupported(encoding: string): RequestError {
-  const message = `the \`Content-Encoding\` is not supported: ${clip(encoding)}; send gzip, deflate, br or none`
-  return new LedgerStateError('content_type_unsupported', message)
-}
-
-/**
- * Error for a format that is not served.
- * @param what the operation, such as `Get table item`
- */
-export function outputDisabled(what: string, format: string): RequestError {
-  const message = `${what} with ${format.toUpperCase()} output is disabled on this endpoint`
-  return new LedgerStateError('output_disabled', message)
-}
-
-export function onlyBcsOffered(what: string): RequestError {
-  return new LedgerStateError('output_disabled', `${what} is not allowed. Only BCS is supported as an AcceptType.`)
-}
+export const outputDisabled = declareErrors('output_disabled', {
+  /**
+   * Error for a format that is not served.
+   * @param what the operation, such as `Get table item`
+   */
+  format: (what: string, format: string) => `${what} with ${format.toUpperCase()} output is disabled on this endpoint`,
+  onlyBcsOffered: (what: string) => `${what} is not allowed. Only BCS is supported as an AcceptType.`,
+})
 
 export function overloaded(): RequestError {
   return new LedgerStateError('overloaded', 'the service is overloaded; try again later')
@@ -502,27 +357,4 @@ export function chainIdTooLarge(chainId: bigint): RequestError {
 export function proofNotKept(version: bigint, nearestVersion: bigint): RequestError {
   const message = `this store has no proof at version ${version}; the nearest version with a proof is ${nearestVersion}: ask with ledger_version=${nearestVersion}`
   return new LedgerStateError('proof_not_kept', message, { nearestVersion })
-}
-
-export function noProofsKept(): RequestError {
-  return new LedgerStateError('operation_disabled', 'this service cannot serve proofs: it keeps no signed checkpoint')
-}
-
-export function noProofsOfSlice(): RequestError {
-  const message =
-    'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree'
-  return new LedgerStateError('operation_disabled', message)
-}
-
-/**
- * Error for an end of an epoch that is not kept.
- * @param before version of the ledger info that the end of the epoch must precede
- */
-export function endingNotKept(parameter: 'proof_from' | 'from', version: bigint, before?: bigint): RequestError {
-  const early = before === undefined ? '' : ` that precedes the ledger info of version ${before}`
-  return invalidPart(`parameter \`${parameter}\``, `this store has no epoch change at version ${version}${early}`)
-}
-
-export function notABoolean(text: string): RequestError {
-  return invalidRequest(`${JSON.stringify(clip(text))} is neither true nor false`)
 }

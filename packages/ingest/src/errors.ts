@@ -1,4 +1,4 @@
-import { LedgerStateError } from '@ledger-state/core'
+import { declareErrors, LedgerStateError } from '@ledger-state/core'
 import type { SliceKeepingErrorCode } from '@ledger-state/slices'
 
 declare module '@ledger-state/core' {
@@ -46,30 +46,31 @@ export function storeNotEmpty(stateVersion: bigint, latestVersion: bigint): Inge
   return new LedgerStateError('store_not_empty', message)
 }
 
-export function gapAfterStore(place: string, found: bigint, expected: bigint): IngestError {
-  const message = `${place}: expected version ${expected}, the next one of the store; found version ${found}`
-  return new LedgerStateError('version_gap', message, { expected, found })
-}
+export const versionGap = declareErrors('version_gap', {
+  gapAfterStore: (place: string, found: bigint, expected: bigint) => [
+    `${place}: expected version ${expected}, the next one of the store; found version ${found}`,
+    { expected, found },
+  ],
+  gapBeforeFirst: (first: bigint, expected: bigint) => [
+    `cannot begin at version ${first}: the next version of the store is ${expected}`,
+    { expected, found: first },
+  ],
+  gapInSource: (place: string, found: bigint, previous: bigint) => [
+    `${place}: expected version ${previous + 1n} after version ${previous}; found version ${found}`,
+    { expected: previous + 1n, found },
+  ],
+})
 
-export function gapBeforeFirst(first: bigint, expected: bigint): IngestError {
-  const message = `cannot begin at version ${first}: the next version of the store is ${expected}`
-  return new LedgerStateError('version_gap', message, { expected, found: first })
-}
-
-export function gapInSource(place: string, found: bigint, previous: bigint): IngestError {
-  const message = `${place}: expected version ${previous + 1n} after version ${previous}; found version ${found}`
-  return new LedgerStateError('version_gap', message, { expected: previous + 1n, found })
-}
-
-export function otherVersionHeld(place: string, version: bigint): IngestError {
-  const message = `${place}: version ${version} differs from version ${version} of the store: the source is on a fork or has a different ledger`
-  return new LedgerStateError('ledger_fork', message, { version })
-}
-
-export function otherWrites(place: string, version: bigint): IngestError {
-  const message = `${place}: the writes of this store up to version ${version} differ from the writes of its source. Remove this store and begin with a snapshot of the source`
-  return new LedgerStateError('ledger_fork', message, { version })
-}
+export const ledgerFork = declareErrors('ledger_fork', {
+  otherVersionHeld: (place: string, version: bigint) => [
+    `${place}: version ${version} differs from version ${version} of the store: the source is on a fork or has a different ledger`,
+    { version },
+  ],
+  otherWrites: (place: string, version: bigint) => [
+    `${place}: the writes of this store up to version ${version} differ from the writes of its source. Remove this store and begin with a snapshot of the source`,
+    { version },
+  ],
+})
 
 /**
  * A chain id that differs.

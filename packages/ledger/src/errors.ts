@@ -2,6 +2,7 @@ import {
   addressToShortHex,
   bytesToHex,
   clip,
+  declareErrors,
   type FieldsOf,
   isLedgerStateError,
   LedgerStateError,
@@ -96,35 +97,35 @@ function placeOf(why: LedgerStateError): FieldsOf<'stored_data_invalid'> {
   return isLedgerStateError(why, 'invalid_bcs') ? why.fields : pathOf(why)
 }
 
-/** Error for a key of a table item that does not fit its type, or if the type cannot be resolved. */
-export function keyDoesNotFit(keyType: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('invalid_value', `key of type ${quoteType(keyType)}: ${why.message}`, pathOf(why))
-}
+export const invalidValue = declareErrors('invalid_value', {
+  /** Error for a key of a table item that does not fit its type, or if the type cannot be resolved. */
+  keyDoesNotFit: (keyType: string, why: LedgerStateError) => [
+    `key of type ${quoteType(keyType)}: ${why.message}`,
+    pathOf(why),
+  ],
+  filterTypeUnresolved: (type: string, why: LedgerStateError) =>
+    `fields of events of type ${quoteType(type)}: ${why.message}`,
+  /** @param names the fields that the type has at the place where the path ends */
+  filterFieldUnknown: (path: string, type: string, names: readonly string[]) => {
+    const known =
+      names.length === 0
+        ? 'it has no fields inside'
+        : `there are the fields ${clip(names.join(', '), MOST_NAMES_LENGTH)}`
+    return `events of type ${quoteType(type)} cannot be filtered by the field ${quote(path)}: ${known}`
+  },
+  fieldValueInvalid: (path: string, why: LedgerStateError) => `value of the field ${quote(path)}: ${why.message}`,
+})
 
-export function filterTypeUnresolved(type: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('invalid_value', `fields of events of type ${quoteType(type)}: ${why.message}`)
-}
-
-/** @param names the fields that the type has at the place where the path ends */
-export function filterFieldUnknown(path: string, type: string, names: readonly string[]): LedgerError {
-  const known =
-    names.length === 0 ? 'it has no fields inside' : `there are the fields ${clip(names.join(', '), MOST_NAMES_LENGTH)}`
-  const message = `events of type ${quoteType(type)} cannot be filtered by the field ${quote(path)}: ${known}`
-  return new LedgerStateError('invalid_value', message)
-}
-
-export function fieldValueInvalid(path: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('invalid_value', `value of the field ${quote(path)}: ${why.message}`)
-}
-
-export function valueTypeUnresolved(valueType: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('value_type_mismatch', `value_type ${quoteType(valueType)}: ${why.message}`, placeOf(why))
-}
-
-export function valueTypeMismatch(valueType: string, why: LedgerStateError): LedgerError {
-  const message = `the stored value is not a ${quoteType(valueType)}: ${why.message}`
-  return new LedgerStateError('value_type_mismatch', message, placeOf(why))
-}
+export const valueTypeMismatch = declareErrors('value_type_mismatch', {
+  valueTypeUnresolved: (valueType: string, why: LedgerStateError) => [
+    `value_type ${quoteType(valueType)}: ${why.message}`,
+    placeOf(why),
+  ],
+  stored: (valueType: string, why: LedgerStateError) => [
+    `the stored value is not a ${quoteType(valueType)}: ${why.message}`,
+    placeOf(why),
+  ],
+})
 
 export function storedResourceInvalid(name: string, address: Uint8Array, why: LedgerStateError): LedgerError {
   const message = `the stored ${name} at ${addressToShortHex(address)} cannot be decoded: ${why.message}`
@@ -162,10 +163,6 @@ export function stateValueNotFound(key: Uint8Array, version: bigint): LedgerErro
 
 // Texts about arguments in JSON, the same as in the reference.
 
-function viewCallInvalid(message: string, fields: FieldsOf<'view_argument_invalid'> = {}): LedgerError {
-  return new LedgerStateError('view_argument_invalid', message, fields)
-}
-
 /**
  * Name of a module in messages.
  * @param address 64 hex digits
@@ -174,45 +171,31 @@ function moduleIdText(address: string, name: string): string {
   return `ModuleId { address: ${address}, name: Identifier(${JSON.stringify(clip(name))}) }`
 }
 
-export function viewModuleAbsent(address: string, name: string): LedgerError {
-  return viewCallInvalid(`Module ${moduleIdText(address, name)} can't be found`)
-}
-
-export function viewModuleUnreadable(address: string, name: string, why: LedgerStateError): LedgerError {
-  return viewCallInvalid(`Module ${moduleIdText(address, name)} deserialize with error code ${why.message}`)
-}
-
-/**
- * Error for a function that its module does not have.
- * @param name as `0x1::coin::balance`
- */
-export function viewFunctionAbsent(name: string): LedgerError {
-  return viewCallInvalid(`could not find view function by ${clip(name)}`)
-}
-
-export function viewTypeArgumentCount(name: string, expected: number, given: number): LedgerError {
-  return viewCallInvalid(`expected ${expected} type arguments for view function ${clip(name)}, but got ${given}`)
-}
-
-/**
- * Error for a wrong number of arguments.
- * @param types types of the parameters as a text
- * @param shown arguments as a text
- */
-export function viewArgumentCount(expected: number, types: string, given: number, shown: string): LedgerError {
-  return viewCallInvalid(`expected ${expected} arguments [${quoteType(types)}], but got ${given} (${shown})`)
-}
-
-export function viewParameterReference(mutable: boolean): LedgerError {
-  return viewCallInvalid(
+export const viewArgumentInvalid = declareErrors('view_argument_invalid', {
+  viewModuleAbsent: (address: string, name: string) => `Module ${moduleIdText(address, name)} can't be found`,
+  viewModuleUnreadable: (address: string, name: string, why: LedgerStateError) =>
+    `Module ${moduleIdText(address, name)} deserialize with error code ${why.message}`,
+  /**
+   * Error for a function that its module does not have.
+   * @param name as `0x1::coin::balance`
+   */
+  viewFunctionAbsent: (name: string) => `could not find view function by ${clip(name)}`,
+  viewTypeArgumentCount: (name: string, expected: number, given: number) =>
+    `expected ${expected} type arguments for view function ${clip(name)}, but got ${given}`,
+  /**
+   * Error for a wrong number of arguments.
+   * @param types types of the parameters as a text
+   * @param shown arguments as a text
+   */
+  viewArgumentCount: (expected: number, types: string, given: number, shown: string) =>
+    `expected ${expected} arguments [${quoteType(types)}], but got ${given} (${shown})`,
+  viewParameterReference: (mutable: boolean) =>
     `Invalid move type for converting into \`TypeTag\`: Reference { mutable: ${mutable}, … }: references cannot be given`,
-  )
-}
-
-export function viewArgumentInvalid(at: number, expected: string, why: string, cause?: LedgerStateError): LedgerError {
-  const message = `parse arguments[${at}] failed, expect ${quoteType(expected)}, caused by error: ${why}`
-  return viewCallInvalid(message, cause && pathOf(cause))
-}
+  argument: (at: number, expected: string, why: string, cause?: LedgerStateError) => [
+    `parse arguments[${at}] failed, expect ${quoteType(expected)}, caused by error: ${why}`,
+    cause ? pathOf(cause) : {},
+  ],
+})
 
 /** Error for a view that ended in a fault. Its field `vmErrorCode` is the status code of the vm, if one is known. */
 export function viewFailed({ code, name, message }: ViewFault): LedgerError {
@@ -224,14 +207,10 @@ export function viewResultUnreadable(at: number, type: string, why: LedgerStateE
   return new LedgerStateError('view_result_unreadable', message, placeOf(why))
 }
 
-export function invalidTimestamp(text: string, why: string): LedgerError {
-  return new LedgerStateError('invalid_timestamp', `${JSON.stringify(clip(text))} is not a time: ${why}`)
-}
-
-export function invalidInterval(text: string): LedgerError {
-  const message = `${JSON.stringify(clip(text))} is not a duration such as 30s, 15m, 1h, 1d or 1w`
-  return new LedgerStateError('invalid_timestamp', message)
-}
+export const invalidTimestamp = declareErrors('invalid_timestamp', {
+  notATime: (text: string, why: string) => `${JSON.stringify(clip(text))} is not a time: ${why}`,
+  invalidInterval: (text: string) => `${JSON.stringify(clip(text))} is not a duration such as 30s, 15m, 1h, 1d or 1w`,
+})
 
 export function timeNotReached(timestampUsec: bigint): LedgerStateError<StateErrorCode> {
   const message = `Ledger version not found by Ledger timestamp(${timestampUsec}): this time is in the future`
@@ -254,49 +233,39 @@ export function blockPruned(height: bigint): LedgerError {
   return new LedgerStateError('block_pruned', `Block(${height}) has been pruned`)
 }
 
-/** Error for stored bytes that do not fit their type, or for a stored resource of an unresolvable type. */
-export function storedAccountInvalid(why: LedgerStateError): LedgerError {
-  return storedDataInvalid('Internal error deserializing response from DB', why)
-}
-
-export function storedResourceUnreadable(why: LedgerStateError): LedgerError {
-  return storedDataInvalid('Failed to deserialize resource data retrieved from DB', why)
-}
-
-export function listedResourceUnreadable(why: LedgerStateError): LedgerError {
-  return storedDataInvalid('Failed to build move resource response from data in DB', why)
-}
-
-/** Error for a whole transaction if the state does not have its writes. */
-export function writesUnknown(version: bigint): LedgerError {
-  return new LedgerStateError('stored_data_invalid', `the state does not have the writes of version ${version}`)
-}
+export const storedDataInvalid = declareErrors('stored_data_invalid', {
+  /** Error for stored bytes that do not fit their type, or for a stored resource of an unresolvable type. */
+  storedAccountInvalid: (why: LedgerStateError) => storedData('Internal error deserializing response from DB', why),
+  storedResourceUnreadable: (why: LedgerStateError) =>
+    storedData('Failed to deserialize resource data retrieved from DB', why),
+  listedResourceUnreadable: (why: LedgerStateError) =>
+    storedData('Failed to build move resource response from data in DB', why),
+  /** Error for a whole transaction if the state does not have its writes. */
+  writesUnknown: (version: bigint) => `the state does not have the writes of version ${version}`,
+  transactionWith: (version: bigint, why: string) => `the transaction of version ${version} has ${why}`,
+  transactionUndecodable: (version: bigint, why: LedgerStateError) =>
+    storedData(`the transaction of version ${version} cannot be decoded`, why),
+})
 
 /** Error for a transaction that has no JSON. @param why the reason, or the error with which its reading ended */
 export function transactionUnreadable(version: bigint, why: unknown): unknown {
-  if (typeof why === 'string') {
-    return new LedgerStateError('stored_data_invalid', `the transaction of version ${version} has ${why}`)
-  }
+  if (typeof why === 'string') return storedDataInvalid.transactionWith(version, why)
   if (!isLedgerStateError(why, 'invalid_bcs')) return why
-  return storedDataInvalid(`the transaction of version ${version} cannot be decoded`, why)
+  return storedDataInvalid.transactionUndecodable(version, why)
 }
 
-function storedDataInvalid(what: string, why: LedgerStateError): LedgerError {
-  return new LedgerStateError('stored_data_invalid', `${what}: ${why.message}`, placeOf(why))
+function storedData(what: string, why: LedgerStateError) {
+  return [`${what}: ${why.message}`, placeOf(why)] as const
 }
 
-/** Error for a read over an async engine that needs more than one read may load. */
-export function readTooLarge(mostBytes: number): LedgerError {
-  return new LedgerStateError(
-    'read_too_large',
-    `the read needs more than ${mostBytes} bytes of the state; ask for less at once`,
-  )
-}
-
-export function tooManyRounds(mostRounds: number): LedgerError {
-  const message = `the read needs more than ${mostRounds} round trips to the state servers; ask for less at once`
-  return new LedgerStateError('read_too_large', message)
-}
+export const readTooLarge = declareErrors('read_too_large', {
+  /** Error for a read over an async engine that needs more than one read may load. */
+  tooManyBytes: (mostBytes: number) => `the read needs more than ${mostBytes} bytes of the state; ask for less at once`,
+  tooManyRounds: (mostRounds: number) =>
+    `the read needs more than ${mostRounds} round trips to the state servers; ask for less at once`,
+  tooManyHolders: (most: number) =>
+    `the asset has more than ${most} stores, which one request does not sort by amount: read all of them as CSV (Accept: text/csv) in the order of their addresses, page by page, and sort them`,
+})
 
 // Slices
 
@@ -305,9 +274,4 @@ export function tooManyRounds(mostRounds: number): LedgerError {
 export function holdingsNotIndexed(version: bigint): LedgerError {
   const message = `this store has no index of holdings at version ${version}: \`ledger-state index\` builds it for all its versions`
   return new LedgerStateError('holdings_not_indexed', message)
-}
-
-export function tooManyHolders(most: number): LedgerError {
-  const message = `the asset has more than ${most} stores, which one request does not sort by amount: read all of them as CSV (Accept: text/csv) in the order of their addresses, page by page, and sort them`
-  return new LedgerStateError('read_too_large', message)
 }

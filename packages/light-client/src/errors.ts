@@ -1,4 +1,4 @@
-import { bytesToHexDigits, clip, LedgerStateError } from '@ledger-state/core'
+import { bytesToHexDigits, clip, declareErrors, LedgerStateError } from '@ledger-state/core'
 import type { ProofErrorCode } from '@ledger-state/proof'
 
 declare module '@ledger-state/core' {
@@ -24,17 +24,13 @@ export type LightClientErrorCode =
 
 type LightClientError = LedgerStateError<LightClientErrorCode>
 
-export function invalidAnswer(why: string, cause?: unknown): LightClientError {
-  return new LedgerStateError('invalid_answer', `the answer is not a value with its proof: ${why}`, {}, { cause })
-}
+export const invalidAnswer = declareErrors('invalid_answer', {
+  notAProof: (why: string, cause?: unknown) => [`the answer is not a value with its proof: ${why}`, {}, cause],
+  endingsRefused: (why: string, cause?: unknown) => [`the answer is not a list of epoch changes: ${why}`, {}, cause],
+})
 
 export function proofRefused(status: number, text: string): LightClientError {
-  return invalidAnswer(`the node answered ${status}: ${clip(text)}`)
-}
-
-export function endingsRefused(why: string, cause?: unknown): LightClientError {
-  const message = `the answer is not a list of epoch changes: ${why}`
-  return new LedgerStateError('invalid_answer', message, {}, { cause })
+  return invalidAnswer.notAProof(`the node answered ${status}: ${clip(text)}`)
 }
 
 export function answerDiffers(proven: string, answered: string): LightClientError {
@@ -47,15 +43,13 @@ export function wrongStateKey(found: Uint8Array, expected: Uint8Array): LightCli
   return new LedgerStateError('wrong_state_key', message)
 }
 
-export function wrongVersion(found: bigint, expected: bigint): LightClientError {
-  const message = `expected a proof at version ${expected}, got one at version ${found}`
-  return new LedgerStateError('wrong_version', message, { version: found })
-}
-
-export function otherState(version: bigint): LightClientError {
-  const message = `the proof of a module is not from the state at version ${version}`
-  return new LedgerStateError('wrong_version', message, { version })
-}
+export const wrongVersion = declareErrors('wrong_version', {
+  ofProof: (found: bigint, expected: bigint) => [
+    `expected a proof at version ${expected}, got one at version ${found}`,
+    { version: found },
+  ],
+  otherState: (version: bigint) => [`the proof of a module is not from the state at version ${version}`, { version }],
+})
 
 export function moduleNotProven(key: Uint8Array): LightClientError {
   const message = 'the type of the value needs a module that has no proof: pass `readProof`'

@@ -2,7 +2,7 @@ import { ByteReader, bytesToHexDigits } from '@ledger-state/core'
 import { type GetModule, type ModuleId, type MoveModule, readModule } from '@ledger-state/move-module'
 import { checkStateProof, type LedgerHasher } from '@ledger-state/proof'
 import { moduleKey, readStateValue } from '@ledger-state/type-tag'
-import { invalidAnswer, moduleNotProven, otherState, wrongStateKey } from './errors.js'
+import { invalidAnswer, moduleNotProven, wrongStateKey, wrongVersion } from './errors.js'
 import { readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
 
@@ -79,7 +79,7 @@ export class ProvenModules {
     if (!isSameBytes(proof.stateKey, key)) throw wrongStateKey(proof.stateKey, key)
     // The root of that state is proven already, so its own ledger info need not be signed.
     const checked = checkStateProof(this.#hasher, proof)
-    if (!isSameBytes(checked.stateRoot, stateRoot)) throw otherState(version)
+    if (!isSameBytes(checked.stateRoot, stateRoot)) throw wrongVersion.otherState(version)
     this.#known.set(text, proof.stateValue && readModule(storedBytes(proof.stateValue)))
   }
 }
@@ -88,6 +88,6 @@ export class ProvenModules {
 export function storedBytes(stateValue: Uint8Array): Uint8Array {
   const reader = new ByteReader(stateValue)
   const { value } = readStateValue(reader)
-  if (reader.remaining > 0) throw invalidAnswer('its state value is longer than one')
+  if (reader.remaining > 0) throw invalidAnswer.notAProof('its state value is longer than one')
   return value
 }

@@ -22,7 +22,7 @@ export function readAnswer(body: unknown): ReadAnswer {
   try {
     return body instanceof Uint8Array ? readBcs(body) : readJson(body)
   } catch (error) {
-    if (isLedgerStateError(error)) throw invalidAnswer(error.message, error)
+    if (isLedgerStateError(error)) throw invalidAnswer.notAProof(error.message, error)
     throw error
   }
 }
@@ -40,7 +40,7 @@ function readJson(body: unknown): ReadAnswer {
   const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
   const answer = parseJson(text, { refusesRepeatedNames: true })
   const [value, proof] = isJsonObject(answer) ? [answer.get('value'), answer.get('proof')] : []
-  if (value === undefined || proof === undefined) throw invalidAnswer('it has no members `value` and `proof`')
-  if (isJsonObject(answer) && answer.size > 2) throw invalidAnswer('it has members that no proof covers')
+  if (value === undefined || proof === undefined) throw invalidAnswer.notAProof('it has no members `value` and `proof`')
+  if (isJsonObject(answer) && answer.size > 2) throw invalidAnswer.notAProof('it has members that no proof covers')
   return { answered: { kind: 'json', value }, proof: jsonToStateProof(JSON.parse(jsonValueToText(proof))) }
 }

@@ -16,7 +16,7 @@ export async function readBody(response: Response): Promise<Uint8Array> {
     length += value.length
     if (length > MOST_ANSWER_BYTES) {
       await reader.cancel()
-      throw invalidAnswer(`it has more than ${MOST_ANSWER_BYTES} bytes`)
+      throw invalidAnswer.notAProof(`it has more than ${MOST_ANSWER_BYTES} bytes`)
     }
     chunks.push(value)
   }

@@ -1,6 +1,6 @@
 import { ByteReader, clip, isLedgerStateError } from '@ledger-state/core'
 import type { ReadEndings } from './check-signatures.js'
-import { endingsRefused } from './errors.js'
+import { invalidAnswer } from './errors.js'
 import { readBody, readBodyText } from './read-body.js'
 import { requestLimits } from './request-limits.js'
 
@@ -16,7 +16,7 @@ export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = gl
       ...requestLimits(),
     })
     if (!response.ok)
-      throw endingsRefused(`the node answered ${response.status}: ${clip(await readBodyText(response))}`)
+      throw invalidAnswer.endingsRefused(`the node answered ${response.status}: ${clip(await readBodyText(response))}`)
     return readEndings(await readBody(response))
   }
 }
@@ -30,7 +30,7 @@ function readEndings(body: Uint8Array): Uint8Array[] {
     reader.expectEnd()
     return endings
   } catch (error) {
-    if (isLedgerStateError(error)) throw endingsRefused(error.message, error)
+    if (isLedgerStateError(error)) throw invalidAnswer.endingsRefused(error.message, error)
     throw error
   }
 }

@@ -57,7 +57,7 @@ export async function verifyRead(answer: unknown, options: VerifyReadOptions): P
   const hasher = new LedgerHasher(hashSalt)
   const { stateRoot, ledgerInfo } = checkStateProof(hasher, proof)
   const found = proof.checkpoint.version
-  if (version !== undefined && found !== version) throw wrongVersion(found, version)
+  if (version !== undefined && found !== version) throw wrongVersion.ofProof(found, version)
   const signers = await checkSignatures(hasher, options, proof.epochEndings, ledgerInfo)
   const modules = new ProvenModules(hasher, { version: found, stateRoot }, readProof)
   const lookup = await modules.with((getModule) => lookUp(question, getModule))

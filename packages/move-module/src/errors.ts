@@ -1,4 +1,4 @@
-import { addressToShortHex, clip, LedgerStateError } from '@ledger-state/core'
+import { addressToShortHex, clip, declareErrors, LedgerStateError } from '@ledger-state/core'
 import type { ModuleId } from './module-definition.js'
 
 declare module '@ledger-state/core' {
@@ -37,43 +37,27 @@ export function structNotFound(module: ModuleId, struct: string): ModuleError {
   return new LedgerStateError('struct_not_found', message)
 }
 
-export function wrongTypeArgumentCount(module: ModuleId, struct: string, found: number, expected: number): ModuleError {
-  const type = `${moduleText(module)}::${clip(struct)}`
-  const message = `Wrong number of type arguments for struct ${type}: found ${found}, expected ${expected}`
-  return new LedgerStateError('type_argument_count', message)
-}
-
-export function unboundTypeParameter(index: number, count: number): ModuleError {
-  return new LedgerStateError(
-    'type_argument_count',
+export const typeArgumentCount = declareErrors('type_argument_count', {
+  wrongTypeArgumentCount: (module: ModuleId, struct: string, found: number, expected: number) => {
+    const type = `${moduleText(module)}::${clip(struct)}`
+    return `Wrong number of type arguments for struct ${type}: found ${found}, expected ${expected}`
+  },
+  unboundTypeParameter: (index: number, count: number) =>
     `a field uses type parameter ${index} (counted from 0), but its type has ${count}`,
-  )
-}
+})
 
-export function referenceType(): ModuleError {
-  return new LedgerStateError('unsupported_type', 'a stored type cannot contain a reference')
-}
-
-export function signerType(): ModuleError {
-  return new LedgerStateError('unsupported_type', 'Type layouts cannot contain signer: it has no stored values')
-}
-
-export function nativeType(module: ModuleId, struct: string): ModuleError {
-  const type = `${moduleText(module)}::${clip(struct)}`
-  return new LedgerStateError('unsupported_type', `the native type ${type} has no layout`)
-}
-
-export function needsModuleVersion(what: string, since: number, found: number): ModuleError {
-  return new LedgerStateError(
-    'unsupported_type',
+export const unsupportedType = declareErrors('unsupported_type', {
+  referenceType: () => 'a stored type cannot contain a reference',
+  signerType: () => 'Type layouts cannot contain signer: it has no stored values',
+  nativeType: (module: ModuleId, struct: string) => {
+    const type = `${moduleText(module)}::${clip(struct)}`
+    return `the native type ${type} has no layout`
+  },
+  needsModuleVersion: (what: string, since: number, found: number) =>
     `${what} needs module version ${since}; this module has version ${found}`,
-  )
-}
+})
 
-export function typeTooLarge(most: number, unit: string): ModuleError {
-  return new LedgerStateError('type_too_large', `the type has more than ${most} ${unit}`)
-}
-
-export function abiTooLong(most: number): ModuleError {
-  return new LedgerStateError('type_too_large', `the types of the module print to more than ${most} characters`)
-}
+export const typeTooLarge = declareErrors('type_too_large', {
+  tooManyParts: (most: number, unit: string) => `the type has more than ${most} ${unit}`,
+  abiTooLong: (most: number) => `the types of the module print to more than ${most} characters`,
+})

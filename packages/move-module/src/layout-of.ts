@@ -7,16 +7,7 @@ import {
 } from '@ledger-state/bcs'
 import { addressToShortHex } from '@ledger-state/core'
 import { PRIMITIVE_TYPES, type PrimitiveType, type TypeTag, typeTagSize } from '@ledger-state/type-tag'
-import {
-  moduleNotFound,
-  nativeType,
-  referenceType,
-  signerType,
-  structNotFound,
-  typeTooLarge,
-  unboundTypeParameter,
-  wrongTypeArgumentCount,
-} from './errors.js'
+import { moduleNotFound, structNotFound, typeArgumentCount, typeTooLarge, unsupportedType } from './errors.js'
 import type { FieldDefinition, ModuleId, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
 /** Finds a module as it is at the version in question; undefined if there is none. */
@@ -77,7 +68,7 @@ export interface ResolvedLayout extends LayoutTraits {
 /** Same as `layoutOf`, with the traits of the layout, which `codecOf` then need not measure. */
 export function resolveLayout(tag: TypeTag, getModule: GetModule, options: LayoutOptions = {}): ResolvedLayout {
   if (isWholeObject(tag)) return { layout: { kind: 'object' }, depth: 0, unwritable: undefined }
-  if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in it')
+  if (typeTagSize(tag) > MAX_TYPE_SIZE) throw typeTooLarge.tooManyParts(MAX_TYPE_SIZE, 'types in it')
   return new LayoutResolver(getModule, options.maxNodes ?? MAX_LAYOUT_NODES).resolveTag(tag, 0)
 }
 
@@ -192,11 +183,11 @@ class LayoutResolver {
       }
       case 'typeParameter': {
         const argument = scope[token.index]
-        if (argument === undefined) throw unboundTypeParameter(token.index, scope.length)
+        if (argument === undefined) throw typeArgumentCount.unboundTypeParameter(token.index, scope.length)
         return expectShallow(argument, depth)
       }
       case 'reference':
-        throw referenceType()
+        throw unsupportedType.referenceType()
       default:
         return plainType(token.kind)
     }
@@ -235,14 +226,14 @@ class LayoutResolver {
     const { name } = definition
     let typeSize = 1
     for (const argument of typeArguments) typeSize += argument.typeSize
-    if (typeSize > MAX_TYPE_SIZE) throw typeTooLarge(MAX_TYPE_SIZE, 'types in the type of a field')
+    if (typeSize > MAX_TYPE_SIZE) throw typeTooLarge.tooManyParts(MAX_TYPE_SIZE, 'types in the type of a field')
 
     const [element] = typeArguments
     const traits: PartTraits = { depth: 0, treeSize: 1, unwritable: undefined }
     let layout: Layout
     if (isFrameworkType(module, name, 'string', 'String')) layout = { kind: 'string' }
     else if (isFrameworkType(module, name, 'object', 'Object')) layout = { kind: 'object' }
-    else if (definition.kind === 'native') throw nativeType(module, name)
+    else if (definition.kind === 'native') throw unsupportedType.nativeType(module, name)
     else if (isFrameworkType(module, name, 'option', 'Option') && element) {
       layout = { kind: 'option', declaredAs: definition.kind, element: element.layout }
       addPart(traits, element)
@@ -275,7 +266,7 @@ class LayoutResolver {
       const type = this.#resolveToken(field.type, typeArguments, depth + 1)
       addPart(traits, type)
       traits.treeSize++
-      if (traits.treeSize > MAX_TREE_SIZE) throw typeTooLarge(MAX_TREE_SIZE, 'parts')
+      if (traits.treeSize > MAX_TREE_SIZE) throw typeTooLarge.tooManyParts(MAX_TREE_SIZE, 'parts')
       fields[at] = { name: field.name, layout: type.layout }
     }
     return fields
@@ -286,7 +277,7 @@ class LayoutResolver {
     if (struct === undefined) throw structNotFound({ address, name: module }, name)
     const expected = struct.definition.typeParameters.length
     if (argumentCount !== expected) {
-      throw wrongTypeArgumentCount({ address, name: module }, name, argumentCount, expected)
+      throw typeArgumentCount.wrongTypeArgumentCount({ address, name: module }, name, argumentCount, expected)
     }
     return struct
   }
@@ -329,7 +320,7 @@ class LayoutResolver {
   }
 
   #spend(): void {
-    if (++this.#nodes > this.#maxNodes) throw typeTooLarge(this.#maxNodes, 'parts')
+    if (++this.#nodes > this.#maxNodes) throw typeTooLarge.tooManyParts(this.#maxNodes, 'parts')
   }
 }
 
@@ -347,7 +338,7 @@ function addPart(traits: PartTraits, part: ResolvedType): void {
 }
 
 function plainType(kind: PrimitiveType | 'function'): ResolvedType {
-  if (kind === 'signer') throw signerType()
+  if (kind === 'signer') throw unsupportedType.signerType()
   return PLAIN_TYPES.get(kind)!
 }
 

@@ -1,5 +1,5 @@
 import { addressToShortHex } from '@ledger-state/core'
-import { abiTooLong } from './errors.js'
+import { typeTooLarge } from './errors.js'
 import {
   ABILITY,
   type FunctionDefinition,
@@ -183,7 +183,7 @@ class TypePrinter {
   /** Counts the characters of a text. `length` leaves out the parts that were counted before. */
   #spend(text: string, length = text.length): string {
     this.#left -= length
-    if (this.#left < 0) throw abiTooLong(MAX_ABI_TYPE_LENGTH)
+    if (this.#left < 0) throw typeTooLarge.abiTooLong(MAX_ABI_TYPE_LENGTH)
     return text
   }
 }

@@ -2,7 +2,7 @@ import { addressToLongHex } from '@ledger-state/core'
 import { typeTagToText } from '@ledger-state/type-tag'
 import { type AssembledStruct, assembleModule } from './assemble-module.js'
 import { ENUM_VERSION, TOKEN } from './binary-format.js'
-import { needsModuleVersion } from './errors.js'
+import { unsupportedType } from './errors.js'
 import type { FieldDefinition, MoveModule, SignatureToken, StructDefinition } from './module-definition.js'
 
 /**
@@ -88,5 +88,5 @@ function expectKnownToken(token: SignatureToken, version: number): void {
 }
 
 function expectVersion(what: string, since: number, version: number): void {
-  if (version < since) throw needsModuleVersion(what, since, version)
+  if (version < since) throw unsupportedType.needsModuleVersion(what, since, version)
 }

@@ -1,4 +1,11 @@
-import { ADDRESS_LENGTH, addressToShortHex, bytesToHex, clip, LedgerStateError } from '@ledger-state/core'
+import {
+  ADDRESS_LENGTH,
+  addressToShortHex,
+  bytesToHex,
+  clip,
+  declareErrors,
+  LedgerStateError,
+} from '@ledger-state/core'
 import type { StateErrorCode } from '@ledger-state/engine'
 
 /** Codes of slices that cannot be parsed. */
@@ -18,30 +25,33 @@ type SliceError = LedgerStateError<SliceErrorCode>
 
 const SLICE = 'this store keeps only part of the ledger'
 
-/**
- * Error for a read of a key that the slice does not keep.
- * @param oldestVersion oldest version of the store
- */
-export function notInSlice(key: Uint8Array, version: bigint, oldestVersion: bigint): LedgerStateError<StateErrorCode> {
-  const message = `${SLICE} and does not have ${nameOfKey(key)}; ${wayToKeep(key, 'it')}`
-  return new LedgerStateError('version_pruned', message, { version, oldestVersion })
-}
-
-/**
- * Error for a read that needs earlier writes than the slice keeps.
- * @param since first version with kept writes
- * @param asked state key or prefix that a slice must include to keep everything
- */
-export function keptSince(
-  key: Uint8Array,
-  since: bigint,
-  version: bigint,
-  oldestVersion: bigint,
-  asked = key,
-): LedgerStateError<StateErrorCode> {
-  const message = `this store knows ${nameOfKey(key)} only as written since version ${since}; other values at version ${version} are unknown; ${wayToKeep(asked, 'all of them')}`
-  return new LedgerStateError('version_pruned', message, { version, oldestVersion })
-}
+export const versionPruned = declareErrors('version_pruned', {
+  /**
+   * Error for a read of a key that the slice does not keep.
+   * @param oldestVersion oldest version of the store
+   */
+  notInSlice: (key: Uint8Array, version: bigint, oldestVersion: bigint) => [
+    `${SLICE} and does not have ${nameOfKey(key)}; ${wayToKeep(key, 'it')}`,
+    { version, oldestVersion },
+  ],
+  /**
+   * Error for a read that needs earlier writes than the slice keeps.
+   * @param since first version with kept writes
+   * @param asked state key or prefix that a slice must include to keep everything
+   */
+  keptSince: (key: Uint8Array, since: bigint, version: bigint, oldestVersion: bigint, asked = key) => [
+    `this store knows ${nameOfKey(key)} only as written since version ${since}; other values at version ${version} are unknown; ${wayToKeep(asked, 'all of them')}`,
+    { version, oldestVersion },
+  ],
+  /**
+   * Error for a read that needs all resources of a type.
+   * @param type text of the type without type arguments
+   */
+  typeNotInSlice: (type: string, version: bigint, oldestVersion: bigint) => [
+    `${SLICE} and does not have every ${type}; ingest with --only-type ${type} to keep all of them`,
+    { version, oldestVersion },
+  ],
+})
 
 /**
  * Error for a listing of keys that the slice may lack.
@@ -52,17 +62,8 @@ export function notListedInSlice(
   version: bigint,
   oldestVersion: bigint,
 ): LedgerStateError<StateErrorCode> {
-  if (prefix.length > ADDRESS_LENGTH) return notInSlice(prefix, version, oldestVersion)
+  if (prefix.length > ADDRESS_LENGTH) return versionPruned.notInSlice(prefix, version, oldestVersion)
   const message = `${SLICE}, so it cannot search all accounts`
-  return new LedgerStateError('version_pruned', message, { version, oldestVersion })
-}
-
-/**
- * Error for a read that needs all resources of a type.
- * @param type text of the type without type arguments
- */
-export function typeNotInSlice(type: string, version: bigint, oldestVersion: bigint): LedgerStateError<StateErrorCode> {
-  const message = `${SLICE} and does not have every ${type}; ingest with --only-type ${type} to keep all of them`
   return new LedgerStateError('version_pruned', message, { version, oldestVersion })
 }
 
@@ -85,36 +86,26 @@ export function invalidTypePattern(text: string): SliceError {
   return new LedgerStateError('invalid_type_tag', message)
 }
 
-export function sliceOfNothing(): SliceError {
-  return new LedgerStateError('invalid_slice', 'the slice is empty: name an account, a table or a type')
-}
+export const invalidSlice = declareErrors('invalid_slice', {
+  sliceOfNothing: () => 'the slice is empty: name an account, a table or a type',
+  invalidSliceLine: (line: number, cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    return [`line ${line}: ${why}; expected an address, "table" and a handle, or a type`, {}, cause]
+  },
+})
 
-export function invalidSliceLine(line: number, cause: unknown): SliceError {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  const message = `line ${line}: ${why}; expected an address, "table" and a handle, or a type`
-  return new LedgerStateError('invalid_slice', message, {}, { cause })
-}
-
-/**
- * A store that keeps another slice.
- * @param asked lines of the slice that is asked for
- */
-export function otherSlice(asked: readonly string[]): KeepingError {
-  const message = `the store keeps a different slice, and the values that it left out cannot be added later: use a separate store for ${listed(asked)}`
-  return new LedgerStateError('slice_mismatch', message)
-}
-
-export function storeKeepsAll(): KeepingError {
-  const message = 'the store keeps the whole ledger: use a separate store for a slice'
-  return new LedgerStateError('slice_mismatch', message)
-}
-
-/** Error for a store that has only the intent to keep a slice, or a part of the slice's state. */
-export function sliceCutShort(): KeepingError {
-  const message =
-    'the ingest of a slice into this store was interrupted before the store had a version: give the same slice again to resume it, or use another store for the whole ledger'
-  return new LedgerStateError('slice_mismatch', message)
-}
+export const sliceMismatch = declareErrors('slice_mismatch', {
+  /**
+   * A store that keeps another slice.
+   * @param asked lines of the slice that is asked for
+   */
+  otherSlice: (asked: readonly string[]) =>
+    `the store keeps a different slice, and the values that it left out cannot be added later: use a separate store for ${listed(asked)}`,
+  storeKeepsAll: () => 'the store keeps the whole ledger: use a separate store for a slice',
+  /** Error for a store that has only the intent to keep a slice, or a part of the slice's state. */
+  sliceCutShort: () =>
+    'the ingest of a slice into this store was interrupted before the store had a version: give the same slice again to resume it, or use another store for the whole ledger',
+})
 
 /** Error for taking a slice from a source that keeps a slice itself. */
 export function sourceKeepsSlice(place: string): KeepingError {
@@ -146,13 +137,14 @@ function listed(lines: readonly string[]): string {
   return lines.length > 5 ? `${shown} and ${lines.length - 5} more` : shown
 }
 
-export function cannotSpoolModules(folder: string, cause: unknown): KeepingError {
-  const message = `cannot write a copy of the state's modules to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`
-  return new LedgerStateError('spill_failed', message, {}, { cause })
-}
-
-export function diskOfModulesFull(folder: string, free: number, spare: number): KeepingError {
-  const inMebibytes = (bytes: number): string => `${Math.floor(bytes / (1 << 20))} MiB`
-  const message = `the disk of ${folder} has ${inMebibytes(free)} free, but a copy of the state's modules must leave ${inMebibytes(spare)} free: nothing was stored`
-  return new LedgerStateError('spill_failed', message)
-}
+export const spillFailed = declareErrors('spill_failed', {
+  cannotSpoolModules: (folder: string, cause: unknown) => [
+    `cannot write a copy of the state's modules to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    {},
+    cause,
+  ],
+  diskOfModulesFull: (folder: string, free: number, spare: number) => {
+    const inMebibytes = (bytes: number): string => `${Math.floor(bytes / (1 << 20))} MiB`
+    return `the disk of ${folder} has ${inMebibytes(free)} free, but a copy of the state's modules must leave ${inMebibytes(spare)} free: nothing was stored`
+  },
+})

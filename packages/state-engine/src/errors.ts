@@ -1,17 +1,16 @@
-import { LedgerStateError } from '@ledger-state/core'
+import { declareErrors, LedgerStateError } from '@ledger-state/core'
 import type { StoreErrorCode } from '@ledger-state/engine'
 
 type StoreError = LedgerStateError<StoreErrorCode>
 
-export function storeMissing(path: string): StoreError {
-  return new LedgerStateError('store_missing', `there is no ledger store in ${path}`)
-}
-
-/** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */
-export function storeFileGone(file: string, fate: 'removed' | 'replaced'): StoreError {
-  const message = `${file} was ${fate} while it was open; further writes would be lost`
-  return new LedgerStateError('store_missing', message, { fate })
-}
+export const storeMissing = declareErrors('store_missing', {
+  notFound: (path: string) => `there is no ledger store in ${path}`,
+  /** Error of a data file that is not the one that was opened. `fate` is what happened to the file. */
+  storeFileGone: (file: string, fate: 'removed' | 'replaced') => [
+    `${file} was ${fate} while it was open; further writes would be lost`,
+    { fate },
+  ],
+})
 
 export function folderHasStore(path: string): StoreError {
   return new LedgerStateError('store_not_empty', `${path} already holds a store`)
@@ -23,54 +22,60 @@ export function storeLocked(holder: string, cause: unknown): StoreError {
   return new LedgerStateError('store_locked', message, { holder: 'another' }, { cause })
 }
 
-export function nodeTooOld(what: string, first: string): StoreError {
-  return new LedgerStateError('store_failed', `${what} needs Node.js ${first} or newer; this is ${process.version}`)
-}
+export const storeFailedErrors = declareErrors('store_failed', {
+  nodeTooOld: (what: string, first: string) => `${what} needs Node.js ${first} or newer; this is ${process.version}`,
+  storeNotReadable: (path: string, why: string, cause: unknown) => [
+    `this process cannot read ${path}: ${why}`,
+    {},
+    cause,
+  ],
+  /** Error of a process whose number a process of another container has, which has the same store open. */
+  processNumberTaken: (processId: number) => [
+    `a process of another container or pid namespace has this store open and has the same process id, ${processId}, but LMDB identifies readers by process id: run both in one pid namespace (docker run --pid, shareProcessNamespace), or restart this process to get another id`,
+    { processId },
+  ],
+  writerBroken: (cause: unknown) => [
+    'the store failed: a commit could not be written or undone; reopen the store',
+    {},
+    cause,
+  ],
+})
 
-export function storeReadOnly(): StoreError {
-  return new LedgerStateError('store_read_only', 'the store is open for reading only')
-}
+export const storeReadOnly = declareErrors('store_read_only', {
+  openForReading: () => 'the store is open for reading only',
+  storeNotWritable: (path: string, why: string, cause: unknown) => [
+    `this process cannot write to ${path}: ${why}`,
+    {},
+    cause,
+  ],
+})
 
-export function storeNotWritable(path: string, why: string, cause: unknown): StoreError {
-  return new LedgerStateError('store_read_only', `this process cannot write to ${path}: ${why}`, {}, { cause })
-}
+export const storeFormat = declareErrors('store_format', {
+  notAStore: (file: string, why: string, cause?: unknown) => [`${file} is not a ledger store: ${why}`, {}, cause],
+  layoutUnknown: (file: string, version: number, ours: number) => [
+    `${file} has layout ${version}, but this program reads layout ${ours}: ingest again into an empty folder`,
+    { version },
+  ],
+})
 
-export function storeNotReadable(path: string, why: string, cause: unknown): StoreError {
-  return new LedgerStateError('store_failed', `this process cannot read ${path}: ${why}`, {}, { cause })
-}
-
-/** Error of a process whose number a process of another container has, which has the same store open. */
-export function processNumberTaken(processId: number): StoreError {
-  const message = `a process of another container or pid namespace has this store open and has the same process id, ${processId}, but LMDB identifies readers by process id: run both in one pid namespace (docker run --pid, shareProcessNamespace), or restart this process to get another id`
-  return new LedgerStateError('store_failed', message, { processId })
-}
-
-export function notAStore(file: string, why: string, cause?: unknown): StoreError {
-  return new LedgerStateError('store_format', `${file} is not a ledger store: ${why}`, {}, { cause })
-}
-
-export function layoutUnknown(file: string, version: number, ours: number): StoreError {
-  const message = `${file} has layout ${version}, but this program reads layout ${ours}: ingest again into an empty folder`
-  return new LedgerStateError('store_format', message, { version })
-}
-
-export function walFileDamaged(file: string, offset: number, why: string): StoreError {
-  const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
-  return new LedgerStateError('store_corrupt', message, { offset })
-}
-
-export function dataFileCutShort(file: string, found: number, needed: number): StoreError {
-  const message = `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`
-  return new LedgerStateError('store_corrupt', message, { found, needed })
-}
+export const storeCorruptErrors = declareErrors('store_corrupt', {
+  walFileDamaged: (file: string, offset: number, why: string) => [
+    `the store is damaged: ${file} at byte ${offset}: ${why}`,
+    { offset },
+  ],
+  dataFileCutShort: (file: string, found: number, needed: number) => [
+    `the store is damaged: the file is cut short: ${found} of ${needed} bytes (${file})`,
+    { found, needed },
+  ],
+  /** Error of a segment file that is damaged at a byte. */
+  segmentDamaged: (file: string, offset: number, why: string) => [
+    `the store is damaged: ${file} at byte ${offset}: ${why}`,
+    { offset },
+  ],
+})
 
 export function storeFull(path: string, cause: unknown): StoreError {
   return new LedgerStateError('store_full', `the disk of ${path} is full`, {}, { cause })
-}
-
-export function writerBroken(cause: unknown): StoreError {
-  const message = 'the store failed: a commit could not be written or undone; reopen the store'
-  return new LedgerStateError('store_failed', message, {}, { cause })
 }
 
 /** Error of a WAL file that lacks the commits from `first` to `until - 1`. `because` says how that is known. */
@@ -82,15 +87,10 @@ export function commitsMissing(
   because: string,
 ): StoreError {
   const missingCommits = until - first
-  if (missingCommits < 1) return walFileDamaged(file, offset, `the record that seals it is missing: ${because}`)
+  if (missingCommits < 1)
+    return storeCorruptErrors.walFileDamaged(file, offset, `the record that seals it is missing: ${because}`)
   const which = missingCommits === 1 ? `commit ${first} is` : `${missingCommits} commits are`
   const range = missingCommits === 1 ? '' : ` (${first} to ${until - 1})`
   const message = `the store is damaged: ${file} at byte ${offset}: ${which} missing or damaged${range}: ${because}`
   return new LedgerStateError('store_corrupt', message, { offset, missingCommits })
-}
-
-/** Error of a segment file that is damaged at a byte. */
-export function segmentDamaged(file: string, offset: number, why: string): StoreError {
-  const message = `the store is damaged: ${file} at byte ${offset}: ${why}`
-  return new LedgerStateError('store_corrupt', message, { offset })
 }

@@ -462,7 +462,7 @@ class LmdbEngine implements StateEngine {
 
   #expectWriter(): StoreWriter {
     this.#expectOpen()
-    if (!this.#writer) throw storeReadOnly()
+    if (!this.#writer) throw storeReadOnly.openForReading()
     return this.#writer
   }
 }

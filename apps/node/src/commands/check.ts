@@ -7,7 +7,7 @@ import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { checkUnfinished, damagedStore, deadlyStore, emptyStore, stoppedBy, usageError } from '../errors.js'
+import { checkUnfinished, noLedgerErrors, stoppedBy, storeCorrupt, usageError } from '../errors.js'
 import type { CheckMessage } from '../processes/check-process.js'
 import { childArguments } from '../processes/child.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
@@ -78,7 +78,7 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
     const what = `${formatCount(report.records)} records`
     if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
     process.stdout.write(`${table(reportRows(report))}\n`)
-    if (problems.length > 0) throw damagedStore(path, problems.length, what)
+    if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
   },
 }
 
@@ -105,12 +105,12 @@ async function checkIndex(place: StorePlace, version: bigint | undefined): Promi
   const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
   try {
     const { ledger } = engine
-    if (!ledger) throw emptyStore(place.dataDir)
+    if (!ledger) throw noLedgerErrors.emptyStore(place.dataDir)
     const report = await checkHoldings(engine, version ?? ledger.latestVersion, stop.signal)
     if (!report) throw usageError('the store has no index of holdings: ledger-state index builds it')
     for (const problem of report.problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCount(report.rows)} rows of the index of holdings at version ${report.version}`
-    if (report.problems.length > 0) throw damagedStore(place.dataDir, report.problems.length, what)
+    if (report.problems.length > 0) throw storeCorrupt.damagedStore(place.dataDir, report.problems.length, what)
     process.stdout.write(`sound: ${what}\n`)
   } catch (error) {
     const signal = stop.by()
@@ -146,7 +146,7 @@ async function checkDatabase(place: DatabasePlace): Promise<void> {
     const { problems, versions, keys, writes } = await engine.check()
     for (const problem of problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCount(versions)} versions: ${formatCount(keys)} keys, ${formatCount(writes)} writes`
-    if (problems.length > 0) throw damagedStore(nameOfPlace(place), problems.length, what)
+    if (problems.length > 0) throw storeCorrupt.damagedStore(nameOfPlace(place), problems.length, what)
     process.stdout.write(`sound: ${what}\n`)
   } finally {
     await engine.close()
@@ -167,7 +167,7 @@ async function checkInProcess(path: string): Promise<CheckReport> {
     if ('signal' in said) {
       const { signal } = said
       if (!MEMORY_FAULTS.includes(signal)) throw checkUnfinished(path, endedBy(signal))
-      if (signal === fault) throw deadlyStore(path, signal)
+      if (signal === fault) throw storeCorrupt.deadlyStore(path, signal)
       // A signal that somebody sent does not come again.
       writeNotice(checkUnfinished(path, endedBy(signal)).message)
       fault = signal

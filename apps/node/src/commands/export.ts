@@ -7,7 +7,7 @@ import { feedHeaderLine, stateToFeedLine, versionToFeedLine } from '@ledger-stat
 import { isHoldingsKey } from '@ledger-state/records'
 import type { Command } from '../config/command.js'
 import { option, parseWhole, textOption } from '../config/option.js'
-import { cannotExport, emptyStore, fromAboveTo, isFolder, stoppedBy, usageError } from '../errors.js'
+import { exportFailed, noLedgerErrors, stoppedBy, usage, usageError } from '../errors.js'
 import { type ExportSource, openExportSource } from '../stores/export-source.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { findWriteTarget, type WriteTarget } from '../stores/write-target.js'
@@ -41,10 +41,10 @@ export const exportCommand: Command = {
     const store = await openExportSource(place)
     try {
       const { ledger } = store
-      if (!ledger) throw emptyStore(nameOfPlace(place))
+      if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const from = input.get(fromOption) ?? ledger.oldestVersion
       const to = input.get(toOption) ?? ledger.latestVersion
-      if (from > to) throw fromAboveTo(from, to)
+      if (from > to) throw usage.fromAboveTo(from, to)
       const exported = { entries: 0 }
       await writeTo(file, feedLines(store, ledger.chainId, from, to, progress, exported), stop.signal)
       progress.finish()
@@ -66,13 +66,13 @@ export const exportCommand: Command = {
 async function writeTo(path: string, lines: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
     const target = await findWriteTarget(path)
-    if (target.kind === 'folder') throw isFolder(path)
+    if (target.kind === 'folder') throw exportFailed.isFolder(path)
     if (target.kind === 'file') return await writeWhole(target, path, lines, signal)
     const stream = await target.open(signal)
     if (stream) await writeLines(stream, path, lines, signal)
   } catch (error) {
     if (signal.aborted) return
-    throw isSystemError(error) ? cannotExport(path, error) : error
+    throw isSystemError(error) ? exportFailed.cannotExport(path, error) : error
   }
 }
 

@@ -17,7 +17,7 @@ import {
 import type { KeptTransaction } from '@ledger-state/records'
 import type { CommandInput } from '../config/command.js'
 import { defaultedOption, oneOf, option, switchOption, wholeNumber } from '../config/option.js'
-import { fromAboveTo, fromAfterTo } from '../errors.js'
+import { usage } from '../errors.js'
 import type { LedgerReader } from '../stores/ledger-reader.js'
 
 // Options and pages that all commands with histories share.
@@ -107,8 +107,10 @@ export async function readAskedRange(
  */
 function expectOrdered(from: Moment | undefined, to: Moment | undefined): void {
   if (!from || !to) return
-  if ('version' in from && 'version' in to && from.version > to.version) throw fromAboveTo(from.version, to.version)
-  if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec) throw fromAfterTo()
+  if ('version' in from && 'version' in to && from.version > to.version)
+    throw usage.fromAboveTo(from.version, to.version)
+  if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec)
+    throw usage.fromAfterTo()
 }
 
 /**

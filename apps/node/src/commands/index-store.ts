@@ -2,7 +2,7 @@ import { indexStore } from '@ledger-state/ingest'
 import { HOLDINGS_KEY } from '@ledger-state/records'
 import { openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
-import { emptyStore, stoppedBy, usageError } from '../errors.js'
+import { noLedgerErrors, stoppedBy, usageError } from '../errors.js'
 import { createIngestProgress } from '../ingest/ingest-progress.js'
 import { openWriter } from '../stores/open-writer.js'
 import { storeOptions, storePlace } from '../stores/store-place.js'
@@ -25,7 +25,7 @@ folder, and remove the old one. A store in a database is ingested again instead.
     const stop = listenForStop()
     const store = openStateEngineReader({ path: place.dataDir, readAhead: true })
     try {
-      if (!store.ledger) throw emptyStore(place.dataDir)
+      if (!store.ledger) throw noLedgerErrors.emptyStore(place.dataDir)
       if (store.at().has(HOLDINGS_KEY)) throw usageError(`${place.dataDir} already has an index of holdings`)
       const engine = await openWriter({ kind: 'folder', dataDir: folder }, { compressHistory: true })
       try {

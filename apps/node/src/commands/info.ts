@@ -13,7 +13,7 @@ import {
 import { type LmdbEngineReader, openStateEngineReader } from '@ledger-state/state-engine'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
-import { emptyStore, nothingToForecastFrom, usageError } from '../errors.js'
+import { noLedgerErrors, usageError } from '../errors.js'
 import { measureStore } from '../sizing/forecast.js'
 import { FORECAST_HEADINGS, forecastRow, forecastWindows } from '../sizing/sizing-rows.js'
 import { openDatabaseReader } from '../stores/open-database.js'
@@ -53,7 +53,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
     const engine = openStateEngineReader({ path: place.dataDir, verifyReads: true })
     try {
       const { ledger, base, stats, mark } = engine
-      if (!ledger) throw emptyStore(place.dataDir)
+      if (!ledger) throw noLedgerErrors.emptyStore(place.dataDir)
       const slice = await readSliceStatus(engine)
       if (input.get(jsonOption)) {
         const facts = {
@@ -121,7 +121,7 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
   try {
     const snapshot = await engine.snapshot()
     const { ledger, base, mark } = snapshot
-    if (!ledger) throw emptyStore(nameOfPlace(place))
+    if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
     const [kept] = await snapshot.at().load([TRANSACTIONS_KEY])
     const slice = await readSliceStatus(engine)
     const text = asJson
@@ -234,7 +234,7 @@ function trustOf({ latestVersion }: LedgerSummary, mark: Uint8Array | undefined)
 function measured({ ledger, stats }: LmdbEngineReader) {
   const versions = Number(ledger!.latestVersion - ledger!.oldestVersion) + 1
   const found = measureStore({ ...stats, versions })
-  if (!found) throw nothingToForecastFrom()
+  if (!found) throw noLedgerErrors.nothingToForecastFrom()
   return found
 }
 

@@ -3,7 +3,7 @@ import type { Command } from '../config/command.js'
 import { option, parseWhole, switchOption } from '../config/option.js'
 import { ingestSettings } from '../config/settings.js'
 import { parseWindowBound } from '../config/window-bound.js'
-import { fromAboveTo, fromWithSince, timeWithoutSince } from '../errors.js'
+import { usage } from '../errors.js'
 import { ingestInto, notice, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
 import { placeIfNamed, storeOptions, storePlace } from '../stores/store-place.js'
@@ -50,10 +50,10 @@ node.`,
     const from = input.get(fromOption)
     const until = input.get(toOption)
     const { window: since } = given.source
-    if (from !== undefined && since) throw fromWithSince()
-    if (until && !('version' in until.bound) && !since) throw timeWithoutSince(until.words)
+    if (from !== undefined && since) throw usage.fromWithSince()
+    if (until && !('version' in until.bound) && !since) throw usage.timeWithoutSince(until.words)
     const to = until && 'version' in until.bound ? until.bound.version : undefined
-    if (from !== undefined && to !== undefined && from > to) throw fromAboveTo(from, to)
+    if (from !== undefined && to !== undefined && from > to) throw usage.fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
     const stop = listenForStop()

@@ -1,6 +1,6 @@
 import type { Command } from '../config/command.js'
 import { settings } from '../config/settings.js'
-import { emptyStore } from '../errors.js'
+import { noLedgerErrors } from '../errors.js'
 import { openWriter } from '../stores/open-writer.js'
 import { nameOfPlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
@@ -19,7 +19,7 @@ export const pruneCommand: Command = {
     // Does not create a store, so that a mistyped name of a folder or database is an error.
     const engine = await openWriter(place, { create: false })
     try {
-      if (!engine.ledger) throw emptyStore(nameOfPlace(place))
+      if (!engine.ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const { oldestVersion, droppedEntries } = await engine.prune(retain)
       process.stdout.write(`dropped ${formatCount(droppedEntries)} entries; the oldest version is ${oldestVersion}\n`)
     } finally {

@@ -6,7 +6,7 @@ import type { Command } from '../config/command.js'
 import { readHashSalt } from '../config/hash-salt.js'
 import { defaultedOption, wholeNumber } from '../config/option.js'
 import { settings } from '../config/settings.js'
-import { emptyStore, noEndings, noWaypoint, stoppedBy } from '../errors.js'
+import { noLedgerErrors, stoppedBy, untrusted } from '../errors.js'
 import { keepTree, treeFolderOf } from '../stores/keep-tree.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -34,13 +34,13 @@ waypoint that the network publishes to trust nobody else.`,
     const engine = await openReader(place)
     try {
       const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
-      if (!ledger) throw emptyStore(nameOfPlace(place))
+      if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const given = input.get(settings.waypoints) ?? input.get(settings.network)?.waypoints ?? []
       const { signed } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
-      if (waypoints.length === 0) throw noWaypoint(nameOfPlace(place))
+      if (waypoints.length === 0) throw untrusted.noWaypoint(nameOfPlace(place))
       const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input))
-      if (!checked.epochs) throw noEndings(nameOfPlace(place))
+      if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
       const what = `${formatCount(checked.count)} epoch changes, ${first} to ${last}`
       process.stdout.write(`sound: ${what}, are verified from the waypoint ${waypoints.join(' or ')}\n`)
@@ -66,7 +66,7 @@ the signed one, as \`check --state-root\` does. A node that runs finds it by its
     const engine = await openReader(place)
     try {
       const { ledger } = engine.kind === 'sync' ? engine : await engine.snapshot()
-      if (!ledger) throw emptyStore(nameOfPlace(place))
+      if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const folder = treeFolderOf(place, input.get(settings.treeDir))
       const kept = input.get(keptOption)
       const line = createProgressLine(process.stderr)

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { nearestName } from '@ledger-state/core'
-import { missingOption, usageError } from '../errors.js'
+import { usage, usageError } from '../errors.js'
 import { type Command, type CommandInput, optionsOf } from './command.js'
 import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
 import { type DefaultedOption, type Option, parseAs } from './option.js'
@@ -67,7 +67,7 @@ class ParsedInput implements CommandInput {
 
   required<T>(option: Option<T>): T {
     const value = this.get(option)
-    if (value === undefined) throw missingOption(this.#command.name, option)
+    if (value === undefined) throw usage.missingOption(this.#command.name, option)
     return value
   }
 

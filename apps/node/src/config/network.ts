@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { nearestName } from '@ledger-state/core'
 import { KNOWN_NETWORKS, type Network, parseNetwork } from '@ledger-state/feed'
-import { unreadableNetwork } from '../errors.js'
+import { usage } from '../errors.js'
 
 /**
  * Finds a network by its name, or reads it from a JSON file.
@@ -16,11 +16,11 @@ export function findNetwork(nameOrFile: string): Network {
     text = readFileSync(nameOrFile, 'utf8')
   } catch (cause) {
     const nearest = nearestName(nameOrFile, names)
-    throw unreadableNetwork(nameOrFile, names, nearest === undefined ? cause : `did you mean ${nearest}?`)
+    throw usage.unreadableNetwork(nameOrFile, names, nearest === undefined ? cause : `did you mean ${nearest}?`)
   }
   try {
     return parseNetwork(JSON.parse(text))
   } catch (cause) {
-    throw unreadableNetwork(nameOrFile, names, cause)
+    throw usage.unreadableNetwork(nameOrFile, names, cause)
   }
 }

@@ -1,6 +1,6 @@
 import { isLedgerStateError } from '@ledger-state/core'
 import { parseSliceLines, parseSliceSpec, type SliceSpec } from '@ledger-state/slices'
-import { unreadableSlice, usageError } from '../errors.js'
+import { usage, usageError } from '../errors.js'
 import type { CommandInput } from './command.js'
 import { linesOfFile } from './lines-of-file.js'
 import { settings } from './settings.js'
@@ -67,7 +67,7 @@ function readingFrom<T>(file: string | undefined, work: () => T): T {
     return work()
   } catch (error) {
     const isOfFile = !isLedgerStateError(error) || isLedgerStateError(error, 'invalid_slice')
-    if (file !== undefined && isOfFile) throw unreadableSlice(file, error)
+    if (file !== undefined && isOfFile) throw usage.unreadableSlice(file, error)
     throw isLedgerStateError(error) ? usageError(error.message) : error
   }
 }

@@ -7,7 +7,7 @@ import type { StateEngineReader } from '@ledger-state/engine'
 import { ingestSliceOfStore } from '@ledger-state/ingest'
 import { openStateEngineReader, STORE_FILE } from '@ledger-state/state-engine'
 import { type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
-import { folderOfOthers, noRoomForSnapshot, replicaOfSlice, sliceOfSnapshotCutShort, stoppedBy } from '../errors.js'
+import { diskTooSmall, stoppedBy, usage } from '../errors.js'
 import { makeDataFolder } from '../stores/make-data-folder.js'
 import { openReader } from '../stores/open-reader.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -54,7 +54,7 @@ export async function beginSlicedReplica(
 export function expectNoBegunSlice(place: StorePlace): void {
   if (place.kind !== 'folder') return
   const folder = join(place.dataDir, WHOLE)
-  if (existsSync(folder)) throw sliceOfSnapshotCutShort(place.dataDir, folder)
+  if (existsSync(folder)) throw usage.sliceOfSnapshotCutShort(place.dataDir, folder)
 }
 
 function folderOfWhole(url: string, place: StorePlace): string {
@@ -72,7 +72,8 @@ function folderOfWhole(url: string, place: StorePlace): string {
 function makeFolder(folder: string, place: StorePlace): void {
   makeDataFolder(folder, 0o700)
   const user = process.getuid?.()
-  if (place.kind === 'database' && user !== undefined && statSync(folder).uid !== user) throw folderOfOthers(folder)
+  if (place.kind === 'database' && user !== undefined && statSync(folder).uid !== user)
+    throw usage.folderOfOthers(folder)
 }
 
 async function holdsVersions(place: StorePlace): Promise<boolean> {
@@ -95,8 +96,8 @@ async function fetchWhole(url: string, folder: string, { signal }: Stop): Promis
       const free = await freeBytesAt(folder)
       notice(`the snapshot has ${formatBytes(bytes)}; the disk has ${formatBytes(free)} free`)
       if (isSlice || missing > free) rmSync(folder, { recursive: true })
-      if (isSlice) throw replicaOfSlice(url)
-      if (missing > free) throw noRoomForSnapshot(folder, missing, free)
+      if (isSlice) throw usage.replicaOfSlice(url)
+      if (missing > free) throw diskTooSmall.noRoomForSnapshot(folder, missing, free)
     },
   })
 }

@@ -50,7 +50,7 @@ export async function planIngest(
  * @throws `disk_too_small`
  */
 export function expectSpace({ neededBytes, freeBytes }: Planned, dataDir: string): void {
-  if (freeBytes !== undefined && neededBytes > freeBytes) throw diskTooSmall(dataDir, neededBytes, freeBytes)
+  if (freeBytes !== undefined && neededBytes > freeBytes) throw diskTooSmall.forIngest(dataDir, neededBytes, freeBytes)
 }
 
 /** Text about the costs of a window, a line for each part of it. */

@@ -24,7 +24,7 @@ import { readHashSalt } from '../config/hash-salt.js'
 import { readKeptParts } from '../config/kept-parts.js'
 import { settings } from '../config/settings.js'
 import { readSliceSettings, type SliceSettings, sliceSpecOf } from '../config/slice-settings.js'
-import { nothingIngested, sourceBesideNode, stoppedBy, usageError, withAdvice } from '../errors.js'
+import { noLedgerErrors, stoppedBy, usage, usageError, withAdvice } from '../errors.js'
 import { auditStateRoot } from '../stores/audit-state-root.js'
 import { keepTree, type TreeSettings, treeFolderOf } from '../stores/keep-tree.js'
 import { openWriter } from '../stores/open-writer.js'
@@ -118,7 +118,7 @@ export async function openToIngest(
   stop: Stop,
 ): Promise<LedgerSource> {
   const named = networkNamed(location, options.network)
-  if (!named && backupOfNode !== undefined && location !== backupOfNode) throw sourceBesideNode(location)
+  if (!named && backupOfNode !== undefined && location !== backupOfNode) throw usage.sourceBesideNode(location)
   try {
     const network = named && withBackup(named, backupOfNode)
     if (network) return await openNetwork(network, { ...options, hashSalt: network.hashSalt, signal: stop.signal })
@@ -204,7 +204,7 @@ export async function ingestInto(
         : 'the store is empty'
       const signal = stop.by()
       isIngested = ledger !== undefined || signal !== undefined
-      if (!ledger && !signal) throw nothingIngested(source.description)
+      if (!ledger && !signal) throw noLedgerErrors.nothingIngested(source.description)
       if (signal && !untilStopped) throw stoppedBy(signal, `${what}; ${holds}; run the same command again to resume`)
       if (memtableBytes && engine.kind === 'sync' && !signal) await mergeWithProgress(engine, process.stderr)
       notice(`${signal ? 'stopped' : 'ingested'}: ${what}; ${holds}`)

@@ -4,7 +4,7 @@ import { bytesToHexDigits } from '@ledger-state/core'
 import { type AsyncStateReader, type StateEngineReader, versionNotFound, versionPruned } from '@ledger-state/engine'
 import { computeStateRoot } from '@ledger-state/feed'
 import { decodeCommitMark } from '@ledger-state/records'
-import { assumedBaseHasNoRoot, emptyStore, sliceHasNoRoot, stateRootUnknown, storeStateRootDiffers } from '../errors.js'
+import { noLedgerErrors, stateRootUnknown, storeStateRootDiffers } from '../errors.js'
 import { formatCount } from '../terminal/amounts.js'
 import { createProgressLine } from '../terminal/progress-line.js'
 import { auditedStore, type OwnValue } from './audited-store.js'
@@ -32,16 +32,16 @@ export async function auditStateRoot(
   { version, hashSalt, threads, signal }: AuditOptions,
 ): Promise<string> {
   const store = await auditedStore(engine)
-  if (await store.isSlice()) throw sliceHasNoRoot()
-  if (!store.isComplete) throw assumedBaseHasNoRoot()
+  if (await store.isSlice()) throw stateRootUnknown.sliceHasNoRoot()
+  if (!store.isComplete) throw stateRootUnknown.assumedBaseHasNoRoot()
   const name = nameOfPlace(place)
   const { ledger } = store
-  if (!ledger) throw emptyStore(name)
+  if (!ledger) throw noLedgerErrors.emptyStore(name)
   const last = version ?? ledger.latestVersion
   if (last > ledger.latestVersion) throw versionNotFound(last)
   if (last < ledger.oldestVersion) throw versionPruned(last, ledger.oldestVersion)
   const held = await store.newestRoot(last)
-  if (!held || held.version < ledger.oldestVersion) throw stateRootUnknown(name, ledger.oldestVersion, last)
+  if (!held || held.version < ledger.oldestVersion) throw stateRootUnknown.inRange(name, ledger.oldestVersion, last)
   const line = createProgressLine(process.stderr)
   const onProgress = (keys: number) =>
     line.update((seconds) => {

@@ -10,7 +10,7 @@ import {
   writeStateTree,
 } from '@ledger-state/feed'
 import type { StoreStats } from '@ledger-state/state-engine'
-import { assumedBaseWithoutTree, noCheckpoint, noTreeFolder, prunedMeanwhile, sliceWithoutTree } from '../errors.js'
+import { noCheckpoint, usage } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
 import type { ProgressLine } from '../terminal/progress-line.js'
 import { auditedStore } from './audited-store.js'
@@ -66,20 +66,20 @@ export async function keepTree(
   const store = await auditedStore(engine)
   const name = nameOfPlace(place)
   if (await store.isSlice()) {
-    if (isAsked) throw sliceWithoutTree(name)
+    if (isAsked) throw noCheckpoint.sliceWithoutTree(name)
     return undefined
   }
   if (!store.isComplete) {
-    if (isAsked) throw assumedBaseWithoutTree(name)
+    if (isAsked) throw noCheckpoint.assumedBaseWithoutTree(name)
     return undefined
   }
   const checkpoint = await store.newestCheckpoint()
   if (!checkpoint || checkpoint.version < store.ledger!.oldestVersion) {
-    if (isAsked) throw noCheckpoint(name)
+    if (isAsked) throw noCheckpoint.inWindow(name)
     return undefined
   }
   if (folder === undefined) {
-    if (isAsked) throw noTreeFolder(name)
+    if (isAsked) throw usage.noTreeFolder(name)
     return undefined
   }
   if (hasTree(folder, checkpoint.version)) {
@@ -109,7 +109,7 @@ export async function keepTree(
   } catch (error) {
     if (tooDear.signal.aborted && !signal?.aborted) return dearNotice(checkpoint.version)
     if (!isLedgerStateError(error, 'version_pruned')) throw error
-    const pruned = prunedMeanwhile(checkpoint.version)
+    const pruned = noCheckpoint.prunedMeanwhile(checkpoint.version)
     if (isAsked) throw pruned
     return pruned.message
   } finally {

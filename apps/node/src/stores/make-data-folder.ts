@@ -1,11 +1,11 @@
 import { makeFolderNow } from '@ledger-state/core/files'
-import { cannotMakeFolder } from '../errors.js'
+import { usage } from '../errors.js'
 
 /** Makes a folder that the user named, unless it exists. @throws `usage` */
 export function makeDataFolder(path: string, mode?: number): void {
   try {
     makeFolderNow(path, mode)
   } catch (error) {
-    throw cannotMakeFolder(path, error as NodeJS.ErrnoException)
+    throw usage.cannotMakeFolder(path, error as NodeJS.ErrnoException)
   }
 }

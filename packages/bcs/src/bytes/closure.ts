@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, addressToShortHex, type ByteReader } from '@ledger-state/core'
 import { readName, readTypeTag, type TypeTag } from '@ledger-state/type-tag'
-import { tooMuchCaptured } from '../errors.js'
+import { typeTooLarge } from '../errors.js'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from '../layout/layout.js'
 import { readElementCount } from './read-value.js'
 
@@ -55,7 +55,7 @@ export class CapturedBudget {
 
   /** Counts one part. @throws `type_too_large` */
   spend(): void {
-    if (--this.#left < 0) throw tooMuchCaptured(MAX_CAPTURED_NODES)
+    if (--this.#left < 0) throw typeTooLarge.tooMuchCaptured(MAX_CAPTURED_NODES)
   }
 }
 

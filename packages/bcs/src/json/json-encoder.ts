@@ -1,17 +1,7 @@
 import { ByteWriter, isLedgerStateError, type LedgerStateError, quote } from '@ledger-state/core'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { writeItems } from '../bytes/write-items.js'
-import {
-  type BcsErrorCode,
-  fieldNotFound,
-  integerOutOfRange,
-  invalidValue,
-  tooManyInOption,
-  unknownField,
-  unknownVariant,
-  unsupportedType,
-  valueMismatch,
-} from '../errors.js'
+import { type BcsErrorCode, invalidValue, unsupportedType } from '../errors.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField, type LayoutVariant } from '../layout/layout.js'
 import { type LayoutTraits, layoutTraits, type UnwritableKind } from '../layout/layout-size.js'
@@ -50,7 +40,10 @@ export function createJsonEncoder(
 }
 
 function mismatch(value: JsonValue | undefined, expected: string): LedgerStateError<BcsErrorCode> {
-  return valueMismatch(typeof value === 'string' ? `string ${quote(value)}` : jsonTypeName(value), expected)
+  return invalidValue.valueMismatch(
+    typeof value === 'string' ? `string ${quote(value)}` : jsonTypeName(value),
+    expected,
+  )
 }
 
 type CompileInner = (part: Layout) => Encoder
@@ -122,7 +115,7 @@ function writeHex(value: JsonValue | undefined, writer: ByteWriter): void {
 }
 
 function asInvalidValue(error: unknown): unknown {
-  return isLedgerStateError(error) ? invalidValue(error.message) : error
+  return isLedgerStateError(error) ? invalidValue.because(error.message) : error
 }
 
 /**
@@ -146,8 +139,8 @@ function integerEncoder(kind: string): Encoder {
     }
     if (kind === 'u64' && writeLargeU64(text, writer)) return
     const integer = parseDecimal(text)
-    if (integer === undefined) throw invalidValue(`${quote(text)} is not ${expected}`)
-    if (integer < least || integer > most) throw integerOutOfRange(text, kind)
+    if (integer === undefined) throw invalidValue.because(`${quote(text)} is not ${expected}`)
+    if (integer < least || integer > most) throw invalidValue.integerOutOfRange(text, kind)
     writer.integer(integer, width)
   }
 }
@@ -216,16 +209,16 @@ function optionEncoder(element: Layout, inner: CompileInner): Encoder {
   const encode = sequenceEncoder(element, inner)
   return (value, writer) => {
     if (!isJsonObject(value)) throw mismatch(value, '{"vec":[]} or {"vec":[…]}')
-    if (value.get('vec') === undefined) throw fieldNotFound('vec')
+    if (value.get('vec') === undefined) throw invalidValue.fieldNotFound('vec')
     const list = value.get('vec')
     try {
       if (ofU8 && typeof list === 'string') {
         const digits = list.length - (list.startsWith('0x') ? 2 : 0)
-        if (digits > 2) throw tooManyInOption(Math.ceil(digits / 2))
+        if (digits > 2) throw invalidValue.tooManyInOption(Math.ceil(digits / 2))
         writeHex(list, writer)
       } else {
         if (!Array.isArray(list)) throw mismatch(list, 'an array of at most one element')
-        if (list.length > 1) throw tooManyInOption(list.length)
+        if (list.length > 1) throw invalidValue.tooManyInOption(list.length)
         encode(list, writer)
       }
     } catch (error) {
@@ -253,7 +246,7 @@ function fieldsEncoder(
     for (let at = 0; at < fields.length; at++) {
       const { name, layout } = fields[at]!
       const member = expected?.name === name ? expected : members.member(name)
-      if (member === undefined) throw fieldNotFound(name)
+      if (member === undefined) throw invalidValue.fieldNotFound(name)
       expected = member.next
       try {
         const encode = encoders[at] ?? inner(layout)
@@ -277,19 +270,20 @@ function enumEncoder(variants: readonly LayoutVariant[], inner: CompileInner): E
     if (!isJsonObject(value)) throw mismatch(value, 'a map such as {"Variant":{…}}')
     const printed = value.get(VARIANT_MEMBER)
     const printedForm = typeof printed === 'string'
-    if (!printedForm && value.size !== 1) throw invalidValue('Enum value must have exactly one variant specified')
+    if (!printedForm && value.size !== 1)
+      throw invalidValue.because('Enum value must have exactly one variant specified')
     const name = printedForm ? printed : value.names()[0]!
     const members = printedForm ? value : value.get(name)
 
     const index = indexOf.get(name)
-    if (index === undefined) throw unknownVariant(name, [...indexOf.keys()])
+    if (index === undefined) throw invalidValue.unknownVariant(name, [...indexOf.keys()])
     const inVariant = (error: unknown) => (printedForm ? error : faultInside(name, error))
     if (!isJsonObject(members)) throw inVariant(mismatch(members, 'a map of the fields of the variant'))
     fieldNames[index] ??= new Set(variants[index]!.fields.map((field) => field.name))
     const known = fieldNames[index]
     const isUnknown = (member: string) => !known.has(member) && !(printedForm && member === VARIANT_MEMBER)
     const unknown = members.names().find(isUnknown)
-    if (unknown !== undefined) throw inVariant(unknownField(unknown))
+    if (unknown !== undefined) throw inVariant(invalidValue.unknownField(unknown))
     writer.uleb128(index)
     try {
       encoders[index]!(members, writer)

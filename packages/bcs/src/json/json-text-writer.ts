@@ -1,5 +1,5 @@
 import { allocateBytes, decodeUtf8, utf8Length, writeAscii, writeHexDigits, writeUtf8 } from '@ledger-state/core/bytes'
-import { jsonTooLong } from '../errors.js'
+import { typeTooLarge } from '../errors.js'
 
 /**
  * Longest JSON text of a value, in bytes. A value has at most 1 MB of BCS, which prints as some MB; only lists of
@@ -49,7 +49,7 @@ export class JsonTextWriter {
 
   #grow(needed: number): void {
     const most = this.#maxLength + MAX_UNUSED
-    if (needed > most) throw jsonTooLong(this.#maxLength)
+    if (needed > most) throw typeTooLarge.jsonTooLong(this.#maxLength)
     const grown = allocateBytes(Math.min(Math.max(needed, this.bytes.length * 2), most))
     grown.set(this.bytes.subarray(0, this.length))
     this.bytes = grown
@@ -247,7 +247,7 @@ export class JsonTextWriter {
    * @throws `type_too_large` if it does
    */
   expectFits(): void {
-    if (this.length > this.#maxLength) throw jsonTooLong(this.#maxLength)
+    if (this.length > this.#maxLength) throw typeTooLarge.jsonTooLong(this.#maxLength)
   }
 
   /** Begins a new text of at most `maxLength` bytes. */

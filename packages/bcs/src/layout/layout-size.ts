@@ -1,4 +1,4 @@
-import { typeTooDeep } from '../errors.js'
+import { typeTooLarge } from '../errors.js'
 import { type Layout, type LayoutField, MAX_LAYOUT_DEPTH } from './layout.js'
 
 /** Layouts directly inside a layout, one for each place. */
@@ -100,5 +100,5 @@ export function layoutTraits(layout: Layout): LayoutTraits {
 
 /** Checks a depth. @throws `type_too_large` for more levels than `MAX_LAYOUT_DEPTH` */
 export function expectLayoutDepth(depth: number): void {
-  if (depth > MAX_LAYOUT_DEPTH) throw typeTooDeep(MAX_LAYOUT_DEPTH)
+  if (depth > MAX_LAYOUT_DEPTH) throw typeTooLarge.typeTooDeep(MAX_LAYOUT_DEPTH)
 }

@@ -1,7 +1,7 @@
 import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { type BcsType, bcs } from '@mysten/bcs'
-import { notCanonical, notForBcsType, notOfBcsType, unsupportedType } from '../errors.js'
+import { invalidBcs, invalidValue, unsupportedType } from '../errors.js'
 import type { Layout, LayoutField } from '../layout/layout.js'
 
 // biome-ignore lint/suspicious/noExplicitAny: the value types of a BcsType built at run time are not known to the compiler
@@ -96,16 +96,16 @@ export function bcsTypeToCodec<T, Input>(type: BcsType<T, Input>): BcsTypeCodec<
         value = type.parse(copy)
         again = type.serialize(value as unknown as Input).toBytes()
       } catch (cause) {
-        throw notOfBcsType(type.name, cause)
+        throw invalidBcs.notOfBcsType(type.name, cause)
       }
-      if (compareBytes(copy, again) !== 0) throw notCanonical(type.name)
+      if (compareBytes(copy, again) !== 0) throw invalidBcs.notCanonical(type.name)
       return value
     },
     valueToBytes(value) {
       try {
         return type.serialize(value).toBytes()
       } catch (cause) {
-        throw notForBcsType(type.name, cause)
+        throw invalidValue.notForBcsType(type.name, cause)
       }
     },
   }

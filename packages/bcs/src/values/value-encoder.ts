@@ -2,15 +2,7 @@ import { ByteWriter, isLedgerStateError, type LedgerStateError, parseAddress } f
 import { compareBytes } from '@ledger-state/core/bytes'
 import { faultInside, faultWithPath } from '../bytes/value-path.js'
 import { writeItems } from '../bytes/write-items.js'
-import {
-  type BcsErrorCode,
-  integerOutOfRange,
-  invalidValue,
-  tooManyInOption,
-  unknownVariant,
-  unsupportedType,
-  valueMismatch,
-} from '../errors.js'
+import { type BcsErrorCode, invalidValue, unsupportedType } from '../errors.js'
 import { compileLayout } from '../layout/compile-layout.js'
 import { INTEGER_WIDTH, type Layout, type LayoutField } from '../layout/layout.js'
 import { layoutDepth } from '../layout/layout-size.js'
@@ -38,7 +30,7 @@ export function createValueEncoder(layout: Layout): (value: MoveValue) => Uint8A
 }
 
 function mismatch(value: MoveValue | undefined, expected: string): LedgerStateError<BcsErrorCode> {
-  return valueMismatch(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value, expected)
+  return invalidValue.valueMismatch(value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value, expected)
 }
 
 type CompileInner = (part: Layout) => ValueWriter
@@ -83,7 +75,7 @@ function toAddress(value: MoveValue | undefined): Uint8Array {
   try {
     return parseAddress(value)
   } catch (error) {
-    throw isLedgerStateError(error) ? invalidValue(error.message) : error
+    throw isLedgerStateError(error) ? invalidValue.because(error.message) : error
   }
 }
 
@@ -102,7 +94,7 @@ function integerWriter(kind: string): ValueWriter {
     const fits = wide ? typeof value === 'bigint' : Number.isInteger(value)
     if (!fits) throw mismatch(value, wide ? `a bigint (${kind})` : `a whole number (${kind})`)
     const integer = BigInt(value as bigint | number)
-    if (integer < least || integer > most) throw integerOutOfRange(String(integer), kind)
+    if (integer < least || integer > most) throw invalidValue.integerOutOfRange(String(integer), kind)
     writer.integer(integer, width)
   }
 }
@@ -111,7 +103,7 @@ function listWriter(write: ValueWriter, most: number): ValueWriter {
   return (value, writer) => {
     if (!Array.isArray(value)) throw mismatch(value, 'an array')
     const items = value as readonly MoveValue[]
-    if (items.length > most) throw tooManyInOption(items.length)
+    if (items.length > most) throw invalidValue.tooManyInOption(items.length)
     writeItems(items, write, writer)
   }
 }
@@ -136,7 +128,7 @@ function mapWriter(writeKey: ValueWriter, writeValue: ValueWriter): ValueWriter 
     writer.uleb128(entries.length)
     for (const [at, { key, item }] of entries.entries()) {
       if (at > 0 && compareBytes(entries[at - 1]!.key, key) === 0) {
-        throw invalidValue('the map holds a key twice')
+        throw invalidValue.because('the map holds a key twice')
       }
       writer.bytes(key).bytes(item)
     }
@@ -165,7 +157,7 @@ function enumWriter({ variants }: Layout & { kind: 'enum' }, inner: CompileInner
     if (!isObject(value)) throw mismatch(value, '{ variant, fields }')
     const { variant, fields } = value as unknown as MoveVariant
     const index = indexOf.get(variant)
-    if (index === undefined) throw unknownVariant(String(variant), [...indexOf.keys()])
+    if (index === undefined) throw invalidValue.unknownVariant(String(variant), [...indexOf.keys()])
     writer.uleb128(index)
     writers[index]!(fields, writer)
   }
@@ -178,7 +170,7 @@ function writeClosure(value: MoveValue | undefined, writer: ByteWriter): void {
   try {
     decodeClosure(value.bytes)
   } catch (error) {
-    throw isLedgerStateError(error, 'invalid_bcs') ? invalidValue(error.message) : error
+    throw isLedgerStateError(error, 'invalid_bcs') ? invalidValue.because(error.message) : error
   }
   writer.bytes(value.bytes)
 }

@@ -1,5 +1,5 @@
 import { isU64, nearestName } from '@ledger-state/core'
-import { invalidArgument, markTooLong, unknownOption } from '../errors.js'
+import { invalidArgument, invalidArgumentErrors } from '../errors.js'
 import type { HistoryOptions, ScanOptions } from '../ports/state-port.js'
 
 // Callers from JavaScript pass anything. Each of these functions checks an argument before it is used, and throws `invalid_argument`.
@@ -37,7 +37,7 @@ export function expectObject(what: string, value: unknown): asserts value is obj
 export function expectOptions(what: string, value: unknown, names: readonly string[]): asserts value is object {
   expectObject(what, value)
   const unknown = Object.keys(value).find((name) => !names.includes(name))
-  if (unknown !== undefined) throw unknownOption(what, unknown, nearestName(unknown, names))
+  if (unknown !== undefined) throw invalidArgumentErrors.unknownOption(what, unknown, nearestName(unknown, names))
 }
 
 export function expectFunction(what: string, value: unknown): asserts value is (...args: never) => unknown {
@@ -73,7 +73,7 @@ export function validateMark(mark: unknown): asserts mark is Uint8Array | undefi
 /** Checks the argument of `StateWriter.putMark`. @throws `invalid_argument` */
 export function expectMark(mark: unknown): asserts mark is Uint8Array {
   expectBytes('the mark', mark)
-  if (mark.length > MAX_MARK_LENGTH) throw markTooLong(mark.length, MAX_MARK_LENGTH)
+  if (mark.length > MAX_MARK_LENGTH) throw invalidArgumentErrors.markTooLong(mark.length, MAX_MARK_LENGTH)
 }
 
 /** Checks the options of `StateWriter.truncateTo`. @throws `invalid_argument` */

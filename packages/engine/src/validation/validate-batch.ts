@@ -1,11 +1,9 @@
 import type { BlockInfo, KeyedEntry, VersionWrites } from '@ledger-state/core'
 import {
-  blockEarlier,
-  blockNotHigher,
+  blockOrder,
   chainIdMismatch,
-  entryFromLaterVersion,
-  firstBlockMissing,
   invalidArgument,
+  invalidArgumentErrors,
   keyTooLong,
   valueTooLong,
   versionGap,
@@ -49,7 +47,7 @@ export function validateBatch(
     expectU64('the version', record.version)
     if (previous !== undefined && record.version !== previous + 1n) throw versionGap(previous, record.version)
     if (record.block !== undefined) validateBlock(record.block, record.version, block)
-    else if (!block) throw firstBlockMissing(record.version)
+    else if (!block) throw blockOrder.firstBlockMissing(record.version)
     block = record.block ?? block
     previous = record.version
     validateWrites(record)
@@ -62,10 +60,11 @@ function validateBlock(block: BlockInfo, version: bigint, previous: BlockInfo | 
   expectU64(`the height of the block of version ${version}`, block.height)
   expectU64(`the epoch of the block of version ${version}`, block.epoch)
   expectU64(`the time of the block of version ${version}`, block.timestampUsec)
-  if (previous && block.height <= previous.height) throw blockNotHigher(version, block.height, previous.height)
+  if (previous && block.height <= previous.height)
+    throw blockOrder.blockNotHigher(version, block.height, previous.height)
   // Searches by time rely on this.
   if (previous && block.timestampUsec < previous.timestampUsec) {
-    throw blockEarlier(version, block.timestampUsec, previous.timestampUsec)
+    throw blockOrder.blockEarlier(version, block.timestampUsec, previous.timestampUsec)
   }
 }
 
@@ -119,7 +118,7 @@ export function validateImportPart(stateVersion: bigint, entries: readonly Keyed
     expectBytes('the key of an entry', entry.key)
     expectBytes('the value of an entry', entry.value)
     expectU64('the version of an entry', entry.version)
-    if (entry.version > stateVersion) throw entryFromLaterVersion(entry.version, stateVersion)
+    if (entry.version > stateVersion) throw invalidArgumentErrors.entryFromLaterVersion(entry.version, stateVersion)
     validateLengths(stateVersion, entry.key, entry.value)
     if (entry.annotation !== undefined) validateAnnotation(entry.value, entry.annotation)
   }

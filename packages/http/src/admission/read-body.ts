@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { bodyInCrumbs, bodyTooLarge, type RequestError } from '../errors.js'
+import { bodyTooLarge, invalidRequest, type RequestError } from '../errors.js'
 import { freeBytes } from '../protocol/free-bytes.js'
 import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import type { Admission, AdmittedRequest } from './admission.js'
@@ -67,7 +67,7 @@ export function readBody<T extends AdmittedRequest>(
   const declaredLength = Number(request.headers['content-length'] ?? 0)
   if (declaredLength > bodyLimitBytes) {
     readOver(request, admission)
-    outcomes.fail(owner, bodyTooLarge(bodyLimitBytes))
+    outcomes.fail(owner, bodyTooLarge.longerThan(bodyLimitBytes))
     return
   }
   // Requests without a body have ended from the start.
@@ -101,9 +101,9 @@ export function readBody<T extends AdmittedRequest>(
     content?.add(chunk)
     // The first chunk is kept without a copy.
     if (count > 1) freeChunk(request, chunk)
-    if (length > bodyLimitBytes) outcomes.fail(owner, bodyTooLarge(bodyLimitBytes))
+    if (length > bodyLimitBytes) outcomes.fail(owner, bodyTooLarge.longerThan(bodyLimitBytes))
     else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) {
-      outcomes.refuse(owner, bodyInCrumbs())
+      outcomes.refuse(owner, invalidRequest.bodyInCrumbs())
     } else uploads.hold(upload, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
   })
   request.on('end', () => {

@@ -156,7 +156,7 @@ export class Forwarder {
     const url = targetUrl('', forwardable.path, request.params, request.query, forwardable.query)
     const hops = hopsOf(request)
     if (hops >= MOST_HOPS) throw upstreamFailed(`the request was forwarded ${hops} times, and has come back here`)
-    if (request.body.length > limits.forwardBodyLimitBytes) throw bodyTooLarge(limits.forwardBodyLimitBytes)
+    if (request.body.length > limits.forwardBodyLimitBytes) throw bodyTooLarge.longerThan(limits.forwardBodyLimitBytes)
     const leave = await this.#slots.take(gone)
     const course = this.#begin(forwardable.kind, gone, leave)
     try {

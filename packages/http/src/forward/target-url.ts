@@ -1,4 +1,4 @@
-import { invalidPart, routeNotFound } from '../errors.js'
+import { invalidRequest, routeNotFound } from '../errors.js'
 import { queryParameter } from '../protocol/query.js'
 
 /**
@@ -34,7 +34,7 @@ export function targetUrl(
 function encodeSegment(name: string, segment: string | undefined): string {
   if (!segment) throw routeNotFound()
   if (segment === '.' || segment === '..')
-    throw invalidPart(`path \`${name}\``, `${JSON.stringify(segment)} is not a name`)
+    throw invalidRequest.invalidPart(`path \`${name}\``, `${JSON.stringify(segment)} is not a name`)
   // A router decodes text, so there are no lone surrogates, which `encodeURIComponent` refuses.
   return encodeURIComponent(segment)
 }

@@ -1,6 +1,6 @@
 import { parseU64 } from '@ledger-state/core'
 import { type ActivityCursor, firstVersionOf, listActivities } from '@ledger-state/ledger'
-import { activityCursorInvalid } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { ACTIVITY_SCHEMA, activityFormat } from '../formats/holding-formats.js'
 import { transactionsOf } from '../formats/transaction-formats.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
@@ -63,7 +63,7 @@ const CURSOR = /^(\d{1,20})(?:-(\d{1,9}))?$/
 /** Parses a version, and the number of activities of it that were shown: `123`, or `123-4`. */
 function parseCursor(text: string): ActivityCursor {
   const [, version, shown] = CURSOR.exec(text) ?? []
-  if (version === undefined) throw activityCursorInvalid(text)
+  if (version === undefined) throw invalidRequest.activityCursorInvalid(text)
   return { version: parseU64(version), shown: Number(shown ?? 0) }
 }
 

@@ -6,7 +6,7 @@ import {
   listAccountChanges,
   type Resource,
 } from '@ledger-state/ledger'
-import { tooManyAssets } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { errorToJson } from '../formats/history-formats.js'
 import {
   TRANSACTION_SCHEMA,
@@ -123,7 +123,7 @@ export const getAccountChanges: Operation = {
  */
 function parseAssets(text: string): readonly Uint8Array[] {
   const assets = text.split(',')
-  if (assets.length > MOST_ASSETS) throw tooManyAssets(assets.length, MOST_ASSETS)
+  if (assets.length > MOST_ASSETS) throw invalidRequest.tooManyAssets(assets.length, MOST_ASSETS)
   return assets.map((asset) => parseAddress(asset))
 }
 

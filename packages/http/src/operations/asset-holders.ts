@@ -1,5 +1,5 @@
 import { listHolders, listLargestHolders, MOST_SORTED_HOLDERS, readAssetMetadata } from '@ledger-state/ledger'
-import { holderOrderInvalid } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { holdingFormat } from '../formats/holding-formats.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { answerPage, listSuccess, METADATA_PARAMETER, parseAskedPage, parseSwitch } from './parts/holdings-page.js'
@@ -57,5 +57,5 @@ export const getAssetHolders: Operation = {
 
 function parseOrder(text: string): 'address' | 'amount' {
   if (text === 'address' || text === 'amount') return text
-  throw holderOrderInvalid(text)
+  throw invalidRequest.holderOrderInvalid(text)
 }

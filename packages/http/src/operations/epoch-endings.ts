@@ -1,6 +1,6 @@
 import { ByteWriter, bytesToHex } from '@ledger-state/core'
 import { versionOfWaypoint } from '@ledger-state/proof'
-import { endingNotKept } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
@@ -56,7 +56,7 @@ export const getEpochEndings: Operation = {
 async function endingsOf({ query, proofs }: OperationRequest, lastEpoch: bigint): Promise<readonly Uint8Array[]> {
   const version = parameterOf(query, 'from', versionOfWaypoint)
   const found = await proofs?.endings({ version, lastEpoch, maxBytes: MAX_ENDING_BYTES })
-  if (!found && version !== undefined) throw endingNotKept('from', version)
+  if (!found && version !== undefined) throw invalidRequest.endingNotKept('from', version)
   return found ?? []
 }
 

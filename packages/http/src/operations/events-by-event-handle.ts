@@ -1,7 +1,7 @@
 import { addressToShortHex, isLedgerStateError } from '@ledger-state/core'
 import { type EventStream, type LedgerState, readEventHandle, readField, streamEvents } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import { fieldNameInvalid, notAnEventHandle, structFieldNotFound, structTagExpected } from '../errors.js'
+import { invalidParameter, invalidRequest, structFieldNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, isIdentifier, parseAccountAddress } from './parts/account-parts.js'
 import { EVENT_FORMS, EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
@@ -39,7 +39,7 @@ export const getEventsByEventHandle = overWholeTransactions({
     const address = parseAccountAddress(request)
     const tag = parseHandleType(request)
     const field = expectLastSegment(request.params.field_name)
-    if (!isIdentifier(field)) throw fieldNameInvalid(field)
+    if (!isIdentifier(field)) throw invalidRequest.fieldNameInvalid(field)
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get events by event handle')
@@ -53,7 +53,7 @@ export const getEventsByEventHandle = overWholeTransactions({
 function parseHandleType({ ledger, params }: OperationRequest): StructTag {
   const text = params.event_handle!
   const type = parsePart('path `event_handle`', () => ledger.parseType(text))
-  if (!isStructTag(type)) throw structTagExpected('path `event_handle`', text)
+  if (!isStructTag(type)) throw invalidRequest.structTagExpected('path `event_handle`', text)
   return type
 }
 
@@ -64,7 +64,10 @@ function findStream(state: LedgerState, address: Uint8Array, tag: StructTag, fie
     return readEventHandle(bytes)
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw notAnEventHandle(field, bytes.length > HANDLE_LENGTH ? 'remaining input' : 'unexpected end of input')
+    throw invalidParameter.notAnEventHandle(
+      field,
+      bytes.length > HANDLE_LENGTH ? 'remaining input' : 'unexpected end of input',
+    )
   }
 }
 

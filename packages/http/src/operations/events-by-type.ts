@@ -1,5 +1,5 @@
 import { eventsOfType, type FieldFilter } from '@ledger-state/ledger'
-import { tooManyFilters } from '../errors.js'
+import { invalidParameter } from '../errors.js'
 import { queryParametersUnder } from '../protocol/query.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { EVENT_FORMS, EVENTS_OPERATION } from './parts/event-parts.js'
@@ -41,7 +41,7 @@ export const getEventsByType = overWholeTransactions({
 function parseFilters(query: string): readonly FieldFilter[] {
   const filters: FieldFilter[] = []
   for (const [path, value] of queryParametersUnder(query, FILTER_PREFIX)) {
-    if (filters.length === MOST_FILTERS) throw tooManyFilters(MOST_FILTERS)
+    if (filters.length === MOST_FILTERS) throw invalidParameter.tooManyFilters(MOST_FILTERS)
     filters.push({ path, value })
   }
   return filters

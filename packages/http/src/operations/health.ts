@@ -1,5 +1,5 @@
 import type { LedgerSummary } from '@ledger-state/engine'
-import { invalidDuration, ledgerTooOld } from '../errors.js'
+import { invalidRequest, ledgerTooOld } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { queryParameter } from '../protocol/query.js'
 import type { Operation } from './parts/operation.js'
@@ -42,7 +42,7 @@ function parseDuration(query: string): number | undefined {
   if (text === undefined) return undefined
   const seconds = text.length <= LONGEST_U32 && /^\+?\d+$/.test(text) ? Number(text) : Number.NaN
   if (seconds <= U32_MAX) return seconds
-  throw invalidDuration(text)
+  throw invalidRequest.invalidDuration(text)
 }
 
 function expectFresh({ latestBlock }: LedgerSummary, seconds: number): void {

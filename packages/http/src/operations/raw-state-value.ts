@@ -1,7 +1,7 @@
 import { ByteReader, hexToBytes, isLedgerStateError } from '@ledger-state/core'
 import { readStateValue } from '@ledger-state/ledger'
 import { decodeStateKey, encodeStateValue, readStateKey } from '@ledger-state/type-tag'
-import { stateKeyInvalid } from '../errors.js'
+import { invalidParameter } from '../errors.js'
 import { READ_LIMITS } from '../protocol/json-body.js'
 import { BODY_ERRORS, type Operation, STATE_PARAMETERS } from './parts/operation.js'
 import { expectJsonContentType, parseAskedState, parseJsonBody, stringMember } from './parts/request-parts.js'
@@ -51,7 +51,7 @@ function parseStateKey(text: string): Uint8Array {
     decodeStateKey(key)
     return key
   } catch (error) {
-    if (isLedgerStateError(error)) throw stateKeyInvalid(error.message)
+    if (isLedgerStateError(error)) throw invalidParameter.stateKeyInvalid(error.message)
     throw error
   }
 }

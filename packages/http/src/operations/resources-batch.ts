@@ -1,7 +1,7 @@
 import type { JsonObject } from '@ledger-state/bcs'
 import { type LedgerState, readResource } from '@ledger-state/ledger'
 import { isStructTag } from '@ledger-state/type-tag'
-import { structTagExpected } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { resourceToJson } from '../formats/resource-formats.js'
 import { createBatchOperation } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
@@ -27,6 +27,6 @@ function readResourceElement(request: OperationRequest, state: LedgerState, elem
   const address = parseAddressMember(element, 'address', 'ResourceElement')
   const text = stringMember(element, 'resource_type', 'ResourceElement')
   const type = parseTypeMember(request, 'resource_type', text)
-  if (!isStructTag(type)) throw structTagExpected('request payload: member `resource_type`', text)
+  if (!isStructTag(type)) throw invalidRequest.structTagExpected('request payload: member `resource_type`', text)
   return `"value":${resourceToJson(readResource(state, address, type))}`
 }

@@ -1,7 +1,7 @@
 import { ByteWriter } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
 import type { LedgerTransaction } from '@ledger-state/ledger'
-import { startVersionMissing } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { queryParameter } from '../protocol/query.js'
 import { STATE_ERRORS } from './parts/operation.js'
@@ -58,7 +58,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const text = queryParameter(request.query, 'start_version')
-    if (text === undefined) throw startVersionMissing()
+    if (text === undefined) throw invalidRequest.startVersionMissing()
     const start = parseU64Part('parameter `start_version`', text)
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get transactions auxiliary info')

@@ -1,7 +1,7 @@
 import { addressToShortHex, bytesToHexDigits } from '@ledger-state/core'
 import { listTypeUses, type TypeUse, type TypeUses } from '@ledger-state/ledger'
 import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import { structTagExpected, typeArgumentsGiven } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { DEFAULT_PAGE, MAX_PAGE } from './parts/history-page.js'
 import { type Operation, type OperationRequest, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
@@ -95,8 +95,8 @@ export const getTypeUses: Operation = {
 function parseStructName({ ledger, params }: OperationRequest): StructTag {
   const text = params.struct_type!
   const type = parsePart('path `struct_type`', () => ledger.parseType(text))
-  if (!isStructTag(type)) throw structTagExpected('path `struct_type`', text)
-  if (type.typeArguments.length > 0) throw typeArgumentsGiven(text)
+  if (!isStructTag(type)) throw invalidRequest.structTagExpected('path `struct_type`', text)
+  if (type.typeArguments.length > 0) throw invalidRequest.typeArgumentsGiven(text)
   return type
 }
 

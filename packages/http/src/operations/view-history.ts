@@ -11,7 +11,7 @@ import {
   type ViewSample,
   viewHistory,
 } from '@ledger-state/ledger'
-import { cursorInvalid, everyAndSamples, ignoredUnknown, samplesInvalid, viewBudgetSpent } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 import { changeToJson } from '../formats/history-formats.js'
 import type { PageBody } from '../formats/page-body.js'
 import { transactionsOf } from '../formats/transaction-formats.js'
@@ -191,7 +191,7 @@ class PageRuns {
   constructor(views: RequestViews) {
     this.#views = views
     this.#allowance = new ViewAllowance(views.rules.budget, BUDGETS_OF_PAGE)
-    if (views.allowance.isSpent) throw viewBudgetSpent()
+    if (views.allowance.isSpent) throw invalidRequest.viewBudgetSpent()
   }
 
   get areSpent(): boolean {
@@ -221,7 +221,7 @@ interface Cursor {
 function parseCursor(text: string): Cursor {
   const [at, branch, ...rest] = text.split('.')
   if (at === undefined || branch === undefined || rest.length > 0 || !/^\d{1,9}$/.test(branch)) {
-    throw cursorInvalid(text)
+    throw invalidRequest.cursorInvalid(text)
   }
   return { at: parseU64(at), branch: Number(branch) }
 }
@@ -250,16 +250,16 @@ function parseSample(query: string): { readonly sample: ViewSample | undefined; 
   const everyUsec = parameterOf(query, 'every', parseInterval)
   const points = parameterOf(query, 'samples', parseSamples)
   const ignored = parameterOf(query, 'ignore', (text) => {
-    if (text !== 'clock') throw ignoredUnknown(text)
+    if (text !== 'clock') throw invalidRequest.ignoredUnknown(text)
     return text
   })
-  if (everyUsec !== undefined && points !== undefined) throw everyAndSamples()
+  if (everyUsec !== undefined && points !== undefined) throw invalidRequest.everyAndSamples()
   const sample = everyUsec !== undefined ? { everyUsec } : points !== undefined ? { points } : undefined
   return { sample, ignoresClock: ignored !== undefined }
 }
 
 function parseSamples(text: string): number {
   const points = parseU64(text)
-  if (points < 2n || points > MOST_SAMPLES) throw samplesInvalid(points, MOST_SAMPLES)
+  if (points < 2n || points > MOST_SAMPLES) throw invalidRequest.samplesInvalid(points, MOST_SAMPLES)
   return Number(points)
 }

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip, inflate } from 'node:zlib'
-import { bodyNotEncodedSo, bodyTooLarge, contentEncodingUnsupported } from '../errors.js'
+import { bodyTooLarge, contentTypeUnsupported, invalidRequest } from '../errors.js'
 import { parseQualityList } from './quality-list.js'
 
 /** Size below which answers are not compressed, because that would cost more than it saves. */
@@ -69,11 +69,11 @@ const MOST_CODINGS = 8
 export async function decompress(body: Buffer, contentEncoding: string, limitBytes: number): Promise<Buffer> {
   const encoding = codingOf(contentEncoding)
   if (encoding === undefined) return body
-  if (!Object.hasOwn(DECOMPRESS, encoding)) throw contentEncodingUnsupported(contentEncoding)
+  if (!Object.hasOwn(DECOMPRESS, encoding)) throw contentTypeUnsupported.contentEncodingUnsupported(contentEncoding)
   try {
     return await DECOMPRESS[encoding as keyof typeof DECOMPRESS](body, { maxOutputLength: limitBytes })
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge(limitBytes)
-    throw bodyNotEncodedSo(encoding)
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw bodyTooLarge.longerThan(limitBytes)
+    throw invalidRequest.bodyNotEncodedSo(encoding)
   }
 }

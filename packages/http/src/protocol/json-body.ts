@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isJsonObject, type JsonValue, parseJson, parseJsonOutline } from '@ledger-state/bcs'
-import { bodyNotUtf8, contentTooLarge } from '../errors.js'
+import { bodyNotUtf8, bodyTooLarge } from '../errors.js'
 
 /** Most of a body that is read in one turn of the event loop. */
 export interface ContentLimits {
@@ -78,7 +78,7 @@ const OPENING_BRACE = 0x7b
 /** The bytes of JSON. If they are long, white space around them is cut off. */
 function contentOf(body: Buffer, limits: ContentLimits): Buffer {
   const content = body.length > limits.bytes ? body.subarray(...contentRange(body)) : body
-  if (content.length > limits.bytes) throw contentTooLarge(limits.bytes)
+  if (content.length > limits.bytes) throw bodyTooLarge.contentTooLarge(limits.bytes)
   if (!isUtf8(content)) throw bodyNotUtf8()
   return content
 }

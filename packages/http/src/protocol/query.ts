@@ -1,4 +1,4 @@
-import { invalidPercentEncoding } from '../errors.js'
+import { invalidRequest } from '../errors.js'
 
 /**
  * The first value of a query parameter, form-decoded; undefined if the query does not have it.
@@ -47,7 +47,7 @@ function valueUnder(pair: string, name: string): string | undefined {
  */
 export function decodePercent(text: string): string {
   const decoded = percentDecoded(text)
-  if (decoded === undefined) throw invalidPercentEncoding(text)
+  if (decoded === undefined) throw invalidRequest.invalidPercentEncoding(text)
   return decoded
 }
 

@@ -287,7 +287,7 @@ export class Exchange implements ForwardableRequest {
   }
 
   expectOutput(format: OutputFormat, what: string): void {
-    if (!this.context.output[format]) throw outputDisabled(what, format)
+    if (!this.context.output[format]) throw outputDisabled.format(what, format)
   }
 
   hold(bytes: number): void {

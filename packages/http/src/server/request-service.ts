@@ -3,14 +3,7 @@ import { parseU64 } from '@ledger-state/core'
 import { limitsOf } from '../admission/limits.js'
 import { type BodyOutcomes, readBody, readOver } from '../admission/read-body.js'
 import { createDocumentRoutes } from '../document/document-routes.js'
-import {
-  clientLeft,
-  hostMissing,
-  hostTwice,
-  type RequestError,
-  transferEncodingUnsupported,
-  versionUnsupported,
-} from '../errors.js'
+import { clientLeft, invalidRequest, type RequestError, versionUnsupported } from '../errors.js'
 import { createForwardRoutes, routeWithForwarding } from '../forward/forward-routes.js'
 import type { Forwarder } from '../forward/forwarder.js'
 import { expectKnownParameters } from '../operations/parts/known-parameters.js'
@@ -249,11 +242,11 @@ function endWithResponse(exchange: Exchange): void {
 /** Reason to doubt where a request ends, or that its client understands the answer; undefined if there is none. */
 function framingFault({ httpVersion, headers, rawHeaders }: IncomingMessage): RequestError | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return versionUnsupported(httpVersion)
-  if (headers.host === undefined && httpVersion === '1.1') return hostMissing()
-  if (hasTwoHosts(rawHeaders)) return hostTwice()
+  if (headers.host === undefined && httpVersion === '1.1') return invalidRequest.hostMissing()
+  if (hasTwoHosts(rawHeaders)) return invalidRequest.hostTwice()
   const transferEncoding = headers['transfer-encoding']
   if (transferEncoding === undefined || transferEncoding.toLowerCase() === 'chunked') return undefined
-  return transferEncodingUnsupported(transferEncoding)
+  return invalidRequest.transferEncodingUnsupported(transferEncoding)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { invalidPathEncoding, methodNotAllowed, routeNotFound } from '../errors.js'
+import { invalidRequest, methodNotAllowed, routeNotFound } from '../errors.js'
 import type { Route } from '../operations/parts/operation.js'
 import { percentDecoded } from '../protocol/query.js'
 
@@ -61,7 +61,7 @@ export function createRouter(routes: readonly Route[], aliases: Readonly<Record<
     find(method, target) {
       const path = pathOf(target)
       const isEncoded = path.includes('%')
-      if (isEncoded && percentDecoded(path) === undefined) throw invalidPathEncoding()
+      if (isEncoded && percentDecoded(path) === undefined) throw invalidRequest.invalidPathEncoding()
       const params: Record<string, string> = {}
       let place: Place | undefined = path === '' ? undefined : root
       for (let end = 0; place && end < path.length; ) {

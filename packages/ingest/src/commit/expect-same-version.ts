@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { isSameBlock, type VersionWrites, type Write } from '@ledger-state/core'
 import type { AsyncStateSnapshot } from '@ledger-state/engine'
 import { isOwnKey } from '@ledger-state/records'
-import { otherVersionHeld } from '../errors.js'
+import { ledgerFork } from '../errors.js'
 import { rootAt } from '../signatures/root-at.js'
 
 /**
@@ -31,5 +31,5 @@ export async function expectSameVersion(
   }
   const hasBlock = block === undefined || held.firstVersion !== version || isSameBlock(block, held.block)
   const hasLedger = !accumulatorRoot || !heldRoot || Buffer.compare(accumulatorRoot, heldRoot) === 0
-  if (!hasBlock || !hasLedger || !writes.every(hasWrite)) throw otherVersionHeld(place, version)
+  if (!hasBlock || !hasLedger || !writes.every(hasWrite)) throw ledgerFork.otherVersionHeld(place, version)
 }

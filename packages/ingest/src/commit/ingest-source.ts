@@ -20,7 +20,7 @@ import {
 import type { PackedEpochChange } from '@ledger-state/records/epoch-change'
 import { keyName, WritesHash } from '@ledger-state/records/writes-hash'
 import { SliceFilter } from '@ledger-state/slices/take'
-import { gapAfterStore, gapBeforeFirst, otherWrites, versionsWithoutBase } from '../errors.js'
+import { ledgerFork, versionGap, versionsWithoutBase } from '../errors.js'
 import { PRUNE_TURN_ENTRIES, pruneTurn } from '../prune/prune-turn.js'
 import { endingWrites } from '../signatures/epoch-endings.js'
 import { withPending } from '../signatures/pending-writes.js'
@@ -140,7 +140,7 @@ class Ingest {
     const { from, to } = this.#options
     const held = this.#engine.ledger
     let expected = held && held.latestVersion + 1n
-    if (expected !== undefined && from !== undefined && from > expected) throw gapBeforeFirst(from, expected)
+    if (expected !== undefined && from !== undefined && from > expected) throw versionGap.gapBeforeFirst(from, expected)
     const isEnough = () => to !== undefined && expected !== undefined && expected > to
     if (isEnough()) return
     /** Mark of the source after the newest version of the batch. Taken if the next version may not join the batch. */
@@ -159,7 +159,7 @@ class Ingest {
         const { accumulatorRoot } = record
         await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, accumulatorRoot)
       }
-      if (record.version > expected) throw gapAfterStore(this.#source.position, record.version, expected)
+      if (record.version > expected) throw versionGap.gapAfterStore(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
         if (record.block && this.#batch.isFull) await this.#flush(mark)
@@ -358,7 +358,7 @@ class Ingest {
   #expectSameWrites(version: bigint, hash: Uint8Array | undefined): void {
     const { checkpoint } = this.#source
     if (hash && checkpoint?.version === version && Buffer.compare(checkpoint.writesHash, hash) !== 0) {
-      throw otherWrites(this.#source.position, version)
+      throw ledgerFork.otherWrites(this.#source.position, version)
     }
   }
 

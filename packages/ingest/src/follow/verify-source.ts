@@ -1,7 +1,7 @@
 import type { LedgerSource } from '@ledger-state/feed'
 import type { TrustedState } from '@ledger-state/records'
 import { CountedIngest, type IngestCounters, type ProgressReporter } from '../commit/counters.js'
-import { gapInSource } from '../errors.js'
+import { versionGap } from '../errors.js'
 
 /** Versions of a source to read, a callback for progress, and a signal that stops the reading. */
 export interface VerifySourceOptions {
@@ -58,7 +58,7 @@ export async function verifySource(source: LedgerSource, options: VerifySourceOp
       if (to !== undefined && record.version > to) break
       const { latestVersion } = counters
       if (latestVersion !== undefined && record.version !== latestVersion + 1n) {
-        throw gapInSource(source.position, record.version, latestVersion)
+        throw versionGap.gapInSource(source.position, record.version, latestVersion)
       }
       firstVersion ??= record.version
       counters.addVersion(record)

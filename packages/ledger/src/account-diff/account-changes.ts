@@ -20,7 +20,7 @@ import {
   typeTagToText,
 } from '@ledger-state/type-tag'
 import { pairedMetadataAddress, primaryStoreAddress } from '../assets/derived-address.js'
-import { listedResourceUnreadable } from '../errors.js'
+import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import type { Listing, ListOptions } from '../listings/listing.js'
 import { type AccountModule, createAccountModule } from '../modules/account-module.js'
@@ -211,7 +211,7 @@ function* describeChange(
 }
 
 function readChanged(view: StateView, types: TypeResolver, tag: StructTag, bytes: Uint8Array): Resource {
-  return createResource(view, types, tag, bytes, listedResourceUnreadable)
+  return createResource(view, types, tag, bytes, storedDataInvalid.listedResourceUnreadable)
 }
 
 /** The members of a group at one version, by the texts of their types. */
@@ -229,7 +229,7 @@ function readGroup(bytes: Uint8Array = new Uint8Array(0)): Group {
     return { members: new Map(members), bytes, error: undefined }
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    return { members: new Map(), bytes, error: listedResourceUnreadable(error) }
+    return { members: new Map(), bytes, error: storedDataInvalid.listedResourceUnreadable(error) }
   }
 }
 

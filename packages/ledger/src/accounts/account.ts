@@ -1,6 +1,6 @@
 import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
-import { accountNotFound, storedAccountInvalid } from '../errors.js'
+import { accountNotFound, storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { DEFAULT_ACCOUNT_RESOURCE, isFeatureOn } from './feature-flags.js'
 
@@ -57,7 +57,7 @@ function readAccountFields(bytes: Uint8Array): AccountFields {
     return { sequenceNumber, authenticationKey }
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw storedAccountInvalid(error)
+    throw storedDataInvalid.storedAccountInvalid(error)
   }
 }
 

@@ -1,7 +1,7 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
 import { type AsyncState, type AsyncStateSnapshot, isSameLedger, type LedgerSummary } from '@ledger-state/engine'
 import { SLICE_KEY } from '@ledger-state/records'
-import { tooManyRounds } from '../errors.js'
+import { readTooLarge } from '../errors.js'
 import { cacheUses, createCaches, createLedgerOver, sourceOf } from '../state/create-ledger.js'
 import type { Ledger } from '../state/ledger.js'
 import type { StateSource } from '../state/ledger-state.js'
@@ -119,7 +119,7 @@ export function createAsyncLedger(state: AsyncState, options: AsyncLedgerOptions
           loaded.moveTo(next)
         } else if (!isLacking && !(isSliceAsked && slice?.record)) return resultOf(outcome)
       }
-      throw tooManyRounds(maxRounds)
+      throw readTooLarge.tooManyRounds(maxRounds)
     },
   }
 }

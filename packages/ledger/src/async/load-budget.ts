@@ -68,6 +68,6 @@ export class LoadBudget {
   }
 
   #expectRoom(): void {
-    if (this.#bytes > this.#mostBytes) throw readTooLarge(this.#mostBytes)
+    if (this.#bytes > this.#mostBytes) throw readTooLarge.tooManyBytes(this.#mostBytes)
   }
 }

@@ -1,5 +1,5 @@
 import type { StructTag } from '@ledger-state/type-tag'
-import { storedResourceUnreadable } from '../errors.js'
+import { storedDataInvalid } from '../errors.js'
 import { resourceGroupOf } from '../resources/read-resource.js'
 import { createResource, type Resource } from '../resources/resource.js'
 import type { LedgerState } from '../state/ledger-state.js'
@@ -22,6 +22,8 @@ export function resourceHistory(
   const { reader, types } = state.source
   const observation = observeResource(address, tag, resourceGroupOf(state, tag))
   return createHistory(reader, state, observation, options, (bytes, version) => {
-    return bytes ? createResource(viewOfChange(state, version), types, tag, bytes, storedResourceUnreadable) : undefined
+    return bytes
+      ? createResource(viewOfChange(state, version), types, tag, bytes, storedDataInvalid.storedResourceUnreadable)
+      : undefined
   })
 }

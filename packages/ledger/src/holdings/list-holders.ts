@@ -2,7 +2,7 @@ import { ADDRESS_LENGTH, U64_MAX } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { coinNameOf } from '@ledger-state/records'
 import type { Asset } from '../assets/asset.js'
-import { tooManyHolders } from '../errors.js'
+import { readTooLarge } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type Holding, holdingOfCoin, holdingOfStore } from './holding.js'
 import { expectHoldersKnown } from './known-holdings.js'
@@ -45,7 +45,7 @@ export function listLargestHolders(
     const found: Holding[] = []
     let seen = 0
     for (const row of rowsOf(state, asset, undefined)) {
-      if (seen++ === MOST_SORTED_HOLDERS) throw tooManyHolders(MOST_SORTED_HOLDERS)
+      if (seen++ === MOST_SORTED_HOLDERS) throw readTooLarge.tooManyHolders(MOST_SORTED_HOLDERS)
       const holding = readRow(state, asset, row)
       if (holding && (!start || compareBytes(cursorOf(holding), start) >= 0)) found.push(holding)
       yield undefined

@@ -2,7 +2,7 @@ import { isLedgerStateError, type KeyedEntry } from '@ledger-state/core'
 import { type GroupMember, readResourceGroup } from '@ledger-state/move-module'
 import { decodeStateKey, type StructTag } from '@ledger-state/type-tag'
 import { scanAccount } from '../accounts/scan-account.js'
-import { listedResourceUnreadable } from '../errors.js'
+import { storedDataInvalid } from '../errors.js'
 import { compareStructTags } from '../groups/compare-struct-tags.js'
 import { createListing, type Listing, type ListOptions } from '../listings/listing.js'
 import type { LedgerState } from '../state/ledger-state.js'
@@ -20,7 +20,7 @@ export function listResources(
   const { view, source } = state
   return createListing(scanAccount(view, address, 'resources', start), ends, function* (entry) {
     for (const { name, bytes } of readMembers(entry)) {
-      yield createResource(view, source.types, name, bytes, listedResourceUnreadable)
+      yield createResource(view, source.types, name, bytes, storedDataInvalid.listedResourceUnreadable)
     }
   })
 }
@@ -33,6 +33,6 @@ function readMembers({ key, value }: KeyedEntry): readonly GroupMember<StructTag
     return readResourceGroup(value).toSorted((a, b) => compareStructTags(a.name, b.name))
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw listedResourceUnreadable(error)
+    throw storedDataInvalid.listedResourceUnreadable(error)
   }
 }

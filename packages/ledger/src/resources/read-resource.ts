@@ -2,7 +2,7 @@ import { ByteWriter, isLedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { findGroupMember } from '@ledger-state/move-module'
 import { resourceGroupKey, resourceKey, type StructTag, typeTagToText, writeStructTag } from '@ledger-state/type-tag'
-import { resourceNotFound, storedResourceUnreadable } from '../errors.js'
+import { resourceNotFound, storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createResource, type Resource } from './resource.js'
 
@@ -16,7 +16,7 @@ export function readResource(state: LedgerState, address: Uint8Array, tag: Struc
   const group = resourceGroupOf(state, tag)
   const bytes = group ? readMember(view, address, group, tag) : view.get(resourceKey(address, tag))
   if (!bytes) throw resourceNotFound(address, typeTagToText(tag), view.version)
-  return createResource(view, source.types, tag, bytes, storedResourceUnreadable)
+  return createResource(view, source.types, tag, bytes, storedDataInvalid.storedResourceUnreadable)
 }
 
 /** The state key in database form of a resource, or of its group if its module says that it is in one. */
@@ -52,7 +52,7 @@ export function findMember(group: Uint8Array, tag: Uint8Array): Uint8Array | und
     return findGroupMember(group, tag)
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_bcs')) throw error
-    throw storedResourceUnreadable(error)
+    throw storedDataInvalid.storedResourceUnreadable(error)
   }
 }
 

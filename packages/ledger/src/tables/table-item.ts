@@ -2,14 +2,7 @@ import { type JsonValue, jsonValueToText } from '@ledger-state/bcs'
 import type { LedgerStateError } from '@ledger-state/core'
 import type { StateView } from '@ledger-state/engine'
 import { type TypeTag, tableItemKey, typeTagToText } from '@ledger-state/type-tag'
-import {
-  keyDoesNotFit,
-  quoteKey,
-  quoteKeyBytes,
-  tableItemNotFound,
-  valueTypeMismatch,
-  valueTypeUnresolved,
-} from '../errors.js'
+import { invalidValue, quoteKey, quoteKeyBytes, tableItemNotFound, valueTypeMismatch } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { type StoredValue, TypedBytes } from '../types/stored-value.js'
 import { isTypeFault } from '../types/type-faults.js'
@@ -56,7 +49,7 @@ export function createTableValue(view: StateView, types: TypeResolver, type: Typ
 }
 
 function blameValueType(fault: 'type' | 'value', tag: TypeTag, why: LedgerStateError): LedgerStateError {
-  return (fault === 'type' ? valueTypeUnresolved : valueTypeMismatch)(typeTagToText(tag), why)
+  return (fault === 'type' ? valueTypeMismatch.valueTypeUnresolved : valueTypeMismatch.stored)(typeTagToText(tag), why)
 }
 
 /**
@@ -68,7 +61,7 @@ function encodeTableKey(view: StateView, types: TypeResolver, keyType: TypeTag, 
     return types.resolve(keyType, view).jsonToBytes(key)
   } catch (error) {
     if (!isTypeFault(error)) throw error
-    throw keyDoesNotFit(typeTagToText(keyType), error)
+    throw invalidValue.keyDoesNotFit(typeTagToText(keyType), error)
   }
 }
 

@@ -1,4 +1,4 @@
-import { invalidInterval } from '../errors.js'
+import { invalidTimestamp } from '../errors.js'
 
 const SECOND = 1_000_000n
 const UNITS: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3_600n, d: 86_400n, w: 604_800n }
@@ -15,6 +15,6 @@ const UNITS: Readonly<Record<string, bigint>> = { s: 1n, m: 60n, h: 3_600n, d: 8
  */
 export function parseInterval(text: string): bigint {
   const [, count, unit] = /^([1-9]\d{0,5})([smhdw])$/.exec(text) ?? []
-  if (count === undefined || unit === undefined) throw invalidInterval(text)
+  if (count === undefined || unit === undefined) throw invalidTimestamp.invalidInterval(text)
   return BigInt(count) * UNITS[unit]! * SECOND
 }

@@ -38,13 +38,13 @@ function parseMicroseconds(text: string): bigint {
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_u64')) throw error
     const forms = 'microseconds since 1970 (u64), RFC 3339 with Z or an offset, or a date such as 2025-01-01'
-    throw invalidTimestamp(text, `expected ${forms}`)
+    throw invalidTimestamp.notATime(text, `expected ${forms}`)
   }
   for (const { name, least, microseconds } of COARSER_UNITS) {
     if (number < least || number >= least * DECADE_OF_DIGITS) continue
     const meant = number * microseconds
     const why = `in microseconds it is ${formatTimestamp(number)}; for ${formatTimestamp(meant)}, which it is in ${name}, send ${meant}`
-    throw invalidTimestamp(text, why)
+    throw invalidTimestamp.notATime(text, why)
   }
   return number
 }
@@ -60,14 +60,14 @@ function rfc3339ToMicroseconds(text: string, parts: readonly (string | undefined
   ]
   const [offsetHour, offsetMinute] = [Number(parts[9] ?? 0), Number(parts[10] ?? 0)]
   const isTime = hour < 24 && minute < 60 && second <= 60 && offsetHour < 24 && offsetMinute < 60
-  if (!isTime || !isDate(year, month, day)) throw invalidTimestamp(text, 'there is no such date or time')
+  if (!isTime || !isDate(year, month, day)) throw invalidTimestamp.notATime(text, 'there is no such date or time')
   // A leap second is the first second of the next minute, as in POSIX time.
   const localMs = Date.UTC(year, month - 1, day, hour, minute, second)
   const offsetMs = (offsetHour * 60 + offsetMinute) * 60_000 * (parts[8] === '-' ? -1 : 1)
   const usec = BigInt((parts[7] ?? '').slice(0, USEC_DIGITS).padEnd(USEC_DIGITS, '0'))
   const timestampUsec = BigInt(localMs - offsetMs) * 1_000n + usec
   // `Date.UTC` would move years below 100 into the twentieth century.
-  if (year < 100 || timestampUsec < 0n) throw invalidTimestamp(text, 'it is before 1970')
+  if (year < 100 || timestampUsec < 0n) throw invalidTimestamp.notATime(text, 'it is before 1970')
   return timestampUsec
 }
 

@@ -11,7 +11,7 @@ import {
 } from '@ledger-state/bcs'
 import { isLedgerStateError } from '@ledger-state/core'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
-import { fieldValueInvalid, filterFieldUnknown, filterTypeUnresolved } from '../errors.js'
+import { invalidValue } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { DecodedEvent } from './events.js'
@@ -80,7 +80,7 @@ function layoutOf({ source, view }: LedgerState, type: TypeTag): Layout {
   try {
     return source.types.resolve(type, view).layout
   } catch (error) {
-    if (isTypeFault(error)) throw filterTypeUnresolved(typeTagToText(type), error)
+    if (isTypeFault(error)) throw invalidValue.filterTypeUnresolved(typeTagToText(type), error)
     throw error
   }
 }
@@ -91,10 +91,11 @@ function wantedField(type: Layout, tag: TypeTag, { path: text, value }: FieldFil
   for (const name of path) {
     const fields = layouts.flatMap(fieldsOf)
     layouts = [...new Set(fields.filter((field) => field.name === name).map((field) => field.layout))]
-    if (layouts.length === 0) throw filterFieldUnknown(text, typeTagToText(tag), namesOf(fields))
+    if (layouts.length === 0) throw invalidValue.filterFieldUnknown(text, typeTagToText(tag), namesOf(fields))
   }
   const scalars = layouts.filter(isScalar)
-  if (scalars.length === 0) throw filterFieldUnknown(text, typeTagToText(tag), namesOf(layouts.flatMap(fieldsOf)))
+  if (scalars.length === 0)
+    throw invalidValue.filterFieldUnknown(text, typeTagToText(tag), namesOf(layouts.flatMap(fieldsOf)))
   return { path, texts: scalarTexts(scalars, text, value) }
 }
 
@@ -108,7 +109,7 @@ function scalarTexts(layouts: readonly Layout[], path: string, value: string): R
       texts.add(jsonValueToText(parseJson(codec.bytesToJson(codec.jsonToBytes(textToJson(layout, value))))))
     } catch (error) {
       if (!isLedgerStateError(error)) throw error
-      fault ??= fieldValueInvalid(path, error)
+      fault ??= invalidValue.fieldValueInvalid(path, error)
     }
   }
   if (texts.size === 0) throw fault

@@ -2,7 +2,7 @@ import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { readTransactionInfo } from '@ledger-state/proof'
 import { readTransaction } from '@ledger-state/proof/transactions'
 import { type StoredTransaction, type WholeTransaction, withValues } from '@ledger-state/records'
-import { writesUnknown } from '../errors.js'
+import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import type { RenderContext } from './render/render-context.js'
 import { transactionToJson } from './render/transaction.js'
@@ -43,7 +43,7 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
     const view = state.transactions.viewAt(version)
     const writeSet = withValues(stored.writeSet, (key) => view.get(key))
     // A read over an async engine runs again once the values are loaded.
-    if (!writeSet && !state.source.loading) throw writesUnknown(version)
+    if (!writeSet && !state.source.loading) throw storedDataInvalid.writesUnknown(version)
     return { ...stored, writeSet: writeSet ?? stored.writeSet }
   }
   return {

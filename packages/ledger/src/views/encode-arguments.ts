@@ -4,15 +4,7 @@ import type { StateView } from '@ledger-state/engine'
 import { type FunctionDefinition, isSigner, type SignatureToken, substitute } from '@ledger-state/move-module'
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { ModuleInterfaces } from '../caches/module-interfaces.js'
-import {
-  viewArgumentCount,
-  viewArgumentInvalid,
-  viewFunctionAbsent,
-  viewModuleAbsent,
-  viewModuleUnreadable,
-  viewParameterReference,
-  viewTypeArgumentCount,
-} from '../errors.js'
+import { viewArgumentInvalid } from '../errors.js'
 import { isTypeFault } from '../types/type-faults.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { jsonValuesToDebugText } from './debug-text.js'
@@ -34,17 +26,18 @@ export function encodeArguments(
   const { typeArguments } = request
   const name = functionText(request)
   if (typeParameters.length !== typeArguments.length) {
-    throw viewTypeArgumentCount(name, typeParameters.length, typeArguments.length)
+    throw viewArgumentInvalid.viewTypeArgumentCount(name, typeParameters.length, typeArguments.length)
   }
   const expected = parameters.filter((token) => !isSigner(token))
-  for (const token of expected) if (token.kind === 'reference') throw viewParameterReference(token.mutable)
+  for (const token of expected)
+    if (token.kind === 'reference') throw viewArgumentInvalid.viewParameterReference(token.mutable)
   if (expected.length !== values.length) {
     const names = expected.map(typeName).join(', ')
-    throw viewArgumentCount(expected.length, names, values.length, jsonValuesToDebugText(values))
+    throw viewArgumentInvalid.viewArgumentCount(expected.length, names, values.length, jsonValuesToDebugText(values))
   }
   return expected.map((token, at) => {
     const tag = substitute(token, typeArguments)
-    if (!tag) throw viewArgumentInvalid(at, typeName(token), 'functions cannot be given in JSON')
+    if (!tag) throw viewArgumentInvalid.argument(at, typeName(token), 'functions cannot be given in JSON')
     return encodeArgument(view, types, tag, typeName(token), values[at]!, at)
   })
 }
@@ -52,9 +45,9 @@ export function encodeArguments(
 function findFunction(view: StateView, interfaces: ModuleInterfaces, request: ViewRequest): FunctionDefinition {
   const { address, module } = request
   const found = readInterface(view, interfaces, request)
-  if (!found) throw viewModuleAbsent(addressToLongHex(address).slice(2), module)
+  if (!found) throw viewArgumentInvalid.viewModuleAbsent(addressToLongHex(address).slice(2), module)
   const definition = found.functions.find(({ name }) => name === request.function)
-  if (!definition) throw viewFunctionAbsent(functionText(request))
+  if (!definition) throw viewArgumentInvalid.viewFunctionAbsent(functionText(request))
   return definition
 }
 
@@ -63,7 +56,7 @@ function readInterface(view: StateView, interfaces: ModuleInterfaces, { address,
     return interfaces.find(view, { address, name: module })
   } catch (error) {
     if (!isLedgerStateError(error, 'invalid_module')) throw error
-    throw viewModuleUnreadable(addressToLongHex(address).slice(2), module, error)
+    throw viewArgumentInvalid.viewModuleUnreadable(addressToLongHex(address).slice(2), module, error)
   }
 }
 
@@ -79,7 +72,7 @@ function encodeArgument(
     return types.resolve(tag, view).jsonToBytes(value)
   } catch (error) {
     if (!isTypeFault(error) && !isLedgerStateError(error, 'invalid_module')) throw error
-    throw viewArgumentInvalid(at, `${name} (${typeTagToText(tag)})`, error.message, error)
+    throw viewArgumentInvalid.argument(at, `${name} (${typeTagToText(tag)})`, error.message, error)
   }
 }
 

@@ -2,7 +2,7 @@ import { Backoff, pauseFor } from '@ledger-state/core'
 import { branchOf, expectNotTruncated, type LedgerSummary, type Truncation } from '@ledger-state/engine'
 import { storeClosed } from '@ledger-state/engine/authoring'
 import type { Client, QueryResultRow } from 'pg'
-import { storeAbsent, storeDamaged, unavailable } from '../errors.js'
+import { storeDamaged, storeMissing, unavailable } from '../errors.js'
 import { END_ABANDONED_STATEMENTS, expectLayout, hasCitus } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD, toTruncations } from '../schema/head.js'
 import { ServerLink, type Statement } from '../sql/link.js'
@@ -243,7 +243,7 @@ async function askCoordinator<R extends QueryResultRow>(
 
 function toWindow(row: WindowRow | undefined, link: ServerLink) {
   if (!row) throw storeDamaged(link.server.name, 'the table head is empty')
-  if (row.latest_version === null) throw storeAbsent(link.server.name)
+  if (row.latest_version === null) throw storeMissing.storeAbsent(link.server.name)
   return {
     latestVersion: BigInt(row.latest_version),
     oldestVersion: BigInt(row.oldest_version!),

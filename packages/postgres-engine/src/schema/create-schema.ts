@@ -1,5 +1,5 @@
 import type { Client } from 'pg'
-import { layoutUnknown, storeAbsent } from '../errors.js'
+import { layoutUnknown, storeMissing } from '../errors.js'
 import { ServerLink } from '../sql/link.js'
 import type { ServerAddress } from '../sql/server-address.js'
 import { isMissingTable, toStoreError } from '../sql/server-errors.js'
@@ -14,7 +14,7 @@ const CREATION_LOCK = WRITER_LOCK + 1n
  * @throws `store_missing`; `store_format` if the store has another layout
  */
 export async function expectLayout(client: Client, server: string): Promise<void> {
-  if (!(await hasStore(client, server))) throw storeAbsent(server)
+  if (!(await hasStore(client, server))) throw storeMissing.storeAbsent(server)
 }
 
 /** Whether the database has a store. @throws `store_format` for a store of another layout */

@@ -1,14 +1,5 @@
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
-import {
-  databaseMissing,
-  noRights,
-  readOnlyServer,
-  refusedLogin,
-  serverFull,
-  statementFailed,
-  storeDamaged,
-  unavailable,
-} from '../errors.js'
+import { readOnlyServer, serverFull, storeDamaged, storeFailed, storeMissing, unavailable } from '../errors.js'
 
 // Codes: https://www.postgresql.org/docs/18/errcodes-appendix.html
 
@@ -62,12 +53,12 @@ export function toStoreError(error: unknown, server: string): LedgerStateError {
   const { message, code } = error as ServerError
   const state = sqlState(error)
   if (isPassing(error)) return unavailable(server, message === '' ? String(code) : message, error)
-  if (state === undefined) return statementFailed(server, message, error)
-  if (state.startsWith('28')) return refusedLogin(server, message)
-  if (state === '3D000') return databaseMissing(server)
-  if (state === '42501') return noRights(server, message)
+  if (state === undefined) return storeFailed.statementFailed(server, message, error)
+  if (state.startsWith('28')) return storeFailed.refusedLogin(server, message)
+  if (state === '3D000') return storeMissing.databaseMissing(server)
+  if (state === '42501') return storeFailed.noRights(server, message)
   if (state === '25006') return readOnlyServer(server)
   if (state === '53100') return serverFull(server, error)
   if (state.startsWith('42')) return storeDamaged(server, message, error)
-  return statementFailed(server, message, error)
+  return storeFailed.statementFailed(server, message, error)
 }

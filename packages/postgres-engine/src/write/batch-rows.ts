@@ -2,7 +2,7 @@ import type { Buffer } from 'node:buffer'
 import type { VersionWrites } from '@ledger-state/core'
 import { duplicateKey, valueToStored } from '@ledger-state/engine/authoring'
 import type { Client } from 'pg'
-import { numberTooLarge } from '../errors.js'
+import { invalidArgument } from '../errors.js'
 import { LOOK_UP_AT, type LookUpAtRow } from '../read/questions.js'
 import { hashTextToBytes, keyToHashText } from '../schema/key-hash.js'
 import { toByteaArray } from '../sql/bytea-array.js'
@@ -22,7 +22,7 @@ export function expectSmallNumbers(versions: readonly VersionWrites[]): void {
 }
 
 function expectSmall(what: string, number: bigint): void {
-  if (number > GREATEST) throw numberTooLarge(`a ${what} of the batch`, number)
+  if (number > GREATEST) throw invalidArgument.numberTooLarge(`a ${what} of the batch`, number)
 }
 
 /** Makes rows of a batch, in the order of the versions. @throws `duplicate_key` */

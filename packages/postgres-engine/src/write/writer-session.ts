@@ -1,6 +1,6 @@
 import { Backoff, pauseFor } from '@ledger-state/core'
 import type { Client, QueryResult, QueryResultRow } from 'pg'
-import { writerDeposed, writerElsewhere } from '../errors.js'
+import { storeLocked } from '../errors.js'
 import { createSchema, END_ABANDONED_STATEMENTS, expectLayout, hasCitus, WRITER_LOCK } from '../schema/create-schema.js'
 import { type Head, type HeadRow, rowToHead, SELECT_HEAD } from '../schema/head.js'
 import { ServerLink } from '../sql/link.js'
@@ -166,7 +166,7 @@ export class WriterSession {
   }
 
   #depose(): unknown {
-    this.#deposed = writerDeposed(this.server)
+    this.#deposed = storeLocked.writerDeposed(this.server)
     return this.#deposed
   }
 
@@ -212,7 +212,7 @@ export class WriterSession {
       if (rows[0]!.taken) return
       if (takeOver && this.#epoch === undefined) await client.query(TERMINATE_HOLDER, [lock])
       if (performance.now() - began > LOCK_PATIENCE_MS) {
-        throw this.#epoch === undefined ? writerElsewhere(this.server) : this.#depose()
+        throw this.#epoch === undefined ? storeLocked.writerElsewhere(this.server) : this.#depose()
       }
       await pauseFor(backoff.next())
     }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { makeFolderNow } from '@ledger-state/core/files'
 import { keyName } from '@ledger-state/records/writes-hash'
-import { cannotSpoolModules, diskOfModulesFull } from '../errors.js'
+import { spillFailed } from '../errors.js'
 
 interface Place {
   readonly at: number
@@ -45,7 +45,7 @@ export class ModuleSpool {
         done += writeSync(this.#file, code, done, code.length - done, this.#end + done)
       }
     } catch (error) {
-      throw cannotSpoolModules(this.#folder, error)
+      throw spillFailed.cannotSpoolModules(this.#folder, error)
     }
     this.#places.set(keyName(key), { at: this.#end, length: code.length })
     this.#end += code.length
@@ -57,7 +57,8 @@ export class ModuleSpool {
     const code = Buffer.alloc(place.length)
     for (let done = 0; done < place.length; ) {
       const count = readSync(this.#file!, code, done, place.length - done, place.at + done)
-      if (count === 0) throw cannotSpoolModules(this.#folder, new Error('the file is shorter than what was written'))
+      if (count === 0)
+        throw spillFailed.cannotSpoolModules(this.#folder, new Error('the file is shorter than what was written'))
       done += count
     }
     return code
@@ -75,7 +76,7 @@ export class ModuleSpool {
   #expectSpace(length: number): void {
     if (this.#end + length < this.#lookAt) return
     const free = freeBytesAt(this.#folder)
-    if (free < this.#spareBytes + length) throw diskOfModulesFull(this.#folder, free, this.#spareBytes)
+    if (free < this.#spareBytes + length) throw spillFailed.diskOfModulesFull(this.#folder, free, this.#spareBytes)
     this.#lookAt = this.#end + LOOK_EVERY_BYTES
   }
 }
@@ -86,7 +87,7 @@ function freeBytesAt(folder: string): number {
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize
   } catch (error) {
-    throw cannotSpoolModules(folder, error)
+    throw spillFailed.cannotSpoolModules(folder, error)
   }
 }
 

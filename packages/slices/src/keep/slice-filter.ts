@@ -16,7 +16,7 @@ import {
   SLICE_TYPE_PREFIX,
 } from '@ledger-state/records'
 import { tableKeyPrefix } from '@ledger-state/type-tag'
-import { otherSlice, sliceCutShort, sourceKeepsSlice, storeKeepsAll } from '../errors.js'
+import { sliceMismatch, sourceKeepsSlice } from '../errors.js'
 import { decodeSliceRecord } from '../spec/slice-record.js'
 import { type SliceSpec, sliceDigest, sliceSpecToLines } from '../spec/slice-spec.js'
 import { LeftOutCounter } from './left-out-counter.js'
@@ -62,7 +62,8 @@ export class SliceFilter {
     spec: SliceSpec | undefined,
   ): Promise<SliceFilter | undefined> {
     const held = await store.snapshot()
-    if (!held.ledger && !spec && isMarkOfSlice((await store.unfinishedImport())?.mark)) throw sliceCutShort()
+    if (!held.ledger && !spec && isMarkOfSlice((await store.unfinishedImport())?.mark))
+      throw sliceMismatch.sliceCutShort()
     const entries = held.ledger && (await held.at().load([SLICE_KEY, SLICE_LEFT_OUT_KEY]))
     const [record, leftOut] = [entries?.[0]?.value, entries?.[1]?.value]
     if (source.slice) {
@@ -73,11 +74,11 @@ export class SliceFilter {
     }
     if (!held.ledger) return spec && new SliceFilter(store, spec, undefined, LeftOutCounter.begin())
     if (!record) {
-      if (spec) throw storeKeepsAll()
+      if (spec) throw sliceMismatch.storeKeepsAll()
       return undefined
     }
     if (spec && compareBytes(sliceDigest(spec), decodeSliceRecord(record).digest) !== 0) {
-      throw otherSlice([...sliceSpecToLines(spec)])
+      throw sliceMismatch.otherSlice([...sliceSpecToLines(spec)])
     }
     const keeper = SliceKeeper.resume(record)
     for (const prefix of [SLICE_TYPE_PREFIX, SLICE_ACCOUNT_PREFIX, SLICE_TABLE_PREFIX]) {

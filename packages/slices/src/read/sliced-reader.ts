@@ -25,7 +25,7 @@ import {
   sliceDeletionKey,
 } from '@ledger-state/records'
 import { accountKeyPrefix, decodeStateKey, isModuleKey, type StructTag, typeTagToText } from '@ledger-state/type-tag'
-import { keptSince, notInSlice, notListedInSlice, typeNotInSlice } from '../errors.js'
+import { notListedInSlice, versionPruned } from '../errors.js'
 import { isFrameworkAt } from '../spec/always-kept.js'
 import type { SliceRecord } from '../spec/slice-record.js'
 import { matchesType } from '../spec/type-pattern.js'
@@ -161,12 +161,12 @@ export class SlicedReader implements SearchingReader {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
     const { oldestVersion } = this.inner.ledger!
-    if (kept === 'never') throw notInSlice(this.#askedFor(key), oldestVersion, oldestVersion)
+    if (kept === 'never') throw versionPruned.notInSlice(this.#askedFor(key), oldestVersion, oldestVersion)
     const isKnown =
       first > oldestVersion ? this.#areWritesKnown(key, first, kept) : this.#isKnownFrom(key, oldestVersion, kept)
     if (!isKnown) {
       const version = first > oldestVersion ? first : oldestVersion
-      throw keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
+      throw versionPruned.keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
     }
   }
 
@@ -178,9 +178,9 @@ export class SlicedReader implements SearchingReader {
     const kept = this.#keptOf(key)
     if (kept === 'always') return
     const { oldestVersion } = this.inner.ledger!
-    if (kept === 'never') throw notInSlice(this.#askedFor(key), version, oldestVersion)
+    if (kept === 'never') throw versionPruned.notInSlice(this.#askedFor(key), version, oldestVersion)
     if (!this.#isKnownFrom(key, version, kept)) {
-      throw keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
+      throw versionPruned.keptSince(key, kept, version, oldestVersion, this.#askedFor(key))
     }
   }
 
@@ -194,7 +194,7 @@ export class SlicedReader implements SearchingReader {
     const kept = prefix.length >= ID_END ? this.#memberKept(prefix) : undefined
     if (kept === 'always') return
     if (kept === undefined || kept === 'never') throw notListedInSlice(prefix, version, oldestVersion)
-    throw keptSince(prefix, kept, version, oldestVersion)
+    throw versionPruned.keptSince(prefix, kept, version, oldestVersion)
   }
 
   /**
@@ -206,7 +206,9 @@ export class SlicedReader implements SearchingReader {
     const { oldestVersion } = this.inner.ledger!
     const record = this.#memberRecord('account', address)
     const prefix = accountKeyPrefix(address)
-    throw record ? keptSince(prefix, record.since, version, oldestVersion) : notInSlice(prefix, version, oldestVersion)
+    throw record
+      ? versionPruned.keptSince(prefix, record.since, version, oldestVersion)
+      : versionPruned.notInSlice(prefix, version, oldestVersion)
   }
 
   /**
@@ -215,7 +217,11 @@ export class SlicedReader implements SearchingReader {
    */
   expectTypeKept(type: StructTag, version: bigint): void {
     if (this.#slice.types.some((pattern) => matchesType(pattern, type))) return
-    throw typeNotInSlice(typeTagToText({ ...type, typeArguments: [] }), version, this.inner.ledger!.oldestVersion)
+    throw versionPruned.typeNotInSlice(
+      typeTagToText({ ...type, typeArguments: [] }),
+      version,
+      this.inner.ledger!.oldestVersion,
+    )
   }
 
   /**

@@ -1,6 +1,6 @@
 import { addressToShortHex, parseAddress } from '@ledger-state/core'
 import { beginSha3 } from '@ledger-state/proof'
-import { invalidSliceLine, sliceOfNothing } from '../errors.js'
+import { invalidSlice } from '../errors.js'
 import { type IdList, PackedIds } from './packed-ids.js'
 import { parseTypePattern, type TypePattern, typePatternToText } from './type-pattern.js'
 
@@ -45,7 +45,7 @@ export function parseSliceSpec({ accounts = [], tables = [], types = [], lines =
     if (asked.kind === 'type') addType(asked.pattern)
     else ids[asked.kind].add(asked.id)
   }
-  if (ids.account.length + ids.table.length + patterns.size === 0) throw sliceOfNothing()
+  if (ids.account.length + ids.table.length + patterns.size === 0) throw invalidSlice.sliceOfNothing()
   return {
     accounts: ids.account.settle(),
     tables: ids.table.settle(),
@@ -72,7 +72,7 @@ export function* parseSliceLines(lines: Iterable<string>): Generator<SliceLine> 
     try {
       yield parseWords(words)
     } catch (error) {
-      throw invalidSliceLine(number, error)
+      throw invalidSlice.invalidSliceLine(number, error)
     }
   }
 }

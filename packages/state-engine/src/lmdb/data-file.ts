@@ -1,5 +1,5 @@
 import { storeCorrupt } from '@ledger-state/engine/authoring'
-import { dataFileCutShort, notAStore } from '../errors.js'
+import { storeCorruptErrors, storeFormat } from '../errors.js'
 import { DataPages, FileTooShort, type Meta, PageFault, type PageRange, pagesOfFreeList } from './data-pages.js'
 import { expectSoundOpening } from './opening-pages.js'
 
@@ -36,8 +36,8 @@ function readMeta(pages: DataPages, file: string): Meta {
   try {
     return pages.readNewestMeta()
   } catch (error) {
-    if (error instanceof FileTooShort) throw dataFileCutShort(file, pages.size, error.needed)
-    if (error instanceof PageFault) throw notAStore(file, error.message)
+    if (error instanceof FileTooShort) throw storeCorruptErrors.dataFileCutShort(file, pages.size, error.needed)
+    if (error instanceof PageFault) throw storeFormat.notAStore(file, error.message)
     throw error
   }
 }
@@ -46,7 +46,8 @@ function findFault(pages: DataPages, meta: Meta, file: string, isWriter: boolean
   // The size is read after the meta page: a commit extends the file before it writes the meta page.
   const { size } = pages
   const needed = (meta.lastPage + 1) * meta.pageSize
-  if (size < needed && !missesFreePagesOnly(pages, meta, size)) return dataFileCutShort(file, size, needed)
+  if (size < needed && !missesFreePagesOnly(pages, meta, size))
+    return storeCorruptErrors.dataFileCutShort(file, size, needed)
   try {
     expectSoundOpening(pages, meta, isWriter)
     return undefined

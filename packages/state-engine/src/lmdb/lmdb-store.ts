@@ -9,15 +9,7 @@ import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
 import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
-import {
-  layoutUnknown,
-  notAStore,
-  storeFileGone,
-  storeFull,
-  storeMissing,
-  storeNotReadable,
-  storeNotWritable,
-} from '../errors.js'
+import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
 import { toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
 import { DataFileSync } from './data-file-sync.js'
@@ -114,9 +106,9 @@ export function expectStore(path: string): void {
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') {
-      throw storeMissing(path)
+      throw storeMissing.notFound(path)
     }
-    throw storeNotReadable(path, message, cause)
+    throw storeFailedErrors.storeNotReadable(path, message, cause)
   }
 }
 
@@ -141,7 +133,7 @@ export function openLmdbStore({
     const mayReadAhead = readAhead ?? (readOnly && isSmallBesideMemory(file))
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
-      if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing(path)
+      if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
       const tables = openTables(root, file, { compressHistory })
       const sync = new DataFileSync(file, durability)
       return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace: createPlaceCheck(file) }
@@ -180,7 +172,7 @@ function removeEmptyFile(path: string, file: string): void {
 /** The data file of a store. @throws `store_missing` if it was removed, or if a reader of a removed store made it */
 function expectPresent(path: string, file: string): Stats {
   const found = statSync(file, { throwIfNoEntry: false })
-  if (!found || !hasStore(file)) throw storeMissing(path)
+  if (!found || !hasStore(file)) throw storeMissing.notFound(path)
   return found
 }
 
@@ -208,7 +200,7 @@ function createPlaceCheck(file: string): () => void {
   return () => {
     const found = statSync(file, { throwIfNoEntry: false })
     if (found?.ino === opened.ino && found.dev === opened.dev) return
-    throw storeFileGone(file, found ? 'replaced' : 'removed')
+    throw storeMissing.storeFileGone(file, found ? 'replaced' : 'removed')
   }
 }
 
@@ -226,7 +218,7 @@ function openTables(
     const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
-    throw notAStore(file, `it has no database ${name}`)
+    throw storeFormat.notAStore(file, `it has no database ${name}`)
   }
   // The first byte of a record says whether it is compressed, so any process reads both kinds. There is no dictionary:
   // that of lmdb-js is for English and JSON, and loading it takes longer than compressing a record.
@@ -252,11 +244,11 @@ function openTables(
 function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): number {
   if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(layoutOfNewStores())))
   const layout = meta.getBinary(LAYOUT_KEY)
-  if (!layout) throw notAStore(file, 'it has no number of a layout')
+  if (!layout) throw storeFormat.notAStore(file, 'it has no number of a layout')
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
   if (version === LAYOUT_VERSION || (version === SEGMENT_LAYOUT && layoutOfNewStores() === version)) return version
-  throw layoutUnknown(file, version, LAYOUT_VERSION)
+  throw storeFormat.layoutUnknown(file, version, LAYOUT_VERSION)
 }
 
 function layoutOfNewStores(): number {
@@ -310,8 +302,8 @@ export function toStoreError(path: string, cause: unknown): unknown {
   )
     return storeFull(path, cause)
   if (/EACCES|Permission denied|EROFS|Read-only file system|readonly database|unable to open database/i.test(why))
-    return storeNotWritable(path, why, cause)
-  if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) return notAStore(path, why, cause)
+    return storeReadOnly.storeNotWritable(path, why, cause)
+  if (/MDB_INVALID|MDB_VERSION_MISMATCH/.test(why)) return storeFormat.notAStore(path, why, cause)
   const damage = toDamage(cause)
   if (damage !== cause) return damage
   const hint = isShortWrite ? ' (has a quota or a limit on the size of files been reached?)' : ''

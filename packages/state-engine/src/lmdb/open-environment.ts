@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
 import { openAsClass, type RootDatabase, type RootDatabaseOptionsWithPath } from 'lmdb'
-import { processNumberTaken, storeNotWritable } from '../errors.js'
+import { storeFailedErrors, storeReadOnly } from '../errors.js'
 import { type ReadMethods, reportReadErrors } from './damage-errors.js'
 import { PAGE_SIZE } from './empty-file.js'
 import { expectResources, mayWriteLockFile } from './expect-resources.js'
@@ -52,7 +52,7 @@ export function openEnvironment(file: string, options: EnvironmentOptions): Root
   // LMDB needs its lock file unless it reads only.
   const isWritable = !options.isFinal && mayWriteLockFile(file) && mayWrite(file)
   if (!options.readOnly && !isWritable)
-    throw storeNotWritable(dirname(file), `Permission denied: ${file}, or its lock file`, undefined)
+    throw storeReadOnly.storeNotWritable(dirname(file), `Permission denied: ${file}, or its lock file`, undefined)
   for (let attempt = 1; ; attempt++) {
     try {
       return openOnce(file, options, isWritable)
@@ -122,7 +122,7 @@ function inReadTransaction<T>(this: LmdbDatabase, work: () => T): T {
 function expectOwnProcessNumber(beginReading: () => void): void {
   const { wait } = Atomics
   Atomics.wait = () => {
-    throw processNumberTaken(process.pid)
+    throw storeFailedErrors.processNumberTaken(process.pid)
   }
   try {
     beginReading()

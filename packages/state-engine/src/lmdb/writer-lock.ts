@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { storeLockedHere } from '@ledger-state/engine/authoring'
-import { nodeTooOld, storeLocked } from '../errors.js'
+import { storeFailedErrors, storeLocked } from '../errors.js'
 
 /** First Node.js whose `node:sqlite` needs no flag. */
 const FIRST_NODE_WITH_SQLITE = '22.13'
@@ -19,7 +19,7 @@ const HELD_HERE = new Set<string>()
  */
 export function acquireWriterLock(file: string): () => void {
   const sqlite = loadSqlite()
-  if (sqlite === undefined) throw nodeTooOld('writing to a store', FIRST_NODE_WITH_SQLITE)
+  if (sqlite === undefined) throw storeFailedErrors.nodeTooOld('writing to a store', FIRST_NODE_WITH_SQLITE)
   const lock = new sqlite.DatabaseSync(file, { timeout: 0 })
   const folder = realpathSync(dirname(file))
   try {

@@ -1,6 +1,6 @@
 import { isSameLedger, type LedgerSummary, type Truncation } from '@ledger-state/engine'
 import { addTruncation, storeClosed } from '@ledger-state/engine/authoring'
-import { segmentDamaged, walFileDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { beginRead } from '../lmdb/begin-read.js'
 import { toReadError } from '../lmdb/damage-errors.js'
@@ -108,7 +108,7 @@ export class ReadSnapshots {
         const slices = this.#openSlices(merged)
         if (typeof slices === 'number') {
           if (slices === missingSegment) {
-            throw segmentDamaged(segmentPath(this.#store.path, slices), 0, 'the file is missing')
+            throw storeCorruptErrors.segmentDamaged(segmentPath(this.#store.path, slices), 0, 'the file is missing')
           }
           missingSegment = slices
           this.#seen = undefined
@@ -125,7 +125,11 @@ export class ReadSnapshots {
         }
         const { walFile } = merged.record
         if (missing === walFile) {
-          throw walFileDamaged(walFilePath(this.#store.path, walFile), 0, 'the file, or one after it, is missing')
+          throw storeCorruptErrors.walFileDamaged(
+            walFilePath(this.#store.path, walFile),
+            0,
+            'the file, or one after it, is missing',
+          )
         }
         missing = walFile
         this.#store.root.resetReadTxn()

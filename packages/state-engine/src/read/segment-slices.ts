@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import { segmentDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { BlockCache } from '../segments/block-cache.js'
@@ -82,7 +82,7 @@ export class SegmentFiles {
       const opened = { reader, lists: new SegmentLists(reader.file) }
       this.#open.set(file, opened)
       if (Buffer.compare(reader.summary.sha256, sha256) !== 0) {
-        throw segmentDamaged(path, 0, 'the file is not the one that the catalog names')
+        throw storeCorruptErrors.segmentDamaged(path, 0, 'the file is not the one that the catalog names')
       }
       return opened
     } catch (error) {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { checksum } from '../bytes/checksum.js'
-import { segmentDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import {
   decodeFooter,
   decodeHeader,
@@ -36,12 +36,12 @@ export class SegmentFile {
       const envelope = this.#read(Buffer.alloc(ENVELOPE_LENGTH), -ENVELOPE_LENGTH)
       const length = decodeEnvelope(envelope)
       if (length === undefined || length < HEADER_LENGTH + FOOTER_LENGTH || length > MAX_SEGMENT_BYTES) {
-        throw segmentDamaged(path, 0, 'it does not begin as a file with a segment does')
+        throw storeCorruptErrors.segmentDamaged(path, 0, 'it does not begin as a file with a segment does')
       }
       this.length = length
       const { size } = fstatSync(this.#descriptor)
       if (size !== fileLength(length)) {
-        throw segmentDamaged(
+        throw storeCorruptErrors.segmentDamaged(
           path,
           Math.min(size, fileLength(length)),
           `the file has ${size} of ${fileLength(length)} bytes`,
@@ -84,7 +84,7 @@ export class SegmentFile {
 
   /** Error of damage at a place of the segment. */
   damaged(place: number, why: string): Error {
-    return segmentDamaged(this.path, ENVELOPE_LENGTH + place, why)
+    return storeCorruptErrors.segmentDamaged(this.path, ENVELOPE_LENGTH + place, why)
   }
 
   close(): void {
@@ -95,7 +95,7 @@ export class SegmentFile {
     for (let done = 0; done < target.length; ) {
       const position = ENVELOPE_LENGTH + place + done
       const count = readSync(this.#descriptor, target, done, target.length - done, position)
-      if (count === 0) throw segmentDamaged(this.path, position, 'the file is cut short')
+      if (count === 0) throw storeCorruptErrors.segmentDamaged(this.path, position, 'the file is cut short')
       done += count
     }
     return target

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { makeFolderNow, moveDurably } from '@ledger-state/core/files'
 import { storeFailed } from '@ledger-state/engine/authoring'
 import { NUMBERED_KEY_ENCODER } from '../bytes/numbered-key.js'
-import { folderHasStore, walFileDamaged } from '../errors.js'
+import { folderHasStore, storeCorruptErrors } from '../errors.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
 import {
   LEDGER_KEY,
@@ -70,7 +70,7 @@ function expectFirstFile({ root, meta, path }: LmdbStore): void {
   const bytes = meta.getBinary(LEDGER_KEY)
   if (!bytes) return
   const file = walFilePath(path, decodeLedgerRecord(bytes).walFile)
-  if (!existsSync(file)) throw walFileDamaged(file, 0, 'the file is missing')
+  if (!existsSync(file)) throw storeCorruptErrors.walFileDamaged(file, 0, 'the file is missing')
 }
 
 export interface SnapshotParts {

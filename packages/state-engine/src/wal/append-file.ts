@@ -17,7 +17,7 @@ import {
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { syncFolder } from '@ledger-state/core/files'
-import { storeFileGone } from '../errors.js'
+import { storeMissing } from '../errors.js'
 
 const NAME = /^write-ahead-([1-9]\d{0,14})$/
 
@@ -105,7 +105,7 @@ export class AppendFile {
   expectInPlace(): void {
     const found = statSync(this.path, { throwIfNoEntry: false })
     if (found?.ino === this.#opened.ino && found.dev === this.#opened.dev) return
-    throw storeFileGone(this.path, found ? 'replaced' : 'removed')
+    throw storeMissing.storeFileGone(this.path, found ? 'replaced' : 'removed')
   }
 
   /** Writes a part of an image of the file to its place. It does not throw: what was written before a failure stays. */

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { syncFile, syncFolder } from '@ledger-state/core/files'
-import { writerBroken } from '../errors.js'
+import { storeFailedErrors } from '../errors.js'
 import type { AtFailpoint, Failpoint } from '../failpoints/failpoints.js'
 import { type LmdbStore, toStoreError, withStoreErrors, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import type { Memtable } from '../memtable/memtable.js'
@@ -477,7 +477,7 @@ export class WalAppender {
   }
 
   #break(cause: unknown): unknown {
-    this.#failure = writerBroken(cause)
+    this.#failure = storeFailedErrors.writerBroken(cause)
     return this.#failure
   }
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { checksum } from '../bytes/checksum.js'
-import { walFileDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import type { LogPosition } from '../records/log-position.js'
 
 // A WAL file is a header, two places for sync marks, and records (record.ts). Numbers are big-endian.
@@ -73,11 +73,16 @@ export function decodeFileHeader(bytes: Buffer): FileHeader | undefined {
 /** Checks that a file has the expected header. @throws `store_corrupt` if it does not */
 export function expectFileHeader(bytes: Buffer, file: string, expected: ExpectedHeader): FileHeader {
   const found = decodeFileHeader(bytes)
-  if (!found) throw walFileDamaged(file, 0, 'its header is damaged')
-  if (found.storeId !== expected.storeId) throw walFileDamaged(file, 0, 'it belongs to another store')
+  if (!found) throw storeCorruptErrors.walFileDamaged(file, 0, 'its header is damaged')
+  if (found.storeId !== expected.storeId)
+    throw storeCorruptErrors.walFileDamaged(file, 0, 'it belongs to another store')
   for (const field of ['fileNumber', 'firstCommit'] as const) {
     if (found[field] === expected[field]) continue
-    throw walFileDamaged(file, 0, `its header has ${field} ${found[field]}, expected ${expected[field]}`)
+    throw storeCorruptErrors.walFileDamaged(
+      file,
+      0,
+      `its header has ${field} ${found[field]}, expected ${expected[field]}`,
+    )
   }
   return found
 }

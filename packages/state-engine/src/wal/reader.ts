@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import type { BlockInfo } from '@ledger-state/core'
-import { commitsMissing, walFileDamaged } from '../errors.js'
+import { commitsMissing, storeCorruptErrors } from '../errors.js'
 import type { KeyHash } from '../memtable/key-hash.js'
 import { Segment } from '../memtable/segment.js'
 import type { SegmentMemory } from '../memtable/segment-memory.js'
@@ -89,12 +89,13 @@ export class WalReader {
       const bytes = this.segment.bytes.subarray(0, Math.min(length, FILE_HEADER_LENGTH))
       const header = expectFileHeader(bytes, this.path, { storeId, fileNumber, firstCommit })
       if (before && (header.before.length !== before.length || header.before.checksum !== before.checksum)) {
-        throw walFileDamaged(this.path, 0, 'the file before it is not the one that it follows')
+        throw storeCorruptErrors.walFileDamaged(this.path, 0, 'the file before it is not the one that it follows')
       }
       this.#end = startPosition(bytes, firstCommit)
       this.segment.length = FILE_HEADER_LENGTH
       this.#readExpected(bytes)
-      if (this.#syncMarks.length === 0) throw walFileDamaged(this.path, 0, 'its sync marks are damaged')
+      if (this.#syncMarks.length === 0)
+        throw storeCorruptErrors.walFileDamaged(this.path, 0, 'its sync marks are damaged')
     } catch (error) {
       this.close()
       throw error
@@ -226,7 +227,7 @@ export class WalReader {
   expectNoCommits(): void {
     if (this.segment.length <= FILE_HEADER_LENGTH) return
     const why = 'it has commits, but the data file is in the middle of a truncation before them'
-    throw walFileDamaged(this.path, FILE_HEADER_LENGTH, why)
+    throw storeCorruptErrors.walFileDamaged(this.path, FILE_HEADER_LENGTH, why)
   }
 
   close(): void {
@@ -249,7 +250,8 @@ export class WalReader {
   /** Reads the file up to an offset into the arena, after its used part. Returns how far it read. */
   #load(end: number): number {
     const { segment } = this
-    if (end > MAX_FILE_LENGTH) throw walFileDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
+    if (end > MAX_FILE_LENGTH)
+      throw storeCorruptErrors.walFileDamaged(this.path, MAX_FILE_LENGTH, 'the file is too long')
     segment.reserve(end - segment.length)
     for (let at = segment.length; ; ) {
       const count = at < end ? readSync(this.#descriptor, segment.bytes, at, end - at, at) : 0
@@ -273,7 +275,11 @@ export class WalReader {
     const { segment } = this
     const start = segment.length + RECORD_HEADER_LENGTH
     if (number !== this.nextCommit) {
-      throw walFileDamaged(this.path, segment.length, `commit ${number} instead of ${this.nextCommit}`)
+      throw storeCorruptErrors.walFileDamaged(
+        this.path,
+        segment.length,
+        `commit ${number} instead of ${this.nextCommit}`,
+      )
     }
     segment.length = start + payloadLength
     if (payloadLength === 0) {
@@ -294,7 +300,11 @@ export class WalReader {
       const isBeyond = this.#isSealed || expected.length < this.segment.length
       const isOther = expected.length === length ? expected.checksum !== checksum : isBeyond
       if (isOther) {
-        throw walFileDamaged(this.path, expected.length, 'its commits are not those that were synced')
+        throw storeCorruptErrors.walFileDamaged(
+          this.path,
+          expected.length,
+          'its commits are not those that were synced',
+        )
       }
     }
     this.#expected = this.#expected.filter((expected) => expected.length > length && !this.#isSealed)

@@ -1,6 +1,6 @@
 import { rmSync, statSync } from 'node:fs'
 import { syncFolderNow } from '@ledger-state/core/files'
-import { walFileDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
@@ -37,7 +37,7 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
   let before: LogPosition | undefined
   for (let fileNumber = walFile; ; fileNumber++) {
     if (!numbers.includes(fileNumber)) {
-      throw walFileDamaged(walFilePath(store.path, fileNumber), 0, 'the file is missing')
+      throw storeCorruptErrors.walFileDamaged(walFilePath(store.path, fileNumber), 0, 'the file is missing')
     }
     const { path: folder, storeId } = store
     const options = { folder, storeId, fileNumber, firstCommit: nextCommit, blockBefore, before, logEnd }
@@ -93,6 +93,7 @@ function toActive({ durability }: LmdbStore, file: WalReader, opened: AppendFile
 function removeWithoutCommits({ path }: LmdbStore, number: number): void {
   const file = walFilePath(path, number)
   const { size } = statSync(file)
-  if (size > FILE_HEADER_LENGTH) throw walFileDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
+  if (size > FILE_HEADER_LENGTH)
+    throw storeCorruptErrors.walFileDamaged(file, FILE_HEADER_LENGTH, 'the file before it is not complete')
   rmSync(file)
 }

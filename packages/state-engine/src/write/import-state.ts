@@ -15,7 +15,7 @@ import {
 } from '@ledger-state/engine/authoring'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
 import { isLongKey } from '../bytes/stored-key.js'
-import { segmentDamaged } from '../errors.js'
+import { storeCorruptErrors } from '../errors.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SharedRecord } from '../lmdb/shared-record.js'
 import { SegmentFiles } from '../read/segment-slices.js'
@@ -189,7 +189,8 @@ class LmdbImport implements StateImport {
     this.#expectCurrent()
     return withStoreErrors(store.path, () => {
       const slices = this.#files.take(this.#importedRows())
-      if (typeof slices === 'number') throw segmentDamaged(segmentPath(store.path, slices), 0, 'the file is missing')
+      if (typeof slices === 'number')
+        throw storeCorruptErrors.segmentDamaged(segmentPath(store.path, slices), 0, 'the file is missing')
       this.#files.keep(slices)
       return writeImportedPart(store, this.version, entries, slices, () => numbers.take())
     })

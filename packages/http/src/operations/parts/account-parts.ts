@@ -1,5 +1,5 @@
 import { isStructTag, type StructTag } from '@ledger-state/type-tag'
-import { moduleNameInvalid, routeNotFound, structTagExpected } from '../../errors.js'
+import { invalidRequest, routeNotFound } from '../../errors.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parseAddressParameter, parsePart } from './request-parts.js'
 
@@ -26,12 +26,12 @@ export function expectLastSegment(segment: string | undefined): string {
 export function parseResourceType({ ledger, params }: OperationRequest): StructTag {
   const text = params.resource_type!
   const type = parsePart('path `resource_type`', () => ledger.parseType(text))
-  if (!isStructTag(type)) throw structTagExpected('path `resource_type`', text)
+  if (!isStructTag(type)) throw invalidRequest.structTagExpected('path `resource_type`', text)
   return type
 }
 
 export function parseModuleName(text: string): string {
-  if (!isIdentifier(text)) throw moduleNameInvalid(text)
+  if (!isIdentifier(text)) throw invalidRequest.moduleNameInvalid(text)
   return text
 }
 

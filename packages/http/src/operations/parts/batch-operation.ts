@@ -2,7 +2,7 @@ import type { JsonObject } from '@ledger-state/bcs'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerState } from '@ledger-state/ledger'
 import type { AnswerBytes } from '../../admission/answer-bytes.js'
-import { batchAnswerTooLarge } from '../../errors.js'
+import { invalidRequest } from '../../errors.js'
 import { errorToReply } from '../../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../../protocol/media-types.js'
 import type { ResultPieces } from './batch-element.js'
@@ -90,7 +90,7 @@ async function readBatch(
       if (typeof piece === 'string') results.text(piece)
       else results.write(piece)
     }
-    if (results.length > MAX_BATCH_ANSWER_BYTES) throw batchAnswerTooLarge(MAX_BATCH_ANSWER_BYTES)
+    if (results.length > MAX_BATCH_ANSWER_BYTES) throw invalidRequest.batchAnswerTooLarge(MAX_BATCH_ANSWER_BYTES)
   }
   return { ledger: state.ledger, contentType: CONTENT_TYPE.json, body: results.text(']').bytes }
 }

@@ -1,6 +1,6 @@
 import { parseU64 } from '@ledger-state/core'
 import { hasWholeTransactions, type LedgerBlock, type LedgerState, type LedgerTransaction } from '@ledger-state/ledger'
-import { transactionsNotKept, withTransactionsInvalid } from '../../errors.js'
+import { invalidRequest, operationDisabled } from '../../errors.js'
 import { blockToBcs, blockToBcsHead, blockToJson, blockToJsonHead } from '../../formats/block-formats.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
@@ -51,7 +51,7 @@ export function readBlock(
 /** @throws `operation_disabled` if the store keeps no whole transactions */
 function pinWhole(request: OperationRequest, what: string): LedgerState {
   const state = request.pin(undefined)
-  if (!hasWholeTransactions(state)) throw transactionsNotKept(what)
+  if (!hasWholeTransactions(state)) throw operationDisabled.transactionsNotKept(what)
   return state
 }
 
@@ -81,7 +81,7 @@ async function blockWithTransactions(
 function parseWithTransactions(query: string): boolean {
   const asked = parameterOf(query, 'with_transactions', (text) => {
     if (text === 'true' || text === 'false') return text === 'true'
-    throw withTransactionsInvalid(text)
+    throw invalidRequest.withTransactionsInvalid(text)
   })
   return asked ?? false
 }

@@ -6,7 +6,7 @@ import {
   firstVersionOf,
   type LedgerState,
 } from '@ledger-state/ledger'
-import { itemCursorInvalid } from '../../errors.js'
+import { invalidRequest } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { expectOrdered, HISTORY_PARAMETERS, parseHistoryOrder, parseRange } from './history-page.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
@@ -55,6 +55,6 @@ const CURSOR = /^(\d{1,20})-(\d{1,9})$/
 
 function parseCursor(text: string): FoundCursor {
   const [, version, shown] = CURSOR.exec(text) ?? []
-  if (version === undefined) throw itemCursorInvalid(text)
+  if (version === undefined) throw invalidRequest.itemCursorInvalid(text)
   return { version: parseU64(version), shown: Number(shown) }
 }

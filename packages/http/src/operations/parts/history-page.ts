@@ -9,7 +9,7 @@ import {
   type Moment,
   parseMoment,
 } from '@ledger-state/ledger'
-import { orderInvalid, pointsInvalid, rangeFromAboveTo, rangeFromAfterTo } from '../../errors.js'
+import { invalidParameter, invalidRequest } from '../../errors.js'
 import type { PageBody } from '../../formats/page-body.js'
 import type { Answer, OperationRequest, Parameter } from './operation.js'
 import { limitParameter, MAX_PAGE_BYTES, pageLimit, parseLimit, START_PARAMETER } from './paging.js'
@@ -79,9 +79,9 @@ export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
   const to = parameterOf(query, 'to', parseMoment)
   if (from && to) {
     if ('version' in from && 'version' in to && from.version > to.version)
-      throw rangeFromAboveTo(from.version, to.version)
+      throw invalidParameter.rangeFromAboveTo(from.version, to.version)
     if ('timestampUsec' in from && 'timestampUsec' in to && from.timestampUsec > to.timestampUsec)
-      throw rangeFromAfterTo()
+      throw invalidParameter.rangeFromAfterTo()
   }
   return { from, to }
 }
@@ -92,7 +92,8 @@ export function parseRange(query: string): Pick<HistoryQuery, 'from' | 'to'> {
  * @param last the last one
  */
 export function expectOrdered({ from, to }: Pick<HistoryQuery, 'from' | 'to'>, first: bigint, last: bigint): void {
-  if (from && to && 'version' in from !== 'version' in to && first > last) throw rangeFromAboveTo(first, last)
+  if (from && to && 'version' in from !== 'version' in to && first > last)
+    throw invalidParameter.rangeFromAboveTo(first, last)
 }
 
 export function parseHistoryQuery(query: string): HistoryQuery {
@@ -112,7 +113,8 @@ export function parseHistoryQuery(query: string): HistoryQuery {
 export function parsePoints(query: string): number | undefined {
   return parameterOf(query, 'points', (text) => {
     const points = parseU64(text)
-    if (points < LEAST_POINTS || points > MOST_POINTS) throw pointsInvalid(points, LEAST_POINTS, MOST_POINTS)
+    if (points < LEAST_POINTS || points > MOST_POINTS)
+      throw invalidRequest.pointsInvalid(points, LEAST_POINTS, MOST_POINTS)
     return Number(points)
   })
 }
@@ -124,7 +126,7 @@ export function parseHistoryOrder(query: string): 'asc' | 'desc' {
 
 function parseOrder(text: string): 'asc' | 'desc' {
   if (text === 'asc' || text === 'desc') return text
-  throw orderInvalid(text)
+  throw invalidRequest.orderInvalid(text)
 }
 
 /** Reads one page of a history in turns of the event loop, up to the state that the request names. */

@@ -1,6 +1,6 @@
 import { bytesToHexDigits, hexToBytes } from '@ledger-state/core'
 import type { Asset, HoldingsPage, HoldingsPageOptions, LedgerState } from '@ledger-state/ledger'
-import { cursorTooLong, cursorWith0x, notABoolean } from '../../errors.js'
+import { invalidRequest } from '../../errors.js'
 import { CsvBody, type ItemFormat } from '../../formats/holding-formats.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import type { PageBody } from '../../formats/page-body.js'
@@ -45,7 +45,7 @@ export function listSuccess(schema: JsonSchema, columns: readonly string[]) {
 /** Parses a parameter that is `true` or `false`; false if the query has none. */
 export function parseSwitch(query: string, name: string): boolean {
   const parse = (text: string): boolean => {
-    if (text !== 'true' && text !== 'false') throw notABoolean(text)
+    if (text !== 'true' && text !== 'false') throw invalidRequest.notABoolean(text)
     return text === 'true'
   }
   return parameterOf(query, name, parse) ?? false
@@ -69,9 +69,9 @@ export function parseAskedPage(query: string): AskedPage {
 /** Parses the start of a page of a list, in hex without 0x. */
 function parseListStart(query: string): Uint8Array | undefined {
   return parameterOf(query, 'start', (text) => {
-    if (text.startsWith('0x')) throw cursorWith0x()
+    if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
     const start = hexToBytes(text)
-    if (start.length > MOST_CURSOR_BYTES) throw cursorTooLong(MOST_CURSOR_BYTES)
+    if (start.length > MOST_CURSOR_BYTES) throw invalidRequest.cursorTooLong(MOST_CURSOR_BYTES)
     return start
   })
 }

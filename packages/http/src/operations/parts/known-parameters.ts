@@ -1,5 +1,5 @@
 import { nearestName } from '@ledger-state/core'
-import { parameterUnknown } from '../../errors.js'
+import { invalidParameter } from '../../errors.js'
 import { percentDecoded } from '../../protocol/query.js'
 import type { Route } from './operation.js'
 
@@ -23,6 +23,6 @@ export function expectKnownParameters({ parameters }: Route, query: string): voi
     if (name === undefined || parameters.some((known) => known.name === name && known.in === 'query')) continue
     const names = parameters.filter((known) => known.in === 'query').map((known) => known.name)
     const meant = nearestName(name, names)
-    if (meant !== undefined) throw parameterUnknown(name, meant)
+    if (meant !== undefined) throw invalidParameter.parameterUnknown(name, meant)
   }
 }

@@ -1,7 +1,7 @@
 import { hexToBytes, parseU64 } from '@ledger-state/core'
 import type { Listing, ListOptions } from '@ledger-state/ledger'
 import { decodeStateKey } from '@ledger-state/type-tag'
-import { cursorWith0x, limitInvalid, limitZero } from '../../errors.js'
+import { invalidParameter, invalidRequest } from '../../errors.js'
 import type { PageBody } from '../../formats/page-body.js'
 import type { OperationRequest, Parameter } from './operation.js'
 import { parameterOf } from './request-parts.js'
@@ -32,7 +32,7 @@ export const START_PARAMETER: Parameter = {
 export function parseLimit(query: string): number | undefined {
   return parameterOf(query, 'limit', (text) => {
     const limit = parseU64(text)
-    if (limit > U16_MAX) throw limitInvalid(limit)
+    if (limit > U16_MAX) throw invalidRequest.limitInvalid(limit)
     return Number(limit)
   })
 }
@@ -42,14 +42,14 @@ export function parseLimit(query: string): number | undefined {
  * @throws `invalid_parameter`
  */
 export function pageLimit(asked: number | undefined, byDefault: number, most: number): number {
-  if (asked === 0) throw limitZero()
+  if (asked === 0) throw invalidParameter.limitZero()
   return Math.min(asked ?? byDefault, most)
 }
 
 /** Parses the state key at which a page of a listing begins, in hex without 0x. The key need not exist. */
 export function parseStateKeyStart(query: string): Uint8Array | undefined {
   return parameterOf(query, 'start', (text) => {
-    if (text.startsWith('0x')) throw cursorWith0x()
+    if (text.startsWith('0x')) throw invalidRequest.cursorWith0x()
     const key = hexToBytes(text)
     decodeStateKey(key)
     return key

@@ -3,16 +3,11 @@ import { hexToBytes, isLedgerStateError, parseAddress, parseU64 } from '@ledger-
 import { type Asset, type Moment, parseTimestamp } from '@ledger-state/ledger'
 import type { TypeTag } from '@ledger-state/type-tag'
 import {
-  batchElementNotAnObject,
-  batchNotAnArray,
-  batchTooLong,
-  bodyNotAnObject,
   contentTypeMissing,
   contentTypeUnsupported,
   faultOfMember,
-  invalidPart,
-  memberNotAString,
-  versionAndTimestamp,
+  invalidParameter,
+  invalidRequest,
 } from '../../errors.js'
 import {
   BATCH_LIMITS,
@@ -36,7 +31,7 @@ export function parsePart<T>(part: string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {
-    if (isLedgerStateError(error)) throw invalidPart(part, error.message)
+    if (isLedgerStateError(error)) throw invalidRequest.invalidPart(part, error.message)
     throw error
   }
 }
@@ -55,7 +50,7 @@ export function parseAskedState(query: string): Moment | undefined {
   const version = parameterOf(query, 'ledger_version', parseU64)
   const timestampUsec = parameterOf(query, 'ledger_timestamp', parseTimestamp)
   if (timestampUsec === undefined) return version === undefined ? undefined : { version }
-  if (version !== undefined) throw versionAndTimestamp()
+  if (version !== undefined) throw invalidParameter.versionAndTimestamp()
   return { timestampUsec }
 }
 
@@ -69,7 +64,7 @@ export function parameterOf<T>(query: string, name: string, parse: (text: string
 
 export function expectJsonContentType(contentType: string | undefined): void {
   if (contentType === undefined) throw contentTypeMissing()
-  if (!isJsonContentType(contentType)) throw contentTypeUnsupported(contentType)
+  if (!isJsonContentType(contentType)) throw contentTypeUnsupported.ofBody(contentType)
 }
 
 export interface TableItemBody {
@@ -129,8 +124,8 @@ export interface BatchElements {
 
 export function parseBatchElements(body: Buffer, maxElements: number): BatchElements {
   const list = parseBatchList(body)
-  if (list.length > maxElements) throw batchTooLong(list.length, maxElements)
-  for (let at = 0; at < list.length; at++) if (!list.isObject(at)) throw batchElementNotAnObject(at)
+  if (list.length > maxElements) throw invalidRequest.batchTooLong(list.length, maxElements)
+  for (let at = 0; at < list.length; at++) if (!list.isObject(at)) throw invalidRequest.batchElementNotAnObject(at)
   return { length: list.length, element: (at) => list.item(at) as JsonObject }
 }
 
@@ -145,7 +140,7 @@ function parseBatchList(body: Buffer): LazyList {
     }
   }
   const requests = parseJsonBody(body, 'BatchRequest', BATCH_LIMITS).get('requests')
-  if (!Array.isArray(requests)) throw batchNotAnArray()
+  if (!Array.isArray(requests)) throw invalidRequest.batchNotAnArray()
   const item = (at: number): JsonValue => requests[at] as JsonValue
   return { length: requests.length, isObject: (at) => isJsonObject(item(at)), item }
 }
@@ -154,14 +149,14 @@ function parseBatchList(body: Buffer): LazyList {
 export function parseJsonBody(body: Buffer, type: string, limits: ContentLimits): JsonObject {
   const value = body.length === 0 ? null : parseContent(body, limits)
   if (isJsonObject(value)) return value
-  throw bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
+  throw invalidRequest.bodyNotAnObject(type, jsonValueToText(value, LONGEST_QUOTE))
 }
 
 function parseContent(body: Buffer, limits: ContentLimits): JsonValue {
   try {
     return parseJsonBytes(body, limits)
   } catch (error) {
-    if (isLedgerStateError(error, 'invalid_json')) throw invalidPart('request payload', error.message)
+    if (isLedgerStateError(error, 'invalid_json')) throw invalidRequest.invalidPart('request payload', error.message)
     throw error
   }
 }
@@ -176,5 +171,5 @@ export function stringMember(members: JsonObject, name: string, type: string): s
  */
 export function stringOf(value: JsonValue | undefined, member: string, type: string): string {
   if (typeof value === 'string') return value
-  throw memberNotAString(type, member, jsonTypeName(value ?? null))
+  throw invalidRequest.memberNotAString(type, member, jsonTypeName(value ?? null))
 }

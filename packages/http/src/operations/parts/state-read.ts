@@ -11,14 +11,7 @@ import {
 } from '@ledger-state/proof'
 import { readSlice } from '@ledger-state/slices'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import {
-  endingNotKept,
-  noProofsKept,
-  noProofsOfSlice,
-  notABoolean,
-  onlyBcsOffered,
-  proofNotKept,
-} from '../../errors.js'
+import { invalidRequest, operationDisabled, outputDisabled, proofNotKept } from '../../errors.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import { acceptsOnlyJson, chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
@@ -90,7 +83,7 @@ export function chooseRawFormat(
   proof: AskedProof | undefined,
   operation: string,
 ): OutputFormat {
-  if (!proof && acceptsOnlyJson(request.accept)) throw onlyBcsOffered(operation)
+  if (!proof && acceptsOnlyJson(request.accept)) throw outputDisabled.onlyBcsOffered(operation)
   const format = proof ? chooseFormat(request.accept, 'bcs') : 'bcs'
   request.expectOutput(format, operation)
   return format
@@ -142,7 +135,8 @@ function answerWithProof(
   const { proofs } = request
   const state = request.pin(asked)
   const tree = proofs && treeAt(proofs, state.version)
-  if (!proofs || !tree) throw readSlice(state.view) ? noProofsOfSlice() : noProofsKept()
+  if (!proofs || !tree)
+    throw readSlice(state.view) ? operationDisabled.noProofsOfSlice() : operationDisabled.noProofsKept()
   const value = ifThere(() => read(state))
   const proof = proveKey(proofs, tree, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
@@ -192,7 +186,7 @@ async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, versi
   const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
   if (version === end) return []
   const found = await proofs.endings({ version, lastEpoch: epoch - 1n, maxBytes: MAX_ENDING_BYTES })
-  if (!found) throw endingNotKept('proof_from', version, end)
+  if (!found) throw invalidRequest.endingNotKept('proof_from', version, end)
   return found
 }
 
@@ -221,6 +215,6 @@ function ifThere<T>(read: () => T): T | undefined {
 }
 
 function parseBoolean(text: string): boolean {
-  if (text !== 'true' && text !== 'false') throw notABoolean(text)
+  if (text !== 'true' && text !== 'false') throw invalidRequest.notABoolean(text)
   return text === 'true'
 }

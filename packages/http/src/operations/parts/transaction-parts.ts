@@ -5,14 +5,7 @@ import {
   type LedgerTransaction,
   wholeTransactionAt,
 } from '@ledger-state/ledger'
-import {
-  hashTextInvalid,
-  operationNotServed,
-  startAboveLatest,
-  transactionNotKept,
-  u16ParameterInvalid,
-  u64PartInvalid,
-} from '../../errors.js'
+import { invalidParameter, invalidRequest, operationNotServed, transactionNotKept } from '../../errors.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { decodePercent, queryParameter } from '../../protocol/query.js'
 import { unservedReason } from '../unserved.js'
@@ -51,7 +44,7 @@ const HASH_TEXT = /^(?:0x)?([0-9a-fA-F]{64})$/
 /** Parses the hash of a transaction in the path. */
 export function parseHash(text: string): Uint8Array {
   const digits = HASH_TEXT.exec(text)?.[1]
-  if (digits === undefined) throw hashTextInvalid()
+  if (digits === undefined) throw invalidRequest.hashTextInvalid()
   return hexToBytes(digits)
 }
 
@@ -62,22 +55,22 @@ export function parseU64Path(name: string, text: string): bigint {
 
 /** Parses a u64 that must be given. @param part as in `invalidPart` */
 export function parseU64Part(part: string, text: string): bigint {
-  return parseReferenceU64(text, (why) => u64PartInvalid(part, text, why, false))
+  return parseReferenceU64(text, (why) => invalidRequest.u64PartInvalid(part, text, why, false))
 }
 
 /** Parses a u64 of the query, with the texts of the reference. */
 export function parseU64Query(query: string, name: string): bigint | undefined {
   const text = textOfQuery(query, name)
   if (text === undefined) return undefined
-  return parseReferenceU64(text, (why) => u64PartInvalid(`parameter \`${name}\``, text, why, true))
+  return parseReferenceU64(text, (why) => invalidRequest.u64PartInvalid(`parameter \`${name}\``, text, why, true))
 }
 
 /** Parses the limit of a page, with the texts of the reference; undefined if the query has none. */
 export function parseItemLimit(query: string): number | undefined {
   const text = textOfQuery(query, 'limit')
   if (text === undefined) return undefined
-  const limit = parseReferenceU64(text, (why) => u16ParameterInvalid('limit', why))
-  if (limit > U16_MAX) throw u16ParameterInvalid('limit', 'number too large to fit in target type')
+  const limit = parseReferenceU64(text, (why) => invalidRequest.u16ParameterInvalid('limit', why))
+  if (limit > U16_MAX) throw invalidRequest.u16ParameterInvalid('limit', 'number too large to fit in target type')
   return Number(limit)
 }
 
@@ -101,7 +94,7 @@ function parseReferenceU64(text: string, refuse: (why: string) => Error): bigint
 
 /** @throws `invalid_parameter` if a page begins above the newest version */
 export function expectStart(state: LedgerState, start: bigint): void {
-  if (start > state.version) throw startAboveLatest(start, state.version)
+  if (start > state.version) throw invalidParameter.startAboveLatest(start, state.version)
 }
 
 /**

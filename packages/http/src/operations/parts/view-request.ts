@@ -6,9 +6,8 @@ import {
   bodyTooLarge,
   contentTypeMissing,
   contentTypeUnsupported,
-  functionNameInvalid,
-  memberNotAnArray,
-  viewCallUndecodable,
+  invalidParameter,
+  invalidRequest,
 } from '../../errors.js'
 import { BATCH_LIMITS, READ_LIMITS } from '../../protocol/json-body.js'
 import { isJsonContentType, mediaTypeOf, VIEW_FUNCTION_BCS } from '../../protocol/media-types.js'
@@ -26,8 +25,8 @@ export function parseViewCall(request: OperationRequest): () => ViewRequest {
   const { contentType, body } = request
   if (contentType === undefined) throw contentTypeMissing()
   if (isJsonContentType(contentType)) return parseJsonCall(request, parseJsonBody(body, TYPE, READ_LIMITS))
-  if (mediaTypeOf(contentType) !== VIEW_FUNCTION_BCS) throw contentTypeUnsupported(contentType)
-  if (body.length > BATCH_LIMITS.bytes) throw bodyTooLarge(BATCH_LIMITS.bytes)
+  if (mediaTypeOf(contentType) !== VIEW_FUNCTION_BCS) throw contentTypeUnsupported.ofBody(contentType)
+  if (body.length > BATCH_LIMITS.bytes) throw bodyTooLarge.longerThan(BATCH_LIMITS.bytes)
   return () => readBcsCall(Uint8Array.from(body))
 }
 
@@ -45,7 +44,7 @@ function parseJsonCall(request: OperationRequest, members: JsonObject): () => Vi
 function arrayMember(members: JsonObject, name: string): readonly JsonValue[] {
   const value = members.get(name)
   if (Array.isArray(value)) return value
-  throw memberNotAnArray(TYPE, name)
+  throw invalidRequest.memberNotAnArray(TYPE, name)
 }
 
 /**
@@ -56,11 +55,11 @@ export function parseViewFunction(text: string): Pick<ViewRequest, 'address' | '
   const lastAt = text.lastIndexOf('::')
   const firstAt = text.indexOf('::')
   const [module, name] = [text.slice(firstAt + 2, Math.max(lastAt, firstAt)), text.slice(lastAt + 2)]
-  if (firstAt === lastAt || !isIdentifier(module) || !isIdentifier(name)) throw functionNameInvalid(text)
+  if (firstAt === lastAt || !isIdentifier(module) || !isIdentifier(name)) throw invalidRequest.functionNameInvalid(text)
   try {
     return { address: parseAddress(text.slice(0, firstAt)), module, function: name }
   } catch (error) {
-    if (isLedgerStateError(error)) throw functionNameInvalid(text)
+    if (isLedgerStateError(error)) throw invalidRequest.functionNameInvalid(text)
     throw error
   }
 }
@@ -77,7 +76,7 @@ function readBcsCall(bytes: Uint8Array): ViewRequest {
     reader.expectEnd()
     return { address, module, function: name, typeArguments, arguments: { bcs } }
   } catch (error) {
-    if (isLedgerStateError(error)) throw viewCallUndecodable(error.message)
+    if (isLedgerStateError(error)) throw invalidParameter.viewCallUndecodable(error.message)
     throw error
   }
 }

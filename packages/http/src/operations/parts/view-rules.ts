@@ -1,7 +1,7 @@
 import { addressToLongHex, addressToShortHex, parseAddress } from '@ledger-state/core'
 import type { ViewReport } from '@ledger-state/ledger'
 import { DEFAULT_BUDGET, type ViewBudget, type ViewUsage } from '@ledger-state/move-vm'
-import { viewNameInvalid, viewNotAllowed, viewsDisabled } from '../../errors.js'
+import { invalidParameter, operationDisabled, viewNotAllowed } from '../../errors.js'
 
 /**
  * View functions that may run. Names are `0x1`, `0x1::coin` or `0x1::coin::balance`, and cover everything below them.
@@ -29,11 +29,11 @@ export interface ViewServiceOptions {
  */
 function canonicalName(text: string): string {
   const [address, ...names] = text.split('::')
-  if (names.length > 2 || names.some((one) => one === '')) throw viewNameInvalid(text)
+  if (names.length > 2 || names.some((one) => one === '')) throw invalidParameter.viewNameInvalid(text)
   try {
     return [addressToShortHex(parseAddress(address!)), ...names].join('::')
   } catch {
-    throw viewNameInvalid(text)
+    throw invalidParameter.viewNameInvalid(text)
   }
 }
 
@@ -58,7 +58,7 @@ export class ViewRules {
    * @throws `operation_disabled`
    */
   expectServed(): void {
-    if (!this.#isServed) throw viewsDisabled()
+    if (!this.#isServed) throw operationDisabled.viewsDisabled()
   }
 
   /**
