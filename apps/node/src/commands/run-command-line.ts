@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { type LedgerStateError, nearestName } from '@ledger-state/core'
-import type { Command } from '../config/command.js'
+import type { Command, CommandInput } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText } from '../config/help-text.js'
+import { settings } from '../config/settings.js'
 import { usageError } from '../errors.js'
+import { writeJsonLines } from '../terminal/json-lines.js'
 import type { OutputWatch } from '../terminal/output-watch.js'
 import { definitions, outputWidth } from '../terminal/wrap.js'
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './all-commands.js'
@@ -24,6 +26,7 @@ export async function runCommandLine(words: readonly string[], output: Pick<Outp
     if (input === 'help') process.stdout.write(helpText(found.command, outputWidth()))
     else {
       if (found.command.goesOn) output.goOn()
+      if (logsInJson(found.command, input)) writeJsonLines(process.stderr)
       await found.command.run(input)
     }
   } else if (VERSION_WORDS.includes(first!)) {
@@ -33,6 +36,10 @@ export async function runCommandLine(words: readonly string[], output: Pick<Outp
   } else {
     throw unknownCommand(words)
   }
+}
+
+function logsInJson({ options }: Command, input: CommandInput): boolean {
+  return options.includes(settings.logFormat) && input.get(settings.logFormat) === 'json'
 }
 
 /** Whether the words are a single one, such as `get`, with which several commands begin. */

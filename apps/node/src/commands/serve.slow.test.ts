@@ -1,6 +1,8 @@
 // The commands serve, start and get, on stores that other commands make.
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { type OpenApiDocument, operationsOf, toRequest } from '@ledger-state/explorer/open-api'
 import { toCurl } from '@ledger-state/explorer/program-lines'
 import { eventually } from '@ledger-state/testing/eventually'
@@ -31,6 +33,25 @@ function printedExamples(output: string) {
 }
 
 const bash = (line: string) => spawnSync('bash', ['-c', line], { encoding: 'utf8' }).stdout
+
+it('prints only lines of JSON with --log-format json: of an ingest, of the log, and the error at the end', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  try {
+    const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
+    const words = ['--from', feed(100), '--data-dir', 'store', '--listen', taken, '--log-format', 'json']
+    const { status, stdout, stderr } = bed.run('start', ...words)
+    expect([status, stdout]).toEqual([1, ''])
+    const lines = stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly msg: string })
+    expect(lines[0]!.msg).toMatch(/^ingested: 100 versions/)
+    expect(lines.at(-1)).toMatchObject({ level: 50, time: expect.any(String), msg: expect.stringContaining('in use') })
+  } finally {
+    other.close()
+  }
+})
 
 describe('the command `serve`', () => {
   it('creates an empty store with --create, answers 503 on it, and then serves what is ingested', async () => {
