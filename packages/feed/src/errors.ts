@@ -103,6 +103,8 @@ export const verificationFailed = declareErrors('verification_failed', {
 
 export const sourceFailed = declareErrors('source_failed', {
   proverEnded: () => 'a thread that verifies or hashes has ended',
+  unreachable: (url: string, why: string) =>
+    `${new URL(url).host} cannot be reached: ${why}; is this machine connected to the network?`,
   requestsFailed: (url: string, attempts: number, why: string) =>
     `GET ${url} failed ${attempts} times; the last time: ${why}`,
   /**
@@ -282,9 +284,9 @@ export function badStateTree(path: string, cause: unknown): FeedError {
 
 // Signatures
 
-/** Notice that the next mirror of a backup is tried. */
+/** Notice that another mirror of a backup is used. */
 export function backupNotOpened(location: string, why: string): string {
-  return `${location} cannot be used: ${why}; trying the next backup of the network`
+  return `${location} cannot be used: ${why}; using the next backup of the network`
 }
 
 /** Notice that the source has no trusted waypoint, so that nothing verifies it. */

@@ -20,6 +20,12 @@ describe('parseWindowBound', () => {
     expect(parseWindowBound(` ${text}`, NOW)).toEqual({ bound, words: text })
   })
 
+  it.each(['2026-11-26', '2026-11-25T12:00:01Z', '9999-01-01'])('refuses %j, which is in the future', (text) => {
+    expect(() => parseWindowBound(text, NOW)).toThrow(
+      `"${text}" is in the future: the clock of this machine says 2026-11-25T12:00:00.000Z`,
+    )
+  })
+
   it.each([
     '',
     '30y',

@@ -29,6 +29,10 @@ export function parseWindowBound(text: string, now: number = Date.now()): NamedB
   if (Number.isNaN(time) || words !== `${date}${clock}${zone}`) {
     throw usageError(`${JSON.stringify(text)} is not a version, a date such as 2026-10-01, or a time ago such as 30d`)
   }
+  if (time > now) {
+    const clock = new Date(now).toISOString()
+    throw usageError(`${JSON.stringify(text)} is in the future: the clock of this machine says ${clock}`)
+  }
   return { bound: toBound(time), words }
 }
 

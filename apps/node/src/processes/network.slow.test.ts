@@ -102,7 +102,7 @@ describe('start --network --since', () => {
     const file = ownNetwork([`${bucket.origin}/absent/e1`, `${bucket.url}/e1`])
     const words = ['start', '--network', file, '--since', String(base), '--data-dir', bed.at('store')]
     const { address, output, program } = await bed.serve(...words, '--backup-interval', '15')
-    expect(output).toMatch(/absent.* cannot be used: there is no bucket at .*; trying the next backup of the network/)
+    expect(output).toMatch(/absent.* cannot be used: there is no bucket at .*; using the next backup of the network/)
     expect(output).toMatch(/to fetch: \d+ objects/)
     await storeReaches(program, chain.latestVersion, 'ledger_version')
     expect(await bed.info('store')).toMatchObject({

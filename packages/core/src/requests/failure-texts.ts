@@ -4,6 +4,8 @@ import { isLedgerStateError } from '../error.js'
 const UNTRUSTED = /SELF_SIGNED_CERT|^UNABLE_TO_(VERIFY_LEAF_SIGNATURE|GET_ISSUER_CERT)/
 /** Error codes of Node.js for all faults of certificates. */
 const CERTIFICATE_FAULT = /CERT|^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE)$/
+/** Error codes of Node.js for a name without an address and for a missing network. */
+const UNREACHABLE: readonly string[] = ['ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH']
 /** Message of undici if a proxy refuses to open a tunnel. */
 const TUNNEL_REFUSED = /^Proxy response \((\d+)\)/
 /** Statuses of proxies in front of a server. 503 is also the status of a busy server. */
@@ -111,6 +113,11 @@ function namedProxy(): string {
   return process.env.NODE_USE_ENV_PROXY === '1' && name !== undefined
     ? `; ${name} sends requests through a proxy, except those for hosts in NO_PROXY`
     : ''
+}
+
+/** Whether the machine of the server was not found, or this machine is connected to no network. */
+export function isUnreachable(error: unknown): boolean {
+  return UNREACHABLE.includes(codeOfCause(error))
 }
 
 function codeOfCause(error: unknown): string {

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isLedgerStateError } from '../error.js'
 import { parseRetryAfter } from '../retry-after.js'
-import { fetchFailure, isCertificateFault, statusFailure } from './failure-texts.js'
+import { fetchFailure, isCertificateFault, isUnreachable, statusFailure } from './failure-texts.js'
 import { isRedirect, type RedirectRule, refusedRedirect, sameServerTarget } from './redirects.js'
 
 const MOST_REDIRECTS = 5
@@ -36,6 +36,8 @@ export interface RequestFailure {
   readonly status?: number | undefined
   /** Whether asking again does not help: a certificate or a redirect was refused. */
   readonly isFinal?: boolean | undefined
+  /** Whether the machine of the server was not found. Asking again helps only if it was reached before. */
+  readonly isUnreachable?: boolean | undefined
 }
 
 /** An answer whose body has not been read yet. */
@@ -102,7 +104,7 @@ async function sendOnce(url: string, method: string, init: HttpRequest): Promise
     return { why: statusFailure(answer, text), status, retryAfterMs: retryAfterOf(headers) }
   } catch (error) {
     if (isLedgerStateError(error)) throw error
-    return { ...failureOf(error), isFinal: isCertificateFault(error) }
+    return { ...failureOf(error), isFinal: isCertificateFault(error), isUnreachable: isUnreachable(error) }
   }
 }
 

@@ -30,6 +30,8 @@ export class BucketRequests {
   readonly #closed = new AbortController()
   readonly #ended: AbortSignal
   #signer: Promise<RequestSigner | undefined> | undefined
+  /** Whether a server was found: then it is worth waiting for if it cannot be reached later. */
+  #wasReached = false
   /** Servers that redirect permanently, each with its target. */
   readonly #moved = new Map<string, string>()
 
@@ -60,6 +62,8 @@ export class BucketRequests {
       silenceMs,
     })
     if (this.#ended.aborted) throw sourceFailed.transferStopped(url)
+    if ('why' in answer && answer.isUnreachable && !this.#wasReached) throw sourceFailed.unreachable(place, answer.why)
+    this.#wasReached = true
     if (!('why' in answer)) this.#noteMove(place, answer.url)
     else if (answer.isFinal) throw requestRefused(place, answer.why, answer.status)
     return answer

@@ -49,6 +49,17 @@ describe('fetchRetrying', () => {
     await expect(fetchRetrying(() => url, options(1), read)).rejects.toThrow(/ECONNREFUSED/)
   })
 
+  it('does not ask again for a machine that it never found', async () => {
+    const patient = options(8)
+    await expect(fetchRetrying(() => 'http://node.invalid/v1', patient, read)).rejects.toMatchObject({
+      code: 'source_failed',
+      message: expect.stringMatching(
+        /^node\.invalid cannot be reached: .*; is this machine connected to the network\?$/,
+      ),
+    })
+    expect(patient.notices).toEqual([])
+  })
+
   it('leaves other statuses to the caller', async () => {
     const url = await serve((request, response) => {
       response.statusCode = 418

@@ -65,6 +65,8 @@ export async function fetchRetrying<T>(
     // A certificate or a redirect that is refused ends the attempts, unless the caller waits without end: only then may
     // it be mended meanwhile.
     if (failure.isFinal && attempts !== Number.POSITIVE_INFINITY) throw requestRefused(url, failure.why, failure.status)
+    const isAbsent = failure.isUnreachable && attempt === 1
+    if (isAbsent && attempts !== Number.POSITIVE_INFINITY) throw sourceFailed.unreachable(url, failure.why)
     if (attempt >= attempts) throw sourceFailed.requestsFailed(url, attempt, failure.why)
     const pause = backoff.next(failure.retryAfterMs)
     onNotice(

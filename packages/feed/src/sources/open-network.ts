@@ -7,7 +7,8 @@ import type { LedgerSource, SourceOptions } from './source.js'
 /**
  * Opens the first backup of a network that answers. Backups of known networks are public: requests to them carry no
  * account.
- * @throws `invalid_argument` if the network names no backup; the error of the first backup if none can be opened
+ * @throws `invalid_argument` if the network names no backup; the error of the first backup, and no notice, if none can
+ *   be opened
  * @example
  * ```ts
  * import { openNetwork, parseNetwork } from '@ledger-state/feed'
@@ -21,13 +22,16 @@ export async function openNetwork(network: Network, options: SourceOptions = {})
   if (backups.length === 0) throw invalidArgument.networkWithoutBackups(name)
   const isAnonymous = options.isAnonymous ?? KNOWN_NETWORKS.some((known) => known.name === name)
   let failure: unknown
-  for (const [at, location] of backups.entries()) {
+  const notices: string[] = []
+  for (const location of backups) {
     try {
-      return await openSource(location, { ...options, network, isAnonymous })
+      const source = await openSource(location, { ...options, network, isAnonymous })
+      for (const text of notices) options.onNotice?.(text)
+      return source
     } catch (error) {
       const isOfPlace = isLedgerStateError(error, 'invalid_argument') || isLedgerStateError(error, 'source_failed')
       if (!isOfPlace || options.signal?.aborted) throw error
-      if (at < backups.length - 1) options.onNotice?.(backupNotOpened(location, error.message))
+      notices.push(backupNotOpened(location, error.message))
       failure ??= error
     }
   }
