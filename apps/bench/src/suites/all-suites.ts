@@ -2,6 +2,7 @@ import type { Suite } from '../run/suite.ts'
 import { codecSuite } from './codec.ts'
 import { commitSuite } from './commit.ts'
 import { distributedSuite } from './distributed.ts'
+import { holdingsSuite } from './holdings.ts'
 import { hostileSuite } from './hostile.ts'
 import { httpSuite } from './http.ts'
 import { ingestSuite } from './ingest.ts'
@@ -19,6 +20,7 @@ export const SUITES: readonly Suite[] = [
   viewsSuite,
   httpSuite,
   ingestSuite,
+  holdingsSuite,
   distributedSuite,
   interferenceSuite,
   hostileSuite,
