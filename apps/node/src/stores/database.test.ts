@@ -386,3 +386,31 @@ describe('a store in a database', () => {
     expect(bed.run('info', '--store', url)).toMatchObject({ status: 1, stderr: expect.stringContaining('is empty') })
   })
 })
+
+it('holdings of a store in a database are those of the same ledger in a folder', async () => {
+  const url = await emptyStore()
+  for (const open of [
+    () => openDatabaseWriter(url, true),
+    () => openWriter({ kind: 'folder', dataDir: bed.at('folder') }),
+  ]) {
+    const engine = await open()
+    await ingestSource(engine, openDemoLedger(), { to: 599n })
+    await ingestSource(engine, openDemoLedger(), { to: 1_199n, retain: 800n })
+    await engine.close()
+  }
+  const questions = [
+    ['get', 'balances', '0xa11ce', '--version', '1000', '--csv'],
+    ['get', 'objects', '0xdecaf'],
+    ['get', 'holders', '0xa', '--order', 'amount'],
+    ['get', 'tokens', '0xf16', '--csv'],
+    ['history', 'account', '0xa11ce', '--from', '900', '--to', '1100', '--order', 'asc', '--csv'],
+  ]
+  const answers = async (...store: string[]) => {
+    const outcomes = await bed.runAll(questions.map((words) => [...words, ...store]))
+    for (const { status, stderr } of outcomes) expect([status, stderr]).toEqual([0, ''])
+    return outcomes.map(({ stdout }) => stdout)
+  }
+  const expected = await answers('--data-dir', bed.at('folder'))
+  for (const answer of expected) expect(answer).not.toBe('')
+  expect(await answers('--store', url)).toEqual(expected)
+})
