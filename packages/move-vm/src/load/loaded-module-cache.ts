@@ -1,8 +1,9 @@
 import { isLedgerStateError, SizedCache } from '@ledger-state/core'
 import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
-import { type ModuleCode, readModuleCodeInSteps } from '@ledger-state/move-module'
+import { readModuleCodeInSteps } from '@ledger-state/move-module'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
+import { verifyStructs } from '../verify/struct-definitions.js'
 import { LoadedModule } from './loaded-module.js'
 
 interface CachedModule {
@@ -98,27 +99,35 @@ export class ModuleReading {
   readonly key: string
   /** A copy: a module refers to its bytes for as long as it is kept, which is longer than the state has them. */
   readonly bytes: Uint8Array
-  readonly #steps: Generator<number, ModuleCode, void>
+  readonly #steps: Generator<number, LoadedModule, void>
 
   constructor(key: string, bytes: Uint8Array) {
     this.key = key
     this.bytes = copyBytes(bytes)
-    this.#steps = readModuleCodeInSteps(this.bytes)
+    this.#steps = loadInSteps(this.bytes)
   }
 
   /**
-   * Does a step. Returns the module at the end; until then the number of bytes that the step has read.
+   * Does a step. Returns the module at the end; until then the number of bytes that the step has read, or of types that
+   * it has verified.
    * @throws VmFault
    */
   continue(): LoadedModule | number {
     try {
       const step = this.#steps.next()
-      return step.done ? new LoadedModule(step.value, this.bytes.length) : step.value
+      return step.value
     } catch (error) {
       if (!isLedgerStateError(error, 'invalid_module')) throw error
       throw new VmFault(STATUS.CODE_DESERIALIZATION_ERROR, `Deserialization error: ${error.message}`)
     }
   }
+}
+
+/** Decodes a module, and verifies what its functions share. */
+function* loadInSteps(bytes: Uint8Array): Generator<number, LoadedModule, void> {
+  const module = new LoadedModule(yield* readModuleCodeInSteps(bytes), bytes.length)
+  yield* verifyStructs(module.code, module)
+  return module
 }
 
 function sizeOf(module: LoadedModule): number {

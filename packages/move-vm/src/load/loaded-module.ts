@@ -3,6 +3,7 @@ import type {
   FieldDefinition,
   FunctionHandle,
   ModuleCode,
+  ModuleId,
   StructDefinition,
   StructHandle,
 } from '@ledger-state/move-module'
@@ -93,8 +94,17 @@ export class LoadedModule {
     return this.#structHandles.get(module)?.get(name)
   }
 
+  handleOf(module: ModuleId, name: string): StructHandle | undefined {
+    return this.#structHandles.get(this.types.nameOf(module))?.get(name)
+  }
+
+  /** Whether a name is that of this module. */
+  isOwn(module: ModuleId): boolean {
+    return this.types.nameOf(module) === this.name
+  }
+
   acquiredBy({ module, name }: FunctionHandle): readonly number[] {
-    if (this.types.nameOf(module) !== this.name) return []
+    if (!this.isOwn(module)) return []
     return this.functions.get(name)?.definition.acquires ?? []
   }
 

@@ -7,6 +7,7 @@ import { decodeStateKey } from '@ledger-state/type-tag'
 import { expect, it } from 'vitest'
 import { UNMETERED } from '../budget/compile-meter.js'
 import { VmFault } from '../faults/vm-fault.js'
+import { verifyStructs } from '../verify/struct-definitions.js'
 import { LoadedModule } from './loaded-module.js'
 
 // Every module that a write of the shared data sets, of versions 5, 6, 7 and 10 of the binary format: those of several chains,
@@ -42,6 +43,12 @@ it.skipIf(!hasSharedData)(
         const code = readModuleCode(bytes)
         versions.add(code.version)
         const module = new LoadedModule(code, bytes.length)
+        try {
+          for (const _ of verifyStructs(code, module));
+        } catch (error) {
+          if (!(error instanceof VmFault)) throw error
+          refused.push(`${path}: ${code.name}: ${error.message}`)
+        }
         for (const loaded of module.functions.values()) {
           if (loaded.definition.isNative) continue
           functions++

@@ -9,8 +9,10 @@ import {
   type SignatureToken,
 } from '@ledger-state/move-module'
 import { describe, expect, it } from 'vitest'
+import { callView, TestState } from '../../testing/test-state.js'
 import { UNMETERED } from '../budget/compile-meter.js'
 import { VmFault } from '../faults/vm-fault.js'
+import { createVm } from '../index.js'
 import { LoadedModule } from './loaded-module.js'
 
 // A function for each rule that breaks it, and one beside it that does not.
@@ -651,7 +653,67 @@ const RULES: Readonly<
   },
 }
 
+const good: AssembledFunction = { name: 'good', results: [U64], code: [one, ret] }
+
+/** Why a module with these structs is refused; undefined if it is not. */
+function refusalOfStructs(structs: readonly AssembledStruct[]): string | undefined {
+  const { fault } = callView(createVm(), new TestState([{ name: 'm', structs, functions: [good] }]), 'm::good')
+  if (fault) expect(fault.code).toBe(2006)
+  return fault?.message
+}
+
+type Structs = readonly AssembledStruct[]
+const of = (abilities: number, ...types: SignatureToken[]): Structs => [
+  { name: 'Coin', abilities: store, fields: [['value', U64]] },
+  { name: 'Box', abilities: 7, typeParameters: [store], fields: [['value', T]] },
+  { name: 'S', abilities, fields: types.map((type, at) => [`f${at}`, type] as const) },
+]
+const circle = (last: SignatureToken): Structs => [
+  { name: 'A', abilities: 0, fields: [['b', { kind: 'vector', element: struct('B') }]] },
+  { name: 'B', abilities: 0, variants: [{ name: 'One', fields: [['c', struct('C')]] }] },
+  { name: 'C', abilities: 0, fields: [['last', last]] },
+]
+
+const STRUCT_RULES: Readonly<
+  Record<string, { readonly accepted: Structs; readonly refused: Structs; readonly why: RegExp }>
+> = {
+  'a struct does not contain itself': { accepted: circle(U64), refused: circle(struct('A')), why: /contains itself/ },
+  'fields have the abilities of their struct': {
+    accepted: of(store, COIN),
+    refused: of(store | drop, COIN),
+    why: /a field of S without an ability/,
+  },
+  'fields of a resource have store': {
+    accepted: of(key, COIN),
+    refused: of(key, { kind: 'signer' }),
+    why: /a field of S without an ability/,
+  },
+  'fields are no references': {
+    accepted: of(drop, U64),
+    refused: of(drop, immutable(U64)),
+    why: /a reference in the place/,
+  },
+  'type arguments in fields have the abilities that are asked for': {
+    accepted: of(store, struct('Box', COIN)),
+    refused: of(drop, struct('Box', { kind: 'signer' })),
+    why: /a type argument without an ability/,
+  },
+  'type parameters of fields exist': { accepted: of(drop, U64), refused: of(drop, T), why: /type parameter 0 of 0/ },
+  'phantom type parameters are in no field': {
+    accepted: [{ name: 'P', typeParameters: [{ constraints: 0, phantom: false }], fields: [['f', T]] }],
+    refused: [{ name: 'P', typeParameters: [{ constraints: 0, phantom: true }], fields: [['f', T]] }],
+    why: /a phantom type parameter in a field/,
+  },
+}
+
 describe('the verifier', () => {
+  for (const [rule, { accepted, refused, why }] of Object.entries(STRUCT_RULES)) {
+    it(`knows that ${rule}`, () => {
+      expect(refusalOfStructs(accepted)).toBeUndefined()
+      expect(refusalOfStructs(refused)).toMatch(why)
+    })
+  }
+
   for (const [rule, { accepted, refused, why }] of Object.entries(RULES)) {
     it(`knows that ${rule}`, () => {
       expect(refusalOf(accepted)).toBeUndefined()
