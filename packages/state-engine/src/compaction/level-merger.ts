@@ -98,7 +98,8 @@ export class LevelMerger {
   /** Whether `settledBelow` resolves within some tens of milliseconds. */
   get isShortBelow(): boolean {
     const { rows, oldestVersion } = this.#read()
-    const inputs = [...(filesBelow(rows, oldestVersion)?.inputs ?? []), ...(this.#merging?.inputs ?? [])]
+    const below = oldestVersion === undefined ? undefined : filesBelow(rows, oldestVersion)
+    const inputs = [...(below?.inputs ?? []), ...(this.#merging?.inputs ?? [])]
     return inputs.reduce((sum, { writes }) => sum + writes, 0) <= MOST_SHORT_WRITES
   }
 
@@ -149,14 +150,14 @@ export class LevelMerger {
     }
   }
 
-  /** @throws `store_corrupt` if damage in LMDB hides a file: a merge would seem to have its versions */
-  #read(): { readonly rows: readonly SegmentRow[]; readonly oldestVersion: bigint } {
+  /** `oldestVersion` is undefined while a state is imported. @throws `store_corrupt` if damage in LMDB hides a file: a merge would seem to have its versions */
+  #read(): { readonly rows: readonly SegmentRow[]; readonly oldestVersion: bigint | undefined } {
     const { store } = this.#parts
     store.root.resetReadTxn()
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const rows = listSegmentRows(store)
     // An import under way has no ledger record.
-    if (!bytes) return { rows, oldestVersion: 0n }
+    if (!bytes) return { rows, oldestVersion: undefined }
     const record = decodeLedgerRecord(bytes)
     expectAllVersions(rows, record)
     return { rows, oldestVersion: record.ledger.oldestVersion }

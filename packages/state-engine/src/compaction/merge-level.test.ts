@@ -18,7 +18,7 @@ function rowsOf(files: readonly (Partial<SegmentRow> & Pick<SegmentRow, 'level'>
   }))
 }
 
-function filesOf(rows: readonly SegmentRow[], oldestVersion: bigint) {
+function filesOf(rows: readonly SegmentRow[], oldestVersion: bigint | undefined) {
   const wanted = filesToMerge(rows, oldestVersion)
   return wanted && { ...wanted, inputs: wanted.inputs.map(({ file }) => file) }
 }
@@ -82,6 +82,14 @@ it('files of an imported state are merged with each other only', () => {
   expect(filesOf(rowsOf([...imported, ...later, { level: 0 }]), 0n)).toMatchObject({
     inputs: [7, 8, 9, 10, 11, 12, 13, 14],
   })
+})
+
+it('files of an import under way are merged once there are 32', () => {
+  const imported = { level: 0, isBase: true, firstVersion: 3n, until: 69n, lastVersion: 69n }
+  const files = Array.from({ length: 31 }, () => imported)
+  expect(filesOf(rowsOf(files), undefined)).toBe(undefined)
+  expect(filesOf(rowsOf([...files, imported]), undefined)?.inputs).toHaveLength(32)
+  expect(filesOf(rowsOf(files), 69n)?.inputs).toHaveLength(31)
 })
 
 it('files that span too many versions stay apart', () => {

@@ -12,6 +12,8 @@ import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
 /** Number of segments of a level that become one of the next. */
 const FAN = 8
+/** The same while a state is imported, whose files nobody reads yet: most entries are then merged once. */
+const FAN_OF_IMPORT = 32
 /** Fewest segments of a level that become one. */
 const LEAST_INPUTS = 4
 
@@ -47,10 +49,11 @@ const SPARE_BYTES = 2 ** 24
 
 /**
  * Finds files to merge: those below the window, if half of what they have is superseded or so, or those of the lowest level
- * that is full. Rows are the oldest first.
+ * that is full. Rows are the oldest first. `oldestVersion` is undefined while a state is imported.
  */
-export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint): MergeChoice | undefined {
-  const below = filesBelow(rows, oldestVersion)
+export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint | undefined): MergeChoice | undefined {
+  const isImporting = oldestVersion === undefined
+  const below = isImporting ? undefined : filesBelow(rows, oldestVersion)
   if (below) return below
   // Files of an imported state have the same versions, and no file with later ones may lie among them. Their keys differ, so
   // nothing is won by merging long ones.
@@ -58,7 +61,7 @@ export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint)
   const imported = rows.filter(({ isBase, fileBytes }) => isBase && fileBytes < most).map((row) => [row])
   const groups = [imported, toSegments(rows.filter(({ isBase }) => !isBase))]
   for (const group of groups) {
-    const inputs = fullLevel(group)
+    const inputs = fullLevel(group, isImporting ? FAN_OF_IMPORT : FAN)
     if (inputs) return { inputs, level: inputs[0]!.level + 1, floor: undefined }
   }
   return undefined
@@ -93,11 +96,11 @@ function toSegments(rows: readonly SegmentRow[]): readonly (readonly SegmentRow[
 }
 
 /** The files of the oldest segments of the lowest level that is full, as many as can be merged. */
-function fullLevel(segments: readonly (readonly SegmentRow[])[]): readonly SegmentRow[] | undefined {
+function fullLevel(segments: readonly (readonly SegmentRow[])[], fan: number): readonly SegmentRow[] | undefined {
   const levels = new Set(segments.map(([row]) => row!.level).toSorted((a, b) => a - b))
   for (const level of levels) {
     const ofLevel = segments.filter(([row]) => row!.level === level)
-    if (ofLevel.length < FAN || level === BASE_LEVEL) continue
+    if (ofLevel.length < fan || level === BASE_LEVEL) continue
     for (let count = ofLevel.length; count >= LEAST_INPUTS; count--) {
       const inputs = ofLevel.slice(0, count).flat()
       if (canMerge(inputs)) return inputs

@@ -10,7 +10,7 @@ import { KeyHash } from '../memtable/key-hash.js'
 import { ListWriter } from '../records/block-lists.js'
 import { BlockIndexBuilder } from './block-index.js'
 import { BlockWriter, DELETION_OPERATION, patchOperation, valueOperation } from './block-writer.js'
-import { ByteOutput } from './byte-output.js'
+import { ByteOutput, partOf } from './byte-output.js'
 import { type Codec, compress } from './codec.js'
 import { DELETED } from './entry-reader.js'
 import {
@@ -149,7 +149,7 @@ export class SegmentWriter {
     this.#bytesBefore = this.#keyBytes
     this.#keyBefore = this.#key
     this.#keyBytes = length > free.length ? new Uint8Array(2 * length) : free
-    this.#keyBytes.set(bytes.subarray(start, end))
+    this.#keyBytes.set(partOf(bytes, start, end))
     this.#key = this.#keyBytes.subarray(0, length)
     this.#isContinued = false
     const at = 2 * this.#keys++

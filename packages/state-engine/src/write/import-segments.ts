@@ -27,7 +27,7 @@ export function writeImportedPart(
   imported: readonly SegmentSlice[],
   takeNumber: () => number,
 ): SegmentRow[] {
-  const sorted = entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
+  const sorted = areAscending(entries) ? entries : entries.toSorted((a, b) => Buffer.compare(a.key, b.key))
   const probe = new KeyProbe(new KeyHash(hashSeedOf(store)))
   const match = new SegmentMatch()
   for (const [at, { key }] of sorted.entries()) {
@@ -42,6 +42,11 @@ export function writeImportedPart(
     else spans.set(span, [entry])
   }
   return [...spans.values()].map((part) => writeFile(store, version, part, takeNumber()))
+}
+
+/** Whether entries come in the order of keys, as those of a state snapshot do. */
+function areAscending(entries: readonly KeyedEntry[]): boolean {
+  return entries.every(({ key }, at) => at === 0 || Buffer.compare(entries[at - 1]!.key, key) < 0)
 }
 
 /** Writes a file that has only the block of an imported state. */

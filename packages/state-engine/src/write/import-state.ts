@@ -135,6 +135,8 @@ class LmdbImport implements StateImport {
 
   async finish(base: ImportBase): Promise<void> {
     await this.#parts.inTurn(() => this.#finish(base))
+    // An import leaves more files than others read at once.
+    await this.#parts.levelsSettled()
   }
 
   async #finish(base: ImportBase): Promise<void> {
