@@ -5,7 +5,7 @@ import { createLedger, type Ledger, listActivities, listBalances, listHolders } 
 import { openStateEngine, openStateEngineReader } from '@ledger-state/state-engine'
 import type { BenchRun } from '../run/bench-run.ts'
 import type { Suite } from '../run/suite.ts'
-import { addressOf, changingStores, newStores } from '../workload/holdings-ledger.ts'
+import { addressOf, changingStores, newStores, storeKey } from '../workload/holdings-ledger.ts'
 
 /** Items of a page, as of a request without `limit`. */
 const PAGE = 100
@@ -39,6 +39,7 @@ export const holdingsSuite: Suite = {
 async function measureActivities(run: BenchRun, stores: number, changes: number): Promise<void> {
   const title = `${changes} changes of one account in ${stores} stores: the first page of ${PAGE}`
   await withLedger(run, title, changingStores(OWNER, stores, changes), async (ledger) => {
+    measureFloor(run, title, ledger, stores)
     for (const [moment, version] of momentsOf(ledger)) {
       for (const order of ['desc', 'asc'] as const) {
         measure(run, title, `activities up to the ${moment} version, ${order}`, () => {
@@ -56,6 +57,7 @@ async function measureActivities(run: BenchRun, stores: number, changes: number)
 async function measureHolders(run: BenchRun, stores: number): Promise<void> {
   const title = `${stores} stores of one asset: the first page of ${PAGE} holders`
   await withLedger(run, title, newStores(ASSET, stores), async (ledger) => {
+    measureFloor(run, title, ledger, stores)
     for (const [moment, version] of momentsOf(ledger)) {
       measure(run, title, `holders at the ${moment} version`, () =>
         listHolders(ledger.at(version), { kind: 'fungibleAsset', metadata: ASSET }, { limit: PAGE }),
@@ -94,8 +96,18 @@ async function withLedger(
   }
 }
 
+/** Reads the stores of a page by their keys: every list that shows them has to. */
+function measureFloor(run: BenchRun, title: string, ledger: Ledger, stores: number): void {
+  const keys = Array.from({ length: Math.min(PAGE, stores) }, (_, at) => storeKey(at))
+  const read = () => {
+    const { view } = ledger.at()
+    return keys.map((key) => view.get(key))
+  }
+  measure(run, title, `look-ups of ${keys.length} stores`, read, 'floor')
+}
+
 /** Records the times of one page, each read from the beginning. The first round, which warms up, does not count. */
-function measure(run: BenchRun, title: string, subject: string, open: () => Iterable<unknown>): void {
+function measure(run: BenchRun, title: string, subject: string, open: () => Iterable<unknown>, role?: 'floor'): void {
   run.throwIfInterrupted()
   const rounds: number[] = []
   const count = run.byScale({ tiny: 3, small: 21, medium: 51, large: 51 })
@@ -104,7 +116,7 @@ function measure(run: BenchRun, title: string, subject: string, open: () => Iter
     for (const _ of open());
     if (round > 0) rounds.push(performance.now() - began)
   }
-  run.record({ title, subject, metric: 'time', unit: 'ms', rounds })
+  run.record({ title, subject, metric: 'time', unit: 'ms', rounds, ...(role && { role }) })
 }
 
 function sourceOf(versions: Iterable<VersionWrites>): LedgerSource {

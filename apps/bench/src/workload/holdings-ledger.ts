@@ -16,6 +16,11 @@ export function addressOf(name: string, number: number): Uint8Array {
   return Uint8Array.from(createHash('sha3-256').update(`${name} ${number}`).digest())
 }
 
+/** State key of a store. */
+export function storeKey(number: number): Uint8Array {
+  return resourceGroupKey(addressOf('store', number), OBJECT_GROUP)
+}
+
 /** Versions in which the stores of one owner change, all equally often: `changes` in total. */
 export function changingStores(owner: Uint8Array, stores: number, changes: number): Generator<VersionWrites> {
   return versionsOf(changes, (at) => {
