@@ -76,6 +76,7 @@ const NOT_EVERYWHERE: readonly string[] = [
   './contract',
   './mysten',
   './epoch-change',
+  './transaction-group',
   './writes-hash',
   './take',
 ]

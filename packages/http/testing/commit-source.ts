@@ -1,6 +1,7 @@
 import type { StateWriter } from '@ledger-state/engine'
 import { openSource, type SourceOptions } from '@ledger-state/feed'
-import { WHOLE_TRANSACTIONS_KEY, wholeTransactionWrites } from '@ledger-state/records'
+import { WHOLE_TRANSACTIONS_KEY } from '@ledger-state/records'
+import { TransactionGroup } from '@ledger-state/records/transaction-group'
 import { sharedPath } from '@ledger-state/testing/shared-data'
 
 /** The chain id of the ledgers that are made here. */
@@ -13,7 +14,9 @@ export async function commitSource(engine: StateWriter, path: string, options: S
   const held = engine.ledger
   const reading = held ? { version: held.latestVersion + 1n, read } : {}
   for await (const record of source.versions(reading)) {
-    const whole = wholeTransactionWrites(record.version, record.readWhole!(), record.writes)
+    const read = record.readWhole!()
+    const group = new TransactionGroup(record.version, read)
+    const whole = [group.add(record.version, read, record.writes), ...group.toWrites()!]
     const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
     const { version, block, writes } = record
     await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })

@@ -242,6 +242,11 @@ export const storedDataInvalid = declareErrors('stored_data_invalid', {
     storedData('Failed to build move resource response from data in DB', why),
   /** Error for a whole transaction if the state does not have its writes. */
   writesUnknown: (version: bigint) => `the state does not have the writes of version ${version}`,
+  /** Error for a stored transaction whose info does not have the stored hash. */
+  infoDiffers: (version: bigint) =>
+    `the transaction and the state of version ${version} do not have the stored hash of its transaction info`,
+  /** Error for a stored frontier of the accumulator that is not one. */
+  frontierInvalid: (version: bigint) => `the stored accumulator of version ${version} cannot be decoded`,
   transactionWith: (version: bigint, why: string) => `the transaction of version ${version} has ${why}`,
   transactionUndecodable: (version: bigint, why: LedgerStateError) =>
     storedData(`the transaction of version ${version} cannot be decoded`, why),

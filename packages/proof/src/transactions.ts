@@ -1,3 +1,4 @@
+export { computeEventRoot } from './trees/event-root.js'
 export { type BcsList, readBcsList } from './wire/bcs-list.js'
 export {
   type ContractEvent,

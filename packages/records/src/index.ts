@@ -85,12 +85,13 @@ export {
   sliceTypeKey,
   sliceTypeNumberOf,
   TRANSACTIONS_KEY,
+  transactionBlockKey,
   transactionHashKey,
   transactionHashMark,
   transactionKey,
   WHOLE_TRANSACTIONS_KEY,
-  wholeTransactionKey,
 } from './own-keys.js'
+export { readSent, type SentTransaction } from './sent-transaction.js'
 export { decodeSliceDefinition, encodeSliceDefinition, type SliceDefinition } from './slice/definition.js'
 export { decodeSliceLeftOut, encodeSliceLeftOut, type SliceLeftOut } from './slice/left-out.js'
 export {
@@ -102,6 +103,5 @@ export {
   type MemberRecord,
 } from './slice/member.js'
 export { decodeValueType, encodeValueType } from './slice/value-type.js'
-export { readSent, type SentTransaction, wholeTransactionWrites } from './transaction-index.js'
 export type { TrustedState } from './trusted-state.js'
-export { type StoredTransaction, type WholeTransaction, withValues } from './whole-transaction.js'
+export { type WholeTransaction, withValues } from './whole-transaction.js'

@@ -24,9 +24,9 @@ import {
   sliceDeletionKey,
   sliceTypeKey,
   sliceTypeNumberOf,
+  transactionBlockKey,
   transactionHashKey,
   transactionKey,
-  wholeTransactionKey,
 } from './own-keys.js'
 
 const families = Object.entries<KeyFamily>(KEY_FAMILIES)
@@ -76,7 +76,7 @@ describe('the families of own keys', () => {
         expect(familiesOf(transactionKey(number))).toEqual(['transaction'])
         expect(isTransactionKey(transactionKey(number))).toBe(true)
         for (const [name, made] of [
-          ['wholeTransaction', wholeTransactionKey(number)],
+          ['transactionBlock', transactionBlockKey(number)],
           ['transactionHash', transactionHashKey(id)],
           ['sequenceNumber', sequenceNumberKey(id)],
           ['nonce', nonceKey(id)],

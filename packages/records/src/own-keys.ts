@@ -9,7 +9,6 @@ import { decodeSliceDefinition, encodeSliceDefinition } from './slice/definition
 import { decodeSliceLeftOut, encodeSliceLeftOut } from './slice/left-out.js'
 import { decodeMember, encodeMember, type MemberKind } from './slice/member.js'
 import { decodeValueType, encodeValueType } from './slice/value-type.js'
-import { STORED_TRANSACTION } from './whole-transaction.js'
 
 // Keys of a store's own records, which are not state of the chain. No state key starts with their first byte, so reads
 // of state do not find them. Prunes, truncations and replicas treat them like all other keys.
@@ -51,18 +50,10 @@ const U32_LENGTH = 4
 const U64_LENGTH = 8
 /** Most bytes of the name of a coin type: see `coinNameOf`. */
 export const LONGEST_COIN_NAME = 4_096
-const HASH_PREFIX_LENGTH = 3
+const HASH_PREFIX_LENGTH = 2
 const EVENT_TYPE_LENGTH = 16
 const WITH_WHOLE = 'each version that comes with its whole transaction'
-
-const U64: Codec<bigint> = {
-  encode(value) {
-    const bytes = new Uint8Array(U64_LENGTH)
-    new DataView(bytes.buffer).setBigUint64(0, value)
-    return bytes
-  },
-  decode: (bytes) => new DataView(bytes.buffer, bytes.byteOffset, U64_LENGTH).getBigUint64(0),
-}
+const FIRST_OF_GROUP = 'the first of successive versions that are committed together with their whole transactions'
 
 /**
  * All families of own keys. Add a family here and in docs/storage.md, "Keys of a store"; give it a second byte that no
@@ -229,18 +220,19 @@ export const KEY_FAMILIES = {
     writtenBy: 'the first version with its whole transaction',
     deletedBy: 'the first version without it',
   }),
-  wholeTransaction: family(0x20, {
-    suffix: 'u8 lowest six bits of the version',
+  transactionBlock: family(0x20, {
+    suffix: 'u8 lowest six bits of version ÷ 128',
     suffixLength: [1, 1],
-    value: 'whole transaction of the version, if this version wrote the key (`records/src/whole-transaction.ts`)',
-    codec: STORED_TRANSACTION,
-    writtenBy: WITH_WHOLE,
+    value:
+      'transactions of the version and of some that follow (`records/src/transaction-block.ts`), or empty: that of the version is not kept',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
   transactionHash: family(0x21, {
-    suffix: 'first 20 bits of the hash of the transaction, and four bits that are 0',
+    suffix: 'first 16 bits of the hash of the transaction',
     suffixLength: [HASH_PREFIX_LENGTH, HASH_PREFIX_LENGTH],
-    value: 'bytes 3 to 6 of the hash',
+    value: 'bytes 2 to 5 of the hash',
     codec: BYTES,
     writtenBy: WITH_WHOLE,
     deletedBy: NOBODY,
@@ -248,41 +240,41 @@ export const KEY_FAMILIES = {
   sequenceNumber: family(0x22, {
     suffix: 'address of a sender, 32 bytes',
     suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
-    value: 'u64 sequence number of the transaction of the version',
-    codec: U64,
-    writtenBy: WITH_WHOLE,
+    value: 'versions of its transactions in the group, and their sequence numbers (`records/src/grouped-versions.ts`)',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
   nonce: family(0x23, {
     suffix: 'address of a sender, 32 bytes',
     suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
-    value: 'u64 nonce of the transaction of the version, which has no sequence number',
-    codec: U64,
-    writtenBy: WITH_WHOLE,
+    value: 'versions of its transactions in the group that have no sequence number',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
   affectedAccount: family(0x24, {
-    suffix: 'address, 32 bytes',
+    suffix: 'address or table handle, 32 bytes',
     suffixLength: [ADDRESS_LENGTH, ADDRESS_LENGTH],
-    value: 'empty: the version wrote a module, a resource or a group at the address',
-    codec: PRESENCE,
-    writtenBy: WITH_WHOLE,
+    value: 'versions of the group that wrote a module, a resource or a group at the address, or an item of the table',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
   eventStream: family(0x25, {
     suffix: 'address, 32 bytes, u64 creation number',
     suffixLength: [ADDRESS_LENGTH + U64_LENGTH, ADDRESS_LENGTH + U64_LENGTH],
-    value: "u64 sequence number of the version's last event of the stream",
-    codec: U64,
-    writtenBy: WITH_WHOLE,
+    value: 'versions of the group with events of the stream, and the sequence number of the last event of each',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
   eventType: family(0x26, {
     suffix: 'first 16 bytes of the SHA3-256 of the type in BCS',
     suffixLength: [EVENT_TYPE_LENGTH, EVENT_TYPE_LENGTH],
-    value: 'empty: the version has an event of the type',
-    codec: PRESENCE,
-    writtenBy: WITH_WHOLE,
+    value: 'versions of the group that have an event of the type',
+    codec: BYTES,
+    writtenBy: FIRST_OF_GROUP,
     deletedBy: NOBODY,
   }),
 } as const satisfies Record<string, KeyFamily>
@@ -352,21 +344,27 @@ export function isTransactionKey(key: Uint8Array): boolean {
  */
 export const WHOLE_TRANSACTIONS_KEY = KEY_FAMILIES.wholeTransactions.prefix
 
-const WHOLE_TRANSACTION_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
-  Uint8Array.of(...KEY_FAMILIES.wholeTransaction.prefix, lane),
+const TRANSACTION_BLOCK_KEYS: readonly Uint8Array[] = Array.from({ length: TRANSACTION_LANES }, (_, lane) =>
+  Uint8Array.of(...KEY_FAMILIES.transactionBlock.prefix, lane),
 )
 
-/** Key under which a version writes its whole transaction. As for `transactionKey`, other versions share it. */
-export function wholeTransactionKey(version: bigint): Uint8Array {
-  return WHOLE_TRANSACTION_KEYS[Number(version % BigInt(TRANSACTION_LANES))]!
+/** Number of versions of a run: a block of transactions lies within one run. */
+const RUN_VERSIONS = 128n
+
+/**
+ * Key of the blocks of the run of a version. The newest of them at the version has its transaction, if that block
+ * belongs to the run: as for `transactionKey`, other runs share the key.
+ */
+export function transactionBlockKey(version: bigint): Uint8Array {
+  return TRANSACTION_BLOCK_KEYS[Number((version / RUN_VERSIONS) % BigInt(TRANSACTION_LANES))]!
 }
 
 /**
- * Key that the version of a transaction with this hash writes. About one in a million other versions writes the same
- * key: a store has at most a million of these keys, so the keys of pruned versions take little space.
+ * Key that the version of a transaction with this hash writes. One in 65,536 other versions writes the same key, so the
+ * keys of pruned versions take little space.
  */
 export function transactionHashKey(hash: Uint8Array): Uint8Array {
-  return withSuffix(KEY_FAMILIES.transactionHash.prefix, Uint8Array.of(hash[0]!, hash[1]!, hash[2]! & 0xf0))
+  return withSuffix(KEY_FAMILIES.transactionHash.prefix, hash.subarray(0, HASH_PREFIX_LENGTH))
 }
 
 /** Value under `transactionHashKey`. */
@@ -380,22 +378,22 @@ export function isWholeTransactionKey(key: Uint8Array): boolean {
   return key[0] === OWN && key[1]! >= first && key[1]! <= last
 }
 
-/** Key of the sequence numbers of a sender's transactions, each written by its version. */
+/** Key of the versions of a sender's transactions with sequence numbers. */
 export function sequenceNumberKey(sender: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.sequenceNumber.prefix, sender)
 }
 
-/** Key of the nonces of a sender's transactions without sequence numbers, each written by its version. */
+/** Key of the versions of a sender's transactions without sequence numbers. */
 export function nonceKey(sender: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.nonce.prefix, sender)
 }
 
-/** Key that each version writes that wrote something at an address. */
+/** Key of the versions that wrote something at an address, or an item of the table with this handle. */
 export function affectedAccountKey(address: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.affectedAccount.prefix, address)
 }
 
-/** Key of the sequence numbers of a stream of events, each written by its version. */
+/** Key of the versions with events of a stream. */
 export function eventStreamKey(address: Uint8Array, creationNumber: bigint): Uint8Array {
   const key = withSuffixLength(KEY_FAMILIES.eventStream.prefix, ADDRESS_LENGTH + U64_LENGTH)
   key.set(address, 2)
@@ -403,7 +401,7 @@ export function eventStreamKey(address: Uint8Array, creationNumber: bigint): Uin
   return key
 }
 
-/** Key that each version writes that has an event of a type, which is given in BCS. */
+/** Key of the versions that have an event of a type, which is given in BCS. */
 export function eventTypeKey(type: Uint8Array): Uint8Array {
   return withSuffix(KEY_FAMILIES.eventType.prefix, sha3(type).subarray(0, EVENT_TYPE_LENGTH))
 }

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { hash } from 'node:crypto'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { WRITES_HASH_LENGTH } from './commit-mark.js'
-import { isHoldingsKey, isSliceLeftOutKey } from './own-keys.js'
+import { isHoldingsKey, isSliceLeftOutKey, isWholeTransactionKey } from './own-keys.js'
 
 const U32 = 4
 const U64 = 8
@@ -13,9 +13,9 @@ const DELETED = 0xffff_ffff
  * version, they began with the same version and hold the same writes. h(v) = SHA-256(h(v − 1) ‖ version), where a
  * version is u64 number · u8 1 and u64 height, epoch, time of the block that it begins, or u8 0 · u32 writes, and for
  * each, in the order of the keys, u32 length of the key · key · u32 length of the value, ffffffff for a deletion ·
- * value · u8 length of its annotation · annotation. Numbers are big-endian. Three things are left out: deletions of
- * absent keys, which no store keeps; writes of `SLICE_LEFT_OUT_KEY`, whose versions depend on when a store committed;
- * and the index of holdings, which each store derives from the other writes.
+ * value · u8 length of its annotation · annotation. Numbers are big-endian. Four things are left out: deletions of
+ * absent keys, which no store keeps; writes of `SLICE_LEFT_OUT_KEY` and of whole transactions, whose versions depend on
+ * when a store committed; and the index of holdings, which each store derives from the other writes.
  */
 export class WritesHash {
   #hash: Buffer
@@ -48,7 +48,7 @@ export class WritesHash {
 
   #addVersion({ version, block }: VersionWrites, writes: readonly Write[]): void {
     const sorted = writes
-      .filter(([key]) => !isSliceLeftOutKey(key) && !isHoldingsKey(key))
+      .filter(([key]) => !isSliceLeftOutKey(key) && !isHoldingsKey(key) && !isWholeTransactionKey(key))
       .sort(([a], [b]) => Buffer.compare(a, b))
     const length = sorted.reduce((sum, write) => sum + lengthOf(write), 0)
     const bytes = this.#room(WRITES_HASH_LENGTH + 4 * U64 + 1 + U32 + length)

@@ -10,12 +10,12 @@ import {
   signedLedgerInfoToBytes,
   type WaypointParts,
 } from '@ledger-state/proof'
+import { computeEventRoot } from '@ledger-state/proof/transactions'
 import { annotationToNote } from '@ledger-state/records'
 import { encodeStateValue } from '@ledger-state/type-tag'
 import { VALIDATOR_SET_KEY } from '../wire/framework-keys.js'
 import { type Genesis, withGenesisErrors } from '../wire/genesis-transaction.js'
 import { GENESIS_BLOCK } from '../wire/ledger-clock.js'
-import { computeEventRoot } from './event-root.js'
 
 export interface GenesisProof {
   /** Waypoint as the network publishes it, `0:hash`. */

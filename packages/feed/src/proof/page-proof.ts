@@ -1,9 +1,8 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
 import { expectHash, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
-import { readEvents } from '@ledger-state/proof/transactions'
+import { computeEventRoot, readEvents } from '@ledger-state/proof/transactions'
 import { atPlace, sourceFailed } from '../errors.js'
 import { readWriteSet } from '../wire/write-set.js'
-import { computeEventRoot } from './event-root.js'
 import { readTransactionRecord } from './transaction-record.js'
 import { UndecodedKinds } from './undecoded-kinds.js'
 

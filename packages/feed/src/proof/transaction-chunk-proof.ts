@@ -13,10 +13,10 @@ import {
   type SignedLedgerInfo,
   signedLedgerInfoToBytes,
 } from '@ledger-state/proof'
+import { computeEventRoot } from '@ledger-state/proof/transactions'
 import { invalidBackup, otherLedgerBefore } from '../errors.js'
 import { atFile, atRecord } from '../files/backup-place.js'
 import { readRecords } from '../files/record-file.js'
-import { computeEventRoot } from './event-root.js'
 import { readProof } from './proof-file.js'
 import { readTransactionRecord } from './transaction-record.js'
 import { UndecodedKinds } from './undecoded-kinds.js'

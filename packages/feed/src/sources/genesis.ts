@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import { ByteWriter } from '@ledger-state/core'
 import { DEFAULT_HASH_SALT, LedgerHasher, versionOfWaypoint } from '@ledger-state/proof'
 import { checkpointToBytes, type KeptTransaction, type WholeTransaction } from '@ledger-state/records'
 import { verificationFailed } from '../errors.js'
@@ -56,7 +57,9 @@ function wholeOf(
     events: blob.subarray(eventsStart),
     writeSet: blob.subarray(writeSetStart, eventsStart),
     indexInBlock: undefined,
-    accumulatorRoot,
+    leaf: accumulatorRoot,
+    // The only leaf is the root.
+    readFrontier: () => new ByteWriter().u64(1n).bytes(accumulatorRoot).toBytes(),
   }
 }
 

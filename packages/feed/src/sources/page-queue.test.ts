@@ -7,8 +7,20 @@ import type { RestItem } from './rest-page.js'
 const NEVER = new AbortController().signal
 const HASH = Buffer.alloc(32)
 
+function unwanted(): never {
+  throw new Error('the queue reads no transaction')
+}
+
 function item(version: bigint): RestItem {
-  return { version, block: undefined, writes: [], transaction: HASH, leaf: HASH, accumulatorRoot: HASH }
+  return {
+    version,
+    block: undefined,
+    writes: [],
+    transaction: HASH,
+    leaf: HASH,
+    accumulatorRoot: HASH,
+    readWhole: unwanted,
+  }
 }
 
 function itemsFrom(start: bigint, count: number, latest: bigint): RestItem[] {

@@ -135,7 +135,8 @@ class RestNode implements LedgerSource {
       if (item.version < (from.version ?? 0n)) continue
       this.position = `${this.#url}, version ${item.version}`
       const { version, writes, stateRoot, readTransaction } = item
-      const readWhole = this.#frontier && item.readWhole
+      const frontier = this.#frontier
+      const readWhole = frontier && (() => ({ ...item.readWhole(), readFrontier: () => frontier.toBytes() }))
       const block = clock.advance(version, writes, item.transaction)
       this.#next = version + 1n
       yield {

@@ -9,7 +9,8 @@ import { readWriteSet } from '../wire/write-set.js'
 import type { LedgerVersion } from './source.js'
 
 /** A transaction as a node gives it, with commitments that distinguish it from every other one. */
-export interface RestItem extends LedgerVersion {
+export interface RestItem extends Omit<LedgerVersion, 'readWhole'> {
+  readonly readWhole: () => Omit<WholeTransaction, 'readFrontier'>
   readonly transaction: Uint8Array
   /** Hash of the item's TransactionInfo, which is its leaf in the ledger's accumulator. */
   readonly leaf: Uint8Array
@@ -37,7 +38,7 @@ export function readRestPage({ body, start }: RestPage, { splits, leaves, stateR
       transaction,
       writeSet,
       indexInBlock: undefined,
-      accumulatorRoot,
+      leaf,
     })
     const stateRoot = stateRoots.get(at)
     const version = start + BigInt(at)

@@ -296,7 +296,11 @@ class TransactionBackup implements LedgerSource {
           const writeSetStart = proven?.splits[2 * index + 1]
           const readWhole =
             writeSetStart !== undefined
-              ? () => this.#readWhole(record, transactionLength, writeSetStart, chunk.hasAuxiliary)
+              ? () => ({
+                  ...readParts(record, transactionLength, writeSetStart, chunk.hasAuxiliary),
+                  leaf: leafAt(proven!, index),
+                  readFrontier: () => this.#frontier!.toBytes(),
+                })
               : undefined
           yield {
             version,
@@ -339,27 +343,6 @@ class TransactionBackup implements LedgerSource {
   #readTransaction(record: Buffer, transactionLength: number, hasAuxiliary: boolean): KeptTransaction {
     const infoStart = infoStartAfter(record, transactionLength, hasAuxiliary)
     return readKeptTransaction(record.subarray(0, transactionLength), record, infoStart, this.#functions)
-  }
-
-  /** The newest record. The root is known only until the next record is read. */
-  #readWhole(
-    record: Buffer,
-    transactionLength: number,
-    writeSetStart: number,
-    hasAuxiliary: boolean,
-  ): WholeTransaction {
-    const reader = new ByteReader(record, transactionLength)
-    const indexInBlock = hasAuxiliary ? readAuxiliaryInfo(reader).transactionIndex : undefined
-    const infoStart = reader.offset
-    readTransactionInfo(reader)
-    return {
-      transaction: record.subarray(0, transactionLength),
-      info: record.subarray(infoStart, reader.offset),
-      events: record.subarray(reader.offset, writeSetStart),
-      writeSet: record.subarray(writeSetStart),
-      indexInBlock,
-      accumulatorRoot: this.#frontier!.root(),
-    }
   }
 
   #frontierFrom({ frontier }: ProvenTransactions): AccumulatorFrontier {
@@ -508,6 +491,26 @@ class TransactionBackup implements LedgerSource {
     await this.#prover?.close()
     await this.#verifier.close()
     await this.#storage.close()
+  }
+}
+
+/** The parts of a record. */
+function readParts(
+  record: Buffer,
+  transactionLength: number,
+  writeSetStart: number,
+  hasAuxiliary: boolean,
+): Omit<WholeTransaction, 'leaf' | 'readFrontier'> {
+  const reader = new ByteReader(record, transactionLength)
+  const indexInBlock = hasAuxiliary ? readAuxiliaryInfo(reader).transactionIndex : undefined
+  const infoStart = reader.offset
+  readTransactionInfo(reader)
+  return {
+    transaction: record.subarray(0, transactionLength),
+    info: record.subarray(infoStart, reader.offset),
+    events: record.subarray(reader.offset, writeSetStart),
+    writeSet: record.subarray(writeSetStart),
+    indexInBlock,
   }
 }
 

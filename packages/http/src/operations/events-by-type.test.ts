@@ -1,9 +1,10 @@
 import type { RequestListener } from 'node:http'
+import { ByteWriter } from '@ledger-state/core'
 import { createMemoryEngine, engineToAsync, type StateWriter } from '@ledger-state/engine'
 import { delayState } from '@ledger-state/engine/testing/delayed-state'
 import { openSource } from '@ledger-state/feed'
 import { createAsyncLedger, createLedger } from '@ledger-state/ledger'
-import { wholeTransactionWrites } from '@ledger-state/records'
+import { TransactionGroup } from '@ledger-state/records/transaction-group'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { inject } from 'light-my-request'
@@ -155,7 +156,10 @@ describe.runIf(hasSharedData)('a filter that leaves out nearly all events', () =
     const whole = records.find(({ version }) => version === 1n)!.readWhole!()
     for (let version = 4n; version < 4n + COPIES; version++) {
       const block = { height: version, epoch: 1n, timestampUsec: 1_700_000_000_000_000n }
-      const writes = wholeTransactionWrites(version, whole, [])
+      // Events are printed without the roots of the accumulator, so the frontier is no more than its count.
+      const readFrontier = () => new ByteWriter().u64(version + 1n).toBytes()
+      const group = new TransactionGroup(version, { ...whole, readFrontier })
+      const writes = [group.add(version, whole, []), ...group.toWrites()!]
       await engine.commit([{ version, block, writes }], { chainId: 4 })
     }
     for (const listener of listenersOf(engine, 500)) {

@@ -92,6 +92,7 @@ class Ingest {
   readonly #batch = new Batch()
   readonly #counters: CountedIngest
   readonly #holdings: HoldingsKeeper
+  #transactions: TransactionKeeper | undefined
   #isUnprovenNoticed = false
   /** Ends of epochs that were checked and are not kept yet. */
   #endingsLeft: readonly PackedEpochChange[] = []
@@ -147,6 +148,7 @@ class Ingest {
     let mark: Uint8Array | undefined
     let isStopping = false
     const transactions = await this.#transactionKeeper()
+    this.#transactions = transactions
     // The source begins with the newest version of the store, so that the two can be compared.
     for await (const record of this.#source.versions(await this.#readingFrom(held?.latestVersion ?? from))) {
       if (isStopping && record.block) return await this.#flush(mark)
@@ -249,7 +251,8 @@ class Ingest {
   async #flush(source = this.#source.mark): Promise<void> {
     const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
-    const { versions: taken, whole, writes, bytes } = this.#batch.take()
+    const { versions: ungrouped, whole, writes, bytes } = this.#batch.take()
+    const taken = this.#transactions?.withGroups(ungrouped) ?? ungrouped
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
     const held = await this.#engine.snapshot()
     const before = held.ledger && decodeCommitMark(held.mark)

@@ -108,7 +108,7 @@ function expectAffected(state: LedgerState, first: number, last: number, order: 
   const affected = new Map<string, { readonly address: Uint8Array; readonly versions: Set<bigint> }>()
   for (const { version, writes } of chain.expected.slice(first, last + 1)) {
     for (const [key] of writes) {
-      if (key[0] !== 0) continue
+      if (key[0] !== 0 && key[0] !== 1) continue
       const address = key.subarray(STATE_KEY_ADDRESS_AT, STATE_KEY_ADDRESS_AT + 32)
       const one = affected.get(bytesToHexDigits(address)) ?? { address, versions: new Set() }
       one.versions.add(version)

@@ -1,6 +1,5 @@
-import { SizedCache, type Write } from '@ledger-state/core'
+import { SizedCache, type VersionWrites, type Write } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
 import type { LedgerVersion } from '@ledger-state/feed'
 import { DEFAULT_HASH_SALT } from '@ledger-state/proof'
 import {
@@ -11,8 +10,8 @@ import {
   transactionKey,
   transactionToBytes,
   WHOLE_TRANSACTIONS_KEY,
-  wholeTransactionWrites,
 } from '@ledger-state/records'
+import { noTransactionWrite, TransactionGroup } from '@ledger-state/records/transaction-group'
 import type { KeptParts } from './ingest-options.js'
 
 const NOTHING: readonly Write[] = []
@@ -48,6 +47,10 @@ export class TransactionKeeper {
   readonly #options: TransactionKeeperOptions
   readonly #functions = new SizedCache<Uint8Array>(FUNCTIONS_BYTES)
   #isAbsenceNoticed = false
+  /** Transactions that are not encoded yet. */
+  #group: TransactionGroup | undefined
+  /** Writes of encoded transactions by the version that writes them. */
+  #ended = new Map<bigint, readonly Write[]>()
 
   constructor(options: TransactionKeeperOptions) {
     this.#isKept = options.isKept
@@ -69,16 +72,42 @@ export class TransactionKeeper {
     if (!this.#isWhole && this.#options.asked !== 'whole') return NOTHING
     if (writes.some(([key]) => isWholeTransactionKey(key))) return NOTHING
     if (!readWhole || this.#options.isSlice) return this.#withoutWhole(version)
-    const made = wholeTransactionWrites(version, readWhole(), writes)
-    if (made.some(([, value]) => value !== null && value.length > MAX_VALUE_LENGTH)) {
-      this.#options.onNotice(`the transaction of version ${version} is too long to be kept`)
-      return NOTHING
+    const whole = readWhole()
+    if (!this.#group?.hasRoomFor(version, whole)) {
+      this.#endGroup()
+      this.#group = new TransactionGroup(version, whole)
     }
+    const made = [this.#group!.add(version, whole, writes)]
     if (this.#isWhole) return made
     this.#isWhole = true
     if (!this.#options.isEmpty) this.#options.onNotice(`whole transactions are kept since version ${version}`)
     const salt = new TextEncoder().encode(this.#options.hashSalt() ?? DEFAULT_HASH_SALT)
     return [[WHOLE_TRANSACTIONS_KEY, salt], ...made]
+  }
+
+  /**
+   * Adds to versions that are committed together the writes of their whole transactions. Each version must have been
+   * passed to `writesOf` since the last call.
+   */
+  withGroups(versions: readonly VersionWrites[]): readonly VersionWrites[] {
+    this.#endGroup()
+    if (this.#ended.size === 0) return versions
+    const ended = this.#ended
+    this.#ended = new Map()
+    return versions.map((one) => {
+      const grouped = ended.get(one.version)
+      return grouped ? { ...one, writes: [...one.writes, ...grouped] } : one
+    })
+  }
+
+  #endGroup(): void {
+    const group = this.#group
+    if (!group) return
+    this.#group = undefined
+    const { firstVersion } = group
+    const writes = group.toWrites()
+    if (!writes) this.#options.onNotice(`the transaction of version ${firstVersion} is too long to be kept`)
+    this.#ended.set(firstVersion, writes ?? [noTransactionWrite(firstVersion)])
   }
 
   #withoutWhole(version: bigint): readonly Write[] {

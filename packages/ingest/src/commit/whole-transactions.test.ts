@@ -101,6 +101,16 @@ describe('whole transactions', () => {
     expectWhole(engine)
   })
 
+  it('that were cut off in the middle of a group stay away, if the next versions come without them', async () => {
+    writeBackup(chain, bed.at('backup'))
+    const engine = createMemoryEngine()
+    await ingest(engine, bed.at('backup'), WHOLE)
+    await engine.truncateTo(70n)
+    const cut = Number(engine.ledger!.latestVersion)
+    await ingest(engine, bed.at('backup'), { verify: false })
+    expectWhole(engine, 0, cut)
+  })
+
   it('come with a feed of a store that keeps them, asked for or not', async () => {
     writeBackup(chain, bed.at('backup'))
     const engine = createMemoryEngine()

@@ -6,6 +6,7 @@ import { type Asset, assetHeapSize, parseAsset } from '../assets/asset.js'
 import { BalanceKeysCache } from '../assets/balance-keys.js'
 import { ModuleCache } from '../caches/module-cache.js'
 import { ParsedTexts } from '../caches/parsed-texts.js'
+import { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import { ViewCaches } from '../caches/view-caches.js'
 import { CachedTypeResolver } from '../types/type-resolver.js'
 import type { Ledger } from './ledger.js'
@@ -17,7 +18,7 @@ const PARSED_TYPES_CAPACITY = 2 << 20
 const PARSED_ASSETS_CAPACITY = 2 << 20
 
 /** Caches that a ledger keeps between reads. */
-export interface LedgerCaches extends Pick<StateSource, 'modules' | 'balanceKeys' | 'views'> {
+export interface LedgerCaches extends Pick<StateSource, 'modules' | 'balanceKeys' | 'views' | 'transactionBlocks'> {
   readonly types: CachedTypeResolver
   readonly parsedTypes: ParsedTexts<TypeTag>
   readonly parsedAssets: ParsedTexts<Asset>
@@ -30,6 +31,7 @@ export function createCaches(): LedgerCaches {
     types: new CachedTypeResolver(modules),
     balanceKeys: new BalanceKeysCache(),
     views: new ViewCaches(),
+    transactionBlocks: new TransactionBlockCache(),
     parsedTypes: new ParsedTexts(PARSED_TYPES_CAPACITY, parseTypeTag, typeTagHeapSize),
     parsedAssets: new ParsedTexts(PARSED_ASSETS_CAPACITY, parseAsset, assetHeapSize),
   }
@@ -80,10 +82,10 @@ export function createLedger(state: StateReader): Ledger {
 export function sourceOf(
   state: StateReader,
   record: Uint8Array | undefined,
-  { modules, types, balanceKeys, views }: LedgerCaches,
+  { modules, types, balanceKeys, views, transactionBlocks }: LedgerCaches,
 ): StateSource {
   const sliced = record && new SlicedReader(state, decodeSliceRecord(record))
-  return { reader: sliced ?? state, sliced, modules, types, balanceKeys, views, loading: undefined }
+  return { reader: sliced ?? state, sliced, modules, types, balanceKeys, views, transactionBlocks, loading: undefined }
 }
 
 /**

@@ -1,16 +1,21 @@
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import { branchOf, type LedgerSummary, type StateReader, type StateView, versionTruncated } from '@ledger-state/engine'
-import { LedgerHasher } from '@ledger-state/proof'
+import { AccumulatorFrontier, LedgerHasher } from '@ledger-state/proof'
 import {
   bytesToTransaction,
-  KEY_FAMILIES,
   type KeptTransaction,
-  type StoredTransaction,
   TRANSACTIONS_KEY,
+  transactionBlockKey,
   transactionKey,
   WHOLE_TRANSACTIONS_KEY,
-  wholeTransactionKey,
 } from '@ledger-state/records'
+import {
+  firstVersionOfBlock,
+  type StoredTransaction,
+  type TransactionBlock,
+} from '@ledger-state/records/transaction-blocks'
+import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
+import { storedDataInvalid } from '../errors.js'
 
 /** The transactions that a store keeps for the versions of a pinned ledger. */
 export class KeptTransactions {
@@ -19,9 +24,15 @@ export class KeptTransactions {
   readonly #ledger: LedgerSummary
   #areThere: boolean | undefined
   #hasher: LedgerHasher | undefined
+  readonly #blocks: TransactionBlockCache
 
-  constructor(reader: StateReader, { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary }) {
+  constructor(
+    reader: StateReader,
+    blocks: TransactionBlockCache,
+    { version, ledger }: { readonly version: bigint; readonly ledger: LedgerSummary },
+  ) {
     this.#reader = reader
+    this.#blocks = blocks
     this.#version = version
     this.#ledger = ledger
   }
@@ -57,9 +68,46 @@ export class KeptTransactions {
    * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
    */
   storedAt(version: bigint): StoredTransaction | undefined {
+    const block = this.#blockAt(version)
+    return block?.transactions[Number(version - block.firstVersion)]
+  }
+
+  /**
+   * First version of the group that was stored together with a version, if the store has its transaction. Only versions
+   * of the same group count under a key of an index: a truncation may have cut off the others that the key names.
+   * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
+   */
+  groupAt(version: bigint): bigint | undefined {
+    const value = this.#blockValueAt(version)
+    return value && firstVersionOfBlock(value)
+  }
+
+  /**
+   * The accumulator of the ledger whose last leaf is a version. Undefined if the store does not have its transaction.
+   * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
+   */
+  frontierAt(version: bigint): AccumulatorFrontier | undefined {
+    const block = this.#blockAt(version)
+    const hasher = this.hasher
+    if (!block || !hasher) return undefined
+    const count = Number(version - block.firstVersion) + 1
+    if (count > block.transactions.length) return undefined
+    const frontier = AccumulatorFrontier.fromBytes(hasher, 'TransactionAccumulator', block.frontier)
+    if (!frontier) throw storedDataInvalid.frontierInvalid(version)
+    for (const { leaf } of block.transactions.slice(1, count)) frontier.append(leaf)
+    return frontier
+  }
+
+  #blockAt(version: bigint): TransactionBlock | undefined {
+    const value = this.#blockValueAt(version)
+    return value && value.length > 0 ? this.#blocks.decode(value) : undefined
+  }
+
+  #blockValueAt(version: bigint): Uint8Array | undefined {
     if (version > this.#version || version < this.#ledger.oldestVersion || !this.hasher) return undefined
-    const entry = this.viewAt(version).getEntry(wholeTransactionKey(version))
-    return entry?.version === version ? KEY_FAMILIES.wholeTransaction.codec.decode(entry.value) : undefined
+    const view = this.viewAt(version)
+    if (view.get(WHOLE_TRANSACTIONS_KEY) === undefined) return undefined
+    return view.get(transactionBlockKey(version))
   }
 
   /**

@@ -2,6 +2,7 @@ import type { LedgerSummary, StateReader, StateView } from '@ledger-state/engine
 import type { SlicedReader } from '@ledger-state/slices'
 import type { BalanceKeysCache } from '../assets/balance-keys.js'
 import type { ModuleCache } from '../caches/module-cache.js'
+import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import type { ViewCaches } from '../caches/view-caches.js'
 import type { TypeResolver } from '../types/type-resolver.js'
 import { KeptTransactions } from './kept-transactions.js'
@@ -35,6 +36,7 @@ export interface StateSource {
   readonly modules: ModuleCache
   readonly balanceKeys: BalanceKeysCache
   readonly views: ViewCaches
+  readonly transactionBlocks: TransactionBlockCache
   /** The loaded part of a state on other machines; undefined for a synchronous store. */
   readonly loading: Loading | undefined
 }
@@ -81,7 +83,7 @@ class PinnedState implements LedgerState {
   }
 
   get transactions(): KeptTransactions {
-    this.#transactions ??= new KeptTransactions(this.source.reader, this.view)
+    this.#transactions ??= new KeptTransactions(this.source.reader, this.source.transactionBlocks, this.view)
     return this.#transactions
   }
 }

@@ -4,8 +4,8 @@ import { versionPruned } from '@ledger-state/engine'
 import { nonceKey, readSent, type SentTransaction, sequenceNumberKey } from '@ledger-state/records'
 import { readAccount } from '../accounts/account.js'
 import type { LedgerState } from '../state/ledger-state.js'
-import { createTransaction, hashOf, type LedgerTransaction } from './ledger-transaction.js'
-import { numberBeforeWindow, versionsWithNumber } from './numbered-versions.js'
+import { indexedVersions, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
+import { createTransaction, hashAt, type LedgerTransaction } from './ledger-transaction.js'
 
 /** First sequence number and most transactions of a page. */
 export interface AccountTransactionsOptions {
@@ -23,7 +23,7 @@ export function* accountTransactions(
   address: Uint8Array,
   { start, limit }: AccountTransactionsOptions,
 ): Generator<LedgerTransaction, void> {
-  const key = sequenceNumberKey(address)
+  const key = { key: sequenceNumberKey(address), hasNumbers: true }
   const first = start ?? defaultStart(state, address, BigInt(limit))
   const pruned = numberBeforeWindow(state, key)
   if (start !== undefined && pruned && pruned.number >= start) {
@@ -82,11 +82,14 @@ export function transactionSummaries(
   const last = isAscending || endVersion === undefined || endVersion > state.version ? state.version : endVersion
   if (first > last || limit === 0) return []
   const order = isAscending ? 'asc' : 'desc'
-  const found = [sequenceNumberKey(address), nonceKey(address)].flatMap((key) => {
+  const indexes = [
+    { key: sequenceNumberKey(address), hasNumbers: true },
+    { key: nonceKey(address), hasNumbers: false },
+  ]
+  const found = indexes.flatMap((index) => {
     const versions: bigint[] = []
-    for (const { version } of state.source.reader.history(key, { first, last, order })) {
-      if (version < first || versions.length === limit) break
-      versions.push(version)
+    for (const { version } of indexedVersions(state, index, { first, last, order })) {
+      if (versions.push(version) === limit) break
     }
     return versions
   })
@@ -104,5 +107,5 @@ function sentAt(
   const stored = state.transactions.storedAt(version)
   const sent = stored && readSent(stored.transaction)
   if (!stored || !sent || compareBytes(sent.sender, address) !== 0) return undefined
-  return { ...sent, version, hash: hashOf(stored), transaction: createTransaction(state, version, stored) }
+  return { ...sent, version, hash: hashAt(state, stored), transaction: createTransaction(state, version, stored) }
 }

@@ -2,10 +2,11 @@ import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { versionPruned } from '@ledger-state/engine'
 import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
-import { eventStreamKey, type StoredTransaction } from '@ledger-state/records'
+import { eventStreamKey } from '@ledger-state/records'
+import type { StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import type { LedgerState } from '../state/ledger-state.js'
+import { numberAt, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
 import { renderContextAt } from './ledger-transaction.js'
-import { newestNumber, numberBeforeWindow, versionsWithNumber } from './numbered-versions.js'
 import { eventMembers } from './render/events.js'
 
 /** An event, and the version of its transaction. */
@@ -40,8 +41,8 @@ export function* streamEvents(
   { address, creationNumber }: EventStream,
   { start, limit }: EventsOptions,
 ): Generator<LedgerEvent, void> {
-  const key = eventStreamKey(address, creationNumber)
-  const newest = newestNumber(state, key)
+  const key = { key: eventStreamKey(address, creationNumber), hasNumbers: true }
+  const newest = numberAt(state, key, state.version)
   if (!newest) return
   const pruned = numberBeforeWindow(state, key)
   if (start !== undefined && pruned && pruned.number >= start) {

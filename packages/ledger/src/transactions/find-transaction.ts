@@ -1,7 +1,7 @@
 import { compareBytes } from '@ledger-state/core/bytes'
 import { transactionHashKey, transactionHashMark } from '@ledger-state/records'
 import type { LedgerState } from '../state/ledger-state.js'
-import { createTransaction, hashOf, type LedgerTransaction } from './ledger-transaction.js'
+import { createTransaction, hashAt, type LedgerTransaction } from './ledger-transaction.js'
 
 /** The transaction with a hash; undefined if the window has none. @throws `version_truncated` */
 export function findTransaction(state: LedgerState, hash: Uint8Array): LedgerTransaction | undefined {
@@ -12,7 +12,7 @@ export function findTransaction(state: LedgerState, hash: Uint8Array): LedgerTra
     if (version < oldestVersion) return undefined
     if (!value || compareBytes(value, mark) !== 0) continue
     const stored = state.transactions.storedAt(version)
-    if (stored && compareBytes(hashOf(stored), hash) === 0) return createTransaction(state, version, stored)
+    if (stored && compareBytes(hashAt(state, stored), hash) === 0) return createTransaction(state, version, stored)
   }
   return undefined
 }

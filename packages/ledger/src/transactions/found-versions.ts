@@ -5,6 +5,7 @@ import { type TypeTag, writeTypeTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { createEventFilter, type FieldFilter } from './event-filter.js'
 import { type DecodedEvent, eventsIn, type LedgerEvent } from './events.js'
+import { indexedVersions } from './indexed-versions.js'
 import { type LedgerTransaction, wholeTransactionAt } from './ledger-transaction.js'
 
 /** Part of a list, and the place at which it begins. */
@@ -41,7 +42,10 @@ export interface FoundPage<T> extends Iterable<T | undefined> {
   readonly cursor: FoundCursor | undefined
 }
 
-/** The transactions that wrote a module, a resource or a group at an address, by version. */
+/**
+ * The transactions that wrote a module, a resource or a group at an address, or an item of the table with this handle,
+ * by version.
+ */
 export function affectingTransactions(
   state: LedgerState,
   address: Uint8Array,
@@ -153,7 +157,5 @@ function* versionsThatWrote(
   const first = isAscending && start && start.version > lowest ? start.version : lowest
   const last = !isAscending && start && start.version < state.version ? start.version : state.version
   if (first > last) return
-  for (const { version } of state.source.reader.history(key, { first, last, order })) {
-    if (version >= first && version <= last) yield version
-  }
+  for (const { version } of indexedVersions(state, { key, hasNumbers: false }, { first, last, order })) yield version
 }

@@ -1,11 +1,12 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import { readTransactionInfo } from '@ledger-state/proof'
+import type { LedgerHasher } from '@ledger-state/proof'
 import { readTransaction } from '@ledger-state/proof/transactions'
-import { type StoredTransaction, type WholeTransaction, withValues } from '@ledger-state/records'
+import { withValues } from '@ledger-state/records'
+import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
 import type { RenderContext } from './render/render-context.js'
-import { transactionToJson } from './render/transaction.js'
+import { type CompleteTransaction, transactionToJson } from './render/transaction.js'
 import { transactionToBcs } from './render/transaction-to-bcs.js'
 
 /** A transaction that the store keeps whole. */
@@ -39,13 +40,7 @@ export function wholeTransactionAt(state: LedgerState, version: bigint): LedgerT
 
 /** The transaction of what the store keeps of it. */
 export function createTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): LedgerTransaction {
-  const whole = (): WholeTransaction => {
-    const view = state.transactions.viewAt(version)
-    const writeSet = withValues(stored.writeSet, (key) => view.get(key))
-    // A read over an async engine runs again once the values are loaded.
-    if (!writeSet && !state.source.loading) throw storedDataInvalid.writesUnknown(version)
-    return { ...stored, writeSet: writeSet ?? stored.writeSet }
-  }
+  const whole = (): CompleteTransaction => completeTransaction(state, version, stored)
   return {
     version,
     indexInBlock: stored.indexInBlock,
@@ -57,17 +52,42 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
   }
 }
 
-/** What renders the values of a version. */
-export function renderContextAt({ transactions, source }: LedgerState, version: bigint): RenderContext {
-  const { types, views } = source
-  const { hasher } = transactions
-  if (!hasher) throw new Error(`the store has no whole transaction of version ${version}`)
-  return { view: transactions.viewAt(version), types, interfaces: views.interfaces, hasher }
+/**
+ * Everything that the ledger has of a transaction: the values of its write set come from the state, and the hashes are
+ * computed.
+ * @throws `stored_data_invalid` if that is not the transaction of which the store has the hash
+ */
+function completeTransaction(state: LedgerState, version: bigint, stored: StoredTransaction): CompleteTransaction {
+  const { transactions, source } = state
+  const view = transactions.viewAt(version)
+  const hasher = hasherOf(state, version)
+  const known = withValues(stored.writeSet, (key) => view.get(key))
+  // A read over an async engine runs again once the values are loaded.
+  if (!known && !source.loading) throw storedDataInvalid.writesUnknown(version)
+  const { transaction, events, indexInBlock } = stored
+  const parts = { transaction, events, writeSet: known ?? stored.writeSet }
+  const info = outlineToInfo(stored.outline, stored.hashesAt, parts, hasher)
+  if (known && !hasher.hasHash('TransactionInfo', info, stored.leaf)) throw storedDataInvalid.infoDiffers(version)
+  const accumulatorRoot = transactions.frontierAt(version)?.root() ?? stored.leaf
+  return { ...parts, info, indexInBlock, accumulatorRoot }
 }
 
-/** Hash of a transaction. */
-export function hashOf({ info }: Pick<StoredTransaction, 'info'>): Uint8Array {
-  return readTransactionInfo(new ByteReader(info)).transactionHash
+/** What renders the values of a version. */
+export function renderContextAt(state: LedgerState, version: bigint): RenderContext {
+  const { types, views } = state.source
+  const view = state.transactions.viewAt(version)
+  return { view, types, interfaces: views.interfaces, hasher: hasherOf(state, version) }
+}
+
+function hasherOf({ transactions }: LedgerState, version: bigint): LedgerHasher {
+  const { hasher } = transactions
+  if (!hasher) throw new Error(`the store has no whole transaction of version ${version}`)
+  return hasher
+}
+
+/** Hash of a stored transaction of a version of the state. */
+export function hashAt(state: LedgerState, { transaction }: Pick<StoredTransaction, 'transaction'>): Uint8Array {
+  return hasherOf(state, state.version).hash('Transaction', transaction)
 }
 
 /** The id of the block that a version begins; undefined if the store does not have its transaction. */

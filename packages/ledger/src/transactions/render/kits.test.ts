@@ -4,13 +4,12 @@ import { type BlockInfo, ByteReader, hexToBytes, type Write } from '@ledger-stat
 import { createMemoryEngine, type StateWriter } from '@ledger-state/engine'
 import { LedgerHasher, readTransactionInfo } from '@ledger-state/proof'
 import { readEvents, readTransaction, visitWriteSet } from '@ledger-state/proof/transactions'
-import type { WholeTransaction } from '@ledger-state/records'
 import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { describe, expect, it } from 'vitest'
 import { ModuleCache } from '../../caches/module-cache.js'
 import { ModuleInterfaces } from '../../caches/module-interfaces.js'
 import { CachedTypeResolver } from '../../types/type-resolver.js'
-import { transactionToJson } from './transaction.js'
+import { type CompleteTransaction, transactionToJson } from './transaction.js'
 
 const KIT = 'conformance/transactions'
 
@@ -36,9 +35,9 @@ function writesOfGenesis(path: string): Write[] {
 }
 
 /** The records of a chunk of a backup: each a big-endian u32 length, and the parts without lengths. */
-function readChunk(path: string): Omit<WholeTransaction, 'accumulatorRoot'>[] {
+function readChunk(path: string): Omit<CompleteTransaction, 'accumulatorRoot'>[] {
   const chunk = gunzipSync(readFileSync(sharedPath(path)))
-  const found: Omit<WholeTransaction, 'accumulatorRoot'>[] = []
+  const found: Omit<CompleteTransaction, 'accumulatorRoot'>[] = []
   for (let at = 0; at < chunk.length; ) {
     const length = chunk.readUInt32BE(at)
     const record = chunk.subarray(at + 4, at + 4 + length)
@@ -112,7 +111,7 @@ describe.runIf(hasSharedData)('the JSON of transactions', () => {
       if (at === undefined || !json) continue
       const version = BigInt(at)
       const accumulatorRoot = hexToBytes(String(json.accumulator_root_hash))
-      const whole: WholeTransaction = { ...chunk[Number(version) - 1]!, accumulatorRoot }
+      const whole: CompleteTransaction = { ...chunk[Number(version) - 1]!, accumulatorRoot }
       const timestampUsec = BigInt(String(json.timestamp))
       const view = engine.at(version)
       const text = transactionToJson({ view, types, interfaces, hasher }, { version, whole, timestampUsec })

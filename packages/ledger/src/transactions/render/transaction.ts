@@ -12,7 +12,6 @@ import {
   type UserTransaction,
   type WriteSetPayload,
 } from '@ledger-state/proof/transactions'
-import type { WholeTransaction } from '@ledger-state/records'
 import { transactionUnreadable } from '../../errors.js'
 import { changesToJson } from './changes.js'
 import { eventToJson } from './events.js'
@@ -22,10 +21,24 @@ import { signatureToJson } from './signature.js'
 import { validatorMembers } from './validator.js'
 import { vmStatusToText } from './vm-status.js'
 
+/** Everything that a ledger has of the transaction that made a version, each part in BCS. */
+export interface CompleteTransaction {
+  readonly transaction: Uint8Array
+  /** The TransactionInfo. */
+  readonly info: Uint8Array
+  /** The vector of events. */
+  readonly events: Uint8Array
+  readonly writeSet: Uint8Array
+  /** Index of the transaction in its proposed block; undefined if it is not known. */
+  readonly indexInBlock: number | undefined
+  /** Root of the ledger's accumulator with this version. */
+  readonly accumulatorRoot: Uint8Array
+}
+
 /** A transaction with its version and the time of its block, in microseconds since 1970. */
 export interface TimedTransaction {
   readonly version: bigint
-  readonly whole: WholeTransaction
+  readonly whole: CompleteTransaction
   readonly timestampUsec: bigint
 }
 
@@ -147,11 +160,11 @@ function epilogueMembers(epilogue: BlockEpilogue): string {
   return `"block_end_info":{${end}}`
 }
 
-function eventsToJson(context: RenderContext, whole: WholeTransaction): string {
+function eventsToJson(context: RenderContext, whole: CompleteTransaction): string {
   return jsonList(Array.from(eventsOf(whole), (event) => eventToJson(context, event)))
 }
 
 /** The events of a transaction. @throws `invalid_bcs` */
-function eventsOf({ events }: Pick<WholeTransaction, 'events'>): Iterable<ContractEvent> {
+function eventsOf({ events }: Pick<CompleteTransaction, 'events'>): Iterable<ContractEvent> {
   return readBcsList(new ByteReader(events), readEvent)
 }

@@ -1,6 +1,8 @@
 import type { ByteReader } from '@ledger-state/core'
-import { AccumulatorFrontier, HASH_LENGTH, type LedgerHasher } from '@ledger-state/proof'
-import { readEvents } from '@ledger-state/proof/transactions'
+import { HASH_LENGTH } from '../hashes/hash-bytes.js'
+import type { LedgerHasher } from '../hashes/ledger-hasher.js'
+import { readEvents } from '../wire/events.js'
+import { AccumulatorFrontier } from './accumulator.js'
 
 /** Moves the reader past a vector of events, and returns the root of their accumulator. */
 export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Uint8Array {

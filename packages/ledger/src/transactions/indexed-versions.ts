@@ -1,0 +1,104 @@
+import { decodeGroupedVersions, type GroupedVersion } from '@ledger-state/records/transaction-blocks'
+import type { LedgerState } from '../state/ledger-state.js'
+
+/** A key of an index of whole transactions. */
+export interface IndexKey {
+  readonly key: Uint8Array
+  /** Whether each version has a number, which ascends. */
+  readonly hasNumbers: boolean
+}
+
+/** Part of the versions of a key. */
+export interface IndexedRange {
+  /** First version; by default, and if it is lower, the oldest of the window. */
+  readonly first?: bigint | undefined
+  /** Last version; by default, and if it is higher, that of the state. */
+  readonly last?: bigint | undefined
+  readonly order: 'asc' | 'desc'
+}
+
+/** The versions of a range that an index names under a key, in order. */
+export function* indexedVersions(
+  state: LedgerState,
+  index: IndexKey,
+  { first, last, order }: IndexedRange,
+): Generator<GroupedVersion, void> {
+  const { oldestVersion } = state.ledger
+  const least = first === undefined || first < oldestVersion ? oldestVersion : first
+  const most = last === undefined || last > state.version ? state.version : last
+  if (least > most) return
+  // A group of versions is written by its first version, which may lie below the range.
+  const before = state.transactions.viewAt(least).getEntry(index.key)
+  const begin = before && before.version < least ? before : undefined
+  if (begin && order === 'asc') yield* within(state, index, begin, least, most, order)
+  for (const { version, value } of state.source.reader.history(index.key, { first: least, last: most, order })) {
+    if (!value || version < least || version > most) continue
+    yield* within(state, index, { version, value }, least, most, order)
+  }
+  if (begin && order === 'desc') yield* within(state, index, begin, least, most, order)
+}
+
+/** The number of the last version of a key that is not above a version. */
+export function numberAt(state: LedgerState, index: IndexKey, version: bigint): GroupedVersion | undefined {
+  for (const found of indexedVersions(state, index, { last: version, order: 'desc' })) return found
+  return undefined
+}
+
+/**
+ * Versions of the window with a number of at least `least` under a key, in order.
+ */
+export function* versionsWithNumber(
+  state: LedgerState,
+  index: IndexKey,
+  least: bigint,
+): Generator<GroupedVersion, void> {
+  const first = firstVersionWith(state, index, least)
+  if (first !== undefined) yield* indexedVersions(state, index, { first, order: 'asc' })
+}
+
+/** The number that was lost with the versions below the window: the last one before the first that is left. */
+export function numberBeforeWindow(state: LedgerState, index: IndexKey): GroupedVersion | undefined {
+  const { oldestVersion } = state.ledger
+  const entry = state.transactions.viewAt(oldestVersion).getEntry(index.key)
+  if (!entry || entry.version >= oldestVersion) return undefined
+  const group = decodeGroupedVersions(entry.version, entry.value, index.hasNumbers)
+  const pruned = group.findLast(({ version }) => version < oldestVersion)
+  if (pruned) return pruned
+  // Numbers begin with 0 and have no gaps.
+  const kept = group[0]
+  return kept && kept.number > 0n ? { version: oldestVersion - 1n, number: kept.number - 1n } : undefined
+}
+
+/** The first version of the window at which the newest number is at least `least`. */
+function firstVersionWith(state: LedgerState, index: IndexKey, least: bigint): bigint | undefined {
+  const newest = numberAt(state, index, state.version)
+  if (!newest || newest.number < least) return undefined
+  let low = state.ledger.oldestVersion
+  let high = newest.version
+  while (low < high) {
+    const middle = (low + high) / 2n
+    const found = numberAt(state, index, middle)
+    if (found && found.number >= least) high = found.version
+    else low = middle + 1n
+  }
+  return low
+}
+
+/**
+ * The versions of a group that belong to a range. A truncation may have cut off the last versions of a group: those are
+ * of another group now, or of none.
+ */
+function* within(
+  state: LedgerState,
+  { hasNumbers }: IndexKey,
+  { version: group, value }: { readonly version: bigint; readonly value: Uint8Array },
+  least: bigint,
+  most: bigint,
+  order: 'asc' | 'desc',
+): Generator<GroupedVersion, void> {
+  const versions = decodeGroupedVersions(group, value, hasNumbers)
+  for (const one of order === 'asc' ? versions : versions.reverse()) {
+    if (one.version < least || one.version > most) continue
+    if (state.transactions.groupAt(one.version) === group) yield one
+  }
+}

@@ -1,0 +1,64 @@
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+
+/** A version of a group, and the number that the index has for it. */
+export interface GroupedVersion {
+  readonly version: bigint
+  /** 0 in families without numbers. */
+  readonly number: bigint
+}
+
+// Ascending versions of one group under a key that the first version of the group writes:
+//   n × uleb128 version less the one before, at first the first of the group · in families with numbers, uleb128 number
+//   less the one before, at first 0, modulo 2^64
+// Empty if that is a single 0.
+
+const LOW_BITS = 0x7fn
+const MORE = 0x80
+
+/** Encodes the versions of a group. */
+export function encodeGroupedVersions(
+  first: bigint,
+  versions: readonly GroupedVersion[],
+  hasNumbers: boolean,
+): Uint8Array {
+  if (!hasNumbers && versions.length === 1 && versions[0]!.version === first) return new Uint8Array(0)
+  const writer = new ByteWriter()
+  let before: GroupedVersion = { version: first, number: 0n }
+  for (const one of versions) {
+    writer.uleb128(Number(one.version - before.version))
+    if (hasNumbers) writeNumber(writer, BigInt.asUintN(64, one.number - before.number))
+    before = one
+  }
+  return writer.toBytes()
+}
+
+/** Decodes the versions of a group. @throws `invalid_bcs` */
+export function decodeGroupedVersions(first: bigint, bytes: Uint8Array, hasNumbers: boolean): GroupedVersion[] {
+  if (bytes.length === 0) return [{ version: first, number: 0n }]
+  const reader = new ByteReader(bytes)
+  const versions: GroupedVersion[] = []
+  let before: GroupedVersion = { version: first, number: 0n }
+  while (reader.remaining > 0) {
+    const version = before.version + BigInt(reader.readUleb128())
+    const number = hasNumbers ? BigInt.asUintN(64, before.number + readNumber(reader)) : 0n
+    before = { version, number }
+    versions.push(before)
+  }
+  return versions
+}
+
+function writeNumber(writer: ByteWriter, number: bigint): void {
+  let rest = number
+  for (; rest > LOW_BITS; rest >>= 7n) writer.u8(Number(rest & LOW_BITS) | MORE)
+  writer.u8(Number(rest))
+}
+
+function readNumber(reader: ByteReader): bigint {
+  let number = 0n
+  for (let shift = 0n; shift < 70n; shift += 7n) {
+    const byte = reader.readU8()
+    number |= BigInt(byte & 0x7f) << shift
+    if (byte < MORE) return BigInt.asUintN(64, number)
+  }
+  throw reader.fault('a number of more than 64 bits')
+}

@@ -1,0 +1,104 @@
+import { ByteReader } from '@ledger-state/core'
+import { MAX_VALUE_LENGTH } from '@ledger-state/engine'
+import { HASH_LENGTH } from '@ledger-state/proof'
+import { inflate } from '#inflate'
+import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
+
+/** The stored part of a transaction. The state and the transactions before it have the rest. */
+export interface StoredTransaction {
+  readonly transaction: Uint8Array
+  readonly events: Uint8Array
+  /** The write set without its values: `withValues` makes it complete. */
+  readonly writeSet: Uint8Array
+  /** The info without its hashes: see `outlineToInfo`. */
+  readonly outline: Uint8Array
+  readonly hashesAt: number
+  readonly indexInBlock: number | undefined
+  /** Hash of the info. */
+  readonly leaf: Uint8Array
+}
+
+/** Transactions of successive versions, which are stored together. */
+export interface TransactionBlock {
+  readonly firstVersion: bigint
+  /** Frontier of the ledger's accumulator with the first of these versions as its last leaf. */
+  readonly frontier: Uint8Array
+  readonly transactions: readonly StoredTransaction[]
+}
+
+// A block:
+//   u8 1 · uleb128 n · frontier with its length · n × leaf, 32 bytes · uleb128 bytes that follow, inflated ·
+//   the following, deflated with `TRANSACTION_DICTIONARY`:
+//     n × uleb128 index in its block plus 1, or 0 · lengths of the outline, the events, the write set, the transaction ·
+//     offset of the hashes in the info
+//     n × outline · n × events · n × write set · n × transaction
+/** First byte of a block. */
+export const FORM = 1
+const FRONTIER_COUNT_LENGTH = 8
+
+/** Most versions of a block, and the number of versions of a run. A block lies within one run. */
+export const RUN_VERSIONS = 128
+/** Inflated bytes from which a block takes no further transaction. */
+export const FULL_BLOCK_BYTES = 65_536
+/** Most inflated bytes of a block. A longer transaction is not kept. */
+export const MAX_INFLATED = 4 * MAX_VALUE_LENGTH
+/** Deflate packs at most 1,032 bytes in one. */
+const MOST_DEFLATED = 1_032
+
+/** The parts of a transaction, in their order in a block. */
+export const COLUMNS = ['outline', 'events', 'writeSet', 'transaction'] as const
+
+/** First version of a block; undefined of an empty value, which stands for versions whose transactions are not kept. */
+export function firstVersionOfBlock(bytes: Uint8Array): bigint | undefined {
+  return bytes.length === 0 ? undefined : readHead(new ByteReader(bytes)).firstVersion
+}
+
+/** Decodes a block. @throws `invalid_bcs` */
+export function decodeTransactionBlock(bytes: Uint8Array): TransactionBlock {
+  const reader = new ByteReader(bytes)
+  const { count, firstVersion, frontier } = readHead(reader)
+  const leaves = Array.from({ length: count }, () => reader.readBytes(HASH_LENGTH))
+  const length = reader.readUleb128()
+  const inner = new ByteReader(inflateRest(reader, length))
+  const rows = leaves.map((leaf) => {
+    const index = inner.readUleb128()
+    const lengths = COLUMNS.map(() => inner.readUleb128())
+    return { leaf, indexInBlock: index === 0 ? undefined : index - 1, lengths, hashesAt: inner.readUleb128() }
+  })
+  const columns = COLUMNS.map((_, column) => rows.map(({ lengths }) => inner.readBytes(lengths[column]!)))
+  inner.expectEnd()
+  const transactions = rows.map(({ leaf, indexInBlock, hashesAt }, row) => {
+    const [outline, events, writeSet, transaction] = columns.map((column) => column[row]!)
+    if (hashesAt > outline!.length) throw inner.fault('hashes outside of a transaction info')
+    return {
+      outline: outline!,
+      events: events!,
+      writeSet: writeSet!,
+      transaction: transaction!,
+      hashesAt,
+      indexInBlock,
+      leaf,
+    }
+  })
+  return { firstVersion, frontier, transactions }
+}
+
+function readHead(reader: ByteReader) {
+  const form = reader.readU8()
+  if (form !== FORM) throw reader.fault(`unknown form ${form} of a block of transactions`, 0)
+  const count = reader.readUleb128()
+  const frontier = reader.readByteString()
+  if (count === 0 || count > RUN_VERSIONS || frontier.length < FRONTIER_COUNT_LENGTH) {
+    throw reader.fault('a block of transactions with a wrong head', 0)
+  }
+  // The frontier counts the first version as its last leaf.
+  return { count, frontier, firstVersion: new ByteReader(frontier).readU64() - 1n }
+}
+
+function inflateRest(reader: ByteReader, length: number): Uint8Array {
+  const deflated = reader.readBytes(reader.remaining)
+  const isPossible = length <= MAX_INFLATED && length <= MOST_DEFLATED * deflated.length
+  const inflated = isPossible ? inflate(deflated, TRANSACTION_DICTIONARY, length) : undefined
+  if (inflated?.length !== length) throw reader.fault('a block of transactions that cannot be inflated', 0)
+  return inflated
+}

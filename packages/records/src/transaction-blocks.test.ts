@@ -1,0 +1,214 @@
+import { Buffer } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
+import { deflateRawSync } from 'node:zlib'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { LedgerHasher } from '@ledger-state/proof'
+import { computeEventRoot } from '@ledger-state/proof/transactions'
+import { parseStructTag, resourceKey, tableItemKey } from '@ledger-state/type-tag'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { decodeGroupedVersions, encodeGroupedVersions } from './grouped-versions.js'
+import { inflate as nodeInflate } from './inflate/node-inflate.js'
+import { inflate as portableInflate } from './inflate/portable-inflate.js'
+import { outlineToInfo } from './info-outline.js'
+import {
+  affectedAccountKey,
+  isWholeTransactionKey,
+  nonceKey,
+  sequenceNumberKey,
+  transactionBlockKey,
+} from './own-keys.js'
+import { decodeTransactionBlock, firstVersionOfBlock } from './transaction-block.js'
+import { TRANSACTION_DICTIONARY } from './transaction-dictionary.js'
+import { TransactionGroup } from './transaction-group.js'
+import { type WholeTransaction, withValues } from './whole-transaction.js'
+
+const hasher = new LedgerHasher()
+const TAG = parseStructTag('0x1::m::R')
+const NO_EVENTS = Uint8Array.of(0)
+
+const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+/** A transaction of any bytes that begin with the tag of a state checkpoint, and an info with its hashes. */
+const wholes = fc
+  .record({
+    rest: fc.uint8Array({ maxLength: 300 }),
+    address: bytes32,
+    value: fc.uint8Array({ maxLength: 2_000 }),
+    stateRoot: fc.option(bytes32, { nil: undefined }),
+    indexInBlock: fc.option(fc.nat(2 ** 31), { nil: undefined }),
+  })
+  .map(({ rest, address, value, stateRoot, indexInBlock }) => {
+    const transaction = Uint8Array.of(3, ...rest)
+    const key = resourceKey(address, TAG)
+    const writeSet = new ByteWriter().u8(0).uleb128(1).bytes(key).u8(0).byteString(value).toBytes()
+    const info = new ByteWriter()
+      .u8(0)
+      .u64(77n)
+      .u8(0)
+      .bytes(hasher.hash('Transaction', transaction))
+      .bytes(computeEventRoot(new ByteReader(NO_EVENTS), hasher))
+      .bytes(hasher.hash('WriteSet', writeSet))
+      .bool(stateRoot !== undefined)
+    if (stateRoot) info.bytes(stateRoot)
+    return { transaction, writeSet, info: info.u8(0).toBytes(), events: NO_EVENTS, indexInBlock, address, value }
+  })
+
+function wholeOf(version: bigint, parts: Omit<WholeTransaction, 'leaf' | 'readFrontier'>): WholeTransaction {
+  const leaf = hasher.hash('TransactionInfo', parts.info)
+  return {
+    ...parts,
+    leaf,
+    readFrontier: () =>
+      new ByteWriter()
+        .u64(version + 1n)
+        .bytes(leaf)
+        .toBytes(),
+  }
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+describe('a block of transactions', () => {
+  it('gives back all of them, with their infos', () => {
+    fc.assert(
+      fc.property(fc.array(wholes, { minLength: 1, maxLength: 20 }), fc.bigInt(0n, 10n ** 9n), (list, run) => {
+        const first = run * 128n
+        const group = new TransactionGroup(first, wholeOf(first, list[0]!))
+        for (const [at, one] of list.entries()) {
+          const version = first + BigInt(at)
+          const whole = wholeOf(version, one)
+          expect(group.hasRoomFor(version, whole)).toBe(at > 0)
+          expect(isWholeTransactionKey(group.add(version, whole, [])[0])).toBe(true)
+        }
+        const [[key, value]] = group.toWrites()! as [[Uint8Array, Uint8Array]]
+        expect(key).toEqual(transactionBlockKey(first + 127n))
+        expect(firstVersionOfBlock(value)).toBe(first)
+        for (let times = 0; times < 2; times++) {
+          const block = decodeTransactionBlock(value)
+          expect(block.firstVersion).toBe(first)
+          expect(block.transactions.length).toBe(list.length)
+          for (const [at, stored] of block.transactions.entries()) {
+            const { transaction, writeSet, events, info, indexInBlock, value } = list[at]!
+            const known = withValues(stored.writeSet, () => value)!
+            const parts = { transaction: stored.transaction, events: stored.events, writeSet: known }
+            expect(hex(known)).toBe(hex(writeSet))
+            expect(hex(stored.transaction)).toBe(hex(transaction))
+            expect(hex(stored.events)).toBe(hex(events))
+            expect(hex(outlineToInfo(stored.outline, stored.hashesAt, parts, hasher))).toBe(hex(info))
+            expect(hex(stored.leaf)).toBe(hex(hasher.hash('TransactionInfo', info)))
+            expect(stored.indexInBlock).toBe(indexInBlock)
+          }
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('of damaged bytes is refused as such, and nothing else is thrown', () => {
+    const parts = fc.sample(wholes, { numRuns: 3, seed: 5 })
+    const group = new TransactionGroup(0n, wholeOf(0n, parts[0]!))
+    for (const [at, one] of parts.entries()) group.add(BigInt(at), wholeOf(BigInt(at), one), [])
+    const [[, value]] = group.toWrites()! as [[Uint8Array, Uint8Array]]
+    fc.assert(
+      fc.property(fc.nat(value.length - 1), fc.integer({ min: 1, max: 255 }), fc.boolean(), (at, change, isCut) => {
+        const damaged = isCut ? value.subarray(0, at) : Uint8Array.from(value)
+        if (!isCut) damaged[at] = damaged[at]! ^ change
+        try {
+          decodeTransactionBlock(damaged)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'invalid_bcs' })
+        }
+      }),
+    )
+    // A small value that claims to be long once it is inflated.
+    const claim = new ByteWriter().u8(1).uleb128(1).byteString(new Uint8Array(8)).bytes(new Uint8Array(32))
+    const bomb = claim.uleb128(60_000_000).bytes(new Uint8Array(100)).toBytes()
+    expect(() => decodeTransactionBlock(bomb)).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
+  })
+
+  it('that is too long for a store is not made', () => {
+    const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
+    const whole = wholeOf(5n, { ...parts!, transaction: randomBytes(17 << 20) })
+    const group = new TransactionGroup(5n, whole)
+    group.add(5n, whole, [])
+    expect(group.toWrites()).toBeUndefined()
+  })
+
+  it('ends with its run, and once it is full', () => {
+    const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
+    const group = new TransactionGroup(126n, wholeOf(126n, parts!))
+    group.add(126n, wholeOf(126n, parts!), [])
+    expect(group.hasRoomFor(127n, wholeOf(127n, parts!))).toBe(true)
+    expect(group.hasRoomFor(127n, wholeOf(127n, { ...parts!, transaction: new Uint8Array(65_536) }))).toBe(false)
+    group.add(127n, wholeOf(127n, parts!), [])
+    expect(group.hasRoomFor(128n, wholeOf(128n, parts!))).toBe(false)
+    expect(group.hasRoomFor(129n, wholeOf(129n, parts!))).toBe(false)
+  })
+})
+
+describe.each([
+  ['Node', nodeInflate],
+  ['any runtime', portableInflate],
+])('inflating on %s', (_, inflate) => {
+  it('gives back what was deflated with the dictionary, and takes no more memory than was asked for', () => {
+    const bytes = fc.array(fc.constantFrom(...Array.from(TRANSACTION_DICTIONARY.subarray(0, 300)), 255), {
+      maxLength: 3_000,
+    })
+    fc.assert(
+      fc.property(bytes, fc.integer({ min: 0, max: 9 }), (list, level) => {
+        const plain = Uint8Array.from([...TRANSACTION_DICTIONARY.subarray(40, 140), ...list])
+        const deflated = deflateRawSync(plain, { dictionary: TRANSACTION_DICTIONARY, level })
+        expect(hex(inflate(deflated, TRANSACTION_DICTIONARY, plain.length)!)).toBe(hex(plain))
+        const short = inflate(deflated, TRANSACTION_DICTIONARY, plain.length - 50)
+        expect(short === undefined || short.length === plain.length - 50).toBe(true)
+        expect(inflate(deflated.subarray(0, 3), TRANSACTION_DICTIONARY, plain.length)?.length).not.toBe(plain.length)
+      }),
+    )
+  })
+})
+
+describe('the indexes of a group', () => {
+  it('have each version of a key once: senders, and addresses and tables that were written', () => {
+    const sender = new Uint8Array(32).fill(9)
+    const [parts] = fc.sample(wholes, { numRuns: 1, seed: 5 })
+    const sent = (number: bigint) =>
+      new ByteWriter().u8(0).bytes(sender).u64(number).bytes(new Uint8Array(40)).toBytes()
+    const table = new Uint8Array(32).fill(7)
+    const group = new TransactionGroup(10n, wholeOf(10n, parts!))
+    const writes = [
+      [resourceKey(sender, TAG), Uint8Array.of(1)],
+      [resourceKey(sender, parseStructTag('0x1::m::S')), Uint8Array.of(1)],
+      [tableItemKey(table, Uint8Array.of(1)), null],
+    ] as const
+    group.add(10n, wholeOf(10n, { ...parts!, transaction: sent(4n) }), writes)
+    group.add(11n, wholeOf(11n, parts!), writes.slice(2))
+    group.add(12n, wholeOf(12n, { ...parts!, transaction: sent(5n) }), [])
+    const made = new Map(group.toWrites()!.map(([key, value]) => [hex(key), value!]))
+    const found = (key: Uint8Array, hasNumbers: boolean) => decodeGroupedVersions(10n, made.get(hex(key))!, hasNumbers)
+    expect(found(sequenceNumberKey(sender), true)).toEqual([
+      { version: 10n, number: 4n },
+      { version: 12n, number: 5n },
+    ])
+    expect(found(affectedAccountKey(sender), false)).toEqual([{ version: 10n, number: 0n }])
+    expect(found(affectedAccountKey(table), false).map(({ version }) => version)).toEqual([10n, 11n])
+    expect(made.has(hex(nonceKey(sender)))).toBe(false)
+  })
+
+  it('are read as they were written, with any numbers', () => {
+    const list = fc.uniqueArray(fc.tuple(fc.nat(127), fc.bigInt(0n, 2n ** 64n - 1n)), {
+      selector: ([at]) => at,
+      minLength: 1,
+    })
+    fc.assert(
+      fc.property(list, fc.bigInt(0n, 2n ** 60n), fc.boolean(), (items, first, hasNumbers) => {
+        const versions = items
+          .sort(([a], [b]) => a - b)
+          .map(([at, number]) => ({ version: first + BigInt(at), number: hasNumbers ? number : 0n }))
+        expect(decodeGroupedVersions(first, encodeGroupedVersions(first, versions, hasNumbers), hasNumbers)).toEqual(
+          versions,
+        )
+      }),
+    )
+  })
+})
