@@ -1,19 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { limitFunction } from 'p-limit'
-import { overloaded, type RequestError } from '../errors.js'
 import { decompress } from '../protocol/content-encoding.js'
 import { BATCH_LIMITS } from '../protocol/json-body.js'
 import { BODY_RATE, BodyPacer, LONG_BODY_RATE } from './body-pacer.js'
 import { HeldRequests, type ServedLedger } from './held-requests.js'
 import type { Limits } from './limits.js'
 import { LoadShedder } from './load-shedder.js'
-import { PipelinedRequests } from './pipelined-requests.js'
 import { TurnQueue } from './turn-queue.js'
 import { Uploads } from './uploads.js'
 
 export const CONCURRENT_DECOMPRESSIONS = 4
 
-/** A request that the admission receives and schedules. */
+/** A request whose body is received. */
 export interface AdmittedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -23,11 +21,9 @@ export interface AdmittedRequest {
 }
 
 /** Decides when the requests of a service are received and worked on, and which are refused. */
-export interface Admission<T extends AdmittedRequest> {
-  /** Requests that wait for earlier answers on their connection. */
-  readonly pipelined: PipelinedRequests<T>
+export interface Admission {
   /** Requests that wait for a version that is not served yet. */
-  readonly held: HeldRequests<T>
+  readonly held: HeldRequests
   readonly bodyLimitBytes: number
   readonly turns: TurnQueue
   readonly load: LoadShedder
@@ -35,7 +31,7 @@ export interface Admission<T extends AdmittedRequest> {
   readonly bodyPacer: BodyPacer
   /** Paces bodies longer than any request needs, and bytes that come after an answer. */
   readonly longBodyPacer: BodyPacer
-  readonly uploads: Uploads<T>
+  readonly uploads: Uploads
   /**
    * Decompresses a body that has this `Content-Encoding`. It decompresses only a few bodies at a time, so that many
    * small ones that grow large cannot take all memory.
@@ -43,28 +39,20 @@ export interface Admission<T extends AdmittedRequest> {
   readonly unpack: (body: Buffer, encoding: string) => Promise<Buffer>
 }
 
-/**
- * Creates the admission of a service.
- * @param refuse answers a request with an error and closes its connection
- */
-export function createAdmission<T extends AdmittedRequest>(
-  limits: Limits,
-  ledger: ServedLedger,
-  refuse: (owner: T, error: RequestError) => void,
-): Admission<T> {
+/** Creates the admission of a service. */
+export function createAdmission(limits: Limits, ledger: ServedLedger): Admission {
   const { bodyLimitBytes, maxUploads, maxUploadBytes } = limits
   const turns = new TurnQueue()
   const uploadLimits = { maxUploads, maxUploadBytes: Math.max(maxUploadBytes, 2 * bodyLimitBytes) }
   const unpackedLimitBytes = Math.min(bodyLimitBytes, BATCH_LIMITS.bytes)
   return {
-    pipelined: new PipelinedRequests(refuse),
-    held: new HeldRequests(limits, ledger, refuse),
+    held: new HeldRequests(limits, ledger),
     bodyLimitBytes,
     turns,
     load: new LoadShedder(limits),
     bodyPacer: new BodyPacer(turns, BODY_RATE),
     longBodyPacer: new BodyPacer(turns, LONG_BODY_RATE),
-    uploads: new Uploads(uploadLimits, (owner) => refuse(owner, overloaded())),
+    uploads: new Uploads(uploadLimits),
     unpack: limitFunction((body: Buffer, encoding: string) => decompress(body, encoding, unpackedLimitBytes), {
       concurrency: CONCURRENT_DECOMPRESSIONS,
     }),

@@ -12,7 +12,7 @@ it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows d
   let chunks = 0
   const bringIn = (): void => {
     chunks++
-    bodyPacer.pace(CHUNK, bringIn)
+    void bodyPacer.pace(CHUNK).then(bringIn)
   }
   const began = performance.now()
   bringIn()
@@ -31,13 +31,13 @@ it('a BodyPacer lets a few megabytes in with one chunk in each turn, and slows d
 it('a BodyPacer serves those that wait in their order, also after a pause', async () => {
   const bodyPacer = new BodyPacer(new TurnQueue(), BODY_RATE)
   const served: number[] = []
-  for (let at = 0; at < 5; at++) bodyPacer.pace(CHUNK, () => served.push(at))
+  for (let at = 0; at < 5; at++) void bodyPacer.pace(CHUNK).then(() => served.push(at))
   await eventually(
     () => served.length === 5,
     () => 'five',
   )
   await sleep(1)
-  bodyPacer.pace(CHUNK, () => served.push(5))
+  void bodyPacer.pace(CHUNK).then(() => served.push(5))
   await nextTurn()
   expect(served).toEqual([0, 1, 2, 3, 4, 5])
 })
@@ -47,10 +47,10 @@ it('a BodyPacer slows down each kind of body by itself', async () => {
   const [bodyPacer, longBodyPacer] = [new BodyPacer(turns, BODY_RATE), new BodyPacer(turns, LONG_BODY_RATE)]
   const served: string[] = []
   // Uses up thirty seconds of the rate of long bodies.
-  longBodyPacer.pace(30_000 * LONG_BODY_RATE.bytesPerMs, () => served.push('long'))
-  bodyPacer.pace(CHUNK, () => {
+  void longBodyPacer.pace(30_000 * LONG_BODY_RATE.bytesPerMs).then(() => served.push('long'))
+  void bodyPacer.pace(CHUNK).then(() => {
     served.push('short')
-    bodyPacer.pace(CHUNK, () => served.push('short again'))
+    void bodyPacer.pace(CHUNK).then(() => served.push('short again'))
   })
   for (let turn = 0; turn < 3; turn++) await nextTurn()
   expect(served).toEqual(['short', 'short again'])

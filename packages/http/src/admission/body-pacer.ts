@@ -36,11 +36,13 @@ export class BodyPacer {
     this.#creditBytes = rate.burstBytes
   }
 
-  /** Counts bytes that have come in, and calls `resume` in a later turn, once there is room for more. */
-  pace(bytes: number, resume: () => void): void {
+  /** Counts bytes that have come in. Resolves in a later turn, once there is room for more. */
+  pace(bytes: number): Promise<void> {
     this.#creditBytes -= bytes
-    this.#waiting.push(resume)
-    this.#schedule()
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      this.#schedule()
+    })
   }
 
   #schedule(): void {
@@ -50,7 +52,7 @@ export class BodyPacer {
     const now = performance.now()
     this.#creditBytes = Math.min(burstBytes, this.#creditBytes + (now - this.#creditedAt) * bytesPerMs)
     this.#creditedAt = now
-    if (this.#creditBytes >= 0) this.#turns.resume(this.#resumeNext)
+    if (this.#creditBytes >= 0) void this.#turns.nextTurn().then(this.#resumeNext)
     else setTimeout(this.#resumeNext, -this.#creditBytes / bytesPerMs)
   }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { clientLeft, type RequestError, versionNotReached } from '../errors.js'
+import { Refusal } from './refusal.js'
 
 // Interval of looks for a version. A client that reads from several nodes names the newest version that it has seen; a
 // node that lacks this version holds the request until it is served, so that the ledger never goes back for the client.
@@ -14,13 +15,13 @@ export interface HoldLimits {
   readonly maxHeld: number
 }
 
-interface HeldRequest<T> {
-  readonly owner: T
+interface HeldRequest {
+  readonly response: ServerResponse
   readonly version: bigint
-  readonly proceed: () => void
-  readonly onLate: (() => void) | undefined
   /** End of the wait, in milliseconds of `performance.now`. */
   readonly until: number
+  readonly resolve: (isServed: boolean) => void
+  readonly reject: (error: RequestError) => void
 }
 
 /** The ledger that requests wait for: they wait until it has their version. */
@@ -29,20 +30,15 @@ export interface ServedLedger {
 }
 
 /** Holds requests that name a version which is not served yet. */
-export class HeldRequests<T extends { readonly response: ServerResponse }> {
+export class HeldRequests {
   readonly #limits: HoldLimits
   readonly #ledger: ServedLedger
-  readonly #refuse: (owner: T, error: RequestError) => void
-  #held: HeldRequest<T>[] = []
+  #held: HeldRequest[] = []
   #timer: NodeJS.Timeout | undefined
 
-  /**
-   * @param refuse answers a request if its client left, if its version took too long, or if there is no place for it
-   */
-  constructor(limits: HoldLimits, ledger: ServedLedger, refuse: (owner: T, error: RequestError) => void) {
+  constructor(limits: HoldLimits, ledger: ServedLedger) {
     this.#limits = limits
     this.#ledger = ledger
-    this.#refuse = refuse
   }
 
   /**
@@ -59,17 +55,24 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
   }
 
   /**
-   * Lets the request proceed once the version is served, or refuses it if that takes too long.
-   * @param onLate called if it takes too long
+   * Holds a request until the version is served.
+   * @throws `client_left`, `Refusal` if that takes too long, or if too many requests are held
    */
-  hold(owner: T, version: bigint, proceed: () => void, onLate?: () => void): void {
+  async untilServed(response: ServerResponse, version: bigint): Promise<void> {
+    if (!(await this.isServedInTime(response, version))) throw this.refusalFor(version)
+  }
+
+  /**
+   * Holds a request until the version is served. Resolves with whether that came in time.
+   * @throws `client_left`, `Refusal` if too many requests are held
+   */
+  async isServedInTime(response: ServerResponse, version: bigint): Promise<boolean> {
     const { maxHoldMs, maxHeld } = this.#limits
-    if (this.#held.length >= maxHeld) {
-      this.#refuseFor(version, owner)
-      return
-    }
-    this.#held.push({ owner, version, proceed, onLate, until: performance.now() + maxHoldMs })
+    if (this.#held.length >= maxHeld) throw this.refusalFor(version)
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+    return new Promise((resolve, reject) => {
+      this.#held.push({ response, version, until: performance.now() + maxHoldMs, resolve, reject })
+    })
   }
 
   #check(): void {
@@ -77,21 +80,19 @@ export class HeldRequests<T extends { readonly response: ServerResponse }> {
     const waiting = this.#held
     this.#held = []
     for (const held of waiting) {
-      const { owner, version, proceed, until, onLate } = held
-      if (owner.response.destroyed) this.#refuse(owner, clientLeft())
-      else if (this.isServed(version)) proceed()
-      else if (now < until) this.#held.push(held)
-      else {
-        onLate?.()
-        this.#refuseFor(version, owner)
-      }
+      const { response, version, until, resolve, reject } = held
+      if (response.destroyed) reject(clientLeft())
+      else if (this.isServed(version)) resolve(true)
+      else if (now >= until) resolve(false)
+      else this.#held.push(held)
     }
     if (this.#held.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }
 
-  #refuseFor(version: bigint, owner: T): void {
-    this.#refuse(owner, versionNotReached(version, this.#ledger.info?.latestVersion))
+  /** Reason to refuse a request whose version did not come in time. */
+  refusalFor(version: bigint): Refusal {
+    return new Refusal(versionNotReached(version, this.#ledger.info?.latestVersion))
   }
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { overloaded, type RequestError } from '../errors.js'
+import { overloaded } from '../errors.js'
 import { UnreadAnswers } from './unread-answers.js'
 
 export interface LoadLimits {
@@ -46,20 +46,22 @@ export class LoadShedder {
     this.#limits = limits
   }
 
-  /** Admits a request, and starts to count a POST as in flight; otherwise returns the reason to refuse it. */
-  admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): RequestError | undefined {
-    const refusal = answersUnderLoad ? undefined : this.#refusal()
-    if (refusal === undefined && method === 'POST') this.enter(response)
-    return refusal
+  /**
+   * Admits a request, and counts a POST as in flight from now on.
+   * @throws `overloaded`
+   */
+  admit(response: ServerResponse, { method, answersUnderLoad }: LoadClass): void {
+    if (!answersUnderLoad && this.#isOverloaded()) throw overloaded()
+    if (method === 'POST') this.enter(response)
   }
 
-  #refusal(): RequestError | undefined {
+  #isOverloaded(): boolean {
     this.#requestsSinceSample++
     if (!this.#isSampling) this.#sampleLater()
     // One delay may be a pause of the machine or of the garbage collector; two in succession mean load.
     const delayMs = Math.min(this.#delayMs, this.#previousDelayMs)
     const { maxRequestsInFlight, maxEventLoopDelayMs } = this.#limits
-    return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs ? overloaded() : undefined
+    return this.#inFlight >= maxRequestsInFlight || delayMs > maxEventLoopDelayMs
   }
 
   /** Counts a request as in flight until its response is closed, whether it went out whole or the client left. */

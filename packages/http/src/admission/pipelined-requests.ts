@@ -14,7 +14,6 @@ export const MOST_SENT_AHEAD_IN_ALL = 5_000
 interface PipelinedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly isAnswered: boolean
 }
 
 /**
@@ -29,7 +28,13 @@ interface Connection<T> {
    * Requests that were sent without waiting for the answer to `current`. Each begins when the answer before it was
    * taken.
    */
-  readonly waiting: T[]
+  readonly waiting: Waiting<T>[]
+}
+
+interface Waiting<T> {
+  readonly owner: T
+  readonly begin: () => void
+  readonly fail: (error: RequestError) => void
 }
 
 /**
@@ -37,14 +42,8 @@ interface Connection<T> {
  * not read its answers has one in memory, however many requests it sends.
  */
 export class PipelinedRequests<T extends PipelinedRequest> {
-  readonly #refuse: (owner: T, error: RequestError) => void
   readonly #connections = new WeakMap<Socket, Connection<T>>()
   #waitingCount = 0
-
-  /** @param refuse ends a request if its client left before it began */
-  constructor(refuse: (owner: T, error: RequestError) => void) {
-    this.#refuse = refuse
-  }
 
   /** Remembers a request as the newest of its connection. */
   add(owner: T): void {
@@ -58,31 +57,37 @@ export class PipelinedRequests<T extends PipelinedRequest> {
     return this.#connections.get(socket)?.newest
   }
 
-  /** Calls `begin` with an added request when its turn on its connection comes, unless it was answered by then. */
-  enqueue(owner: T, begin: (owner: T) => void): void {
+  /**
+   * Waits until the answers before an added request were taken. Returns undefined if the request may begin at once. The
+   * promise rejects with `client_left` if the connection is closed before.
+   */
+  enter(owner: T): Promise<void> | undefined {
     const { socket } = owner.request
     const connection = this.#connections.get(socket)!
     const { current, waiting } = connection
     if (waiting.length === 0 && (!current || isTaken(current))) {
       connection.current = owner
-      begin(owner)
-      return
+      return undefined
     }
-    if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection, begin))
-    waiting.push(owner)
+    const turn = new Promise<void>((begin, fail) => {
+      if (waiting.length === 0) current!.response.once('close', () => this.#beginNext(connection))
+      waiting.push({ owner, begin, fail })
+    })
     this.#waitingCount++
     if (waiting.length > MOST_SENT_AHEAD || this.#waitingCount > MOST_SENT_AHEAD_IN_ALL) socket.destroy()
     else if (waiting.length >= MANY_SENT_AHEAD) socket.pause()
+    return turn
   }
 
-  #beginNext(connection: Connection<T>, begin: (owner: T) => void): void {
+  #beginNext(connection: Connection<T>): void {
     const next = connection.waiting.shift()
     if (!next) return
     this.#waitingCount--
-    connection.current = next
-    if (connection.waiting.length > 0) next.response.once('close', () => this.#beginNext(connection, begin))
-    if (connection.waiting.length === MANY_SENT_AHEAD - 1) next.request.socket.resume()
-    if (!next.isAnswered) begin(next)
+    const { owner, begin } = next
+    connection.current = owner
+    if (connection.waiting.length > 0) owner.response.once('close', () => this.#beginNext(connection))
+    if (connection.waiting.length === MANY_SENT_AHEAD - 1) owner.request.socket.resume()
+    begin()
   }
 
   #rememberConnection(socket: Socket): Connection<T> {
@@ -93,7 +98,7 @@ export class PipelinedRequests<T extends PipelinedRequest> {
       connection.current = undefined
       const waiting = connection.waiting.splice(0)
       this.#waitingCount -= waiting.length
-      for (const owner of waiting) this.#refuse(owner, clientLeft())
+      for (const { fail } of waiting) fail(clientLeft())
     })
     return connection
   }

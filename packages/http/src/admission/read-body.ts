@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { bodyTooLarge, invalidRequest, type RequestError } from '../errors.js'
+import { bodyTooLarge, clientLeft, invalidRequest, type RequestError } from '../errors.js'
 import { freeBytes } from '../protocol/free-bytes.js'
 import { BATCH_LIMITS, ContentLength } from '../protocol/json-body.js'
 import type { Admission, AdmittedRequest } from './admission.js'
 import type { BodyPacer } from './body-pacer.js'
-import { Upload } from './uploads.js'
+import { Refusal } from './refusal.js'
+import type { Upload } from './uploads.js'
 
 /** Size from which a chunk is one of many, so that the socket has more to read. */
 const LARGE_CHUNK_BYTES = 32_768
@@ -14,26 +15,13 @@ const LARGE_CHUNK_BYTES = 32_768
 export const MOST_SMALL_CHUNKS = 1_024
 export const SMALL_CHUNK_BYTES = 16
 
-const NO_BODY = Buffer.alloc(0)
-
-/** Outcomes of receiving a body; one of these functions is called for each request. */
-export interface BodyOutcomes<T extends AdmittedRequest> {
-  /** Receiving begins. The upload is released when the request is answered. Not called for a request without a body. */
-  readonly onUpload: (owner: T, upload: Upload<T>) => void
-  /** The whole body is in, decompressed. It is empty if the request has none. */
-  readonly onBody: (owner: T, body: Buffer) => void
-  /** Answers the request with an error, and keeps its connection. */
-  readonly fail: (owner: T, error: unknown) => void
-  /** Answers the request with an error, and closes its connection. */
-  readonly refuse: (owner: T, error: RequestError) => void
-}
-
 /**
  * Receives and discards the rest of a request, one large chunk at a time. Unpaced, a socket would be read 32 times in
- * one turn of the event loop, and many such sockets would hold up others.
+ * one turn of the event loop, and many such sockets would hold up others. Does nothing if the request is received
+ * already.
  */
 export function readOver(request: IncomingMessage, { longBodyPacer }: { readonly longBodyPacer: BodyPacer }): void {
-  if (request.readableEnded) return
+  if (request.readableEnded || request.listenerCount('data') > 0) return
   request.on('data', (chunk: Buffer) => {
     pace(request, chunk, longBodyPacer)
     freeChunk(request, chunk)
@@ -43,7 +31,7 @@ export function readOver(request: IncomingMessage, { longBodyPacer }: { readonly
 function pace(request: IncomingMessage, { length }: Buffer, bodyPacer: BodyPacer): boolean {
   if (length < LARGE_CHUNK_BYTES) return false
   request.pause()
-  bodyPacer.pace(length, () => request.resume())
+  void bodyPacer.pace(length).then(() => request.resume())
   return true
 }
 
@@ -56,79 +44,89 @@ function isOwn(request: IncomingMessage, chunk: Buffer): boolean {
   return chunk.length >= LARGE_CHUNK_BYTES && request.listenerCount('data') === 1
 }
 
-/** Receives the body of a request. It counts as held until its upload is released. */
-export function readBody<T extends AdmittedRequest>(
-  owner: T,
-  admission: Admission<T>,
-  outcomes: BodyOutcomes<T>,
-): void {
+/**
+ * Receives the body of a request, decompressed, into its upload. It counts as held until its upload is released. Returns
+ * a promise only if there is a body to wait for; that one never settles if the request is answered before its body is
+ * in.
+ * @throws `body_too_large`
+ */
+export function readBody(owner: AdmittedRequest, upload: Upload, admission: Admission): Promise<void> | undefined {
   const { request } = owner
-  const { bodyLimitBytes, bodyPacer, longBodyPacer, uploads } = admission
+  const { bodyLimitBytes } = admission
   const declaredLength = Number(request.headers['content-length'] ?? 0)
-  if (declaredLength > bodyLimitBytes) {
-    readOver(request, admission)
-    outcomes.fail(owner, bodyTooLarge.longerThan(bodyLimitBytes))
-    return
-  }
+  if (declaredLength > bodyLimitBytes) throw bodyTooLarge.longerThan(bodyLimitBytes)
   // Requests without a body have ended from the start.
-  if (request.readableEnded) {
-    outcomes.onBody(owner, NO_BODY)
-    return
-  }
+  if (request.readableEnded) return undefined
   if (owner.awaitsContinue) owner.response.writeContinue()
-  const upload = new Upload(owner)
-  const { chunks } = upload
-  outcomes.onUpload(owner, upload)
-  uploads.begin(upload)
   const encoding = request.headers['content-encoding']
+  const received = receive(owner, upload, declaredLength, encoding === undefined, admission)
+  return encoding === undefined ? received : received.then(() => unpackBody(owner, upload, encoding, admission))
+}
+
+/** Collects the chunks of a body, within all limits. */
+function receive(
+  owner: AdmittedRequest,
+  upload: Upload,
+  declaredLength: number,
+  isPlain: boolean,
+  { bodyLimitBytes, bodyPacer, longBodyPacer, uploads }: Admission,
+): Promise<void> {
+  const { request } = owner
+  const { chunks } = upload
   // Counts the content. If it is longer than any operation reads, the rest is not kept, and the body is refused as too
   // long.
-  const content = encoding === undefined ? new ContentLength() : undefined
+  const content = isPlain ? new ContentLength() : undefined
   let length = 0
   let count = 0
-  request.on('data', (chunk: Buffer) => {
-    const isLong = owner.isAnswered || Math.max(length, declaredLength) > BATCH_LIMITS.bytes
-    const isPaused = pace(request, chunk, isLong ? longBodyPacer : bodyPacer)
-    // The rest of a refused body is discarded.
-    if (owner.isAnswered) {
-      freeChunk(request, chunk)
-      return
+  let isRefused = false
+  return new Promise((resolve, reject) => {
+    const refuse = (error: RequestError | Refusal): void => {
+      isRefused = true
+      reject(error)
     }
-    length += chunk.length
-    count++
-    const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
-    if (isKept) chunks.add(chunk, isOwn(request, chunk))
-    content?.add(chunk)
-    // The first chunk is kept without a copy.
-    if (count > 1) freeChunk(request, chunk)
-    if (length > bodyLimitBytes) outcomes.fail(owner, bodyTooLarge.longerThan(bodyLimitBytes))
-    else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) {
-      outcomes.refuse(owner, invalidRequest.bodyInCrumbs())
-    } else uploads.hold(upload, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
-  })
-  request.on('end', () => {
-    if (owner.isAnswered) return
-    chunks.trim()
-    uploads.complete(upload, chunks.heldBytes)
-    if (owner.isAnswered) return
-    if (encoding === undefined) outcomes.onBody(owner, chunks.bytes)
-    else unpackBody(upload, encoding, admission, outcomes)
+    // A second closure around `refuse` would keep each body alive until the next collection of the old generation.
+    upload.refuse = refuse
+    uploads.begin(upload)
+    request.on('data', (chunk: Buffer) => {
+      const isOver = isRefused || owner.isAnswered
+      const isLong = isOver || Math.max(length, declaredLength) > BATCH_LIMITS.bytes
+      const isPaused = pace(request, chunk, isLong ? longBodyPacer : bodyPacer)
+      // The rest of a refused body is discarded.
+      if (isOver) {
+        freeChunk(request, chunk)
+        return
+      }
+      length += chunk.length
+      count++
+      const isKept = content === undefined || content.bytes <= BATCH_LIMITS.bytes
+      if (isKept) chunks.add(chunk, isOwn(request, chunk))
+      content?.add(chunk)
+      // The first chunk is kept without a copy.
+      if (count > 1) freeChunk(request, chunk)
+      if (length > bodyLimitBytes) refuse(bodyTooLarge.longerThan(bodyLimitBytes))
+      else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) refuse(new Refusal(invalidRequest.bodyInCrumbs()))
+      else uploads.hold(upload, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
+    })
+    request.on('end', () => {
+      if (isRefused || owner.isAnswered) return
+      chunks.trim()
+      uploads.complete(upload, chunks.heldBytes)
+      if (isRefused) return
+      if (isPlain) upload.body = chunks.bytes
+      resolve()
+    })
   })
 }
 
-function unpackBody<T extends AdmittedRequest>(
-  upload: Upload<T>,
+async function unpackBody(
+  owner: AdmittedRequest,
+  upload: Upload,
   encoding: string,
-  { unpack, uploads }: Admission<T>,
-  { onBody, fail }: BodyOutcomes<T>,
-): void {
-  const { owner, chunks } = upload
+  { unpack, uploads }: Admission,
+): Promise<void> {
   // Takes the bytes out of the upload: another thread may still read them when the request is answered.
-  unpack(chunks.take(), encoding)
-    .then((body) => {
-      if (owner.isAnswered) return
-      uploads.hold(upload, body.length)
-      onBody(owner, body)
-    })
-    .catch((error) => fail(owner, error))
+  const body = await unpack(upload.chunks.take(), encoding)
+  if (owner.isAnswered) throw clientLeft()
+  uploads.hold(upload, body.length)
+  upload.body = body
 }

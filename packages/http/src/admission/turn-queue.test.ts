@@ -77,7 +77,7 @@ it('a TurnQueue runs small work before all that takes turns, however much of tha
   const turns = new TurnQueue()
   let long = 0
   let isFirst = true
-  for (let at = 0; at < 50; at++) turns.resume(() => long++)
+  for (let at = 0; at < 50; at++) void turns.nextTurn().then(() => long++)
   // Small work brings more small work, as long as there is any.
   const addSmall = (): void => {
     if (isFirst) expect(long).toBe(0)
@@ -198,29 +198,54 @@ describe('TurnQueue', () => {
   it('begins a small request at once while the turn has time left, and any other in a later turn, small ones first', async () => {
     const turns = new TurnQueue()
     const done: string[] = []
-    const begin = (name: string, bytes: number, takesTurns?: boolean, tookMs = 0) =>
-      turns.begin({ bytes, takesTurns, readyAt: 0 }, () => {
-        done.push(name)
-        return tookMs
-      })
-    begin('of turns', 1, true)
-    begin('large', SMALL_REQUEST_BYTES + 1)
-    begin('small', SMALL_REQUEST_BYTES)
-    begin('small, of a whole turn', 1, false, TURN_BUDGET_MS)
-    begin('small, late', 1)
+    const begin = (name: string, bytes: number, takesTurns?: boolean, takesMs = 0) =>
+      turns.begin(
+        { bytes, takesTurns, readyAt: performance.now() },
+        (work) => {
+          done.push(work)
+          const end = performance.now() + takesMs
+          while (performance.now() < end);
+          return work
+        },
+        name,
+      )
+    const ofTurns = begin('of turns', 1, true)
+    const large = begin('large', SMALL_REQUEST_BYTES + 1)
+    expect(begin('small', SMALL_REQUEST_BYTES)).toBe('small')
+    expect(begin('small, of a whole turn', 1, false, TURN_BUDGET_MS)).toBe('small, of a whole turn')
+    const late = begin('small, late', 1)
     expect(done).toEqual(['small', 'small, of a whole turn'])
     for (const expected of [['small, late', 'of turns'], ['large']]) {
       done.length = 0
       await nextTurn()
       expect(done).toEqual(expected)
     }
+    expect(await Promise.all([ofTurns, large, late])).toEqual(['of turns', 'large', 'small, late'])
+  })
+
+  it('counts the time of work that fails at once, and rejects where work fails in a later turn', async () => {
+    const turns = new TurnQueue()
+    const fail = (): never => {
+      const end = performance.now() + TURN_BUDGET_MS
+      while (performance.now() < end);
+      throw new Error('failed')
+    }
+    expect(() => turns.begin({ bytes: 1, takesTurns: false, readyAt: performance.now() }, fail, undefined)).toThrow(
+      'failed',
+    )
+    expect(turns.isSpent).toBe(true)
+    const later = [
+      turns.begin({ bytes: 1, takesTurns: false, readyAt: performance.now() }, fail, undefined),
+      turns.begin({ bytes: 1, takesTurns: true, readyAt: performance.now() }, fail, undefined),
+    ]
+    for (const one of later) await expect(one).rejects.toThrow('failed')
   })
 
   it('gives a separate turn to work that is resumed', async () => {
     const turns = new TurnQueue()
     const done: string[] = []
     turns.run(() => done.push('begun'))
-    turns.resume(() => done.push('resumed'))
+    void turns.nextTurn().then(() => done.push('resumed'))
     turns.run(() => done.push('begun later'))
     for (const expected of [['begun'], ['begun', 'resumed'], ['begun', 'resumed', 'begun later']]) {
       await nextTurn()
@@ -233,7 +258,7 @@ describe('TurnQueue', () => {
     const told: number[] = []
     for (const spentMs of [0.5, 2]) {
       turns.spend(spentMs * TURN_BUDGET_MS)
-      turns.resume((milliseconds) => told.push(milliseconds))
+      void turns.nextTurn().then((milliseconds) => told.push(milliseconds))
       await nextTurn()
     }
     expect(told[0]).toBeLessThanOrEqual(TURN_BUDGET_MS / 2)

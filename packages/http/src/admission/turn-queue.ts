@@ -46,13 +46,30 @@ export class TurnQueue {
 
   /**
    * Begins the work on a request: at once if the request is small and this turn has time left, otherwise in a later
-   * turn.
-   * @param work returns the time at which it ended, in milliseconds of `performance.now`
+   * turn. Returns the result of work that began at once, otherwise a promise of it.
    */
-  begin({ bytes, takesTurns, readyAt }: RequestSize, work: () => number): void {
-    if (takesTurns || bytes > SMALL_REQUEST_BYTES) this.run(work)
-    else if (this.isSpent) this.runSmall(work)
-    else this.spend(work() - readyAt)
+  begin<S, T>({ bytes, takesTurns, readyAt }: RequestSize, work: (on: S) => T, on: S): T | Promise<Awaited<T>> {
+    const mayTakeLong = takesTurns || bytes > SMALL_REQUEST_BYTES
+    if (mayTakeLong || this.isSpent) return this.#beginLater(mayTakeLong, work, on)
+    try {
+      return work(on)
+    } finally {
+      this.spend(performance.now() - readyAt)
+    }
+  }
+
+  #beginLater<S, T>(mayTakeLong: boolean, work: (on: S) => T, on: S): Promise<Awaited<T>> {
+    return new Promise((resolve, reject) => {
+      const begin = (): void => {
+        try {
+          resolve(work(on) as Awaited<T>)
+        } catch (error) {
+          reject(error)
+        }
+      }
+      if (mayTakeLong) this.run(begin)
+      else this.runSmall(begin)
+    })
   }
 
   /** Whether work outside of the queue has used up its part of this turn. */
@@ -78,9 +95,9 @@ export class TurnQueue {
     this.#add({ work, isResumption: false })
   }
 
-  /** Lets waiting work continue in a later turn, with the rest of that turn. */
-  resume(work: (milliseconds: number) => void): void {
-    this.#add({ work, isResumption: true })
+  /** Lets other work run. Resolves in a later turn, with the milliseconds that are left of that turn. */
+  nextTurn(): Promise<number> {
+    return new Promise((resolve) => this.#add({ work: resolve, isResumption: true }))
   }
 
   #add(waiting: Waiting): void {

@@ -1,5 +1,7 @@
 import { type Link, LinkedList } from '@ledger-state/core'
+import { overloaded } from '../errors.js'
 import { ChunkCollector } from './chunk-collector.js'
+import { Refusal } from './refusal.js'
 
 export interface UploadLimits {
   /**
@@ -15,40 +17,35 @@ export interface UploadLimits {
 }
 
 /** The body of one request, from its first byte until the request is answered. */
-export class Upload<T> {
-  readonly owner: T
+export class Upload {
   /** Chunks that have come in. */
   readonly chunks = new ChunkCollector()
+  /** The whole body, decompressed; undefined before it is in. */
+  body: Buffer | undefined = undefined
   /** Bytes of memory that count for this body. */
   heldBytes = 0
   /** Place in the list while the body is being received. */
-  place: Link<Upload<T>> | undefined = undefined
-
-  /** @param owner the request that the body belongs to */
-  constructor(owner: T) {
-    this.owner = owner
-  }
+  place: Link<Upload> | undefined = undefined
+  /** Ends receiving the body with an error; undefined before receiving begins. */
+  refuse: ((error: Refusal) => void) | undefined = undefined
 }
 
 /**
  * Bounds the memory of bodies that come in, however slowly they do. It drops the oldest and the largest rather than the
  * newest, so that small bodies that come at once are served even while others hold every place.
  */
-export class Uploads<T> {
+export class Uploads {
   readonly #limits: UploadLimits
-  readonly #refuse: (owner: T) => void
   /** Uploads in the order in which they began. */
-  readonly #receiving = new LinkedList<Upload<T>>()
+  readonly #receiving = new LinkedList<Upload>()
   #heldBytes = 0
 
-  /** @param refuse answers a request if its body takes too much memory */
-  constructor(limits: UploadLimits, refuse: (owner: T) => void) {
+  constructor(limits: UploadLimits) {
     this.#limits = limits
-    this.#refuse = refuse
   }
 
   /** Counts an upload as being received. Drops the oldest if there are more than `maxUploads`. */
-  begin(upload: Upload<T>): void {
+  begin(upload: Upload): void {
     upload.place = this.#receiving.append(upload)
     if (this.#receiving.size > this.#limits.maxUploads) this.#drop(this.#receiving.first!)
   }
@@ -56,7 +53,7 @@ export class Uploads<T> {
   /**
    * Sets the bytes that an upload holds. Drops the largest that are being received while all together hold too much.
    */
-  hold(upload: Upload<T>, bytes: number): void {
+  hold(upload: Upload, bytes: number): void {
     this.#heldBytes += bytes - upload.heldBytes
     upload.heldBytes = bytes
     while (this.#heldBytes > this.#limits.maxUploadBytes && this.#receiving.size > 0) this.#drop(this.#largest())
@@ -66,7 +63,7 @@ export class Uploads<T> {
    * Ends receiving a body that is in whole, and sets the bytes that it holds. Drops this upload if all together hold
    * too much; afterwards it is never dropped.
    */
-  complete(upload: Upload<T>, bytes: number): void {
+  complete(upload: Upload, bytes: number): void {
     this.#leave(upload)
     this.#heldBytes += bytes - upload.heldBytes
     upload.heldBytes = bytes
@@ -74,26 +71,27 @@ export class Uploads<T> {
   }
 
   /** Frees the body of an upload. */
-  release(upload: Upload<T>): void {
+  release(upload: Upload): void {
     this.#leave(upload)
     this.#heldBytes -= upload.heldBytes
     upload.heldBytes = 0
     upload.chunks.clear()
+    upload.body = undefined
   }
 
-  #leave(upload: Upload<T>): void {
+  #leave(upload: Upload): void {
     if (!upload.place) return
     this.#receiving.remove(upload.place)
     upload.place = undefined
   }
 
-  #drop(upload: Upload<T>): void {
+  #drop(upload: Upload): void {
     this.release(upload)
-    this.#refuse(upload.owner)
+    upload.refuse?.(new Refusal(overloaded()))
   }
 
-  #largest(): Upload<T> {
-    let largest: Upload<T> | undefined
+  #largest(): Upload {
+    let largest: Upload | undefined
     for (const upload of this.#receiving) {
       if (largest === undefined || upload.heldBytes > largest.heldBytes) largest = upload
     }

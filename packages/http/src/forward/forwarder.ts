@@ -1,6 +1,9 @@
+import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { HttpAnswer } from '@ledger-state/core/requests'
+import type { HeldRequests } from '../admission/held-requests.js'
+import { Refusal } from '../admission/refusal.js'
 import { bodyTooLarge, clientLeft, upstreamAnswered, upstreamFailed } from '../errors.js'
 import type { Answer, OperationRequest } from '../operations/parts/operation.js'
 import { CLIENT_LEFT } from '../protocol/error-reply.js'
@@ -41,6 +44,7 @@ const UNKNOWN_TYPE = 'application/octet-stream'
 export interface ForwardableRequest extends OperationRequest {
   /** The `Via` header, which names the services that have forwarded the request. */
   readonly via: string | undefined
+  readonly response: ServerResponse
   /** Signal that is aborted when the response is over, whether it went out whole or the client left. */
   readonly gone: AbortSignal
 }
@@ -70,8 +74,8 @@ export interface ForwarderSurroundings {
   readonly chainId: () => bigint | undefined
   /** The newest version that is served here; undefined if there is none. */
   readonly latestVersion: () => bigint | undefined
-  /** Resolves when a version is served here. If that takes too long, the request is answered and its signal aborted. */
-  readonly untilServed: (request: ForwardableRequest, version: bigint) => Promise<void>
+  /** Holds requests until a version is served here. */
+  readonly held: HeldRequests
   /** Name of the header that says which service answered. */
   readonly answeredByName: string
 }
@@ -115,15 +119,16 @@ export class Forwarder {
   }
 
   /**
-   * Begins to wait for an announced version. If the version does not come in time, and no other either, the returned
-   * function says so: then announcements are not believed for a while.
+   * Holds a request for an announced version. If the version does not come in time, and no other either, announcements
+   * are not believed for a while.
+   * @throws `client_left`, `Refusal` if the version does not come in time, or if too many requests are held
    */
-  awaitAnnounced(): () => void {
-    const { latestVersion } = this.#surroundings
+  async untilAnnounced({ response }: Pick<ForwardableRequest, 'response'>, version: bigint): Promise<void> {
+    const { latestVersion, held } = this.#surroundings
     const before = latestVersion()
-    return () => {
-      if (latestVersion() === before) this.#doubtedUntil = performance.now() + DOUBT_MS
-    }
+    if (await held.isServedInTime(response, version)) return
+    if (latestVersion() === before) this.#doubtedUntil = performance.now() + DOUBT_MS
+    throw held.refusalFor(version)
   }
 
   #maySoonServe(version: bigint): boolean {
@@ -187,7 +192,7 @@ export class Forwarder {
         }),
       }
     } catch (error) {
-      const isOurs = isLedgerStateError(error)
+      const isOurs = isLedgerStateError(error) || error instanceof Refusal
       course.end(gone.aborted ? CLIENT_LEFT : NO_ANSWER)
       if (isOurs) throw error
       if (gone.aborted) throw clientLeft()
@@ -254,7 +259,8 @@ export class Forwarder {
         : 'unknown'
     const version = named === 'unknown' ? ledgerVersion : named
     if (version === undefined || settled.has(version)) return
-    await this.#surroundings.untilServed(request, version)
+    const { held } = this.#surroundings
+    if (!held.isServed(version)) await held.untilServed(request.response, version)
     const { spreadMs = 0 } = this.#options
     if (spreadMs > 0) await sleep(spreadMs)
   }

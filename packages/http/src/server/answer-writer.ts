@@ -1,10 +1,11 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http'
 import { isLedgerStateError } from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
+import { Refusal } from '../admission/refusal.js'
 import { LARGE_ANSWER_BYTES } from '../admission/unread-answers.js'
 import { overloaded, type RequestError } from '../errors.js'
 import type { Answer, AnswerRest, FactName } from '../operations/parts/operation.js'
-import { chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
+import { type ContentEncoding, chooseEncoding, compress, MIN_COMPRESSED_BYTES } from '../protocol/content-encoding.js'
 import { CLIENT_LEFT, errorToReply } from '../protocol/error-reply.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import type { Exchange, ServiceContext } from './exchange.js'
@@ -15,10 +16,11 @@ import type { Exchange, ServiceContext } from './exchange.js'
 const STREAM_BYTES = 192 << 10
 const NOTHING: readonly string[] = []
 
-export function sendAnswer(exchange: Exchange, answer: Answer): void {
+/** Sends an answer. Returns a promise if it is compressed or sent as it comes. */
+export function sendAnswer(exchange: Exchange, answer: Answer): Promise<void> | undefined {
   const { context, request, running } = exchange
-  if (!running) return
-  const { readVersion, memory } = running
+  if (!running) return undefined
+  const { readVersion } = running
   const { chainHeaders } = context
   const { ledger, contentType, body, etag, notModified, cursor, isComplete, facts, headers: further } = answer
   const { status = 200, chainState, rest } = answer
@@ -35,26 +37,33 @@ export function sendAnswer(exchange: Exchange, answer: Answer): void {
   if (further !== undefined) headers.push(...further)
   if (notModified) {
     write(exchange, 304, headers, undefined)
-    return
+    return undefined
   }
   headers.push('content-type', contentType)
-  if (rest) {
-    stream(exchange, status, headers, body, rest).catch((error) => sendError(exchange, error))
-    return
-  }
+  if (rest) return stream(exchange, status, headers, body, rest)
   const encoding = isLarge ? chooseEncoding(request.headers['accept-encoding'] as string | undefined) : undefined
-  if (encoding === undefined) write(exchange, status, headers, body)
-  else {
-    const compressing = compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
-    const compressed = memory ? memory.whileRead(compressing) : compressing
-    compressed
-      .then((smaller) => write(exchange, status, [...headers, 'content-encoding', encoding], smaller))
-      .catch((error) => sendError(exchange, error))
-  }
+  if (encoding !== undefined) return sendCompressed(exchange, status, headers, body, encoding)
+  write(exchange, status, headers, body)
+  return undefined
 }
 
+async function sendCompressed(
+  exchange: Exchange,
+  status: number,
+  headers: string[],
+  body: string | Uint8Array,
+  encoding: ContentEncoding,
+): Promise<void> {
+  const memory = exchange.running?.memory
+  const compressing = compress(typeof body === 'string' ? Buffer.from(body) : body, encoding)
+  const compressed = await (memory ? memory.whileRead(compressing) : compressing)
+  write(exchange, status, [...headers, 'content-encoding', encoding], compressed)
+}
+
+/** Sends an error. A `Refusal` closes the connection after its answer. */
 export function sendError(exchange: Exchange, error: unknown): void {
-  answerWithError(exchange, error, false)
+  if (error instanceof Refusal) refuse(exchange, error.reason)
+  else answerWithError(exchange, error, false)
 }
 
 /** Answers with an error and closes the connection. */

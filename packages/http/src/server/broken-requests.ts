@@ -10,7 +10,8 @@ const ENDED_EARLY = 'HPE_INVALID_EOF_STATE'
 
 /** Answers requests that the parser refused or that were too slow, each after the earlier ones of its connection. */
 export function answerBrokenRequests(server: Server, service: RequestService): void {
-  const { pipelined, turns } = service.context.admission
+  const { pipelined } = service.context
+  const { turns } = service.context.admission
   const broken = new WeakSet<Socket>()
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {

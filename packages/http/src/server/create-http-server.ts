@@ -57,11 +57,11 @@ export function createHttpServer(options: HttpServerOptions): Server {
     connectionsCheckingInterval: Math.min(requestTimeoutMs, 5_000),
   } as ServerOptions)
   server.maxConnections = maxConnections
-  const { pipelined } = service.context.admission
+  const { pipelined } = service.context
   ignoreUpgrades(server, (socket) => pipelined.newestOf(socket)?.response)
-  server.on('request', (request, response) => service.handle(service.begin(request, response)))
+  server.on('request', (request, response) => void service.handle(service.begin(request, response)))
   server.on('checkContinue', (request, response) => {
-    service.handle(service.begin(request, response, true))
+    void service.handle(service.begin(request, response, true))
   })
   server.on('checkExpectation', (request, response) => {
     refuse(service.begin(request, response), expectationFailed(request.headers.expect!))

@@ -4,7 +4,6 @@ import { createMemoryEngine } from '@ledger-state/engine'
 import { createLedger } from '@ledger-state/ledger'
 import { expect, it } from 'vitest'
 import { limitsOf } from '../admission/limits.js'
-import { Upload } from '../admission/uploads.js'
 import type { Route } from '../operations/parts/operation.js'
 import { Exchange } from './exchange.js'
 import { createServiceContext } from './service-context.js'
@@ -28,27 +27,23 @@ function createExchange(): Exchange {
   return new Exchange(request, new ServerResponse(request), context, false)
 }
 
-function createWaitingExchange(): Exchange {
+function createRoutedExchange(): Exchange {
   const exchange = createExchange()
   exchange.takeRoute(FOUND)
-  exchange.awaitTurn()
   return exchange
 }
 
-it('an exchange with a body is queued, routed, receives, waits, runs and is answered', () => {
+it('an exchange with a body is queued, routed, running and answered', () => {
   const exchange = createExchange()
   const states = [exchange.state.kind]
   expect(exchange.route).toBe(undefined)
   exchange.takeRoute(FOUND)
   states.push(exchange.state.kind)
   expect(exchange.route).toBe(ROUTE)
-  const upload = new Upload(exchange)
-  exchange.receive(upload)
-  states.push(exchange.state.kind)
+  const upload = exchange.openUpload()
   exchange.context.admission.uploads.begin(upload)
   exchange.context.admission.uploads.complete(upload, 3)
-  expect(exchange.awaitTurn(Buffer.from('abc'))).toBe(ROUTE)
-  states.push(exchange.state.kind)
+  upload.body = Buffer.from('abc')
   exchange.run(ledger)
   states.push(exchange.state.kind)
   expect(exchange.body.toString()).toBe('abc')
@@ -56,27 +51,25 @@ it('an exchange with a body is queued, routed, receives, waits, runs and is answ
   expect(upload.heldBytes).toBe(3)
   exchange.end()
   states.push(exchange.state.kind)
-  expect(states).toEqual(['queued', 'routed', 'receiving', 'waiting', 'running', 'answered'])
+  expect(states).toEqual(['queued', 'routed', 'running', 'answered'])
   expect(upload.heldBytes).toBe(0)
 })
 
 it('an exchange refuses transitions that its state does not have', () => {
   const exchange = createExchange()
-  expect(() => exchange.receive(new Upload(exchange))).toThrow('the exchange is queued, not routed')
-  expect(() => exchange.awaitTurn()).toThrow('the exchange is queued, not routed')
+  expect(() => exchange.openUpload()).toThrow('the exchange is queued, not routed')
+  expect(() => exchange.run(ledger)).toThrow('the exchange is queued, not routed')
   exchange.takeRoute(FOUND)
   expect(() => exchange.takeRoute(FOUND)).toThrow('the exchange is routed, not queued')
-  expect(() => exchange.run(ledger)).toThrow('the exchange is routed, not waiting')
-  exchange.awaitTurn()
-  expect(() => exchange.body).toThrow('the exchange is waiting, not running')
-  expect(() => exchange.params).toThrow('the exchange is waiting, not running')
+  expect(() => exchange.body).toThrow('the exchange is routed, not running')
+  expect(() => exchange.params).toThrow('the exchange is routed, not running')
   exchange.run(ledger)
-  expect(() => exchange.run(ledger)).toThrow('the exchange is running, not waiting')
-  expect(() => exchange.receive(new Upload(exchange))).toThrow('the exchange is running, not routed')
+  expect(() => exchange.run(ledger)).toThrow('the exchange is running, not routed')
+  expect(() => exchange.openUpload()).toThrow('the exchange is running, not routed')
 })
 
 it('an exchange releases the memory of its answer when it runs again and when it is answered', () => {
-  const exchange = createWaitingExchange()
+  const exchange = createRoutedExchange()
   const { load } = exchange.context.admission
   exchange.run(ledger)
   exchange.hold(ANSWER_BYTES)
@@ -88,7 +81,7 @@ it('an exchange releases the memory of its answer when it runs again and when it
 })
 
 it('an operation that still runs when its exchange is answered takes no more memory', () => {
-  const exchange = createWaitingExchange()
+  const exchange = createRoutedExchange()
   exchange.run(ledger)
   exchange.end()
   expect(exchange.route).toBe(undefined)

@@ -4,7 +4,8 @@ import { type AsyncLedger, type Ledger, type LedgerState, lastVersionOf, type Mo
 import type { Admission } from '../admission/admission.js'
 import type { AnswerBytes } from '../admission/answer-bytes.js'
 import { AnswerMemory } from '../admission/answer-memory.js'
-import type { Upload } from '../admission/uploads.js'
+import type { PipelinedRequests } from '../admission/pipelined-requests.js'
+import { Upload } from '../admission/uploads.js'
 import { clientLeft, outputDisabled } from '../errors.js'
 import type { ForwardableRequest } from '../forward/forwarder.js'
 import type { RequestViews, Route } from '../operations/parts/operation.js'
@@ -24,7 +25,9 @@ export interface ServiceContext {
   readonly chainHeaders: ChainHeaders
   readonly corsHeaders: (origin: string) => readonly string[]
   readonly archivalEndpoint: string | undefined
-  readonly admission: Admission<Exchange>
+  /** The requests of each connection, in their order. */
+  readonly pipelined: PipelinedRequests<Exchange>
+  readonly admission: Admission
   readonly viewRules: ViewRules
   readonly viewPlaces: ViewPlaces
   readonly computeThread: ComputeThread
@@ -38,40 +41,25 @@ export interface ServiceContext {
 
 const NO_BODY = Buffer.alloc(0)
 
-/** State while the request waits for earlier answers on its connection; a request without a route stays in it. */
+/** State before the router has found the route. A request without a route stays in it. */
 interface Queued {
   readonly kind: 'queued'
   readonly found?: undefined
 }
 
-/** State once the router has found the route, also while the request is held for a version. */
+/** State while the request waits for a version, its body or its turn. */
 interface Routed {
   readonly kind: 'routed'
   readonly found: FoundRoute
-}
-
-/** State while the body comes in, or is decompressed. */
-interface Receiving {
-  readonly kind: 'receiving'
-  readonly found: FoundRoute
-  readonly upload: Upload<Exchange>
-}
-
-/** State while the operation waits for its turn: the body is in. */
-interface Waiting {
-  readonly kind: 'waiting'
-  readonly found: FoundRoute
-  readonly body: Buffer
-  /** Memory of the body; undefined if the request has none. */
-  readonly upload: Upload<Exchange> | undefined
+  /** Memory of the body; undefined before the body is received. */
+  readonly upload: Upload | undefined
 }
 
 /** State while the operation runs, or its answer is being compressed. */
 interface Running {
   readonly kind: 'running'
   readonly found: FoundRoute
-  readonly body: Buffer
-  readonly upload: Upload<Exchange> | undefined
+  readonly upload: Upload | undefined
   /** Ledger that the operation reads; over an async ledger it is undefined until `runAgain` sets it. */
   readonly ledger: Ledger | undefined
   /** The state at which the request was read, which the headers of its answer describe. */
@@ -92,11 +80,8 @@ interface Answered {
   readonly at: number
 }
 
-/**
- * States of an exchange, in order: queued, routed, receiving (of a body), waiting, running, answered. Each may end in
- * answered.
- */
-export type ExchangeState = Queued | Routed | Receiving | Waiting | Running | Answered
+/** States of an exchange, in order. Each may end in answered. */
+export type ExchangeState = Queued | Routed | Running | Answered
 
 /** The running state in the form that only its exchange may write, while the operation runs. */
 type WritableRunning = { -readonly [Name in keyof Running]: Running[Name] }
@@ -114,6 +99,7 @@ export class Exchange implements ForwardableRequest {
   readonly awaitsContinue: boolean
   /** Time at which its headers were in, in milliseconds of `performance.now`. */
   readonly arrivedAt = performance.now()
+  #readyAt = this.arrivedAt
   #state: OwnState = QUEUED
   #gone: AbortSignal | undefined
 
@@ -126,6 +112,17 @@ export class Exchange implements ForwardableRequest {
 
   get state(): ExchangeState {
     return this.#state
+  }
+
+  /** Time at which it arrived or its last wait ended, in milliseconds of `performance.now`. */
+  get readyAt(): number {
+    return this.#readyAt
+  }
+
+  /** Bytes that the operation parses: those of the body, or of the target if there is none to receive. */
+  get parsedBytes(): number {
+    const { upload } = this.#expect('routed')
+    return upload ? (upload.body?.length ?? 0) : this.request.url!.length
   }
 
   get isAnswered(): boolean {
@@ -145,26 +142,29 @@ export class Exchange implements ForwardableRequest {
   /** Changes from queued to routed. */
   takeRoute(found: FoundRoute): void {
     this.#expect('queued')
-    this.#state = { kind: 'routed', found }
+    this.#state = { kind: 'routed', found, upload: undefined }
   }
 
-  /** Changes from routed to receiving. The upload is released with the answer. */
-  receive(upload: Upload<Exchange>): void {
-    this.#state = { kind: 'receiving', found: this.#expect('routed').found, upload }
+  /** Creates the memory of the body, which is released with the answer. */
+  openUpload(): Upload {
+    const upload = new Upload()
+    this.#state = { kind: 'routed', found: this.#expect('routed').found, upload }
+    return upload
   }
 
-  /** Changes to waiting: from receiving, as the body is in, decompressed; from routed if the request has none. */
-  awaitTurn(body: Buffer = NO_BODY): Route {
-    const state = this.#state
-    const receiving = state.kind === 'receiving' ? state : undefined
-    const { found } = receiving ?? this.#expect('routed')
-    this.#state = { kind: 'waiting', found, body, upload: receiving?.upload }
-    return found.route
+  /**
+   * Continues after a wait.
+   * @throws `client_left` also if the request was answered meanwhile, such as one whose body was broken
+   */
+  resume(): void {
+    if (this.isAnswered || this.response.destroyed) throw clientLeft()
+    this.#readyAt = performance.now()
   }
 
-  /** Changes from waiting to running. */
+  /** Changes from routed to running. */
   run(ledger: Ledger | undefined): void {
-    this.#run(this.#expect('waiting'), ledger)
+    const { found, upload } = this.#expect('routed')
+    this.#run(found, upload, ledger)
   }
 
   /**
@@ -176,7 +176,7 @@ export class Exchange implements ForwardableRequest {
     const running = this.#expectRunning()
     running.memory?.release()
     running.memory?.free()
-    this.#run(running, ledger)
+    this.#run(running.found, running.upload, ledger)
   }
 
   /**
@@ -193,11 +193,10 @@ export class Exchange implements ForwardableRequest {
     return at
   }
 
-  #run({ found, body, upload }: Waiting | Running, ledger: Ledger | undefined): void {
+  #run(found: FoundRoute, upload: Upload | undefined, ledger: Ledger | undefined): void {
     this.#state = {
       kind: 'running',
       found,
-      body,
       upload,
       ledger,
       pinned: undefined,
@@ -245,7 +244,7 @@ export class Exchange implements ForwardableRequest {
   }
 
   get body(): Buffer {
-    return this.#expectRunning().body
+    return this.#expectRunning().upload?.body ?? NO_BODY
   }
 
   get ledger(): Ledger {
@@ -304,12 +303,9 @@ export class Exchange implements ForwardableRequest {
     return running.memory
   }
 
-  nextTurn(): Promise<number> {
-    return new Promise((resolve, reject) => {
-      this.context.admission.turns.resume((milliseconds) => {
-        if (this.response.destroyed) reject(clientLeft())
-        else resolve(milliseconds)
-      })
-    })
+  async nextTurn(): Promise<number> {
+    const milliseconds = await this.context.admission.turns.nextTurn()
+    if (this.response.destroyed) throw clientLeft()
+    return milliseconds
   }
 }

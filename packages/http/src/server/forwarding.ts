@@ -1,10 +1,9 @@
 import { parseU64 } from '@ledger-state/core'
 import type { Limits } from '../admission/limits.js'
-import { clientLeft } from '../errors.js'
 import type { ForwardOptions } from '../forward/forward-options.js'
 import { Forwarder } from '../forward/forwarder.js'
 import { queryParameter } from '../protocol/query.js'
-import type { Exchange, ServiceContext } from './exchange.js'
+import type { ServiceContext } from './exchange.js'
 import type { FoundRoute } from './router.js'
 
 /** Creates the forwarder of a service. */
@@ -26,15 +25,7 @@ export function createForwarder(
     answeredByName: chainHeaders.answeredByName,
     chainId: () => info()?.chainId,
     latestVersion: () => info()?.latestVersion,
-    untilServed: (request, version) =>
-      new Promise((resolve, reject) => {
-        if (held.isServed(version)) {
-          resolve()
-          return
-        }
-        request.gone.addEventListener('abort', () => reject(clientLeft()), { once: true })
-        held.hold(request as Exchange, version, resolve)
-      }),
+    held,
   })
 }
 

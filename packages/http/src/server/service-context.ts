@@ -1,12 +1,12 @@
 import { createAdmission } from '../admission/admission.js'
 import { limitsOf } from '../admission/limits.js'
+import { PipelinedRequests } from '../admission/pipelined-requests.js'
 import { ViewPlaces } from '../operations/parts/view-places.js'
 import { ViewRules } from '../operations/parts/view-rules.js'
 import { createComputeThread } from '../views/compute-thread.js'
-import { refuse } from './answer-writer.js'
 import { createChainHeaders } from './chain-headers.js'
 import { createCorsHeaders } from './cors.js'
-import type { Exchange, ServiceContext } from './exchange.js'
+import type { ServiceContext } from './exchange.js'
 import { DEFAULT_HEADER_WORD, type RequestListenerOptions } from './request-listener-options.js'
 
 /**
@@ -23,7 +23,8 @@ export function createServiceContext(options: RequestListenerOptions, isClosing:
     chainHeaders,
     corsHeaders: createCorsHeaders(chainHeaders),
     archivalEndpoint,
-    admission: createAdmission<Exchange>(limitsOf(options), ledger, refuse),
+    pipelined: new PipelinedRequests(),
+    admission: createAdmission(limitsOf(options), ledger),
     viewRules: new ViewRules(options),
     viewPlaces: new ViewPlaces(),
     computeThread: createComputeThread(),
