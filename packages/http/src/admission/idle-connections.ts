@@ -4,6 +4,12 @@ import { LinkedList } from '@ledger-state/core'
 
 const LONGEST_SWEEP_INTERVAL_MS = 5_000
 
+/** The open connections of a server. */
+export interface OpenConnections extends Iterable<{ readonly socket: Socket }> {
+  /** Drops the connections on which the client has sent nothing yet. */
+  dropSilent(): void
+}
+
 interface Connection {
   readonly socket: Socket
   movedBytes: number
@@ -13,9 +19,8 @@ interface Connection {
 /**
  * Drops connections on which nothing moves, of idle clients and of clients that do not read their answers. One timer
  * examines all connections, because Node would set a timer for each socket several times with every request.
- * @returns a function that drops the connections on which the client has sent nothing yet
  */
-export function dropIdleConnections(server: Server, idleTimeoutMs: number): () => void {
+export function dropIdleConnections(server: Server, idleTimeoutMs: number): OpenConnections {
   const connections = new LinkedList<Connection>()
   server.on('connection', (socket: Socket) => {
     const link = connections.append({ socket, movedBytes: 0, movedAt: performance.now() })
@@ -35,7 +40,10 @@ export function dropIdleConnections(server: Server, idleTimeoutMs: number): () =
   }
   const timer = setInterval(sweep, Math.min(idleTimeoutMs / 2, LONGEST_SWEEP_INTERVAL_MS)).unref()
   server.once('close', () => clearInterval(timer))
-  return () => {
-    for (const { socket } of connections) if (socket.bytesRead === 0) socket.destroy()
+  return {
+    [Symbol.iterator]: () => connections[Symbol.iterator](),
+    dropSilent() {
+      for (const { socket } of connections) if (socket.bytesRead === 0) socket.destroy()
+    },
   }
 }

@@ -57,6 +57,12 @@ export class PipelinedRequests<T extends PipelinedRequest> {
     return this.#connections.get(socket)?.newest
   }
 
+  /** The answer of a connection that is handed over, and that its client has not taken whole. */
+  unreadOf(socket: Socket): ServerResponse | undefined {
+    const current = this.#connections.get(socket)?.current
+    return current?.response.writableEnded && !isTaken(current) ? current.response : undefined
+  }
+
   /**
    * Waits until the answers before an added request were taken. Returns undefined if the request may begin at once. The
    * promise rejects with `client_left` if the connection is closed before.

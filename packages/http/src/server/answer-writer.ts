@@ -77,12 +77,13 @@ function answerWithError(exchange: Exchange, error: unknown, isLast: boolean): v
   if (unexpected) context.onUnexpectedError?.(error, { method: request.method!, url: request.url! })
   if (exchange.isAnswered) return
   running?.memory?.free()
+  if (isLast) exchange.response.shouldKeepAlive = false
   if (status === CLIENT_LEFT) {
     settle(exchange, status)
     exchange.response.destroy()
     return
   }
-  const all = commonHeaders(exchange, latestHeaders(context, running?.pinned), false, isLast)
+  const all = commonHeaders(exchange, latestHeaders(context, running?.pinned), false)
   const readVersion = running?.readVersion
   if (readVersion !== undefined) all.push(context.chainHeaders.readVersionName, String(readVersion))
   all.push(...headers, 'content-type', CONTENT_TYPE.json)
@@ -106,18 +107,14 @@ export function unreadableAnswer(context: ServiceContext, error: RequestError): 
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), bytes])
 }
 
-/**
- * Headers that answers of all kinds have.
- * @param isLast whether the connection is closed after the answer
- */
-function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean, isLast = false): string[] {
+/** Headers that answers of all kinds have. */
+function commonHeaders(exchange: Exchange, known: readonly string[], isLarge: boolean): string[] {
   const { context, request, route } = exchange
   const headers = [...known, 'vary', varyOf(route?.negotiates === true, isLarge)]
   // The latest version changes soon, and headers describe the state of the ledger even if the body does not change.
   if (request.method !== 'POST') headers.push('cache-control', 'no-cache')
   const { origin } = request.headers
   if (origin !== undefined) headers.push(...context.corsHeaders(origin))
-  if (isLast || context.isClosing()) headers.push('connection', 'close')
   return headers
 }
 
@@ -146,14 +143,16 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
     settle(exchange, CLIENT_LEFT)
     return
   }
-  if (body === undefined) response.writeHead(status, headers).end()
-  else {
+  if (body === undefined) {
+    writeHead(exchange, status, headers)
+    response.end()
+  } else {
     if (body.length >= LARGE_ANSWER_BYTES && !isHeld(exchange, body)) {
       sendError(exchange, overloaded())
       return
     }
     headers.push('content-length', String(body.length))
-    response.writeHead(status, headers)
+    writeHead(exchange, status, headers)
     if (body.length < MIN_COMPRESSED_BYTES) response.end(latin1Of(body), 'latin1')
     else if (body.length < LARGE_ANSWER_BYTES) {
       // A copy, so that the memory in which the body was built is freed at once.
@@ -162,6 +161,16 @@ function write(exchange: Exchange, status: number, headers: string[], body: stri
     } else response.end(body)
   }
   settle(exchange, status)
+}
+
+/**
+ * Writes the head of an answer. Says that the connection is closed after the answer if the server has begun to close,
+ * perhaps while the answer was being compressed.
+ */
+function writeHead({ context, response }: Exchange, status: number, headers: string[]): void {
+  if (context.isClosing()) response.shouldKeepAlive = false
+  if (!response.shouldKeepAlive) headers.push('connection', 'close')
+  response.writeHead(status, headers)
 }
 
 /**
@@ -186,7 +195,7 @@ async function stream(
     return
   }
   late.addEventListener('abort', () => response.destroy(), { once: true })
-  response.writeHead(status, headers)
+  writeHead(exchange, status, headers)
   settle(exchange, status)
   // An answer to HEAD has no body. The end of the response cancels the source of the rest.
   if (exchange.request.method === 'HEAD') {

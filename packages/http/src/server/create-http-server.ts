@@ -1,5 +1,6 @@
-import { Server, type ServerOptions } from 'node:http'
-import { dropIdleConnections } from '../admission/idle-connections.js'
+import { Server, type ServerOptions, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { dropIdleConnections, type OpenConnections } from '../admission/idle-connections.js'
 import { limitsOf } from '../admission/limits.js'
 import { expectationFailed } from '../errors.js'
 import { refuse } from './answer-writer.js'
@@ -67,13 +68,16 @@ export function createHttpServer(options: HttpServerOptions): Server {
     refuse(service.begin(request, response), expectationFailed(request.headers.expect!))
   })
   answerBrokenRequests(server, service)
-  server.onClosing = dropIdleConnections(server, idleTimeoutMs)
+  server.openConnections = dropIdleConnections(server, idleTimeoutMs)
+  server.unreadOf = (socket) => pipelined.unreadOf(socket)
   return server
 }
 
 class DrainingServer extends Server {
   isClosing = false
-  onClosing = (): void => {}
+  openConnections: OpenConnections | undefined
+  /** The answer that was handed to a socket, and that its client has not taken whole. */
+  unreadOf: (socket: Socket) => ServerResponse | undefined = () => undefined
   readonly #drainTimeoutMs: number
 
   constructor(drainTimeoutMs: number, options: ServerOptions) {
@@ -83,9 +87,22 @@ class DrainingServer extends Server {
 
   override close(callback?: (error?: Error) => void): this {
     this.isClosing = true
-    this.onClosing()
+    this.openConnections?.dropSilent()
     const deadline = setTimeout(() => this.closeAllConnections(), this.#drainTimeoutMs).unref()
     this.once('close', () => clearTimeout(deadline))
+    for (const response of this.#unreadAnswers()) response.once('close', () => this.closeIdleConnections())
     return super.close(callback)
+  }
+
+  /** Node.js would also drop connections whose last answer is still being sent: it counts an answer as sent at once. */
+  override closeIdleConnections(): void {
+    const unread = this.#unreadAnswers()
+    for (const response of unread) response.finished = false
+    super.closeIdleConnections()
+    for (const response of unread) response.finished = true
+  }
+
+  #unreadAnswers(): ServerResponse[] {
+    return [...(this.openConnections ?? [])].flatMap(({ socket }) => this.unreadOf(socket) ?? [])
   }
 }
