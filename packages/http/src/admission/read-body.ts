@@ -104,7 +104,8 @@ function receive(
       // The first chunk is kept without a copy.
       if (count > 1) freeChunk(request, chunk)
       if (length > bodyLimitBytes) refuse(bodyTooLarge.longerThan(bodyLimitBytes))
-      else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES) refuse(new Refusal(invalidRequest.bodyInCrumbs()))
+      else if (count > MOST_SMALL_CHUNKS && length < count * SMALL_CHUNK_BYTES)
+        refuse(new Refusal(invalidRequest.bodyInCrumbs()))
       else uploads.hold(upload, chunks.heldBytes + (isPaused ? request.readableHighWaterMark : 0))
     })
     request.on('end', () => {
