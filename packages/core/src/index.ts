@@ -26,6 +26,7 @@ export { type BlockInfo, isSameBlock, type KeyedEntry, type VersionWrites, type 
 export { type Link, LinkedList } from './linked-list.js'
 export { nearestName } from './nearest-name.js'
 export { clip, quote } from './quote.js'
+export { type DescribedAnswer, fetchFailure, statusFailure } from './requests/failure-texts.js'
 export { parseRetryAfter } from './retry-after.js'
 export { SizedCache } from './sized-cache.js'
 export { isU64, parseU64, U64_MAX } from './u64.js'

@@ -1,4 +1,4 @@
-export { answerText, fetchFailure, isHtml } from './requests/failure-texts.js'
+export { answerText, isHtml } from './requests/failure-texts.js'
 export { followNone, namedTarget, type RedirectRule, sameServerTarget } from './requests/redirects.js'
 export {
   failureOf,

@@ -25,13 +25,10 @@ export type LightClientErrorCode =
 type LightClientError = LedgerStateError<LightClientErrorCode>
 
 export const invalidAnswer = declareErrors('invalid_answer', {
+  noAnswer: (why: string, cause?: unknown) => [`the node gave no answer: ${why}`, {}, cause],
   notAProof: (why: string, cause?: unknown) => [`the answer is not a value with its proof: ${why}`, {}, cause],
-  endingsRefused: (why: string, cause?: unknown) => [`the answer is not a list of epoch changes: ${why}`, {}, cause],
+  notEndings: (why: string, cause?: unknown) => [`the answer is not a list of epoch changes: ${why}`, {}, cause],
 })
-
-export function proofRefused(status: number, text: string): LightClientError {
-  return invalidAnswer.notAProof(`the node answered ${status}: ${clip(text)}`)
-}
 
 export function answerDiffers(proven: string, answered: string): LightClientError {
   const message = `the proof is for ${clip(proven)}, but the answer says ${clip(answered)}`

@@ -142,7 +142,7 @@ describe('a waypoint that is more than a thousand epochs old', () => {
     await expect(readHere(unknown)).rejects.toMatchObject({
       code: 'invalid_answer',
       message: expect.stringContaining(
-        `answered 400: {"message":"failed to parse parameter \`from\`: this store has no epoch change at`,
+        'the node gave no answer: status 400, failed to parse parameter `from`: this store has no epoch change at',
       ),
     })
     const text = readEndingsFrom('http://node/v1', async () => new Response(Uint8Array.of(2, 1)))

@@ -28,8 +28,3 @@ export async function readBody(response: Response): Promise<Uint8Array> {
   }
   return bytes
 }
-
-/** Same as `readBody`, as text. */
-export async function readBodyText(response: Response): Promise<string> {
-  return new TextDecoder().decode(await readBody(response))
-}

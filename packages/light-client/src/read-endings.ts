@@ -1,23 +1,17 @@
-import { ByteReader, clip, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, isLedgerStateError } from '@ledger-state/core'
+import { askNode } from './ask-node.js'
 import type { ReadEndings } from './check-signatures.js'
 import { invalidAnswer } from './errors.js'
-import { readBody, readBodyText } from './read-body.js'
-import { requestLimits } from './request-limits.js'
 
 /**
  * Makes a function that reads ends of epochs from a node, about 1 MiB of them at a time.
  * @param url URL of the node's API, ending in `/v1`
- * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them
+ * @param fetch as runtimes have it; the reads throw `invalid_answer` if the node refuses them or does not answer
  */
 export function readEndingsFrom(url: string, fetch: typeof globalThis.fetch = globalThis.fetch): ReadEndings {
   return async (waypoint) => {
-    const response = await fetch(`${url}/-/epoch_endings?from=${waypoint}`, {
-      headers: { accept: 'application/x-bcs' },
-      ...requestLimits(),
-    })
-    if (!response.ok)
-      throw invalidAnswer.endingsRefused(`the node answered ${response.status}: ${clip(await readBodyText(response))}`)
-    return readEndings(await readBody(response))
+    const headers = { accept: 'application/x-bcs' }
+    return readEndings(await askNode(fetch, `${url}/-/epoch_endings?from=${waypoint}`, { headers }))
   }
 }
 
@@ -30,7 +24,7 @@ function readEndings(body: Uint8Array): Uint8Array[] {
     reader.expectEnd()
     return endings
   } catch (error) {
-    if (isLedgerStateError(error)) throw invalidAnswer.endingsRefused(error.message, error)
+    if (isLedgerStateError(error)) throw invalidAnswer.notEndings(error.message, error)
     throw error
   }
 }

@@ -109,8 +109,10 @@ function elementOf(xml: string, name: string): string | undefined {
 
 /** Advice that names the proxy of the environment, if requests of this process go through one. */
 function namedProxy(): string {
-  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((variable) => process.env[variable])
-  return process.env.NODE_USE_ENV_PROXY === '1' && name !== undefined
+  // Browsers have no environment.
+  const env = globalThis.process?.env ?? {}
+  const name = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'].find((variable) => env[variable])
+  return env.NODE_USE_ENV_PROXY === '1' && name !== undefined
     ? `; ${name} sends requests through a proxy, except those for hosts in NO_PROXY`
     : ''
 }

@@ -1,8 +1,14 @@
 import { Buffer } from 'node:buffer'
-import { type Backoff, hexToBytes, isLedgerStateError, pauseFor, type VersionWrites } from '@ledger-state/core'
+import {
+  type Backoff,
+  fetchFailure,
+  hexToBytes,
+  isLedgerStateError,
+  pauseFor,
+  type VersionWrites,
+} from '@ledger-state/core'
 import {
   answerText,
-  fetchFailure,
   followNone,
   type HttpAnswer,
   type RequestFailure,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
-import { fetchFailure, followNone, type HttpAnswer, type HttpRequest, sendRequest } from '@ledger-state/core/requests'
+import { fetchFailure, isLedgerStateError, parseRetryAfter } from '@ledger-state/core'
+import { followNone, type HttpAnswer, type HttpRequest, sendRequest } from '@ledger-state/core/requests'
 import { type RequestError, upstreamAnswered, upstreamBusy, upstreamFailed, upstreamOfAnotherChain } from '../errors.js'
 import { readBoundedBody } from './bounded-body.js'
 import type { UpstreamChange } from './forward-options.js'

@@ -22,3 +22,27 @@ it.each([
   expect(redirect).toBe('error')
   expect(signal).toBeInstanceOf(AbortSignal)
 })
+
+it.each([
+  [
+    'refuses',
+    async () => Response.json({ message: 'no such version' }, { status: 410 }),
+    'status 410, no such version',
+  ],
+  ['is a gateway', async () => new Response('', { status: 502 }), 'status 502: a proxy or gateway answered'],
+  [
+    'cannot be reached',
+    () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })),
+    'fetch failed: ECONNREFUSED',
+  ],
+])('a node that %s is reported in the words of every client', async (_, fetch, text) => {
+  for (const work of [
+    readEndingsFrom('http://node/v1', fetch)('0:00'),
+    readProofFrom('http://node/v1', fetch)(Uint8Array.of(1), 1n),
+  ]) {
+    await expect(work).rejects.toMatchObject({
+      code: 'invalid_answer',
+      message: expect.stringContaining(`the node gave no answer: ${text}`),
+    })
+  }
+})
