@@ -38,7 +38,7 @@ export async function checkProgram(packed: PackedPackage, registry: LocalRegistr
   }
 }
 
-/** Installs a Node from the registry beside the modules of the checkout. Returns its path. */
+/** Installs a Node from the registry next to the modules of the checkout. Returns its path. */
 function installNode(version: string): string {
   const folder = join(ROOT, 'node_modules/.cache', `node-${version}`)
   const node = join(folder, 'node_modules/node/bin/node')

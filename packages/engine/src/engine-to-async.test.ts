@@ -25,7 +25,7 @@ interface Step {
 
 const WRITE: Step = { begins: true, key: 0, isDeletion: false }
 
-/** Makes an engine with versions up to `last`, each of which is a separate block and writes the first key. */
+/** Makes an engine with versions up to `last`. Each is a separate block and writes the first key. */
 async function engineUpTo(last: bigint): Promise<StateWriter> {
   const engine = createMemoryEngine()
   const versions = Array.from({ length: Number(last) + 1 }, (_, number) => versionOf(BigInt(number), WRITE))
@@ -142,7 +142,7 @@ describe('a snapshot', () => {
     await expectNone()
   })
 
-  it('refuses histories of which a prune may have taken a part', async () => {
+  it('refuses histories if a prune may have taken a part of them', async () => {
     await using engine = await engineUpTo(3n)
     const snapshot = await engineToAsync(engine).snapshot()
     await engine.prune(2n)

@@ -12,7 +12,7 @@ function versionOf(number: bigint, writes: readonly Write[]): VersionWrites {
   return { version: number, block: { height: number, epoch: 0n, timestampUsec: number }, writes: [...writes] }
 }
 
-/** Makes versions from `first` on, each of which writes the key. */
+/** Makes versions that begin with `first` and write the key. */
 function versionsOf(first: number, count: number, keys: readonly Uint8Array[] = [KEY]): VersionWrites[] {
   return Array.from({ length: count }, (_, at) =>
     versionOf(

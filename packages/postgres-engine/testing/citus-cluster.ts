@@ -161,7 +161,7 @@ done
 "$0" stop "$1"
 rm -rf "$1"`
 
-/** Starts a process that ends the servers once this process has ended, also if it is killed. */
+/** Starts a process that ends the servers once this process has ended, even if it is killed. */
 function guardFolder(folder: string): ChildProcess {
   const wait = 'while kill -0 "$2"; do sleep 1; done'
   const words = ['-c', `${wait}\n${END}`, SCRIPT, folder, String(process.pid)]

@@ -7,7 +7,7 @@ export function keyOf(number: number): Uint8Array {
   return Buffer.from(`key ${number}`)
 }
 
-/** Makes versions, each of which is a separate block and writes its number to `keys` keys. */
+/** Makes versions. Each is a separate block and writes its number to `keys` keys. */
 export function versionsFrom(first: bigint, count: number, keys = 3): VersionWrites[] {
   return Array.from({ length: count }, (_, at) => {
     const version = first + BigInt(at)

@@ -195,7 +195,7 @@ describe('a snapshot on disk', () => {
   }
 
   /**
-   * Commits a version without writes, which must have the content of the one before, also if a truncation had to be
+   * Commits a version without writes, which must have the content of the one before, even if a truncation had to be
    * finished first.
    */
   async function expectFollows(engine: ReturnType<typeof openStateEngine>): Promise<void> {

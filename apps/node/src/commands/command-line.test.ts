@@ -88,7 +88,7 @@ describe('the command line', () => {
     ],
     [['serve', '--data-dir', 'x', '--archival-endpoint', 'x/v1'], /"x\/v1" is not an absolute URL that ends in \/v1/],
     [['serve'], /--data-dir DIR is missing/],
-    [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /--data-dir and --store name two stores/],
+    [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /give only one of --data-dir and --store/],
     [
       ['serve', '--store', 'mysql://user:secret@h/d'],
       /^--store: a URL with "mysql:" does not name a store; expected postgres:/,

@@ -78,7 +78,7 @@ describe('an ingest of ends of epochs alone', () => {
 })
 
 describe('trust reject-unsigned', () => {
-  it('mends a store of which validators signed another ledger', async () => {
+  it('mends a store if validators signed another ledger', async () => {
     await writeContradictedStore(bed.folder)
     const refused = bed.ingest('endings', 'store')
     expect(refused).toMatchObject({

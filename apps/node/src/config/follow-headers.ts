@@ -39,7 +39,7 @@ export function parseFollowHeaders(text: string): Readonly<Record<string, string
     const [, name, value] = HEADER.exec(line.trim()) ?? []
     if (name === undefined) throw usageError("expected a header such as 'Authorization: Bearer …', or @FILE")
     const key = name.toLowerCase()
-    if (OWN_HEADERS.has(key)) throw usageError(`the header ${key} is one that requests set themselves`)
+    if (OWN_HEADERS.has(key)) throw usageError(`the header ${key} cannot be given: every request sets it`)
     headers[key] = value!
   }
   return headers
@@ -51,6 +51,6 @@ function linesOf(path: string): string[] {
       .split('\n')
       .filter((line) => line.trim() !== '')
   } catch (error) {
-    throw usageError(`the file of headers cannot be read: ${(error as Error).message}`)
+    throw usageError(`cannot read the file of headers: ${(error as Error).message}`)
   }
 }

@@ -16,11 +16,12 @@ export function parseViewFilter(text: string): ViewFilter {
   const at = text.indexOf(':')
   const kind = text.slice(0, at)
   if (kind !== 'allow' && kind !== 'block') {
-    throw usageError('a filter of views is allow:NAME[,NAME…] or block:NAME[,NAME…]')
+    throw usageError('expected a view filter: allow:NAME[,NAME…] or block:NAME[,NAME…]')
   }
   const names = text.slice(at + 1).split(',')
   for (const name of names) {
-    if (!NAME.test(name)) throw usageError('a name in a filter of views is 0x1, 0x1::coin or 0x1::coin::balance')
+    if (!NAME.test(name))
+      throw usageError('expected names such as 0x1, 0x1::coin or 0x1::coin::balance in the view filter')
     parseAddress(name.split('::')[0]!)
   }
   return { kind, names }
@@ -36,7 +37,7 @@ export function parseViewBudget(text: string): NonNullable<ViewServiceOptions['v
     const [name, amount] = part.split('=')
     const known = BUDGET_NAMES.find((one) => one === name)
     if (known === undefined || !AMOUNT.test(amount ?? '')) {
-      throw usageError(`a budget of views is NAME=NUMBER[,…], where a name is ${BUDGET_NAMES.join(', ')}`)
+      throw usageError(`expected a view budget NAME=NUMBER[,…]; the names are ${BUDGET_NAMES.join(', ')}`)
     }
     budget[known] = Number(amount)
   }

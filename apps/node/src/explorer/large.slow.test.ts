@@ -144,7 +144,7 @@ describe('the explorer', () => {
     await scrollThrough(page, 'version 100\u2009000', ITEMS, '.long-list-boxed')
   })
 
-  it('lists a hundred thousand resources, of which one stays open', async () => {
+  it('lists a hundred thousand resources, one of them open', async () => {
     const page = await bed.newPage()
     const resources = numbered((at) => ({ type: `0x1::many::R${at}`, data: { number: String(at) } }))
     await page.route('**/resources?**', (route) => route.fulfill(json(resources)))

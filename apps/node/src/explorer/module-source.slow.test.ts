@@ -27,7 +27,7 @@ describe.skipIf(!hasSharedData)('the source of a module (skipped without ../shar
   })
   afterAll(() => bed?.close())
 
-  it('stands beside its package, with colours', async () => {
+  it('is shown next to its package, with colours', async () => {
     const page = await bed.browser.newPage({ viewport: { width: 360, height: 740 }, locale: 'en-US' })
     await page.goto(`${address}/module/0x1/coin?at=0`)
     await page.getByText('Source and package').click()

@@ -85,7 +85,7 @@ describe('what the page shows to programs', () => {
     expect(answers[balanceAt]).toBeGreaterThan(0)
   })
 
-  it('runs as commands beside the store', async () => {
+  it('runs as commands next to the store', async () => {
     const lines = REQUESTS.flatMap((request) => toCommandLine(request) ?? [])
     expect(lines).toHaveLength(10)
     await Promise.all(

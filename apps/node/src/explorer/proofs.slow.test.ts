@@ -91,7 +91,7 @@ describe('the proof of a value', () => {
     })
   })
 
-  it('stands next to the versions that are signed, the signers, and what contradicts them', async () => {
+  it('is shown next to the versions that are signed, the signers, and what contradicts them', async () => {
     await onPage(async (page) => {
       const shows = async (state: LedgerTrust, ...lines: readonly string[]) => {
         trust = state

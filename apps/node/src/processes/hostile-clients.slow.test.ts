@@ -33,7 +33,7 @@ function addressOf({ address }: NodeProcess) {
 }
 
 const SMALL_READ = '/v1/accounts/0x1/balance/0xa'
-/** Rounds of three requests, each of which may take a second on a busy machine. */
+/** Rounds of three requests. Each may take a second on a busy machine. */
 const ROUNDS = 40
 const HEALTH = '/v1/-/healthy'
 const seed = testSeed()

@@ -1,4 +1,4 @@
-// Logs that nobody reads: a shipper of logs is stuck, a terminal stands still. No process waits for them.
+// Logs that nobody reads: a shipper of logs is stuck, a terminal is paused. No process waits for them.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { PROGRAM } from '../../testing/program.ts'
 
-/** Requests whose lines, 300 bytes each, fill all buffers between a process and a reader that stands still. */
+/** Requests whose lines, 300 bytes each, fill all buffers between a process and a reader that is paused. */
 const REQUESTS = 1_500
 
 let bed: CommandBed

@@ -40,7 +40,7 @@ afterEach(() => engine.close())
 
 const NOT_FOUND = expect.objectContaining({ code: 'version_not_found' })
 
-describe('a store of which only what is signed is served', () => {
+describe('a store that serves only signed versions', () => {
   it('ends at the newest signed version, for every read', () => {
     const state = upToSigned(engine, () => 4n)
     expect(state.ledger).toMatchObject({ latestVersion: 4n, latestBlock: { height: 2n } })

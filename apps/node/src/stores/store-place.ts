@@ -27,10 +27,10 @@ export const storeOptions = [settings.dataDir, settings.store]
 export function storePlace(input: CommandInput, command: string): StorePlace {
   const [dataDir, url] = [input.get(settings.dataDir), input.get(settings.store)]
   if (dataDir !== undefined && url !== undefined)
-    throw usageError(`${command}: --data-dir and --store name two stores; give one of them`)
+    throw usageError(`${command}: give only one of --data-dir and --store, which name two stores`)
   if (url !== undefined) return { kind: 'database', url, replicas: input.get(settings.storeReplicas) }
   if (dataDir !== undefined) return { kind: 'folder', dataDir }
-  throw usageError(`${command}: --data-dir DIR is missing, or --store URL in its place`)
+  throw usageError(`${command}: --data-dir DIR or --store URL is missing`)
 }
 
 /**

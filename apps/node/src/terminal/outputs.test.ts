@@ -67,7 +67,7 @@ describe.runIf(isSlowRun).each(WORKING)('ledger-state %s', (words) => {
   })
 })
 
-it('a text of which a full disk takes a part is reported', async () => {
+it('a text is reported if a full disk takes only a part of it', async () => {
   // The limit of the shell is in blocks of 1,024 bytes; the text has more.
   const { status, stderr } = await shell('trap "" XFSZ; ulimit -f 1; $P config --schema > part')
   expect([status, stderr]).toEqual([

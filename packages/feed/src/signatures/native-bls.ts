@@ -48,5 +48,5 @@ export async function loadNativeBls(): Promise<Bls | undefined> {
 
 /** Refuses other lengths: the library would accept uncompressed points, too. */
 function expectLength(bytes: Uint8Array, length: number): void {
-  if (bytes.length !== length) throw new RangeError(`a point of ${bytes.length} bytes, ${length} are expected`)
+  if (bytes.length !== length) throw new RangeError(`expected a point of ${length} bytes, found ${bytes.length}`)
 }

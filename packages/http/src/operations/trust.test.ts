@@ -43,7 +43,7 @@ describe('GET /v1/-/trust', () => {
     })
   })
 
-  it('says of which version validators signed another ledger', async () => {
+  it('names the version of which validators signed another ledger', async () => {
     expect(await trustOf(undefined, { version: 70n, epoch: 9n })).toMatchObject({
       signed_version: null,
       contradicted_version: '70',

@@ -20,7 +20,7 @@ async function serve() {
   return createRequestListener({ ledger: createLedger(engine) })
 }
 
-it('uses of a type come in pages, each of which says how many keys it looked at', async () => {
+it('uses of a type come in pages that say how many keys they looked at', async () => {
   const listener = await serve()
   const addresses: string[] = []
   let scanned = 0

@@ -23,7 +23,7 @@ export interface LookUp {
 interface LookedUp {
   /** Newest version that wrote the key. */
   readonly written: bigint | undefined
-  /** Value in its stored form; undefined also if it is large. */
+  /** Value in its stored form; also undefined if it is large. */
   readonly value: Buffer | undefined
   readonly answer: ServerAnswer<unknown>
 }

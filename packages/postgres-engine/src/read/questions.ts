@@ -67,7 +67,7 @@ export interface LookUpAtRow {
 export interface LookUpRow {
   readonly place: string
   readonly version: string
-  /** Value in its stored form; null also if it is large. */
+  /** Value in its stored form; also null if it is large. */
   readonly value: Buffer | null
   readonly is_deletion?: boolean
 }

@@ -61,7 +61,7 @@ function flipBit(file: string, at: number, bit: number): void {
   closeSync(descriptor)
 }
 
-/** An engine with merged versions, of which a prune drops most, the thread that merged them, and the next commit. */
+/** An engine with merged versions (a prune drops most of them), the thread that merged them, and the next commit. */
 async function openMerged() {
   const asks = vi.spyOn(CompactionThread.prototype, 'ask')
   const engine = openStateEngine({ path: folder.path, memtableBytes: 3_600_000 })

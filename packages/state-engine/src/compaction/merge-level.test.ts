@@ -45,7 +45,7 @@ it('the files of one segment count once, and are merged together', () => {
   })
 })
 
-it('a merge needs room for its output beside its inputs', () => {
+it('a merge needs room for its output in addition to its inputs', () => {
   const inputs = rowsOf([
     { level: 0, fileBytes: 2 ** 30 },
     { level: 0, fileBytes: 2 ** 30 },

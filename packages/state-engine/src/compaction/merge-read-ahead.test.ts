@@ -80,7 +80,7 @@ describe('a MergeReadAhead', () => {
     expect(calls).toBe(0)
   })
 
-  it('reads nothing while the file is small beside the memory', async () => {
+  it('reads nothing while the file is small compared with the memory', async () => {
     expect(await new MergeReadAhead(store, keysInOrder(9_000)).readFrom(0)).toBe(9_000)
     expect(calls).toBe(0)
   })
@@ -98,7 +98,7 @@ describe('a MergeReadAhead', () => {
   })
 })
 
-describe(`an engine whose file is large beside the memory (TEST_SEED=${SEED})`, () => {
+describe(`an engine with a file that is large compared with the memory (TEST_SEED=${SEED})`, () => {
   afterEach(() => vi.unstubAllEnvs())
 
   it.each(['1', '4', '24'])('answers as ever, with %s threads', async (threads) => {

@@ -63,7 +63,7 @@ export function pruneStep(store: LmdbStore, builder: RecordBuilder): PruneStep {
   }
 }
 
-/** Generations of which no version of the window sees anything, the oldest first, as many as a step may drop. */
+/** Generations that no version of the window sees, the oldest first, as many as a step may drop. */
 function endedGenerations(store: LmdbStore, oldestVersion: bigint) {
   const ended: { number: number; generation: Generation }[] = []
   for (const found of listGenerations(store)) {

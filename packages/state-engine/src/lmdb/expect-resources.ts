@@ -23,7 +23,7 @@ import { freeBytes } from './free-bytes.js'
 
 /** File descriptors that LMDB opens, and one for the check of pages. */
 const DESCRIPTORS = 4
-/** Address space beside the map: tables of LMDB, and what the process needs meanwhile. */
+/** Address space in addition to the map: tables of LMDB, and what the process needs meanwhile. */
 const SPARE_BYTES = 2 ** 26
 /** Length of LMDB's lock file: two mutexes, and a slot of 64 bytes for each of 126 readers and for what comes first. */
 const LOCK_FILE_LENGTH = 8_272

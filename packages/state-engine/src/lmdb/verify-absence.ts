@@ -13,7 +13,7 @@ import type { ReadOptions, Table } from './table.js'
 
 type Latest = Pick<LmdbStore, 'latestByStoredKey'>
 
-/** Checks that a key of which no record was found has none. @throws `store_corrupt` */
+/** Checks that a key has no record after a search found none. @throws `store_corrupt` */
 export function expectAbsent(store: Latest, key: Uint8Array, options: ReadOptions): void {
   const stored = keyToStoredKey(key)
   const before = soundBefore(store, stored, options)
@@ -114,7 +114,7 @@ const META_NAMES = new Set([
 ])
 
 /**
- * Checks the names of the records of the database `meta`, some of which may be absent: a damaged page has a name that no
+ * Checks the names of the records of the database `meta`, though some may be absent: a damaged page has a name that no
  * record has, or lacks those that every store has.
  * @throws `store_corrupt`
  */

@@ -2,5 +2,5 @@
 //   u32 key length | u32 value length, ffffffff for a deletion | key | value
 
 export const ENTRY_HEADER_LENGTH = 8
-/** Length that stands for a deletion. */
+/** Length that means a deletion. */
 export const DELETION = 0xffff_ffff

@@ -10,7 +10,7 @@ import type { KeyHash } from './key-hash.js'
 import { KeyOrder } from './key-order.js'
 import { allocateSegment, allocateSlots, ENTRY_FIELDS, KEY_FIELDS, type SegmentMemory } from './segment-memory.js'
 
-/** Number that stands for no entry. */
+/** Number that means no entry. */
 export const NONE = -1
 
 /** Buffer into which a key that is looked up is copied, to be compared. */

@@ -113,7 +113,7 @@ export class ListedBlocks {
 /** Finds the list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
 export function newestListAtMost(store: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
   const found = listAtMost(store, version, options)
-  // A search in a damaged page ends between two lists of which one is damaged, or out of order.
+  // A search in a damaged page ends between two lists, one of them damaged or out of order.
   if (store.verifyReads) expectNeighbours(store, version, found, listAbove(store, version, options), options)
   return found
 }

@@ -20,7 +20,7 @@ export const TRANSPOSED = 128
 export const PAIRS_AT = 10
 export const PAIR_LENGTH = 6
 export const NODE_FENCES_AT = 2
-/** Length of a record of which two fill a page of LMDB. */
+/** Length of a record so that two of them fill a page of LMDB. */
 export const HISTORY_RECORD_TARGET = 1_900
 export const MAX_PAIRS = 255
 export const MAX_NODE_FENCES = 126

@@ -13,5 +13,5 @@ export interface LogFilePosition extends LogPosition {
   readonly fileNumber: number
 }
 
-/** Position that stands for none. */
+/** Position that means none. */
 export const NO_POSITION: LogPosition = { length: 0, nextCommit: 0, checksum: 0 }

@@ -55,7 +55,7 @@ export class HeldFiles {
   }
 
   /**
-   * Whether the file with this number is open. False also if another file has the name now: a file that could not be
+   * Whether the file with this number is open. Also false if another file has the name now: a file that could not be
    * used is created again.
    */
   #holdsPresent(number: number): boolean {

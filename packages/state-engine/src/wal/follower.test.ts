@@ -41,7 +41,7 @@ describe('a reader of a WAL file', () => {
     await reader.close()
   })
 
-  it('refuses damage beside a writer that has not noticed it, until the file is merged', async () => {
+  it('refuses damage while the writer has not noticed it, until the file is merged', async () => {
     const path = join(folder.path, 'store')
     const engine = openStateEngine({ path, memtableBytes: 20_000 })
     for (let version = 0; version < 4; version++) await commit(engine, version)

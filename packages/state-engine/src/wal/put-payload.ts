@@ -212,7 +212,7 @@ function putBlock(segment: Segment, { height, epoch, timestampUsec }: BlockInfo)
 }
 
 /**
- * Whether a key has a value before the commit. True also if the current version wrote the key already: the entry is
+ * Whether a key has a value before the commit. Also true if the current version wrote the key already: the entry is
  * then refused as a duplicate.
  */
 function hasValueBefore(segment: Segment, key: Uint8Array, hash: number, first: number, has: HasValue): boolean {

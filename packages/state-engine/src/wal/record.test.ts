@@ -17,7 +17,7 @@ const BEFORE = { length: 70_000, nextCommit: 2 ** 40 + 7, checksum: 0x89ab_cdef 
 const HEADER = { storeId: 0xfedc_ba98_7654_3210n, fileNumber: 5, firstCommit: 2 ** 40 + 7, before: BEFORE }
 const SEED = recordSeed(HEADER.storeId, HEADER.fileNumber)
 
-/** Makes successive records, each of which says that the file is synced up to its own beginning. */
+/** Makes successive records. Each says that the file is synced up to its own beginning. */
 function records(payloads: readonly Uint8Array[], firstNumber = 10) {
   const starts: number[] = []
   let bytes = Buffer.alloc(0)
@@ -46,7 +46,7 @@ describe('the header of a WAL file', () => {
     }
   })
 
-  it('says of which store, file and commit it is', () => {
+  it('names its store, file and commit', () => {
     const bytes = encodeFileHeader(HEADER)
     const expectRefused = (expected: object, message: RegExp) =>
       expect(() => expectFileHeader(bytes, 'f', { ...HEADER, ...expected })).toThrow(message)
@@ -58,7 +58,7 @@ describe('the header of a WAL file', () => {
 })
 
 describe('the sync marks of a WAL file', () => {
-  it('are read, the greatest length first, without those of which any bit is wrong', () => {
+  it('are read, the greatest length first, without those with a wrong bit', () => {
     const bytes = encodeFileHeader(HEADER)
     expect(readSyncMarks(bytes, SEED)).toEqual([])
     const older = { length: 5_000, nextCommit: 11, checksum: 1, bootId: 2n ** 63n }

@@ -243,7 +243,7 @@ describe('a WAL file that is damaged', () => {
 })
 
 describe('a rotation of WAL files', () => {
-  /** Makes two files, the first of which is sealed and not merged. */
+  /** Makes two files. The first is sealed and not merged. */
   async function makeFiles(latest: number, durability: 'full' | 'ordered' = 'full') {
     const path = join(folder.path, 'store')
     const stop = new Error('no merge')
@@ -284,7 +284,7 @@ describe('a rotation of WAL files', () => {
     }
   })
 
-  it('of which the next file is missing or damaged is refused', async () => {
+  it('is refused if its next file is missing or damaged', async () => {
     const { path } = await makeFiles(0)
     expectRefused(
       copy(path, (path) => rmSync(join(path, 'write-ahead-2'))),

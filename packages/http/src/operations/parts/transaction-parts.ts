@@ -21,14 +21,14 @@ export const MOST_ITEMS = 100
 export const START_VERSION_PARAMETER: Parameter = {
   name: 'start',
   in: 'query',
-  description: 'The first version; by default that of the last page.',
+  description: 'The first version; by default the first version of the last page.',
   schema: { $ref: '#/components/schemas/U64' },
 }
 
 export const START_NUMBER_PARAMETER: Parameter = {
   name: 'start',
   in: 'query',
-  description: 'The first sequence number; by default that of the last page.',
+  description: 'The first sequence number; by default the first one of the last page.',
   schema: { $ref: '#/components/schemas/U64' },
 }
 
