@@ -15,6 +15,7 @@ export const INTEGER_TYPES = [
   'i128',
   'i256',
 ] as const
+/** Name of an integer type, such as `u64`. */
 export type IntegerType = (typeof INTEGER_TYPES)[number]
 
 /** The types without parts. `signer` has a name and no values. */
