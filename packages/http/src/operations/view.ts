@@ -36,12 +36,9 @@ export const callView: Operation = {
     const begin = () => startView(state, call, { budget: allowance.left, computesElsewhere: true })
     const view = begin()
     rules.expectAllowed(call.address, call.module, call.function)
-    for (;;) {
-      const results = advance(request, view, began)
-      if (results) return toAnswer(state, format, results)
-      if (turn.isSpent || view.task)
-        return runInTurns(request, { view, begin }, began, turn).then((late) => toAnswer(state, format, late))
-    }
+    const results = runForATurn(request, view, began, turn)
+    if (results) return toAnswer(state, format, results)
+    return runInTurns(request, { view, begin }, began, turn).then((late) => toAnswer(state, format, late))
   },
 }
 
@@ -70,14 +67,26 @@ async function runInTurns(
       }
       await place.run(view.bytes)
       await turn.nextTurn()
-      do {
-        const results = advance(request, view, began)
-        if (results) return results
-      } while (!turn.isSpent && !view.task)
+      const results = runForATurn(request, view, began, turn)
+      if (results) return results
     }
   } finally {
     place.leave()
   }
+}
+
+/** Runs a view to its end, or until its turn is over or it needs another thread. Returns its results at the end. */
+function runForATurn(
+  request: OperationRequest,
+  view: StartedView,
+  began: number,
+  turn: TurnBudget,
+): readonly StoredValue[] | undefined {
+  do {
+    const results = advance(request, view, began)
+    if (results) return results
+  } while (!turn.isSpent && !view.task)
+  return undefined
 }
 
 function advance({ views }: OperationRequest, view: StartedView, began: number): readonly StoredValue[] | undefined {

@@ -3,11 +3,12 @@ import { isLedgerStateError, type VersionWrites, type Write } from '@ledger-stat
 import {
   type AsyncSnapshot,
   type AsyncStateWriter,
+  type CommitOptions,
   engineToAsync,
   type LedgerSummary,
   type StateWriter,
 } from '@ledger-state/engine'
-import type { LedgerSource, Reading } from '@ledger-state/feed'
+import type { LedgerSource, LedgerVersion, Reading } from '@ledger-state/feed'
 import {
   type CommitMark,
   decodeCommitMark,
@@ -26,7 +27,7 @@ import { endingWrites } from '../signatures/epoch-endings.js'
 import { withPending } from '../signatures/pending-writes.js'
 import { compareWithSigned, keepContradiction } from '../signatures/signed-range.js'
 import { importBase } from './base-import.js'
-import { Batch } from './batch.js'
+import { Batch, type TakenBatch } from './batch.js'
 import { type ChainIds, expectSameChain, resolveChainId } from './chain-id.js'
 import { CountedIngest, type IngestCounters } from './counters.js'
 import { expectSameVersion } from './expect-same-version.js'
@@ -83,6 +84,18 @@ export async function ingestWith(
   counters: CountedIngest,
 ): Promise<void> {
   await new Ingest(writer, source, options, counters).run()
+}
+
+/** The store before a commit, and its mark; undefined if the store is empty. */
+interface HeldStore {
+  readonly state: AsyncSnapshot
+  readonly mark: CommitMark | undefined
+}
+
+/** Versions as they are committed, and the hash of all writes up to the last of them. */
+interface HashedVersions {
+  readonly versions: readonly VersionWrites[]
+  readonly writesHash: Uint8Array | undefined
 }
 
 class Ingest {
@@ -156,24 +169,34 @@ class Ingest {
         if (record.version < (from ?? 0n) || !this.#mayBeginAt(record)) continue
         expected = record.version
       }
-      if (record.version === held?.latestVersion) {
-        const held = this.#filter?.heldPart(record) ?? record
-        const { accumulatorRoot } = record
-        await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, accumulatorRoot)
-      }
+      if (record.version === held?.latestVersion) await this.#expectHeld(record)
       if (record.version > expected) throw versionGap.gapAfterStore(this.#source.position, record.version, expected)
       if (record.version === expected) {
         expected++
-        if (record.block && this.#batch.isFull) await this.#flush(mark)
-        const kept = this.#filter ? await this.#filter.keep(record) : record
-        const whole = this.#filter && this.#source.isStore ? record : undefined
-        this.#batch.add(kept, transactions.writesOf(kept), whole)
-        if (this.#batch.isOverfull) await this.#flush()
+        await this.#take(record, transactions, mark)
       }
       isStopping = this.#isStopped
       if (isEnough() || (isStopping && this.#batch.isEmpty)) break
       if (isStopping || this.#batch.isFull) mark = this.#source.mark
     }
+  }
+
+  /** Expects that the newest version of the store is the same in the source. @throws `ledger_fork` */
+  async #expectHeld(record: LedgerVersion): Promise<void> {
+    const held = this.#filter?.heldPart(record) ?? record
+    await expectSameVersion(await this.#engine.snapshot(), held, this.#source.position, record.accumulatorRoot)
+  }
+
+  /**
+   * Adds a version to the batch. A full batch is committed before a new block, an overfull one in the middle of a block.
+   * @param mark mark of the source after the newest version of the batch
+   */
+  async #take(record: LedgerVersion, transactions: TransactionKeeper, mark: Uint8Array | undefined): Promise<void> {
+    if (record.block && this.#batch.isFull) await this.#flush(mark)
+    const kept = this.#filter ? await this.#filter.keep(record) : record
+    const whole = this.#filter && this.#source.isStore ? record : undefined
+    this.#batch.add(kept, transactions.writesOf(kept), whole)
+    if (this.#batch.isOverfull) await this.#flush()
   }
 
   async #transactionKeeper(): Promise<TransactionKeeper> {
@@ -245,51 +268,104 @@ class Ingest {
   }
 
   /**
-   * Commits the batch.
+   * Commits the batch, and prunes a turn.
    * @param source mark of the source after the newest version of the batch
    */
   async #flush(source = this.#source.mark): Promise<void> {
-    const { progress, observer } = this.#options
     if (this.#batch.isEmpty) return
-    const { versions: ungrouped, whole, writes, bytes } = this.#batch.take()
-    const taken = this.#transactions?.withGroups(ungrouped) ?? ungrouped
+    const batch = this.#batch.take()
     const chainId = resolveChainId(this.#chainIds, this.#source.position)
-    const held = await this.#engine.snapshot()
-    const before = held.ledger && decodeCommitMark(held.mark)
-    // Another store has the same writes, and does not know the pending ones.
-    const pending = this.#source.isStore ? [] : (before?.pending ?? [])
+    const store = await this.#heldStore()
+    const complete = await this.#completeWrites(batch.versions, store)
+    const { versions, writesHash } = await this.#indexAndHash(complete, store)
+    const wholeHash = this.#compareHashes(batch.whole, versions.at(-1)!.version, writesHash, store)
+    const mark = this.#markAfter(versions.at(-1)!.version, { source, writesHash, wholeHash }, store)
+    await this.#commit(versions, { chainId, mark }, batch)
+    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
+    // wait only a little. Versions need not write anything.
+    await this.#prune(Math.max(1, 2 * batch.writes))
+    this.#report()
+  }
+
+  async #heldStore(): Promise<HeldStore> {
+    const state = await this.#engine.snapshot()
+    return { state, mark: state.ledger && decodeCommitMark(state.mark) }
+  }
+
+  /**
+   * Adds to the versions of a batch what the ledger keeps with them: transactions, what the slice leaves out, ends of
+   * epochs, and writes that were pending.
+   */
+  async #completeWrites(
+    taken: readonly VersionWrites[],
+    { state, mark }: HeldStore,
+  ): Promise<readonly VersionWrites[]> {
+    const grouped = this.#transactions?.withGroups(taken) ?? taken
     const leftOut = this.#filter?.leftOut?.take()
-    const counted = leftOut ? withLastWrites(taken, [leftOut]) : taken
-    const complete = withPending(await this.#withEndings(held, counted), pending)
+    const counted = leftOut ? withLastWrites(grouped, [leftOut]) : grouped
+    // Another store has the same writes, and does not know the pending ones.
+    const pending = this.#source.isStore ? [] : (mark?.pending ?? [])
+    return withPending(await this.#withEndings(state, counted), pending)
+  }
+
+  /** Adds the index of holdings, and hashes all writes if the store has had their hash from its beginning. */
+  async #indexAndHash(complete: readonly VersionWrites[], { state, mark }: HeldStore): Promise<HashedVersions> {
     const values = new ValuesBefore()
-    const index = await this.#holdings.prepare(held, complete, values)
-    const isHashed = !held.ledger || before?.writesHash !== undefined
+    const index = await this.#holdings.prepare(state, complete, values)
+    const isHashed = !mark || mark.writesHash !== undefined
     if (isHashed) for (const key of deletedKeys(complete)) values.ask(keyName(key), key)
-    await values.load(held)
+    await values.load(state)
     const versions = index()
-    const writesHash = isHashed ? hashWrites(before?.writesHash, versions, values) : undefined
-    const computed = this.#filter && this.#hashWhole(held.ledger, before?.wholeHash, whole)
-    this.#expectSameWrites(versions.at(-1)!.version, this.#filter ? computed : writesHash)
-    const wholeHash = this.#filter && (computed ?? this.#takeWholeHash(versions.at(-1)!.version))
-    const signed = this.#signedUpTo(versions.at(-1)!.version, held.ledger, before)
-    const isUnproven = source === undefined || before?.isUnproven === true
-    const mark = encodeCommitMark({
-      isUnproven,
+    return { versions, writesHash: isHashed ? hashWrites(mark?.writesHash, versions, values) : undefined }
+  }
+
+  /**
+   * Compares the hash of all writes with the source's, if it has one of this version. Returns the hash of all writes of
+   * the source, for a slice.
+   * @throws `ledger_fork`
+   */
+  #compareHashes(
+    whole: readonly VersionWrites[],
+    version: bigint,
+    writesHash: Uint8Array | undefined,
+    { state, mark }: HeldStore,
+  ): Uint8Array | undefined {
+    const computed = this.#filter && this.#hashWhole(state.ledger, mark?.wholeHash, whole)
+    this.#expectSameWrites(version, this.#filter ? computed : writesHash)
+    return this.#filter && (computed ?? this.#takeWholeHash(version))
+  }
+
+  #markAfter(
+    version: bigint,
+    { source, writesHash, wholeHash }: Pick<CommitMark, 'source' | 'writesHash' | 'wholeHash'>,
+    { state, mark }: HeldStore,
+  ): Uint8Array {
+    return encodeCommitMark({
+      isUnproven: source === undefined || mark?.isUnproven === true,
       source,
       writesHash,
       wholeHash,
-      signed,
+      signed: this.#signedUpTo(version, state.ledger, mark),
       contradicted: undefined,
-      pending: this.#source.isStore ? (before?.pending ?? []) : [],
+      pending: this.#source.isStore ? (mark?.pending ?? []) : [],
     })
+  }
+
+  async #commit(
+    versions: readonly VersionWrites[],
+    options: CommitOptions,
+    { writes, bytes }: TakenBatch,
+  ): Promise<void> {
     const began = performance.now()
-    await withPlace(this.#source, () => this.#engine.commit(versions, { chainId, mark }))
+    await withPlace(this.#source, () => this.#engine.commit(versions, options))
     this.#filter?.settle()
-    observer?.onCommit({ versions: versions.length, writes, bytes, seconds: (performance.now() - began) / 1_000 })
+    const seconds = (performance.now() - began) / 1_000
+    this.#options.observer?.onCommit({ versions: versions.length, writes, bytes, seconds })
     this.#counters.addVersions(versions, writes, bytes)
-    // Prunes twice as many entries as were written. So a store shrinks to a window that was made smaller, and commits
-    // wait only a little. Versions need not write anything.
-    await this.#prune(Math.max(1, 2 * writes))
+  }
+
+  #report(): void {
+    const { progress, observer } = this.#options
     observer?.onSourceProgress(this.#source.progress)
     progress?.update(this.#counters, this.#source.progress)
   }
