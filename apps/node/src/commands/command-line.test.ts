@@ -87,7 +87,7 @@ describe('the command line', () => {
       /^--from: "ten" is not a whole number from 0 to 18446744073709551615/,
     ],
     [['serve', '--data-dir', 'x', '--archival-endpoint', 'x/v1'], /"x\/v1" is not an absolute URL that ends in \/v1/],
-    [['serve'], /--data-dir DIR is missing/],
+    [['serve'], /--data-dir DIR or --store URL is missing/],
     [['serve', '--data-dir', 'x', '--store', 'postgres://h/d'], /give only one of --data-dir and --store/],
     [
       ['serve', '--store', 'mysql://user:secret@h/d'],
@@ -114,7 +114,7 @@ describe('the command line', () => {
     [['prune', '--data-dir', 'x', '--retain', '1e3'], /--retain: .*"1e3"/],
     [['ingest', '--data-dir', 'x'], /SOURCE is missing/],
     [['ingest', 'feed', '--data-dir', 'x', '--to', '-1'], /--to: .*"-1"/],
-    [['ingest', 'x'], /--data-dir DIR is missing/],
+    [['ingest', 'x'], /--data-dir DIR or --store URL is missing/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', '0:12'], /--waypoint: "0:12" is not VERSION:HASH/],
     [['ingest', 'x', '--data-dir', 'x', '--waypoint', `0:${'ab'.repeat(32)}`, '--no-verify'], /contradict each other/],
     [['ingest', 'x', '--data-dir', 'x', '--from', '9', '--to', '3'], /--from 9 is above --to 3/],
