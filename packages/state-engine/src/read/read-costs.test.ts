@@ -61,7 +61,7 @@ let reads: StoreReads
 let store: LmdbStore
 let follower: WalFollower
 
-async function openReads(memtableBytes: number | undefined): Promise<void> {
+async function openReads(memtableBytes: number | undefined, verifyReads = false): Promise<void> {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
   await engine.commit([record(0, [...ACCOUNT_KEYS.map((key): Write => [key, key])], 0)], CHAIN)
   for (let first = 1; first <= VERSIONS; first += 1_000) {
@@ -74,7 +74,7 @@ async function openReads(memtableBytes: number | undefined): Promise<void> {
     await engine.commit(batch, CHAIN)
   }
   await engine.close()
-  store = openLmdbStore({ path: folder.path, readOnly: true })
+  store = openLmdbStore({ path: folder.path, readOnly: true, verifyReads })
   const counted = countingStore(store)
   follower = new WalFollower(counted, neverFail)
   reads = new StoreReads(counted, follower, neverFail)
@@ -168,5 +168,29 @@ describe('a list of versions', () => {
       Array.from({ length: 21 }, (_, at) => merged - 10n + BigInt(at)),
     )
     for (const { version, writes } of listed) expect(writes[0]).toEqual([Buffer.from(OFTEN), Buffer.from(`${version}`)])
+  })
+})
+
+describe('look-ups of absent keys that are verified', () => {
+  it('verify each of 12,000 keys once, in rounds over all of them', async () => {
+    await openReads(0, true)
+    const absent = Array.from({ length: 12_000 }, (_, at) => bytes(`account ${String(at).padStart(5, '0')}?`))
+    const round = () =>
+      costOf(() => {
+        for (const key of absent) expect(reads.at().get(key)).toBeUndefined()
+      })
+    expect(round().ranges).toBeGreaterThanOrEqual(absent.length)
+    for (let rounds = 0; rounds < 2; rounds++) expect(round().ranges).toBe(0)
+  })
+
+  it('verify only the seldom ones of more keys than are remembered', async () => {
+    await openReads(0, true)
+    const often = bytes('account 00001?')
+    let verified = 0
+    for (let at = 0; at < 60_000; at++) {
+      reads.at().get(bytes(`account ${String(at).padStart(60, '0')}?`))
+      if (at % 1_000 === 0) verified += costOf(() => reads.at().get(often)).ranges > 0 ? 1 : 0
+    }
+    expect(verified).toBe(1)
   })
 })
