@@ -36,14 +36,14 @@ const FEED_SERVER = new URL('./feed-server.js', import.meta.url)
  * with 64 MB, collections are rarer. The young generation takes 32 MB; under hostile clients it grew to 122 MB and
  * never shrank. When V8 sees that objects are cached, it begins to allocate all objects of that code in the old
  * generation, which made 75 MB of layouts a second under clients that never repeat a type. The old generation may grow
- * to four times its size after a collection (30 to 40 MB): each marking takes other threads 0.5 s, and on one core this
- * time is taken from the reader.
+ * to twice its size after a collection: with four times, eight hostile views at a time took the reader to 460 MB in one
+ * run of four, above the 400 MB of SECURITY.md; with twice, to 316 MB at most.
  */
 const READER_NODE_OPTIONS = [
   '--initial-old-space-size=64',
   '--max-semi-space-size=16',
   '--no-allocation-site-pretenuring',
-  '--heap-growing-percent=300',
+  '--heap-growing-percent=100',
 ]
 /**
  * Threshold above which glibc returns freed blocks to the system. By default, once it has seen blocks of up to 32 MB,
