@@ -1,5 +1,12 @@
 import { dirname, resolve } from 'node:path'
-import { bytesToHexDigits, clip, declareErrors, isLedgerStateError, LedgerStateError } from '@ledger-state/core'
+import {
+  bytesToHexDigits,
+  clip,
+  declareErrors,
+  didYouMean,
+  isLedgerStateError,
+  LedgerStateError,
+} from '@ledger-state/core'
 import type { LedgerSummary } from '@ledger-state/engine'
 import { formatTimestamp } from '@ledger-state/ledger'
 import { formatBytes } from './terminal/amounts.js'
@@ -43,11 +50,8 @@ export const usage = declareErrors('usage', {
     `--from-node replaces the backups of a network, but ${JSON.stringify(clip(source))} is not the name of a network`,
   unreadableNetwork: (text: string, names: readonly string[], cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)
-    return [
-      `${JSON.stringify(clip(text))} is not one of ${names.join(', ')} and not a file that describes a network: ${why}`,
-      {},
-      cause,
-    ]
+    const expected = `not one of ${names.join(', ')} and not a file that describes a network`
+    return [`${JSON.stringify(clip(text))} is ${expected}: ${why}${didYouMean(text, names)}`, {}, cause]
   },
   unreadableSlice: (file: string, cause: unknown) => {
     const why = cause instanceof Error ? cause.message : String(cause)

@@ -21,6 +21,15 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return nearest
 }
 
+/**
+ * The end of a message about an unknown name: `; did you mean NAME?` with the nearest known name as `show` writes it.
+ * Empty if no known name is near.
+ */
+export function didYouMean(name: string, known: readonly string[], show = (nearest: string) => nearest): string {
+  const nearest = nearestName(name, known)
+  return nearest === undefined ? '' : `; did you mean ${show(nearest)}?`
+}
+
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }

@@ -1,5 +1,6 @@
-import { ByteReader } from '@ledger-state/core'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
 import type { ValueMetadata } from '@ledger-state/type-tag'
+import { readVarint, writeVarint } from './varint.js'
 
 /** The data of a write in addition to its value. */
 export interface ValueNote {
@@ -70,17 +71,17 @@ function longAnnotation(
 ): Uint8Array {
   const known = SLOT_DEPOSITS.indexOf(slotDeposit)
   const slotCode = known < 0 ? slotDeposit + BigInt(SLOT_DEPOSITS.length) : BigInt(known)
-  const bytes: number[] = []
-  pushVarint(bytes, slotCode * 4n + (bytesDeposit === undefined ? 0n : 2n) + (isCreation ? 1n : 0n))
+  const writer = new ByteWriter()
+  writeVarint(writer, slotCode * 4n + (bytesDeposit === undefined ? 0n : 2n) + (isCreation ? 1n : 0n))
   if (bytesDeposit !== undefined) {
     const isMultiple = bytesDeposit % BYTE_DEPOSIT === 0n
-    pushVarint(bytes, isMultiple ? (bytesDeposit / BYTE_DEPOSIT) * 2n : bytesDeposit * 2n + 1n)
+    writeVarint(writer, isMultiple ? (bytesDeposit / BYTE_DEPOSIT) * 2n : bytesDeposit * 2n + 1n)
   }
   // At least one byte, so that a note with metadata is longer than CREATION_ALONE.
   let time = (creationTimeUsec - BASE_TIME + U64) % U64
-  if (time === 0n) bytes.push(0)
-  for (; time > 0n; time >>= 8n) bytes.push(Number(time & 0xffn))
-  return Uint8Array.from(bytes)
+  if (time === 0n) writer.u8(0)
+  for (; time > 0n; time >>= 8n) writer.u8(Number(time & 0xffn))
+  return writer.toBytes()
 }
 
 /** Decodes an annotation that `noteToAnnotation` made. @throws `invalid_bcs` for other bytes */
@@ -124,21 +125,4 @@ function putVarint(bytes: Uint8Array, at: number, value: number): number {
   for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes[end++] = (rest % 0x80) | 0x80
   bytes[end++] = rest
   return end
-}
-
-function pushVarint(bytes: number[], value: bigint): void {
-  let rest = value
-  for (; rest >= 0x80n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80)
-  bytes.push(Number(rest))
-}
-
-/** Reads a number of up to 70 bits: the codes of a u64 take up to 67. */
-function readVarint(reader: ByteReader): bigint {
-  let value = 0n
-  for (let shift = 0n; shift < 70n; shift += 7n) {
-    const byte = reader.readU8()
-    value |= BigInt(byte & 0x7f) << shift
-    if (byte < 0x80) return value
-  }
-  throw reader.fault('a deposit of more than 64 bits')
 }

@@ -1,4 +1,5 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
+import { readVarint, writeVarint } from './varint.js'
 
 /** A version of a group, and the number that the index has for it. */
 export interface GroupedVersion {
@@ -12,9 +13,6 @@ export interface GroupedVersion {
 //   less the one before, at first 0, modulo 2^64
 // Empty if that is a single 0.
 
-const LOW_BITS = 0x7fn
-const MORE = 0x80
-
 /** Encodes the versions of a group. */
 export function encodeGroupedVersions(
   first: bigint,
@@ -26,7 +24,7 @@ export function encodeGroupedVersions(
   let before: GroupedVersion = { version: first, number: 0n }
   for (const one of versions) {
     writer.uleb128(Number(one.version - before.version))
-    if (hasNumbers) writeNumber(writer, BigInt.asUintN(64, one.number - before.number))
+    if (hasNumbers) writeVarint(writer, BigInt.asUintN(64, one.number - before.number))
     before = one
   }
   return writer.toBytes()
@@ -40,25 +38,9 @@ export function decodeGroupedVersions(first: bigint, bytes: Uint8Array, hasNumbe
   let before: GroupedVersion = { version: first, number: 0n }
   while (reader.remaining > 0) {
     const version = before.version + BigInt(reader.readUleb128())
-    const number = hasNumbers ? BigInt.asUintN(64, before.number + readNumber(reader)) : 0n
+    const number = hasNumbers ? BigInt.asUintN(64, before.number + readVarint(reader)) : 0n
     before = { version, number }
     versions.push(before)
   }
   return versions
-}
-
-function writeNumber(writer: ByteWriter, number: bigint): void {
-  let rest = number
-  for (; rest > LOW_BITS; rest >>= 7n) writer.u8(Number(rest & LOW_BITS) | MORE)
-  writer.u8(Number(rest))
-}
-
-function readNumber(reader: ByteReader): bigint {
-  let number = 0n
-  for (let shift = 0n; shift < 70n; shift += 7n) {
-    const byte = reader.readU8()
-    number |= BigInt(byte & 0x7f) << shift
-    if (byte < MORE) return BigInt.asUintN(64, number)
-  }
-  throw reader.fault('a number of more than 64 bits')
 }

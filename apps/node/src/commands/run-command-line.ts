@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type LedgerStateError, nearestName } from '@ledger-state/core'
+import { didYouMean, type LedgerStateError } from '@ledger-state/core'
 import type { Command, CommandInput } from '../config/command.js'
 import { parseCommandInput } from '../config/command-line.js'
 import { helpText } from '../config/help-text.js'
@@ -49,9 +49,8 @@ function isFirstWordOfCommands([first, ...others]: readonly string[]): boolean {
 
 function unknownCommand([first, second]: readonly string[]): LedgerStateError {
   const both = second === undefined || second.startsWith('-') ? first! : `${first} ${second}`
-  const nearest = nearestName(both, COMMAND_NAMES) ?? nearestName(first!, COMMAND_NAMES)
-  const hint = nearest === undefined ? '' : `; did you mean "${nearest}"?`
-  return usageError(`unknown command ${JSON.stringify(both)}${hint}; see ledger-state --help`)
+  const hint = [both, first!].map((name) => didYouMean(name, COMMAND_NAMES, JSON.stringify)).find((one) => one !== '')
+  return usageError(`unknown command ${JSON.stringify(both)}${hint ?? ''}; see ledger-state --help`)
 }
 
 function programVersion(): string {

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { nearestName } from '@ledger-state/core'
+import { didYouMean } from '@ledger-state/core'
 import { usage, usageError } from '../errors.js'
 import { type Command, type CommandInput, optionsOf } from './command.js'
 import { type Configuration, effectiveConfiguration, readConfiguration } from './configuration.js'
@@ -111,13 +111,9 @@ function parseWords(command: Command, words: readonly string[]) {
 /** Ending of a message about an unknown option: the known option that was probably meant. */
 function nearestOption(options: readonly Option<unknown>[], message: string): string | undefined {
   const [, unknown] = /^Unknown option '--([^']+)'/.exec(message) ?? []
-  const nearest =
-    unknown &&
-    nearestName(
-      unknown,
-      options.map(({ name }) => name),
-    )
-  return nearest && `; did you mean --${nearest}?`
+  if (unknown === undefined) return undefined
+  const names = options.map(({ name }) => name)
+  return didYouMean(unknown, names, (nearest) => `--${nearest}`)
 }
 
 /** Ending of a message about an argument, such as a negative number, that was read as an option. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from '@ledger-state/core'
+import { didYouMean, type LedgerStateError } from '@ledger-state/core'
 import { usageError } from '../errors.js'
 import { type Option, parseAs } from './option.js'
 import { isServiceLink } from './service-links.js'
@@ -16,6 +16,7 @@ export interface GivenText {
 export type Configuration = ReadonlyMap<Option<unknown>, GivenText>
 
 const ALL = Object.values<Option<unknown>>(settings)
+const SETTING_NAMES = ALL.map(({ name }) => name)
 
 export const environmentName = ({ name }: { readonly name: string }): string =>
   ENVIRONMENT_PREFIX + name.toUpperCase().replaceAll('-', '_')
@@ -33,10 +34,7 @@ export function readConfiguration(file: string | undefined, environment: NodeJS.
     if (!variable.startsWith(ENVIRONMENT_PREFIX) || variable === environmentName(configOption)) continue
     const setting = ALL.find((candidate) => environmentName(candidate) === variable)
     if (!setting && isServiceLink(variable, text!)) continue
-    if (!setting)
-      throw usageError(
-        `the environment has ${variable}, which is not a setting${didYouMean(variable, ALL.map(environmentName))}`,
-      )
+    if (!setting) throw notASetting(`the environment has ${variable}, which`, variable, ALL.map(environmentName))
     given.set(setting, { text: text!, place: variable })
   }
   for (const [setting, { text, place }] of given) parseAs(place, text, setting.parse)
@@ -57,21 +55,14 @@ function readConfigurationFile(path: string, given: Map<Option<unknown>, GivenTe
     if (name === '$schema') continue
     const place = `${path}: ${JSON.stringify(name)}`
     const setting = ALL.find((candidate) => candidate.name === name)
-    if (!setting)
-      throw usageError(
-        `${place} is not a setting${didYouMean(
-          name,
-          ALL.map(({ name }) => name),
-        )}`,
-      )
+    if (!setting) throw notASetting(place, name, SETTING_NAMES)
     given.set(setting, { text: textOf(setting, value, place), place })
   }
 }
 
-/** Ending of a message about an unknown setting. */
-function didYouMean(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known)
-  return `${nearest === undefined ? '' : `; did you mean ${nearest}?`}; see ledger-state config --help`
+/** Error of an unknown setting. `subject` begins the sentence and says where the setting is. */
+function notASetting(subject: string, name: string, known: readonly string[]): LedgerStateError {
+  return usageError(`${subject} is not a setting${didYouMean(name, known)}; see ledger-state config --help`)
 }
 
 function textOf({ value: valueName, isList }: Option<unknown>, value: unknown, place: string): string {

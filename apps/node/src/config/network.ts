@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { nearestName } from '@ledger-state/core'
 import { KNOWN_NETWORKS, type Network, parseNetwork } from '@ledger-state/feed'
 import { usage } from '../errors.js'
 
@@ -15,8 +14,7 @@ export function findNetwork(nameOrFile: string): Network {
   try {
     text = readFileSync(nameOrFile, 'utf8')
   } catch (cause) {
-    const nearest = nearestName(nameOrFile, names)
-    throw usage.unreadableNetwork(nameOrFile, names, nearest === undefined ? cause : `did you mean ${nearest}?`)
+    throw usage.unreadableNetwork(nameOrFile, names, cause)
   }
   try {
     return parseNetwork(JSON.parse(text))
