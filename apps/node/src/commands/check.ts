@@ -15,9 +15,9 @@ import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatCount } from '../terminal/amounts.js'
+import { columns } from '../terminal/columns.js'
 import { writeNotice } from '../terminal/notice.js'
 import { listenForStop } from '../terminal/stop-signal.js'
-import { table } from '../terminal/table.js'
 
 const CHECK_PROCESS = new URL('../processes/check-process.js', import.meta.url)
 
@@ -77,7 +77,7 @@ cores, and writes 64 bytes per key next to the store if the keys do not fit into
     for (const problem of problems) process.stdout.write(`${problem}\n`)
     const what = `${formatCount(report.records)} records`
     if (problems.length === 0) process.stdout.write(`sound: ${what}\n`)
-    process.stdout.write(`${table(reportRows(report))}\n`)
+    process.stdout.write(`${columns(reportRows(report))}\n`)
     if (problems.length > 0) throw storeCorrupt.damagedStore(path, problems.length, what)
   },
 }

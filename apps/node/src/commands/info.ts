@@ -20,8 +20,8 @@ import { openDatabaseReader } from '../stores/open-database.js'
 import { openReader } from '../stores/open-reader.js'
 import { type DatabasePlace, nameOfPlace, type StorePlace, storeOptions, storePlace } from '../stores/store-place.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
+import { columns } from '../terminal/columns.js'
 import { describeLeftOut, describeSlice, sliceFacts } from '../terminal/slice-rows.js'
-import { columns, table } from '../terminal/table.js'
 import { describeTrustedState } from '../terminal/trusted-state.js'
 
 const jsonOption = switchOption('json', 'print JSON; u64 values are strings')
@@ -73,7 +73,7 @@ each write; docs/sizing.md explains how. It works while a node runs, and is more
         ['data file', formatBytes(stats.fileBytes)],
         ['not merged yet', `${formatCount(stats.memtableEntries)} writes (${formatBytes(stats.walBytes)})`],
       ]
-      process.stdout.write(`${table(rows)}\n`)
+      process.stdout.write(`${columns(rows)}\n`)
       if (isForecast) process.stdout.write(`\n${forecastText(engine)}\n`)
     } finally {
       await engine.close()
@@ -130,7 +130,7 @@ async function describeDatabase(place: DatabasePlace, asJson: boolean): Promise<
           ...transactionsFact(kept?.version),
           slice: slice ? sliceFacts(slice) : null,
         })
-      : table([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version), ...sliceRows(slice)])
+      : columns([...ledgerRows(ledger, base!, mark), transactionsRow(ledger, kept?.version), ...sliceRows(slice)])
     process.stdout.write(`${text}\n`)
   } finally {
     await engine.close()
@@ -267,7 +267,7 @@ function forecastText(engine: LmdbEngineReader): string {
     ['bytes of such a write', bytes.bytesPerWrite.toFixed(0)],
     ['file ÷ pages in use', bytes.freePages.toFixed(2)],
   ]
-  return `${table(basis)}\n\n${columns([FORECAST_HEADINGS, ...windows])}`
+  return `${columns(basis)}\n\n${columns([FORECAST_HEADINGS, ...windows])}`
 }
 
 function describeBase({ version, complete }: StoreBase): string {

@@ -1,7 +1,7 @@
 import { KNOWN_NETWORKS } from '@ledger-state/feed'
 import type { Command } from '../config/command.js'
 import { switchOption } from '../config/option.js'
-import { table } from '../terminal/table.js'
+import { columns } from '../terminal/columns.js'
 
 const jsonOption = switchOption('json', 'print JSON, as files of --network are')
 
@@ -23,6 +23,6 @@ export const networksCommand: Command = {
       ...backups.map((backup) => ['', `backup ${backup}`] as const),
       ...nodes.map((node) => ['', `node ${node}`] as const),
     ])
-    process.stdout.write(`${table(rows)}\n`)
+    process.stdout.write(`${columns(rows)}\n`)
   },
 }
