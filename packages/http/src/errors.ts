@@ -143,6 +143,11 @@ export const invalidParameter = declareErrors('invalid_parameter', {
   versionAndTimestamp: () => 'both `ledger_version` and `ledger_timestamp` are given; give only one of them',
   parameterUnknown: (name: string, meant: string) =>
     `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,
+  noProofOfOperation: () =>
+    'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`',
+  noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',
+  noProofsOfSlice: () =>
+    'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',
   rangeFromAboveTo: (from: bigint, to: bigint) =>
     `\`from\` is version ${from}, which is above version ${to}, given as \`to\``,
   rangeFromAfterTo: () => 'the time given as `from` is after the time given as `to`',
@@ -163,9 +168,6 @@ export const operationDisabled = declareErrors('operation_disabled', {
   transactionsNotKept: (what: string) =>
     `${what} with transactions is not available: this service keeps states, not transactions`,
   viewsDisabled: () => 'this service does not run view functions: it was started without them',
-  noProofsKept: () => 'this service cannot serve proofs: it keeps no signed checkpoint',
-  noProofsOfSlice: () =>
-    'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',
 })
 
 export function operationNotServed(method: string, path: string, why: string): RequestError {

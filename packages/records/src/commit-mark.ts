@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { beginsWith, textBytes } from './magic.js'
-import { readTrustedState, type TrustedState, writeTrustedState } from './trusted-state.js'
+import { readText, readTrustedState, type TrustedState, writeTrustedState } from './trusted-state.js'
 
 /** Bytes of the hash of all writes. */
 export const WRITES_HASH_LENGTH = 32
@@ -9,6 +9,8 @@ export const WRITES_HASH_LENGTH = 32
 export interface CommitMark extends ResumeToken {
   /** Whether some version came from a source that proves nothing. Then no later signature verifies the store. */
   readonly isUnproven: boolean
+  /** The word before the names of the ledger's hashes; undefined if no source had hashes. */
+  readonly hashSalt: string | undefined
   /** Versions that validators signed; undefined if nothing verifies any version. */
   readonly signed: SignedRange | undefined
   /** A signed ledger that differs from the store's above `signed`; undefined if nothing contradicts the store. */
@@ -55,13 +57,14 @@ export interface Contradiction {
   readonly epoch: bigint
 }
 
-const MAGIC = textBytes('LSMARK\0\x05')
+const MAGIC = textBytes('LSMARK\0\x06')
 
 const NOTHING: CommitMark = {
   isUnproven: true,
   source: undefined,
   writesHash: undefined,
   wholeHash: undefined,
+  hashSalt: undefined,
   signed: undefined,
   contradicted: undefined,
   pending: [],
@@ -69,10 +72,11 @@ const NOTHING: CommitMark = {
 
 /** Writes a mark, with the mark of the source at its end. */
 export function encodeCommitMark(mark: CommitMark): Uint8Array {
-  const { isUnproven, source, writesHash, wholeHash, signed, contradicted, pending } = mark
+  const { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending } = mark
   const writer = new ByteWriter().bytes(MAGIC).bool(isUnproven)
   writeOptional(writer, writesHash, (hash) => writer.bytes(hash))
   writeOptional(writer, wholeHash, (hash) => writer.bytes(hash))
+  writeOptional(writer, hashSalt, (salt) => writer.string(salt))
   writeOptional(writer, signed, (range) => writeSigned(writer, range))
   writeOptional(writer, contradicted, ({ version, epoch }) => writer.u64(version).u64(epoch))
   writer.u32(pending.length)
@@ -91,11 +95,12 @@ export function decodeCommitMark(mark: Uint8Array | undefined): CommitMark {
   const isUnproven = reader.readBool()
   const writesHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
   const wholeHash = readOptional(reader, () => Uint8Array.from(reader.readBytes(WRITES_HASH_LENGTH)))
+  const hashSalt = readOptional(reader, () => readText(reader))
   const signed = readOptional(reader, () => readSigned(reader))
   const contradicted = readOptional(reader, () => ({ version: reader.readU64(), epoch: reader.readU64() }))
   const pending = Array.from({ length: reader.readU32() }, (): PendingWrite => [readBytes(reader), readBytes(reader)])
   const source = reader.remaining > 0 ? Uint8Array.from(reader.readBytes(reader.remaining)) : undefined
-  return { isUnproven, source, writesHash, wholeHash, signed, contradicted, pending }
+  return { isUnproven, source, writesHash, wholeHash, hashSalt, signed, contradicted, pending }
 }
 
 function writeSigned(writer: ByteWriter, range: SignedRange): void {

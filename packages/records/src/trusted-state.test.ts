@@ -18,7 +18,7 @@ it.each([trustedState, { ...trustedState, power: undefined }])(
   },
 )
 
-it('a waypoint that is no text is refused', () => {
+it('a waypoint that is not UTF-8 is refused', () => {
   const bytes = new ByteWriter().byteString(Uint8Array.of(0xff)).toBytes()
   expect(() => readTrustedState(new ByteReader(bytes))).toThrow(expect.objectContaining({ code: 'invalid_bcs' }))
 })

@@ -37,9 +37,10 @@ export function readTrustedState(reader: ByteReader): TrustedState {
   }
 }
 
-function readText(reader: ByteReader): string {
+/** @throws `invalid_bcs` if the text is not UTF-8 */
+export function readText(reader: ByteReader): string {
   const start = reader.offset
   const text = decodeUtf8(reader.readByteString())
-  if (text === undefined) throw reader.fault('a waypoint that is no text', start)
+  if (text === undefined) throw reader.fault('a text that is not UTF-8', start)
   return text
 }

@@ -6,6 +6,7 @@ import { parseWindowBound } from '../config/window-bound.js'
 import { usage } from '../errors.js'
 import { ingestInto, notice, openToIngest, parseIngestSettings, proveSource } from '../ingest/ingest-into.js'
 import { announceWindow, describeWindow, sourceFolderOf } from '../ingest/window-of-backup.js'
+import { rememberedHashSalt } from '../stores/remembered-hash-salt.js'
 import { placeIfNamed, storeOptions, storePlace } from '../stores/store-place.js'
 import { listenForStop } from '../terminal/stop-signal.js'
 
@@ -46,16 +47,18 @@ node.`,
     'ledger-state ingest backup --dry-run --waypoint "$(cat waypoint.txt)"',
   ],
   async run(input) {
-    const given = parseIngestSettings(input)
+    const settings = parseIngestSettings(input)
     const from = input.get(fromOption)
     const until = input.get(toOption)
-    const { window: since } = given.source
+    const { window: since } = settings.source
     if (from !== undefined && since) throw usage.fromWithSince()
     if (until && !('version' in until.bound) && !since) throw usage.timeWithoutSince(until.words)
     const to = until && 'version' in until.bound ? until.bound.version : undefined
     if (from !== undefined && to !== undefined && from > to) throw usage.fromAboveTo(from, to)
     const isDryRun = input.get(dryRunOption)
     const place = isDryRun ? placeIfNamed(input) : storePlace(input, 'ingest')
+    const hashSalt = settings.source.hashSalt ?? (place && (await rememberedHashSalt(place)))
+    const given = { ...settings, source: { ...settings.source, hashSalt } }
     const stop = listenForStop()
     const follow = input.get(followOption)
     const location = input.argument('SOURCE')
@@ -75,7 +78,6 @@ node.`,
     const reopen = () => openSource(location, { ...given.source, follow, signal: stop.signal })
     const openAgain = () => openToIngest(location, { ...given.source, window, sourceFolder }, stop)
     const following = follow && { reopen, untilStopped: to === undefined }
-    const { hashSalt } = given.source
     await ingestInto(place!, source, { ...given, hashSalt, ...following, location, openAgain, from, to, stop })
   },
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { SYNTHETIC_CHAIN_ID } from '@ledger-state/feed/testing/synthetic-chain'
+import { SYNTHETIC_CHAIN_ID, SyntheticChain, writeBackup } from '@ledger-state/feed/testing/synthetic-chain'
+import { signedLedgerInfo, waypointHash, writeEndings } from '@ledger-state/feed/testing/synthetic-epochs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import {
@@ -39,6 +40,32 @@ describe('trust check', () => {
     expect(bed.run('trust', 'check', '--waypoint', WAYPOINT, '--data-dir', 'copy').stdout).toMatch(
       /^sound: 4 epoch changes/,
     )
+  })
+
+  it('needs no --hash-salt for a store whose ledger has another salt, and neither do checks, trees and later ingests', () => {
+    const chain = new SyntheticChain({ salt: 'OTHER::', signers: true })
+    const endings = chain.endings().map(signedLedgerInfo)
+    writeBackup(chain, bed.at('backup'))
+    writeEndings(bed.at('backup'), endings)
+    const waypoint = `0:${waypointHash(chain.endings()[0]!)}`
+    const salted = ['--hash-salt', 'OTHER::']
+    expect(bed.ingest('backup', 'store', '--waypoint', waypoint, ...salted, '--to', '20')).toMatchObject({ status: 0 })
+    const store = ['--data-dir', 'store']
+    const expectSound = () => {
+      expect(bed.run('trust', 'check', ...store)).toMatchObject({
+        stderr: '',
+        stdout: expect.stringMatching(/^sound: /),
+      })
+      expect(bed.run('check', '--state-root', ...store).stdout).toMatch(/^state root of version \d+: /)
+    }
+    expectSound()
+    expect(bed.ingest('backup', 'store', '--checkpoint-trees', '0')).toMatchObject({ status: 0 })
+    expectSound()
+    expect(bed.run('trust', 'keep-tree', ...store)).toMatchObject({
+      stderr: '',
+      stdout: expect.stringContaining('the state is the signed one'),
+    })
+    expect(bed.run('trust', 'check', '--hash-salt', 'APTOS::', ...store)).toMatchObject({ status: 1 })
   })
 
   it('says that nothing verifies a store without signatures', async () => {

@@ -36,10 +36,10 @@ waypoint that the network publishes to trust nobody else.`,
       const { ledger, mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
       if (!ledger) throw noLedgerErrors.emptyStore(nameOfPlace(place))
       const given = input.get(settings.waypoints) ?? input.get(settings.network)?.waypoints ?? []
-      const { signed } = decodeCommitMark(mark)
+      const { signed, hashSalt } = decodeCommitMark(mark)
       const waypoints = given.length > 0 || !signed ? given : [signed.waypoint]
       if (waypoints.length === 0) throw untrusted.noWaypoint(nameOfPlace(place))
-      const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input))
+      const checked = await checkEndings(bytesOfEndings(engine), waypoints, readHashSalt(input) ?? hashSalt)
       if (!checked.epochs) throw untrusted.noEndings(nameOfPlace(place))
       const [first, last] = checked.epochs
       const what = `${formatCount(checked.count)} epoch changes, ${first} to ${last}`

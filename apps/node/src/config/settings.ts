@@ -249,7 +249,11 @@ export const settings = {
     unsigned: switchOption('unsigned', 'ingest a source without verifying the signatures of validators'),
     requireSigned: switchOption('require-signed', 'serve nothing after the newest version that validators signed'),
     hashSalt: atOnce(
-      textOption('hash-salt', 'SALT', 'prefix of the names of hashes (default APTOS::; a fork may use another)'),
+      textOption(
+        'hash-salt',
+        'SALT',
+        'prefix of the names of hashes (default: that of the store, or APTOS::; a fork may use another)',
+      ),
     ),
     verify: atOnce(
       switchOption('verify', 'verify hashes and proofs, which takes longer than trusting the source', true),

@@ -214,9 +214,9 @@ describe('start --network --since', () => {
     const read = () => fetch(`${address}/v1/accounts/0x1?ledger_version=${version}&proof=true`)
     const refused = await read()
     expect([refused.status, await refused.json()]).toEqual([
-      403,
+      400,
       expect.objectContaining({
-        error_code: 'api_disabled',
+        error_code: 'invalid_input',
         message: expect.stringContaining('cannot serve proofs'),
       }),
     ])

@@ -11,6 +11,7 @@ import {
   PRUNE_TURN_ENTRIES,
   pruneTurn,
 } from '@ledger-state/ingest'
+import { decodeCommitMark } from '@ledger-state/records'
 import type { Logger } from 'pino'
 import type { SliceSettings } from '../config/slice-settings.js'
 import { createLoggedProgress } from '../ingest/ingest-progress.js'
@@ -102,8 +103,11 @@ async function followSources(
     keeper,
     how: { retain, keepTransactions, holdings, observer: metrics.observer, onNotice },
     log,
-    openNode: () =>
-      openSource(url!, { follow: true, headers, verify, hashSalt: settings.hashSalt, onNotice, signal: stop }),
+    openNode: async () => {
+      const { mark } = engine.kind === 'sync' ? engine : await engine.snapshot()
+      const salt = settings.hashSalt ?? decodeCommitMark(mark).hashSalt
+      return await openSource(url!, { follow: true, headers, verify, hashSalt: salt, onNotice, signal: stop })
+    },
     only: (reopen) => slice && sliceOptionsOf(slice, place, reopen),
   }
   try {

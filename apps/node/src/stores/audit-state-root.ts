@@ -13,6 +13,7 @@ import { nameOfPlace, type StorePlace } from './store-place.js'
 export interface AuditOptions {
   /** Newest version to audit; the newest of the store by default. */
   readonly version?: bigint | undefined
+  /** The word before the name of each hash; by default the one that the store remembers. */
   readonly hashSalt?: string | undefined
   /** Number of threads that hash, as in `computeStateRoot`. */
   readonly threads?: number | undefined
@@ -51,7 +52,7 @@ export async function auditStateRoot(
     const spillFolder = place.kind === 'folder' ? place.dataDir : tmpdir()
     const { root } = await computeStateRoot(store.pages(held.version), {
       spillFolder,
-      hashSalt,
+      hashSalt: hashSalt ?? decodeCommitMark(store.mark).hashSalt,
       threads,
       signal,
       onProgress,

@@ -9,6 +9,7 @@ import {
   type StateTreeOptions,
   writeStateTree,
 } from '@ledger-state/feed'
+import { decodeCommitMark } from '@ledger-state/records'
 import type { StoreStats } from '@ledger-state/state-engine'
 import { noCheckpoint, usage } from '../errors.js'
 import { formatBytes, formatCount } from '../terminal/amounts.js'
@@ -59,7 +60,7 @@ export function treeFolderOf(place: StorePlace, given: string | undefined): stri
 export async function keepTree(
   engine: CountedReader,
   place: StorePlace,
-  { kept, folder, line, signal, ...options }: KeepTreeOptions,
+  { kept, folder, line, signal, hashSalt, threads }: KeepTreeOptions,
 ): Promise<string | undefined> {
   if (kept === 0) return undefined
   const isAsked = kept !== 'auto'
@@ -98,7 +99,8 @@ export async function keepTree(
   }
   try {
     const { keys, bytes } = await writeStateTree(store.pages(checkpoint.version), {
-      ...options,
+      threads,
+      hashSalt: hashSalt ?? decodeCommitMark(store.mark).hashSalt,
       signal: signal ? AbortSignal.any([signal, tooDear.signal]) : tooDear.signal,
       folder,
       checkpoint,

@@ -22,6 +22,7 @@ function markOf(version: bigint | undefined): Uint8Array {
     source: undefined,
     writesHash: undefined,
     wholeHash: undefined,
+    hashSalt: undefined,
     signed,
     contradicted: undefined,
     pending: [],

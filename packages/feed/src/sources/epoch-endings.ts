@@ -9,7 +9,8 @@ import type { LedgerSource, Reading, SourceOptions } from './source.js'
  * the store holds versions, it is instead compared with the ends of epochs within its window.
  */
 export function openEpochEndings(storage: BackupStorage, options: SourceOptions): LedgerSource {
-  const verifier = new SignatureVerifier(storage, new LedgerHasher(options.hashSalt), options)
+  const hasher = new LedgerHasher(options.hashSalt)
+  const verifier = new SignatureVerifier(storage, hasher, options)
   let trustedState: TrustedState | undefined
   let isCompared = false
   return {
@@ -17,6 +18,7 @@ export function openEpochEndings(storage: BackupStorage, options: SourceOptions)
     chainId: undefined,
     position: storage.root,
     mark: undefined,
+    hashSalt: hasher.salt,
     get trustedState() {
       return trustedState
     },

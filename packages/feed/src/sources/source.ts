@@ -42,7 +42,7 @@ export interface LedgerSource {
   takeEndings?(): readonly PackedEpochChange[]
   /** Hash of all writes up to a version, if the source is another store: see `WritesHash` of `@ledger-state/ingest`. */
   readonly checkpoint?: { readonly version: bigint; readonly writesHash: Uint8Array } | undefined
-  /** Word before the names of the hashes of the ledger; undefined if the source carries no transactions. */
+  /** The word before the names of the ledger's hashes; undefined if the source has no hashes. */
   readonly hashSalt?: string | undefined
   /** Whether the source is another store, which only deletes keys that exist. */
   readonly isStore?: boolean | undefined

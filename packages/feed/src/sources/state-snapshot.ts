@@ -98,6 +98,7 @@ export async function openStateSnapshot(
     get trustedState() {
       return snapshot.trustedState
     },
+    hashSalt: hasher.salt,
     takeEndings: () => verifier.takeEndings(),
     get progress() {
       const total = Number(chunks.at(-1)!.lastIndex) + 1

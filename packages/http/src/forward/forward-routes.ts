@@ -131,11 +131,13 @@ const NOT_KEPT_HERE = [
   'version_pruned',
 ] as const
 
+/** Runs an operation, or another one if it fails. A fullnode gives no proofs, so a request for one stays here. */
 function orElse(
   route: Route,
   request: ForwardableRequest,
   otherwise: (error: unknown) => Promise<Answer>,
 ): Answer | Promise<Answer> {
+  if ((queryParameter(request.query, 'proof') ?? 'false') !== 'false') return route.handle(request)
   try {
     const found = route.handle(request)
     return found instanceof Promise ? found.catch(otherwise) : found

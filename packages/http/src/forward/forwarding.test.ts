@@ -708,10 +708,11 @@ describe('a read at a version that was pruned here', () => {
       '/v1/accounts/zz/balance/0xa?ledger_version=0',
       '/v1/accounts/0x1/balance/0xa?ledger_timestamp=0',
       '/v1/accounts/0x1/balance/0xa/history?from=0&to=1',
+      '/v1/accounts/0x1/resource/0x1::a::B?ledger_version=0&proof=true',
     ]) {
       statuses.push((await fetch(`${url}${path}`)).status)
     }
-    expect(statuses).toEqual([200, 400, 410, 410])
+    expect(statuses).toEqual([200, 400, 410, 410, 410])
     expect(upstream.requests).toEqual([])
   })
 

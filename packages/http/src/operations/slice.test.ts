@@ -143,7 +143,7 @@ describe.each(['an engine', 'an engine whose reads are promises'])('a slice over
 
   it('says why it has no proofs', async () => {
     expect(await get('/accounts/0xa1/resource/0x42::main::R?proof=true')).toMatchObject({
-      status: 403,
+      status: 400,
       json: {
         message:
           'this store cannot serve proofs: it keeps only part of the ledger, and a proof needs the whole state tree',

@@ -113,6 +113,7 @@ async function importParts(
     source: description.mark,
     writesHash: WritesHash.begin(base.version).value,
     wholeHash: undefined,
+    hashSalt: source.hashSalt,
     signed: trustedState && { version: base.version, ...trustedState },
     contradicted: undefined,
     pending: [],

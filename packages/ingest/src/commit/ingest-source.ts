@@ -345,6 +345,7 @@ class Ingest {
       source,
       writesHash,
       wholeHash,
+      hashSalt: this.#source.hashSalt ?? mark?.hashSalt,
       signed: this.#signedUpTo(version, state.ledger, mark),
       contradicted: undefined,
       pending: this.#source.isStore ? (mark?.pending ?? []) : [],

@@ -44,7 +44,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
   const state = await writer.snapshot()
   const { ledger } = state
   if (!ledger) throw noLedger()
-  const { signed } = decodeCommitMark(state.mark)
+  const { signed, hashSalt } = decodeCommitMark(state.mark)
   if (!signed || signed.version < ledger.oldestVersion) throw nothingSigned(ledger.oldestVersion)
   const before = ledger.latestVersion
   if (signed.version >= before) return { signedVersion: before, before }
@@ -55,6 +55,7 @@ export async function rejectUnsigned(engine: StateWriter | AsyncStateWriter): Pr
       source: resume?.source,
       writesHash: resume?.writesHash,
       wholeHash: resume?.wholeHash,
+      hashSalt,
       signed: range,
       contradicted: undefined,
       pending: await pendingBelow(state, signed.version),

@@ -41,12 +41,13 @@ export async function compareWithSigned(
     chainId: Number(ledger.chainId),
     checkpointAbove: await checkpointBound(state, mark),
   }
+  const known = { ...mark, hashSalt: source.hashSalt ?? mark.hashSalt }
   let agreed: SignedVersion | undefined
   let ofCheckpoint: SignedVersion | undefined
   for await (const point of source.signedPoints(reading)) {
     const answer = await compareAt(state, point)
     if (answer === 'differs') {
-      await keepAgreed(writer, mark, agreed, undefined, [])
+      await keepAgreed(writer, known, agreed, undefined, [])
       throw signedLedgerDiffers(source.position, point.trustedState.epoch, point.version)
     }
     if (answer !== 'agrees') continue
@@ -54,7 +55,7 @@ export async function compareWithSigned(
     if (!agreed || point.version > agreed.version) agreed = point
   }
   const endings = source.takeEndings?.() ?? []
-  const taken = await keepAgreed(writer, mark, agreed, ofCheckpoint, endings)
+  const taken = await keepAgreed(writer, known, agreed, ofCheckpoint, endings)
   return endings.slice(taken)
 }
 

@@ -82,6 +82,7 @@ async function adoptMark(writer: AsyncStateWriter, whole: CommitMark, version: b
         source,
         writesHash,
         wholeHash,
+        hashSalt: whole.hashSalt,
         signed: range,
         contradicted: undefined,
         pending: [],

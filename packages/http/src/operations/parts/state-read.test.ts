@@ -52,6 +52,7 @@ beforeAll(async () => {
 })
 afterAll(() => proven.close())
 
+const NO_PROOF = 'this operation gives no proof; `GET /v1/spec` shows the operations that have the parameter `proof`'
 const hasher = new LedgerHasher()
 const AT = `ledger_version=${CHECKPOINT}&proof=true`
 const item = (key: string) => ({ key_type: 'u64', value_type: '0xcafe::game::Score', key })
@@ -201,10 +202,34 @@ describe('?proof=true', () => {
       })
     }
     const without = await askerOf({ proofs: undefined })(`/accounts/0xcafe?${AT}`)
-    expect(without.status).toBe(403)
-    expect(JSON.parse(without.text)).toMatchObject({ error_code: 'api_disabled' })
+    expect(without.status).toBe(400)
+    expect(JSON.parse(without.text)).toMatchObject({ error_code: 'invalid_input' })
     expect((await ask('/accounts/0xcafe?proof=yes')).text).toContain('neither true nor false')
     expect((await ask('/accounts/0xcafe?proof=false')).text).toContain('sequence_number')
+  })
+
+  it('is refused by each operation that gives none, and by elements of a batch', async () => {
+    const { paths } = JSON.parse((await ask('/spec.json')).text) as {
+      paths: Record<string, Record<string, { parameters?: readonly { name: string }[] }>>
+    }
+    const provable: string[] = []
+    for (const [path, item] of Object.entries(paths)) {
+      for (const method of ['get', 'post'].filter((name) => name in item)) {
+        if (item[method]!.parameters?.some(({ name }) => name === 'proof')) {
+          provable.push(path)
+          continue
+        }
+        const url = path.replaceAll(/\{\w+\}/g, '0x1')
+        for (const query of ['proof=true', 'x&%70roof=TRUE', `${'x&'.repeat(200)}proof`]) {
+          const { status, text } = await ask(`${url}?${query}`, method === 'post' ? {} : undefined)
+          expect([path, status, JSON.parse(text).message]).toEqual([path, 400, NO_PROOF])
+        }
+      }
+    }
+    expect(provable).toContain('/accounts/{address}')
+    const element = { path: '/v1/accounts/0xcafe/balance/0xcafe::a::B?proof=true' }
+    expect((await ask('/batch', { requests: [element] })).text).toContain(NO_PROOF)
+    expect((await ask('/info?proof=false')).status).toBe(200)
   })
 
   it('is the same over an engine whose reads are promises', async () => {

@@ -11,7 +11,7 @@ import {
 } from '@ledger-state/proof'
 import { readSlice } from '@ledger-state/slices'
 import { encodeStateValue } from '@ledger-state/type-tag'
-import { invalidRequest, operationDisabled, outputDisabled, proofNotKept } from '../../errors.js'
+import { invalidParameter, invalidRequest, outputDisabled, proofNotKept } from '../../errors.js'
 import type { JsonSchema } from '../../formats/json-schema.js'
 import { acceptsOnlyJson, chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
@@ -112,7 +112,7 @@ const NOT_THERE = [
 
 /**
  * Answers a read, with a proof if one is asked for.
- * @throws `proof_not_kept` if the version has no tree, `operation_disabled` if no version has one
+ * @throws `proof_not_kept` if the version has no tree, `invalid_parameter` if no version has one
  */
 export function answerRead(
   request: OperationRequest,
@@ -136,7 +136,7 @@ function answerWithProof(
   const state = request.pin(asked)
   const tree = proofs && treeAt(proofs, state.version)
   if (!proofs || !tree)
-    throw readSlice(state.view) ? operationDisabled.noProofsOfSlice() : operationDisabled.noProofsKept()
+    throw readSlice(state.view) ? invalidParameter.noProofsOfSlice() : invalidParameter.noProofsKept()
   const value = ifThere(() => read(state))
   const proof = proveKey(proofs, tree, keyOf(state), state)
   const toAnswer = (whole: StateProof): Answer => {
