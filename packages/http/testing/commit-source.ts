@@ -7,8 +7,16 @@ import { sharedPath } from '@ledger-state/testing/shared-data'
 /** The chain id of the ledgers that are made here. */
 const CHAIN_ID = 4
 
-/** Commits the versions of a source in the shared folder, with their whole transactions. */
-export async function commitSource(engine: StateWriter, path: string, options: SourceOptions = {}): Promise<void> {
+/**
+ * Commits the versions of a source in the shared folder, with their whole transactions.
+ * @param onVersion called after each version
+ */
+export async function commitSource(
+  engine: StateWriter,
+  path: string,
+  options: SourceOptions = {},
+  onVersion?: (version: bigint) => Promise<void>,
+): Promise<void> {
   const source = await openSource(sharedPath(path), { thread: false, unsigned: true, ...options })
   const read = async (key: Uint8Array) => engine.at().get(key)
   const held = engine.ledger
@@ -20,6 +28,7 @@ export async function commitSource(engine: StateWriter, path: string, options: S
     const mark = engine.ledger ? [] : [[WHOLE_TRANSACTIONS_KEY, Buffer.from(source.hashSalt!)] as const]
     const { version, block, writes } = record
     await engine.commit([{ version, block, writes: [...writes, ...whole, ...mark] }], { chainId: CHAIN_ID })
+    await onVersion?.(version)
   }
   await source.close()
 }

@@ -1,5 +1,5 @@
 import { isLedgerStateError } from '@ledger-state/core'
-import type { Answer, OperationRequest, Route } from '../operations/parts/operation.js'
+import { type Answer, type OperationRequest, type Route, STATE_PARAMETERS } from '../operations/parts/operation.js'
 import { parseViewCall } from '../operations/parts/view-request.js'
 import { UNSERVED_OPERATIONS } from '../operations/unserved.js'
 import { queryParameter } from '../protocol/query.js'
@@ -97,7 +97,9 @@ function keptHereOrThere(
   there: Forwardable,
 ): Answer | Promise<Answer> {
   return orElse(route, request, (error) => {
-    if (!isLedgerStateError(error, ...NOT_KEPT_HERE)) throw error
+    // A fullnode always reads its newest state here.
+    const namesState = STATE_PARAMETERS.some(({ name }) => queryParameter(request.query, name) !== undefined)
+    if (namesState || !isLedgerStateError(error, ...NOT_KEPT_HERE)) throw error
     return forwarder.forward(request, there)
   })
 }

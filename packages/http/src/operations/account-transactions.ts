@@ -1,8 +1,9 @@
 import { accountTransactions } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
-import { STATE_ERRORS } from './parts/operation.js'
+import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
@@ -22,7 +23,12 @@ export const getAccountTransactions = overWholeTransactions({
   tag: 'Transactions',
   summary: 'Get account transactions',
   description: 'Lists the transactions that an account sent, by sequence number; by default the newest ones.',
-  parameters: [ADDRESS_PARAMETER, START_NUMBER_PARAMETER, limitParameter(DEFAULT_ITEMS, MOST_ITEMS)],
+  parameters: [
+    ADDRESS_PARAMETER,
+    START_NUMBER_PARAMETER,
+    ...STATE_PARAMETERS,
+    limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
+  ],
   success: {
     json: { type: 'array', items: { $ref: '#/components/schemas/Transaction' } },
     bcs: { $ref: '#/components/schemas/Bytes' },
@@ -34,7 +40,7 @@ export const getAccountTransactions = overWholeTransactions({
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get account transactions')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     return answerItems(request, state, format, accountTransactions(state, address, { start, limit }), TRANSACTION_FORMS)
   },

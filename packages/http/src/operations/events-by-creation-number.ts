@@ -3,6 +3,7 @@ import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './parts/account-parts.js'
 import { EVENT_FORMS, EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
 import { pageLimit } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
@@ -37,7 +38,7 @@ export const getEventsByCreationNumber = overWholeTransactions({
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get events by event key')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     const events = streamEvents(state, { address, creationNumber }, { start, limit })
     return answerItems(request, state, format, events, EVENT_FORMS)

@@ -7,7 +7,7 @@ import { ADDRESS_PARAMETER, expectLastSegment, isIdentifier, parseAccountAddress
 import { EVENT_FORMS, EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
 import type { OperationRequest } from './parts/operation.js'
 import { pageLimit } from './parts/paging.js'
-import { parsePart } from './parts/request-parts.js'
+import { parseAskedState, parsePart } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
@@ -43,7 +43,7 @@ export const getEventsByEventHandle = overWholeTransactions({
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get events by event handle')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const stream = findStream(state, address, tag, field)
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     return answerItems(request, state, format, streamEvents(state, stream, { start, limit }), EVENT_FORMS)

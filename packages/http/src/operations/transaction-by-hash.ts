@@ -1,4 +1,5 @@
 import { ONE_TRANSACTION, transactionWithHash } from './parts/one-transaction.js'
+import { STATE_PARAMETERS } from './parts/operation.js'
 import { HASH_PARAMETER, overWholeTransactions } from './parts/transaction-parts.js'
 
 export const getTransactionByHash = overWholeTransactions({
@@ -7,6 +8,6 @@ export const getTransactionByHash = overWholeTransactions({
   path: '/v1/transactions/by_hash/{txn_hash}',
   summary: 'Get transaction by hash',
   description: 'The transaction with a hash. This service knows no pending transactions.',
-  parameters: [HASH_PARAMETER],
+  parameters: [HASH_PARAMETER, ...STATE_PARAMETERS],
   handle: transactionWithHash,
 })

@@ -4,6 +4,8 @@ import { transactionNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { expectLastSegment } from './parts/account-parts.js'
 import { ONE_TRANSACTION, oneTransaction } from './parts/one-transaction.js'
+import { STATE_PARAMETERS } from './parts/operation.js'
+import { parseAskedState } from './parts/request-parts.js'
 import { expectKept, overWholeTransactions, parseU64Path } from './parts/transaction-parts.js'
 
 export const getTransactionByVersion = overWholeTransactions({
@@ -19,12 +21,13 @@ export const getTransactionByVersion = overWholeTransactions({
       description: 'The version.',
       schema: { $ref: '#/components/schemas/U64' },
     },
+    ...STATE_PARAMETERS,
   ],
   handle(request) {
     const format = chooseFormat(request.accept, 'json')
     const version = parseU64Path('txn_version', expectLastSegment(request.params.txn_version))
     request.expectOutput(format, 'Get transactions by version')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     if (version > state.version) throw transactionNotFound(version)
     const { oldestVersion } = state.ledger
     if (version < oldestVersion) throw versionPruned(version, oldestVersion)

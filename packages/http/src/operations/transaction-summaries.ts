@@ -2,8 +2,9 @@ import { addressToShortHex, ByteWriter, bytesToHex } from '@ledger-state/core'
 import { type TransactionSummary, transactionSummaries } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, parseAccountAddress } from './parts/account-parts.js'
-import { type Parameter, STATE_ERRORS } from './parts/operation.js'
+import { type Parameter, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   type ItemForms,
@@ -43,6 +44,7 @@ export const getAccountTransactionSummaries = overWholeTransactions({
     ADDRESS_PARAMETER,
     versionParameter('start_version', 'The first version: the oldest summaries from there on.'),
     versionParameter('end_version', 'The last version, without `start_version`: the newest summaries up to there.'),
+    ...STATE_PARAMETERS,
     limitParameter(MOST_ITEMS, MOST_ITEMS),
   ],
   success: {
@@ -57,7 +59,7 @@ export const getAccountTransactionSummaries = overWholeTransactions({
     const endVersion = parseU64Query(request.query, 'end_version')
     const limit = Math.min(parseItemLimit(request.query) ?? MOST_ITEMS, MOST_ITEMS)
     request.expectOutput(format, 'Get account transaction summaries')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const summaries = transactionSummaries(state, address, { startVersion, endVersion, limit })
     return answerItems(request, state, format, summaries, FORMS)
   },

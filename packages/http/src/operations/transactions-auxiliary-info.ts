@@ -4,8 +4,9 @@ import type { LedgerTransaction } from '@ledger-state/ledger'
 import { invalidRequest } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { queryParameter } from '../protocol/query.js'
-import { STATE_ERRORS } from './parts/operation.js'
+import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
@@ -41,6 +42,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
       description: 'The first version; it must be given.',
       schema: { $ref: '#/components/schemas/U64' },
     },
+    ...STATE_PARAMETERS,
     limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
   ],
   success: {
@@ -62,7 +64,7 @@ export const getTransactionsAuxiliaryInfo = overWholeTransactions({
     const start = parseU64Part('parameter `start_version`', text)
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get transactions auxiliary info')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     expectStart(state, start)
     const { oldestVersion } = state.ledger

@@ -1,8 +1,9 @@
 import { versionPruned } from '@ledger-state/engine'
 import type { LedgerState } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
-import { STATE_ERRORS } from './parts/operation.js'
+import { STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { limitParameter, pageLimit } from './parts/paging.js'
+import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
@@ -25,7 +26,7 @@ export const getTransactions = overWholeTransactions({
   tag: 'Transactions',
   summary: 'Get transactions',
   description: 'Lists transactions by version, in order; by default the newest ones.',
-  parameters: [START_VERSION_PARAMETER, limitParameter(DEFAULT_ITEMS, MOST_ITEMS)],
+  parameters: [START_VERSION_PARAMETER, ...STATE_PARAMETERS, limitParameter(DEFAULT_ITEMS, MOST_ITEMS)],
   success: {
     json: { type: 'array', items: { $ref: '#/components/schemas/Transaction' } },
     bcs: { $ref: '#/components/schemas/Bytes' },
@@ -36,7 +37,7 @@ export const getTransactions = overWholeTransactions({
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
     request.expectOutput(format, 'Get transactions')
-    const state = request.pin(undefined)
+    const state = request.pin(parseAskedState(request.query))
     const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
     if (start !== undefined) expectStart(state, start)
     const { oldestVersion } = state.ledger

@@ -1,4 +1,5 @@
 import { ONE_TRANSACTION, transactionWithHash } from './parts/one-transaction.js'
+import { STATE_PARAMETERS } from './parts/operation.js'
 import { HASH_PARAMETER, overWholeTransactions } from './parts/transaction-parts.js'
 
 export const waitTransactionByHash = overWholeTransactions({
@@ -7,6 +8,6 @@ export const waitTransactionByHash = overWholeTransactions({
   path: '/v1/transactions/wait_by_hash/{txn_hash}',
   summary: 'Wait for transaction by hash',
   description: 'Same as by hash: this service knows no pending transactions for which it could wait.',
-  parameters: [HASH_PARAMETER],
+  parameters: [HASH_PARAMETER, ...STATE_PARAMETERS],
   handle: transactionWithHash,
 })

@@ -5,6 +5,7 @@ import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
 import { type Answer, type OperationRequest, STATE_ERRORS } from './operation.js'
+import { parseAskedState } from './request-parts.js'
 import { parseHash } from './transaction-parts.js'
 
 /** Properties that the operations with one transaction share. */
@@ -36,7 +37,7 @@ export function transactionWithHash(request: OperationRequest): Answer {
   const format = chooseFormat(request.accept, 'json')
   const hash = parseHash(expectLastSegment(request.params.txn_hash))
   request.expectOutput(format, 'Get transactions by hash')
-  const state = request.pin(undefined)
+  const state = request.pin(parseAskedState(request.query))
   const transaction = findTransaction(state, hash)
   if (!transaction) throw transactionHashUnknown(bytesToHex(hash))
   return oneTransaction(request, state, format, transaction)

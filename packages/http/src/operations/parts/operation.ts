@@ -30,8 +30,11 @@ export interface OperationRequest {
    * keep.
    */
   readonly body: Buffer
-  /** Parses types and assets, and knows the versions at times. State is read through `pin`. */
-  readonly ledger: Pick<Ledger, 'parseType' | 'parseAsset' | 'versionAtTime'>
+  /**
+   * Parses types and assets, and knows the versions at times. Answers are read through `pin`; `at` is for checks that
+   * no header describes.
+   */
+  readonly ledger: Pick<Ledger, 'at' | 'parseType' | 'parseAsset' | 'versionAtTime'>
   /**
    * Pins the ledger at a version or a time, by default the latest version. The headers of the answer, even of an error,
    * then describe that state.

@@ -111,9 +111,9 @@ export function overWholeTransactions(operation: Operation): Operation {
   }
 }
 
-function keepsWhole(request: OperationRequest): boolean {
+function keepsWhole({ ledger }: OperationRequest): boolean {
   try {
-    return hasWholeTransactions(request.pin(undefined))
+    return hasWholeTransactions(ledger.at())
   } catch (error) {
     if (isLedgerStateError(error, 'no_ledger')) return false
     throw error
