@@ -2,7 +2,7 @@ import { ByteWriter, parseAddress } from '@ledger-state/core'
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
-export const OWNER = '0xa11ce'
+export const OWNER = '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'
 
 /** 2025-01-01T00:00:00Z, in microseconds. */
 const GENESIS_USEC = 1_735_689_600_000_000n

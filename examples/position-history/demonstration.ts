@@ -2,7 +2,7 @@ import { ByteWriter, hexToBytes, parseAddress, type Write } from '@ledger-state/
 import { createMemoryEngine, type StateReader } from '@ledger-state/engine'
 import { moduleKey, parseStructTag, resourceKey } from '@ledger-state/type-tag'
 
-export const OWNER = '0xa11ce'
+export const OWNER = '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'
 const POOL = parseAddress('0xb00')
 
 /**

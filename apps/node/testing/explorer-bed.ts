@@ -34,30 +34,78 @@ export interface ExplorerView {
 /** Each view of the page, on the demonstration ledger. */
 export const EXPLORER_VIEWS: readonly ExplorerView[] = [
   { name: 'home', path: '/', text: 'Where to begin' },
-  { name: 'account', path: '/account/0xa11ce', text: 'Bean' },
-  { name: 'resources', path: '/account/0xa11ce/resources', text: 'last changed at version' },
+  {
+    name: 'account',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+    text: 'Bean',
+  },
+  {
+    name: 'resources',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/resources',
+    text: 'last changed at version',
+  },
   { name: 'modules', path: '/account/0x1/modules', text: 'fungible_asset' },
-  { name: 'changes', path: '/account/0xa11ce/changes', text: 'sequence_number' },
-  { name: 'balance', path: `/balance/0xa11ce/${APT}?point=2973`, text: 'since version' },
-  { name: 'resource', path: '/resource/0xa11ce/0x1::coin::CoinStore%3C0xdecaf::bean::Bean%3E', text: 'coin.value' },
-  { name: 'module', path: '/module/0xdecaf/harbour', text: 'struct Harbour' },
-  { name: 'table', path: '/table/0x7ab1e2?holder=0xdecaf', text: 'draught_millimetres' },
+  {
+    name: 'changes',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/changes',
+    text: 'sequence_number',
+  },
+  {
+    name: 'balance',
+    path: `/balance/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${APT}?point=2973`,
+    text: 'since version',
+  },
+  {
+    name: 'resource',
+    path: '/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/0x1::coin::CoinStore%3C0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean%3E',
+    text: 'coin.value',
+  },
+  {
+    name: 'module',
+    path: '/module/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15/harbour',
+    text: 'struct Harbour',
+  },
+  {
+    name: 'table',
+    path: '/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+    text: 'draught_millimetres',
+  },
   {
     name: 'item',
-    path: `/table/0x7ab1e2?holder=0xdecaf&key=${encodeURIComponent('{"place":6,"quay":1}')}`,
+    path: `/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15&key=${encodeURIComponent('{"place":6,"quay":1}')}`,
     text: 'Look at this version',
   },
-  { name: 'view', path: '/view/0xdecaf::market::quote?arguments=%5B%221000000%22%5D', text: /\d+ changes/ },
+  {
+    name: 'view',
+    path: '/view/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote?arguments=%5B%221000000%22%5D',
+    text: /\d+ changes/,
+  },
   { name: 'block', path: '/block/200', text: 'Height' },
   { name: 'api', path: '/api/get_account', text: 'sequence number' },
 ]
 
 /** Views that have nothing to show. */
 export const EMPTY_VIEWS: readonly ExplorerView[] = [
-  { name: 'past', path: '/account/0xa11ce?at=1500', text: 'Bean' },
-  { name: 'pruned', path: '/account/0xa11ce?at=5', text: 'No longer kept' },
-  { name: 'absent', path: '/resource/0xa11ce/0x1::no::Such', text: 'Not there' },
-  { name: 'future', path: '/account/0xa11ce?at=999999', text: 'Not there yet' },
+  {
+    name: 'past',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?at=1500',
+    text: 'Bean',
+  },
+  {
+    name: 'pruned',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?at=5',
+    text: 'No longer kept',
+  },
+  {
+    name: 'absent',
+    path: '/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/0x1::no::Such',
+    text: 'Not there',
+  },
+  {
+    name: 'future',
+    path: '/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?at=999999',
+    text: 'Not there yet',
+  },
   { name: 'unknown', path: '/nothing/here', text: 'There is no such page' },
 ]
 

@@ -70,6 +70,11 @@ export interface AssembledStruct {
   }[]
 }
 
+/** A struct of another module, as far as verifiers read of it. */
+export interface ImportedStruct extends Pick<AssembledStruct, 'name' | 'abilities' | 'typeParameters'> {
+  readonly module: ModuleId
+}
+
 /** A module with code, with names in the place of the indexes of the binary. */
 export interface Assembly {
   /** Version of the binary format; by default 10, the newest. */
@@ -78,6 +83,8 @@ export interface Assembly {
   readonly address?: string
   readonly name: string
   readonly structs?: readonly AssembledStruct[]
+  /** Structs of other modules; those that are not among them have all abilities, and no phantom type parameters. */
+  readonly imports?: readonly ImportedStruct[]
   readonly functions: readonly AssembledFunction[]
   /** Abort codes with their names and texts. */
   readonly errors?: readonly (readonly [code: bigint, name: string, text: string])[]
@@ -120,29 +127,37 @@ const ATTRIBUTES_WITH_OPERAND = [4, 6, 7, 8, 9]
 const ACQUIRING = /^(?:move_from|(?:mut|imm)_borrow_global)(?:_generic)?$/
 
 /** The names of the structs that each function acquires: those that its code names, and those of functions it calls. */
-function acquiredStructs(functions: readonly AssembledFunction[]): Map<string, readonly string[]> {
+function acquiredStructs(functions: readonly AssembledFunction[], self: ModuleId): Map<string, readonly string[]> {
   const acquired = new Map(functions.map(({ name }) => [name, new Set<string>()]))
   for (let isStable = false; !isStable; ) {
     isStable = true
     for (const { name, code = [], acquires } of functions) {
       const own = acquired.get(name)!
       const before = own.size
-      for (const struct of acquires ?? code.flatMap((line) => acquiredBy(line, acquired))) own.add(struct)
+      for (const struct of acquires ?? code.flatMap((line) => acquiredBy(line, acquired, self))) own.add(struct)
       if (own.size > before) isStable = false
     }
   }
   return new Map([...acquired].map(([name, structs]) => [name, [...structs]]))
 }
 
-function acquiredBy(line: AssemblyLine, acquired: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+function acquiredBy(
+  line: AssemblyLine,
+  acquired: ReadonlyMap<string, ReadonlySet<string>>,
+  self: ModuleId,
+): readonly string[] {
   if ('label' in line) return []
   const [opcode, operand] = line
   if (ACQUIRING.test(opcode)) {
     if (typeof operand === 'string') return [operand]
     return typeof operand === 'object' && 'name' in operand ? [operand.name] : []
   }
-  const isOwnCall = opcode.startsWith('call') && typeof operand === 'object' && 'name' in operand && !operand.module
-  return isOwnCall ? [...(acquired.get(operand.name) ?? [])] : []
+  if (!opcode.startsWith('call') || typeof operand !== 'object' || !('name' in operand)) return []
+  return isSameModule(operand.module ?? self, self) ? [...(acquired.get(operand.name) ?? [])] : []
+}
+
+function isSameModule(a: ModuleId, b: ModuleId): boolean {
+  return a.name === b.name && addressToLongHex(a.address) === addressToLongHex(b.address)
 }
 
 class Entries {
@@ -174,7 +189,7 @@ class Assembler {
     this.#assembly = assembly
     this.#version = assembly.version ?? NEWEST_VERSION
     this.#self = { address: parseAddress(assembly.address ?? '0x42'), name: assembly.name }
-    this.#acquired = acquiredStructs(assembly.functions)
+    this.#acquired = acquiredStructs(assembly.functions, this.#self)
   }
 
   write(): Uint8Array {
@@ -220,7 +235,7 @@ class Assembler {
   #structHandle(module: ModuleId, name: string, definition?: AssembledStruct, arity = 0): number {
     const moduleAt = this.#module(module)
     const identifier = this.#identifier(name)
-    const own = definition ?? (moduleAt === 0 ? this.#assembly.structs?.find((one) => one.name === name) : undefined)
+    const own = definition ?? (moduleAt === 0 ? this.#ownStruct(name) : this.#importedStruct(module, name))
     return this.#table(TABLE.structHandles).add(`${moduleAt}::${name}`, (writer) => {
       writer
         .uleb128(moduleAt)
@@ -233,6 +248,15 @@ class Assembler {
         writer.u8(constraints).bool(phantom)
       }
     })
+  }
+
+  #ownStruct(name: string): AssembledStruct | undefined {
+    return this.#assembly.structs?.find((one) => one.name === name)
+  }
+
+  #importedStruct({ address, name: moduleName }: ModuleId, name: string): ImportedStruct | undefined {
+    const from = { address, name: moduleName }
+    return this.#assembly.imports?.find((one) => one.name === name && isSameModule(one.module, from))
   }
 
   #token(writer: ByteWriter, token: SignatureToken): void {

@@ -15,6 +15,7 @@ export {
   type AssemblyLine,
   assembleModule,
   type Callee,
+  type ImportedStruct,
 } from './assemble-module.js'
 export type { ModuleErrorCode } from './errors.js'
 export { instructionToDebugText } from './instruction-text.js'

@@ -42,7 +42,9 @@ export const getBalancesCommand: Command = {
   summary: 'Prints what an account holds, one store per line: coin stores by type, then fungible stores by address.',
   arguments: [accountArgument],
   options: [assetOption, nonzeroOption, ...listOptions],
-  examples: ['ledger-state get balances 0xa11ce --at 2025-01-01T00:12:30Z --csv --data-dir data/demo'],
+  examples: [
+    'ledger-state get balances 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --at 2025-01-01T00:12:30Z --csv --data-dir data/demo',
+  ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const [asset, isNonzero] = [input.get(assetOption), input.get(nonzeroOption)]
@@ -57,7 +59,9 @@ export const getObjectsCommand: Command = {
   summary: 'Prints the objects that an account or an object owns, one per line, by address.',
   arguments: [accountArgument],
   options: listOptions,
-  examples: ['ledger-state get objects 0xa11ce --data-dir data/demo'],
+  examples: [
+    'ledger-state get objects 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --data-dir data/demo',
+  ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     await printList(input, OBJECT_FORMAT, (state, page) => listOwnedObjects(state, owner, page))
@@ -72,7 +76,7 @@ address and sort the lines.`,
   arguments: [{ name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: [holdersOrderOption, ...listOptions],
   examples: [
-    'ledger-state get holders 0xdecaf::bean::Bean --csv --data-dir data/demo',
+    'ledger-state get holders 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean --csv --data-dir data/demo',
     'ledger-state get holders 0xa --order amount --version 1500 --data-dir data/demo',
   ],
   async run(input) {
@@ -87,7 +91,9 @@ export const getTokensCommand: Command = {
   summary: 'Prints the tokens of a collection and their owners, one per line, by address.',
   arguments: [{ name: 'ADDRESS', description: 'the collection, with or without 0x' }],
   options: listOptions,
-  examples: ['ledger-state get tokens 0xf16 --csv --data-dir data/demo'],
+  examples: [
+    'ledger-state get tokens 0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586 --csv --data-dir data/demo',
+  ],
   async run(input) {
     const collection = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     await printList(input, TOKEN_FORMAT, (state, page) => listTokens(state, collection, page))

@@ -53,8 +53,8 @@ export const getBalanceCommand: Command = {
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: [bcsOption, ...stateOptions],
   examples: [
-    'ledger-state get balance 0xa11ce 0x1::aptos_coin::AptosCoin --data-dir data/demo',
-    'ledger-state get balance 0xa11ce 0xa --at 2025-01-01T00:12:30Z --data-dir data/demo',
+    'ledger-state get balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab 0x1::aptos_coin::AptosCoin --data-dir data/demo',
+    'ledger-state get balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab 0xa --at 2025-01-01T00:12:30Z --data-dir data/demo',
   ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
@@ -71,7 +71,9 @@ export const getResourceCommand: Command = {
   summary: 'Prints a resource of an account, or a member of a resource group, as JSON.',
   arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
   options: [bcsOption, ...stateOptions],
-  examples: ['ledger-state get resource 0xdecaf 0xdecaf::harbour::Harbour --data-dir data/demo'],
+  examples: [
+    'ledger-state get resource 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour --data-dir data/demo',
+  ],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)
@@ -88,7 +90,9 @@ export const getModuleCommand: Command = {
   details: 'It prints null if the stored bytes are not a readable module. With --bcs it prints the bytecode.',
   arguments: [accountArgument, { name: 'NAME', description: 'name of the module' }],
   options: [bcsOption, ...stateOptions],
-  examples: ['ledger-state get module 0xdecaf harbour --data-dir data/demo'],
+  examples: [
+    'ledger-state get module 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15 harbour --data-dir data/demo',
+  ],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const name = input.argument('NAME')
@@ -104,7 +108,9 @@ export const getAccountCommand: Command = {
   summary: 'Prints the sequence number and the authentication key of an account as JSON.',
   arguments: [accountArgument],
   options: [bcsOption, ...stateOptions],
-  examples: ['ledger-state get account 0xa11ce --data-dir data/demo'],
+  examples: [
+    'ledger-state get account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --data-dir data/demo',
+  ],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     await read(input, (state) => {

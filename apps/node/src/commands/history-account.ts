@@ -33,8 +33,8 @@ before the changes that the store knows, a warning on standard error says that c
   arguments: [accountArgument],
   options: [csvOption, assetOption, fromOption, toOption, orderOption, limitOption, ...storeOptions],
   examples: [
-    'ledger-state history account 0xa11ce --csv --data-dir data/demo',
-    'ledger-state history account 0xa11ce --from 2025-01-01T00:12:30Z --order asc --csv --data-dir data/demo',
+    'ledger-state history account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --csv --data-dir data/demo',
+    'ledger-state history account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --from 2025-01-01T00:12:30Z --order asc --csv --data-dir data/demo',
   ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)

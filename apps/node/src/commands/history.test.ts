@@ -134,7 +134,7 @@ describe('history balance', () => {
         type: 'user_transaction',
         success: true,
         sender: expect.stringMatching(/^0x/),
-        function: '0xdecaf::harbour::trade',
+        function: '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::trade',
       })
     }
     expect(csv[0]).toBe('version,timestamp,time,balance,error,transaction,sender,function,success')

@@ -49,8 +49,8 @@ export const balanceHistoryCommand: Command = {
   arguments: [accountArgument, { name: 'ASSET', description: 'a coin type, or the address of a fungible asset' }],
   options: rangeOptions,
   examples: [
-    'ledger-state history balance 0xa11ce 0x1::aptos_coin::AptosCoin --csv --data-dir data/demo',
-    'ledger-state history balance 0xa11ce 0xa --from 2025-01-01T00:12:30Z --order asc --limit 10 --data-dir data/demo',
+    'ledger-state history balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab 0x1::aptos_coin::AptosCoin --csv --data-dir data/demo',
+    'ledger-state history balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab 0xa --from 2025-01-01T00:12:30Z --order asc --limit 10 --data-dir data/demo',
   ],
   async run(input) {
     const owner = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
@@ -70,7 +70,9 @@ export const resourceHistoryCommand: Command = {
   details: ABOUT_WINDOWS,
   arguments: [accountArgument, { name: 'TYPE', description: 'its type, such as 0x1::account::Account' }],
   options: rangeOptions,
-  examples: ['ledger-state history resource 0xa11ce 0x1::account::Account --limit 3 --data-dir data/demo'],
+  examples: [
+    'ledger-state history resource 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab 0x1::account::Account --limit 3 --data-dir data/demo',
+  ],
   async run(input) {
     const address = parseAs('ADDRESS', input.argument('ADDRESS'), parseAddress)
     const type = parseAs('TYPE', input.argument('TYPE'), parseStructTag)

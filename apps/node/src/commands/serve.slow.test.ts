@@ -101,13 +101,19 @@ describe('the command `start`', () => {
     expect(JSON.parse(module!)).toMatchObject({ abi: { name: 'harbour' } })
     expect(JSON.parse(view!)).toEqual([expect.stringMatching(/^\d+$/)])
     expect(JSON.parse(items!)).toMatchObject({
-      found_in: '0xdecaf::harbour::Harbour',
-      key_type: '0xdecaf::harbour::Good',
+      found_in: '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour',
+      key_type: '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Good',
       items: expect.arrayContaining([expect.objectContaining({ key: { __variant__: 'Tea' } })]),
     })
     expect(balance).toMatch(/^\d+$/)
     expect(JSON.parse(item!)).toMatchObject({ amount: expect.any(String), currency: { inner: '0xa' } })
-    expect((await fetch(`${first.address}/v1/accounts/0xa11ce/balance/0xa?ledger_version=1`)).status).toBe(410)
+    expect(
+      (
+        await fetch(
+          `${first.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/balance/0xa?ledger_version=1`,
+        )
+      ).status,
+    ).toBe(410)
     const document = (await (await fetch(`${first.address}/v1/spec.json`)).json()) as OpenApiDocument
     const operations = operationsOf(document)
     expect(operations.length).toBeGreaterThan(20)
@@ -122,42 +128,124 @@ describe('the command `start`', () => {
     }
 
     const get = (...words: string[]) => bed.run('get', ...words, '--data-dir', 'data/demo')
-    const typed = ['table-item', '0x7ab1e3', '--key-type', '0xdecaf::harbour::Good']
-    typed.push('--value-type', '0xdecaf::harbour::Price', '--key', '{"Tea":{}}')
+    const typed = [
+      'table-item',
+      '0x7ab1e3',
+      '--key-type',
+      '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Good',
+    ]
+    typed.push(
+      '--value-type',
+      '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Price',
+      '--key',
+      '{"Tea":{}}',
+    )
     expect(JSON.parse(get(...typed).stdout)).toMatchObject({ currency: { inner: '0xa' } })
     expect(get(...typed, '--bcs').stdout).toMatch(/^0x[0-9a-f]{112}\n$/)
     expect(get('raw-item', '0x7ab1e3', '0x01').stdout).toBe(get(...typed, '--bcs').stdout)
-    expect(get('balance', 'a11ce', '0xdecaf::bean::Bean', '--version', '1500').stdout).toMatch(/^\d+\n$/)
-    expect(get('balance', 'a11ce', '0xa', '--bcs').stdout).toMatch(/^0x[0-9a-f]{16}\n$/)
-    expect(get('balance', 'a11ce', '0x1::aptos_coin::AptosCoin', '--at', '2025-01-01T00:12:30Z').stdout).toBe(
-      `${atTime}\n`,
-    )
+    expect(
+      get(
+        'balance',
+        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean',
+        '--version',
+        '1500',
+      ).stdout,
+    ).toMatch(/^\d+\n$/)
+    expect(
+      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--bcs').stdout,
+    ).toMatch(/^0x[0-9a-f]{16}\n$/)
+    expect(
+      get(
+        'balance',
+        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0x1::aptos_coin::AptosCoin',
+        '--at',
+        '2025-01-01T00:12:30Z',
+      ).stdout,
+    ).toBe(`${atTime}\n`)
     const justAfter = String(BigInt(Date.parse('2025-01-01T00:12:30Z')) * 1_000n + 1n)
-    expect(get('balance', 'a11ce', '0xa', '--at', justAfter).stdout).toBe(`${atTime}\n`)
-    expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:00:00+00:00')).toMatchObject({
+    expect(
+      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--at', justAfter)
+        .stdout,
+    ).toBe(`${atTime}\n`)
+    expect(
+      get(
+        'balance',
+        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0xa',
+        '--at',
+        '2025-01-01T00:00:00+00:00',
+      ),
+    ).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned: the oldest block has the timestamp 17'),
     })
-    expect(get('balance', 'a11ce', '0xa', '--at', '9000-01-01T00:00:00Z')).toMatchObject({
+    expect(
+      get(
+        'balance',
+        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0xa',
+        '--at',
+        '9000-01-01T00:00:00Z',
+      ),
+    ).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('this time is in the future'),
     })
-    const harbour = get('resource', '0xdecaf', '0xdecaf::harbour::Harbour', '--at', '2025-01-01T00:12:30Z')
+    const harbour = get(
+      'resource',
+      '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+      '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour',
+      '--at',
+      '2025-01-01T00:12:30Z',
+    )
     expect(JSON.parse(harbour.stdout)).toEqual(JSON.parse(resource!).data)
-    expect(get('resource', '0xdecaf', '0xdecaf::harbour::Harbour', '--bcs').stdout).toMatch(/^0x[0-9a-f]{192}\n$/)
-    expect(JSON.parse(get('module', '0xdecaf', 'harbour').stdout)).toEqual(JSON.parse(module!).abi)
-    expect(get('module', '0xdecaf', 'harbour', '--bcs').stdout).toBe(`${JSON.parse(module!).bytecode}\n`)
-    expect(get('module', '0xdecaf', 'pier').stderr).toContain('Module not found')
-    const account = await (await fetch(`${first.address}/v1/accounts/0xa11ce`)).json()
+    expect(
+      get(
+        'resource',
+        '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+        '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour',
+        '--bcs',
+      ).stdout,
+    ).toMatch(/^0x[0-9a-f]{192}\n$/)
+    expect(
+      JSON.parse(get('module', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15', 'harbour').stdout),
+    ).toEqual(JSON.parse(module!).abi)
+    expect(
+      get('module', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15', 'harbour', '--bcs').stdout,
+    ).toBe(`${JSON.parse(module!).bytecode}\n`)
+    expect(
+      get('module', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15', 'pier').stderr,
+    ).toContain('Module not found')
+    const account = await (
+      await fetch(`${first.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab`)
+    ).json()
     expect(account).toMatchObject({ sequence_number: expect.stringMatching(/^[1-9]\d*$/) })
-    expect(JSON.parse(get('account', '0xa11ce').stdout)).toEqual(account)
-    expect(get('account', '0xa11ce', '--bcs').stdout).toMatch(/^0x20[0-9a-f]+\n$/)
+    expect(
+      JSON.parse(get('account', '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab').stdout),
+    ).toEqual(account)
+    expect(
+      get('account', '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '--bcs').stdout,
+    ).toMatch(/^0x20[0-9a-f]+\n$/)
     expect(get('account', '0xbad').stderr).toContain('Account not found')
-    expect(get('balance', 'a11ce', '0xa', '--at', '2025-01-01T00:12:30Z', '--version', '1500')).toMatchObject({
+    expect(
+      get(
+        'balance',
+        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0xa',
+        '--at',
+        '2025-01-01T00:12:30Z',
+        '--version',
+        '1500',
+      ),
+    ).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('--version and --at are both given'),
     })
-    expect(get('balance', 'a11ce', '0xa', '--version', '1')).toMatchObject({
+    expect(
+      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--version', '1'),
+    ).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned'),
     })

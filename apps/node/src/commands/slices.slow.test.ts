@@ -63,17 +63,31 @@ describe('a slice', () => {
   })
 
   it('keeps resources of a type at whatever address', () => {
-    const harbour = '0xdecaf::harbour::Harbour'
+    const harbour = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour'
     const { status, stderr } = bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/type', '--only-type', harbour)
     expect(status, stderr).toBe(0)
     const read = (store: string, account: string) =>
       bed.run('get', 'resource', account, harbour, '--data-dir', `data/${store}`)
-    expect(read('type', '0xdecaf')).toMatchObject({ status: 0, stdout: read('whole', '0xdecaf').stdout })
-    expect(read('type', '0xe1e')).toMatchObject({ status: 1, stderr: read('whole', '0xe1e').stderr })
-    const other = bed.run('get', 'account', '0xa11ce', '--data-dir', 'data/type')
+    expect(read('type', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15')).toMatchObject({
+      status: 0,
+      stdout: read('whole', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15').stdout,
+    })
+    expect(read('type', '0xe1e5bed42c8a8bbb877da2f0cb4eaaad42c464b83d6a3a025033dae75c0e5383')).toMatchObject({
+      status: 1,
+      stderr: read('whole', '0xe1e5bed42c8a8bbb877da2f0cb4eaaad42c464b83d6a3a025033dae75c0e5383').stderr,
+    })
+    const other = bed.run(
+      'get',
+      'account',
+      '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      '--data-dir',
+      'data/type',
+    )
     expect(other).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('ingest with --only-account 0xa11ce to keep it'),
+      stderr: expect.stringContaining(
+        'ingest with --only-account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab to keep it',
+      ),
     })
   })
 
@@ -86,9 +100,18 @@ describe('a slice', () => {
 
   it('continues without the option, refuses another slice with the command that makes a wider one, and is described by info', () => {
     expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund')).toMatchObject({ status: 0 })
-    const refused = bed.run('ingest', 'demo.ndjson', '--data-dir', 'data/fund', '--only-account', '0xe1e')
+    const refused = bed.run(
+      'ingest',
+      'demo.ndjson',
+      '--data-dir',
+      'data/fund',
+      '--only-account',
+      '0xe1e5bed42c8a8bbb877da2f0cb4eaaad42c464b83d6a3a025033dae75c0e5383',
+    )
     expect(refused.status).toBe(1)
-    const all = [...ACCOUNTS.slice(0, 3), '0xe1e'].map((address) => `--only-account ${address}`)
+    const all = [...ACCOUNTS.slice(0, 3), '0xe1e5bed42c8a8bbb877da2f0cb4eaaad42c464b83d6a3a025033dae75c0e5383'].map(
+      (address) => `--only-account ${address}`,
+    )
     for (const option of all) expect(refused.stderr).toContain(option)
     expect(refused.stderr).toContain('ledger-state ingest demo.ndjson --data-dir data/fund-wider ')
     const facts = JSON.parse(bed.run('info', '--json', '--data-dir', 'data/fund').stdout)
@@ -107,7 +130,9 @@ describe('a slice', () => {
       ['', ...ACCOUNTS.slice(0, 3)].sort(),
     )
     const members = bed.run('info', '--members', '--data-dir', 'data/fund').stdout
-    expect(members).toMatch(/^account,0xa11ce,asked,0,true,\d+,\d+$/m)
+    expect(members).toMatch(
+      /^account,0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab,asked,0,true,\d+,\d+$/m,
+    )
     expect(bed.run('check', '--state-root', '--data-dir', 'data/fund')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('keeps only part of the ledger'),

@@ -15,7 +15,7 @@ export const handleArgument = { name: 'HANDLE', description: 'table handle, 0xâ€
 export const tableItemOptions = [keyTypeOption, valueTypeOption, keyOption] as const
 
 /** An item of the demonstration ledger, for the examples of the commands. */
-export const DEMO_ITEM = `0x7ab1e3 --key-type 0xdecaf::harbour::Good --value-type 0xdecaf::harbour::Price --key '{"Tea":{}}'`
+export const DEMO_ITEM = `0x7ab1e3 --key-type 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Good --value-type 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Price --key '{"Tea":{}}'`
 
 /**
  * Reads `handleArgument` and `tableItemOptions`.

@@ -47,9 +47,9 @@ points in time; --from, --to, --order, --limit, --csv and --ignore-clock belong 
     ...VIEW_HISTORY_OPTIONS,
   ],
   examples: [
-    'ledger-state view 0xdecaf::market::quote 1000000 --version 1500 --data-dir data/demo',
-    'ledger-state view 0xdecaf::market::quote 1000000 --history --csv --data-dir data/demo',
-    'ledger-state view 0x1::coin::balance 0xa11ce --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
+    'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --version 1500 --data-dir data/demo',
+    'ledger-state view 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::market::quote 1000000 --history --csv --data-dir data/demo',
+    'ledger-state view 0x1::coin::balance 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --type-arg 0x1::aptos_coin::AptosCoin --data-dir data/node',
     'ledger-state view 0x1::coin::supply --type-arg 0x1::aptos_coin::AptosCoin --history --every 1d --csv --data-dir data/node',
   ],
   async run(input) {
@@ -95,7 +95,7 @@ function printBcs(results: readonly StoredValue[]): string {
   return results.map(({ bytes }) => bytesToHex(bytes)).join('\n')
 }
 
-/** An argument: words such as `7`, `true`, `[1,2]` and `"x"` are JSON, `0xa11ce` and others are texts. */
+/** An argument: words such as `7`, `true`, `[1,2]` and `"x"` are JSON, `0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab` and others are texts. */
 function toArgument(word: string): JsonValue {
   try {
     return parseJson(word)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Codec, codecOf, parseJson } from '@ledger-state/bcs'
-import { addressToLongHex, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
+import { addressToLongHex, type BlockInfo, ByteWriter, parseAddress, type Write } from '@ledger-state/core'
 import type { LedgerSource, LedgerVersion } from '@ledger-state/feed'
 import { pairedMetadataAddress, primaryStoreAddress } from '@ledger-state/ledger'
 import { layoutOf } from '@ledger-state/move-module'
@@ -21,6 +21,7 @@ import {
   BEAN,
   BERTH_TYPE,
   BERTHS,
+  FIGUREHEAD_TOKENS,
   FIGUREHEADS,
   GOOD_TYPE,
   HARBOUR,
@@ -30,6 +31,7 @@ import {
   PRICES,
   SHIP_TYPE,
   STRING_TYPE,
+  VAULTS,
   VISITS,
 } from './demo-addresses.js'
 import { quoteOf } from './demo-market.js'
@@ -70,6 +72,7 @@ export function openDemoLedger(): LedgerSource {
   }
 }
 
+const FRAMEWORK = parseAddress('0x1')
 const ACCOUNT_TYPE = '0x1::account::Account'
 const OBJECT_GROUP = parseStructTag('0x1::object::ObjectGroup')
 const OBJECT_CORE = parseStructTag('0x1::object::ObjectCore')
@@ -80,6 +83,9 @@ const APTOS_METADATA = pairedMetadataAddress(parseStructTag(APTOS_COIN))
 /** Resource without which views do not run: it has the feature version of the virtual machine. */
 const GAS_SCHEDULE = '0x1::gas_schedule::GasScheduleV2'
 const GAS_PRICES = { feature_version: '45', entries: [{ key: 'txn.min_price_per_gas_unit', val: '100' }] }
+
+/** Accounts that may own vaults. The first ones have only their primary store. */
+const VAULT_OWNERS: readonly string[] = ACCOUNTS.slice(3)
 
 const SHIPS = ['Aurora', 'Borealis', 'Calypso', 'Dorado', 'Esperança', 'Fram', 'Gannet', 'Halcyon']
 const GOODS = ['Coffee', 'Tea', 'Cocoa'] as const
@@ -95,6 +101,9 @@ class DemoLedger {
   readonly #sequenceNumbers = new Map<string, bigint>(ACCOUNTS.map((account) => [account, 0n]))
   readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
   /** Reserves of the market's pool, which no account owns. */
+  /** Owners of the tokens, by their places in `ACCOUNTS`. */
+  readonly #tokenOwners: number[] = FIGUREHEAD_TOKENS.map((_, at) => at)
+  readonly #vaults = VAULTS.map((_, at) => ({ owner: VAULT_OWNERS[at]! as string, aptos: 90_000_000n }))
   readonly #pool = { beans: 40_000_000n, aptos: 25_000_000_000n }
 
   writeVersion(version: number): LedgerVersion {
@@ -105,9 +114,13 @@ class DemoLedger {
       epoch: height / BigInt(BLOCKS_PER_EPOCH),
       timestampUsec: version === 0 ? 0n : START_USEC + height * BLOCK_USEC,
     }
-    if (version === 0) return { version: 0n, block, writes: this.#genesis(), readTransaction: () => transaction(0) }
+    if (version === 0) {
+      const writes = [...this.#genesis(), ...this.#blockWrites(block)]
+      return { version: 0n, block, writes, readTransaction: () => transaction(0) }
+    }
     const [from, to] = this.#twoAccounts()
     const writes = this.#trade(version, from, to)
+    if (startsBlock) writes.push(...this.#blockWrites(block))
     const readTransaction = () => transaction(version, from)
     return { version: BigInt(version), block: startsBlock ? block : undefined, writes, readTransaction }
   }
@@ -116,15 +129,18 @@ class DemoLedger {
     const writes: Write[] = demoModules().map(({ module, binary }) => [moduleKey(module.address, module.name), binary])
     for (const account of ACCOUNTS)
       writes.push(this.#account(account), this.#coinStore(account), this.#primaryStore(account))
+    writes.push(this.#chainId(), this.#pairedAsset())
     const aptos = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 }
-    writes.push(this.#coinInfo(APTOS_COIN, aptos, this.#aptos))
-    writes.push(this.#coinInfo(BEAN, { name: 'Bean', symbol: 'BEAN', decimals: 3 }, this.#beans))
+    writes.push(this.#coinInfo(APTOS_COIN, aptos, this.#aptosSupply))
+    writes.push(this.#coinInfo(BEAN, { name: 'Bean', symbol: 'BEAN', decimals: 3 }, sumOf(this.#beans)))
     writes.push(this.#aptosMetadata())
-    writes.push([resourceKey(parseAddress('0x1'), parseStructTag(GAS_SCHEDULE)), this.#codec(GAS_SCHEDULE, GAS_PRICES)])
+    writes.push([resourceKey(FRAMEWORK, parseStructTag(GAS_SCHEDULE)), this.#codec(GAS_SCHEDULE, GAS_PRICES)])
     const harbour = { visits: { handle: VISITS }, berths: { handle: BERTHS }, prices: { handle: PRICES } }
     writes.push([resourceKey(parseAddress(HARBOUR), parseStructTag(HARBOUR_TYPE)), this.#codec(HARBOUR_TYPE, harbour)])
     for (const good of GOODS) writes.push(this.#price(good, '0'))
-    writes.push(this.#poolWrite(), ...this.#figureheads())
+    writes.push(this.#poolWrite(), this.#collection())
+    for (const at of FIGUREHEAD_TOKENS.keys()) writes.push(this.#figurehead(at))
+    for (const at of VAULTS.keys()) writes.push(this.#vault(at))
     return writes
   }
 
@@ -147,6 +163,8 @@ class DemoLedger {
       writes.push(this.#price(good, String(change)))
     }
     if (version % 11 === 0) writes.push(this.#swap(version))
+    if (version % 13 === 0) writes.push(this.#handOver(version))
+    if (version % 17 === 0) writes.push(...this.#payFromVault(version))
     return writes
   }
 
@@ -217,6 +235,55 @@ class DemoLedger {
     return [resourceKey(parseAddress(HARBOUR), parseStructTag(POOL_TYPE)), this.#codec(POOL_TYPE, value)]
   }
 
+  /** A token goes to another account. */
+  #handOver(version: number): Write {
+    const at = (version / 13) % FIGUREHEAD_TOKENS.length
+    this.#tokenOwners[at] = (this.#tokenOwners[at]! + 1 + (version % 3)) % ACCOUNTS.length
+    return this.#figurehead(at)
+  }
+
+  /** A vault pays the next one; now and then it goes to another account. */
+  #payFromVault(version: number): Write[] {
+    const at = (version / 17) % VAULTS.length
+    const next = (at + 1) % VAULTS.length
+    const vault = this.#vaults[at]!
+    const paid = (vault.aptos * BigInt(1 + (version % 9))) / 50n
+    vault.aptos -= paid
+    this.#vaults[next]!.aptos += paid
+    if (version % 2 === 0) {
+      vault.owner = VAULT_OWNERS[(VAULT_OWNERS.indexOf(vault.owner) + 1) % VAULT_OWNERS.length]!
+    }
+    return [this.#vault(at), this.#vault(next)]
+  }
+
+  /** Height and time of a block, where views and clients read them. */
+  #blockWrites({ height, timestampUsec }: BlockInfo): Write[] {
+    const block = '0x1::block::BlockResource'
+    const value = {
+      height: String(height),
+      epoch_interval: String(BigInt(BLOCKS_PER_EPOCH) * BLOCK_USEC),
+      new_block_events: { ...eventHandle('0x1', 3), counter: String(height) },
+      update_epoch_interval_events: eventHandle('0x1', 4),
+    }
+    const clock = '0x1::timestamp::CurrentTimeMicroseconds'
+    return [
+      [resourceKey(FRAMEWORK, parseStructTag(block)), this.#codec(block, value)],
+      [resourceKey(FRAMEWORK, parseStructTag(clock)), this.#codec(clock, { microseconds: String(timestampUsec) })],
+    ]
+  }
+
+  #chainId(): Write {
+    const type = '0x1::chain_id::ChainId'
+    return [resourceKey(FRAMEWORK, parseStructTag(type)), this.#codec(type, { id: DEMO_CHAIN_ID })]
+  }
+
+  /** The fungible asset that aptos are paired with, for `0x1::coin`. */
+  #pairedAsset(): Write {
+    const type = `0x1::coin::PairedFungibleAsset<${APTOS_COIN}>`
+    const value = this.#codec(type, { metadata: addressToLongHex(APTOS_METADATA) })
+    return [resourceKey(FRAMEWORK, parseStructTag(type)), value]
+  }
+
   #account(account: string): Write {
     const value = {
       authentication_key: addressToLongHex(parseAddress(account)),
@@ -230,19 +297,34 @@ class DemoLedger {
     return [resourceKey(parseAddress(account), parseStructTag(ACCOUNT_TYPE)), this.#codec(ACCOUNT_TYPE, value)]
   }
 
+  get #aptosSupply(): bigint {
+    return this.#vaults.reduce((sum, { aptos }) => sum + aptos, sumOf(this.#aptos))
+  }
+
   /** Facts of a coin. Its supply is the sum of all holdings, since the demonstration neither mints nor burns. */
-  #coinInfo(coin: string, facts: Readonly<Record<string, string | number>>, holdings: Map<string, bigint>): Write {
+  #coinInfo(coin: string, facts: Readonly<Record<string, string | number>>, total: bigint): Write {
     const type = `0x1::coin::CoinInfo<${coin}>`
-    const total = [...holdings.values()].reduce((sum, held) => sum + held, 0n)
     const integer = { vec: [{ value: String(total), limit: String(2n ** 128n - 1n) }] }
     const value = this.#codec(type, { ...facts, supply: { vec: [{ aggregator: { vec: [] }, integer }] } })
     return [resourceKey(parseAddress(coin.split('::')[0]!), parseStructTag(type)), value]
   }
 
   #aptosMetadata(): Write {
-    const type = '0x1::fungible_asset::Metadata'
-    const value = this.#codec(type, { name: 'Aptos Coin', symbol: 'APT', decimals: 8, icon_uri: '', project_uri: '' })
-    return [resourceGroupKey(APTOS_METADATA, OBJECT_GROUP), encodeGroup([[parseStructTag(type), value]])]
+    const facts = { name: 'Aptos Coin', symbol: 'APT', decimals: 8, icon_uri: '', project_uri: '' }
+    const [account_address, module, struct] = APTOS_COIN.split('::') as [string, string, string]
+    const type = { account_address, module_name: hexOf(module), struct_name: hexOf(struct) }
+    const members = {
+      '0x1::fungible_asset::Metadata': facts,
+      '0x1::fungible_asset::Supply': { current: String(this.#aptosSupply), maximum: { vec: [] } },
+      '0x1::coin::PairedCoinType': { type },
+    }
+    const encoded = Object.entries(members).map(([name, value]): [StructTag, Uint8Array] => {
+      return [parseStructTag(name), this.#codec(name, value)]
+    })
+    return [
+      resourceGroupKey(APTOS_METADATA, OBJECT_GROUP),
+      encodeGroup([[OBJECT_CORE, this.#objectCore('0x1', false)], ...encoded]),
+    ]
   }
 
   #coinStore(account: string): Write {
@@ -254,6 +336,21 @@ class DemoLedger {
       withdraw_events: eventHandle(account, 3),
     }
     return [resourceKey(parseAddress(account), parseStructTag(type)), this.#codec(type, value)]
+  }
+
+  /** A store of aptos that is no primary store, so it can change its owner. */
+  #vault(at: number): Write {
+    const { owner, aptos } = this.#vaults[at]!
+    const store = this.#codec('0x1::fungible_asset::FungibleStore', {
+      metadata: addressToLongHex(APTOS_METADATA),
+      balance: String(aptos),
+      frozen: false,
+    })
+    const members: [StructTag, Uint8Array][] = [
+      [OBJECT_CORE, this.#objectCore(owner, true)],
+      [FUNGIBLE_STORE, store],
+    ]
+    return [resourceGroupKey(parseAddress(VAULTS[at]!), OBJECT_GROUP), encodeGroup(members)]
   }
 
   /** Primary store of an account. Every other account keeps its aptos in a concurrent balance. */
@@ -289,24 +386,24 @@ class DemoLedger {
     })
   }
 
-  /** A collection of the harbour, and its tokens: each account has the figurehead of a ship. */
-  #figureheads(): Write[] {
-    const collection = '0x4::collection::Collection'
-    const token = '0x4::token::Token'
-    const address = parseAddress(FIGUREHEADS)
+  /** A collection of the harbour. Its tokens are the figureheads of ships. */
+  #collection(): Write {
+    const type = '0x4::collection::Collection'
     const group = encodeGroup([
       [OBJECT_CORE, this.#objectCore(HARBOUR, false)],
-      [parseStructTag(collection), this.#codec(collection, { creator: HARBOUR, name: 'Figureheads' })],
+      [parseStructTag(type), this.#codec(type, { creator: HARBOUR, name: 'Figureheads' })],
     ])
-    const tokens = ACCOUNTS.map((account, at): Write => {
-      const value = this.#codec(token, { collection: FIGUREHEADS, index: String(at + 1), name: SHIPS[at]! })
-      const members: [StructTag, Uint8Array][] = [
-        [OBJECT_CORE, this.#objectCore(account, true)],
-        [parseStructTag(token), value],
-      ]
-      return [resourceGroupKey(parseAddress(`${FIGUREHEADS}${at + 1}`), OBJECT_GROUP), encodeGroup(members)]
-    })
-    return [[resourceGroupKey(address, OBJECT_GROUP), group], ...tokens]
+    return [resourceGroupKey(parseAddress(FIGUREHEADS), OBJECT_GROUP), group]
+  }
+
+  #figurehead(at: number): Write {
+    const type = '0x4::token::Token'
+    const value = this.#codec(type, { collection: FIGUREHEADS, index: String(at + 1), name: SHIPS[at]! })
+    const members: [StructTag, Uint8Array][] = [
+      [OBJECT_CORE, this.#objectCore(ACCOUNTS[this.#tokenOwners[at]!]!, true)],
+      [parseStructTag(type), value],
+    ]
+    return [resourceGroupKey(parseAddress(FIGUREHEAD_TOKENS[at]!), OBJECT_GROUP), encodeGroup(members)]
   }
 
   #transfer(holdings: Map<string, bigint>, from: string, to: string): void {
@@ -331,6 +428,14 @@ function transaction(version: number, sender?: string): KeptTransaction {
   const made = { hash: Uint8Array.from(hash('sha256', `demonstration ${version}`, 'buffer')), isSuccess: true }
   if (sender === undefined) return { kind: 'genesis', ...made }
   return { kind: 'user', ...made, sender: parseAddress(sender), entryFunction: `${HARBOUR}::harbour::trade` }
+}
+
+function sumOf(holdings: ReadonlyMap<string, bigint>): bigint {
+  return [...holdings.values()].reduce((sum, held) => sum + held, 0n)
+}
+
+function hexOf(text: string): string {
+  return `0x${Buffer.from(text).toString('hex')}`
 }
 
 function eventHandle(account: string, creationNumber: number) {

@@ -31,7 +31,7 @@ const reserve = (field: string): AssemblyLine[] => [
   ['cast_u128'],
 ]
 
-/** The module `0xdecaf::market`. */
+/** The module `market` of the harbour. */
 export function demoMarketBinary(): Uint8Array {
   return assembleModule({
     version: 7,

@@ -1,49 +1,29 @@
-import { parseAddress } from '@ledger-state/core'
 import {
   ABILITY,
-  type FieldDefinition,
+  type AssembledStruct,
+  assembleModule,
+  type ImportedStruct,
   type MoveModule,
   readModule,
   type SignatureToken,
-  type StructDefinition,
-  writeModule,
 } from '@ledger-state/move-module'
-import { parseStructTag, parseTypeTag, type TypeTag } from '@ledger-state/type-tag'
+import { parseTypeTag } from '@ledger-state/type-tag'
+import { HARBOUR } from './demo-addresses.js'
 import { demoMarketBinary } from './demo-market.js'
+import { moduleIdOf, OBJECT_GROUP, T0, typeTagToToken } from './demo-tokens.js'
+import { demoFunctions } from './demo-views.js'
 
-// The modules of the demonstration ledger: the few framework types that accounts, balances and strings need, with their
-// fields on public networks, and a harbour with ships, berths and prices. The module with code is in demo-market.ts.
+// The modules of the demonstration ledger: the framework types that accounts, balances, objects and strings need, with
+// their fields on public networks, and a harbour with ships, berths and prices. Their functions are in demo-views.ts,
+// and the market is in demo-market.ts.
 
 const { copy, drop, store, key } = ABILITY
 const VERSION = 7
-const T0: SignatureToken = { kind: 'typeParameter', index: 0 }
-
-function typeTagToToken(tag: TypeTag): SignatureToken {
-  switch (tag.kind) {
-    case 'vector':
-      return { kind: 'vector', element: typeTagToToken(tag.element) }
-    case 'struct': {
-      const { address, module: name } = tag
-      return {
-        kind: 'struct',
-        module: { address, name },
-        name: tag.name,
-        typeArguments: tag.typeArguments.map(typeTagToToken),
-      }
-    }
-    case 'function':
-      throw new TypeError('the demonstration has no function types')
-    default:
-      return tag
-  }
-}
-
 /** Fields from `{ name: type text }`; a field with a type parameter in its type is given as a token. */
-function fields(types: Readonly<Record<string, string | SignatureToken>>): FieldDefinition[] {
-  return Object.entries(types).map(([name, type]) => ({
-    name,
-    type: typeof type === 'string' ? typeTagToToken(parseTypeTag(type)) : type,
-  }))
+function fields(types: Readonly<Record<string, string | SignatureToken>>) {
+  return Object.entries(types).map(([name, type]) => {
+    return [name, typeof type === 'string' ? typeTagToToken(parseTypeTag(type)) : type] as const
+  })
 }
 
 function struct(
@@ -51,22 +31,21 @@ function struct(
   abilities: number,
   types: Parameters<typeof fields>[0],
   phantom: boolean[] = [],
-): StructDefinition {
-  return { kind: 'struct', name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
+): AssembledStruct {
+  return { name, abilities, typeParameters: typeParameters(phantom), fields: fields(types) }
 }
 
 /** Name of a resource that is stored in the group of its object, like resources of the framework. */
-function memberOfObject(definition: StructDefinition): StructDefinition {
-  return { ...definition, resourceGroup: parseStructTag('0x1::object::ObjectGroup') }
+function memberOfObject(definition: AssembledStruct): AssembledStruct {
+  return { ...definition, group: OBJECT_GROUP }
 }
 
 function enumeration(
   name: string,
   variants: Readonly<Record<string, Parameters<typeof fields>[0]>>,
   phantom: boolean[] = [],
-): StructDefinition {
+): AssembledStruct {
   return {
-    kind: 'enum',
     name,
     abilities: copy | drop | store,
     typeParameters: typeParameters(phantom),
@@ -86,9 +65,9 @@ function generic(text: string, argument: SignatureToken): SignatureToken {
 /** Fields that an empty struct has on chain. */
 const EMPTY = { dummy_field: 'bool' }
 
-const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
+const MODULES: Readonly<Record<string, readonly AssembledStruct[]>> = {
   '0x1::string': [struct('String', copy | drop | store, { bytes: 'vector<u8>' })],
-  '0x1::option': [enumeration('Option', { None: {}, Some: { e: T0 } }, [false])],
+  '0x1::option': [struct('Option', copy | drop | store, { vec: { kind: 'vector', element: T0 } }, [false])],
   '0x1::guid': [
     struct('ID', copy | drop | store, { creation_num: 'u64', addr: 'address' }),
     struct('GUID', drop | store, { id: '0x1::guid::ID' }),
@@ -147,7 +126,31 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       },
       [true],
     ),
+    memberOfObject(struct('PairedCoinType', key, { type: '0x1::type_info::TypeInfo' })),
+    struct('PairedFungibleAsset', key, { metadata: '0x1::object::Object<0x1::fungible_asset::Metadata>' }, [true]),
   ],
+  '0x1::timestamp': [struct('CurrentTimeMicroseconds', key, { microseconds: 'u64' })],
+  '0x1::chain_id': [struct('ChainId', key, { id: 'u8' })],
+  '0x1::block': [
+    struct('NewBlockEvent', drop | store, {
+      hash: 'address',
+      epoch: 'u64',
+      round: 'u64',
+      height: 'u64',
+      previous_block_votes_bitvec: 'vector<u8>',
+      proposer: 'address',
+      failed_proposer_indices: 'vector<u64>',
+      time_microseconds: 'u64',
+    }),
+    struct('UpdateEpochIntervalEvent', drop | store, { old_epoch_interval: 'u64', new_epoch_interval: 'u64' }),
+    struct('BlockResource', key, {
+      height: 'u64',
+      epoch_interval: 'u64',
+      new_block_events: '0x1::event::EventHandle<0x1::block::NewBlockEvent>',
+      update_epoch_interval_events: '0x1::event::EventHandle<0x1::block::UpdateEpochIntervalEvent>',
+    }),
+  ],
+  '0x1::primary_fungible_store': [],
   '0x1::gas_schedule': [
     struct('GasEntry', copy | drop | store, { key: '0x1::string::String', val: 'u64' }),
     struct('GasScheduleV2', key | copy | drop, {
@@ -196,6 +199,7 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       }),
     ),
     memberOfObject(struct('ConcurrentFungibleBalance', key, { balance: '0x1::aggregator_v2::Aggregator<u64>' })),
+    memberOfObject(struct('Supply', key, { current: 'u128', maximum: '0x1::option::Option<u128>' })),
   ],
   '0x4::collection': [memberOfObject(struct('Collection', key, { creator: 'address', name: '0x1::string::String' }))],
   '0x4::token': [
@@ -207,8 +211,8 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
       }),
     ),
   ],
-  '0xdecaf::bean': [struct('Bean', key, EMPTY)],
-  '0xdecaf::harbour': [
+  [`${HARBOUR}::bean`]: [struct('Bean', key, EMPTY)],
+  [`${HARBOUR}::harbour`]: [
     struct('Berth', copy | drop | store, { quay: 'u16', place: 'u32' }),
     enumeration('Cargo', {
       Empty: {},
@@ -219,7 +223,7 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
     struct('Ship', copy | drop | store, {
       name: '0x1::string::String',
       owner: 'address',
-      cargo: '0xdecaf::harbour::Cargo',
+      cargo: `${HARBOUR}::harbour::Cargo`,
       draught_millimetres: 'u64',
       next_port: '0x1::option::Option<0x1::string::String>',
     }),
@@ -230,8 +234,8 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
     }),
     struct('Harbour', key, {
       visits: '0x1::table::Table<u64, 0x1::string::String>',
-      berths: '0x1::table::Table<0xdecaf::harbour::Berth, 0xdecaf::harbour::Ship>',
-      prices: '0x1::table::Table<0xdecaf::harbour::Good, 0xdecaf::harbour::Price>',
+      berths: `0x1::table::Table<${HARBOUR}::harbour::Berth, ${HARBOUR}::harbour::Ship>`,
+      prices: `0x1::table::Table<${HARBOUR}::harbour::Good, ${HARBOUR}::harbour::Price>`,
     }),
   ],
 }
@@ -239,18 +243,18 @@ const MODULES: Readonly<Record<string, readonly StructDefinition[]>> = {
 /** First version of modules with signed integers. */
 const SIGNED_INTEGER_VERSION = 9
 
-const TYPES: readonly MoveModule[] = Object.entries(MODULES).map(([id, structs]) => {
+const IMPORTS: readonly ImportedStruct[] = Object.entries(MODULES).flatMap(([id, structs]) =>
+  structs.map((one) => ({ ...one, module: moduleIdOf(id) })),
+)
+
+function binaryOf([id, structs]: readonly [string, readonly AssembledStruct[]]): Uint8Array {
   const [address, name] = id.split('::') as [string, string]
-  return {
-    address: parseAddress(address),
-    name,
-    version: name === 'harbour' ? SIGNED_INTEGER_VERSION : VERSION,
-    structs,
-  }
-})
+  const version = name === 'harbour' ? SIGNED_INTEGER_VERSION : VERSION
+  return assembleModule({ version, address, name, structs, imports: IMPORTS, functions: demoFunctions(id) })
+}
 
 /** The modules of the demonstration ledger, with their bytes. */
 export function demoModules(): { module: MoveModule; binary: Uint8Array }[] {
-  const binaries = [...TYPES.map(writeModule), demoMarketBinary()]
+  const binaries = [...Object.entries(MODULES).map(binaryOf), demoMarketBinary()]
   return binaries.map((binary) => ({ module: readModule(binary), binary }))
 }

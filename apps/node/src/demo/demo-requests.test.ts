@@ -6,6 +6,7 @@ import { createHttpServer } from '@ledger-state/http'
 import { ingestSource } from '@ledger-state/ingest'
 import { createLedger } from '@ledger-state/ledger'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { HARBOUR } from './demo-addresses.js'
 import { DEMO_WINDOW, openDemoLedger } from './demo-ledger.js'
 import { quoteOf } from './demo-market.js'
 import { DEMO_REQUESTS } from './demo-requests.js'
@@ -40,7 +41,7 @@ it('each operation has an example that finds something', async () => {
 
 describe('the views of the demonstration ledger', () => {
   async function view(name: string, args: readonly string[], version: number) {
-    const body = JSON.stringify({ function: `0xdecaf::market::${name}`, type_arguments: [], arguments: args })
+    const body = JSON.stringify({ function: `${HARBOUR}::market::${name}`, type_arguments: [], arguments: args })
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${address}/v1/view?ledger_version=${version}`, { method: 'POST', body, headers })
     return { status: answer.status, body: (await answer.json()) as unknown }

@@ -37,7 +37,11 @@ describe('the command `start`', () => {
     const page = await bed.open(bed.link.slice(bed.address.length))
     await page.locator('.uplot canvas').waitFor()
     await shows(page, 'Aptos Coin')
-    const balance = await (await fetch(`${bed.address}/v1/accounts/0xa11ce/balance/${APT}`)).text()
+    const balance = await (
+      await fetch(
+        `${bed.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/balance/${APT}`,
+      )
+    ).text()
     const shown = async () => (await page.locator('.balance').textContent())?.replace(/[^\d]/g, '')
     await expect.poll(shown).toBe(balance)
   })
@@ -45,7 +49,7 @@ describe('the command `start`', () => {
 
 describe('the time machine', () => {
   it('moves to a version, a time and a block, and back and forward', async () => {
-    const page = await bed.open('/account/0xa11ce')
+    const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
     const field = page.getByLabel('Version, time or block to go to')
     const at = () => new URL(page.url()).searchParams.get('at')
     await shows(page, 'sent 398 transactions')
@@ -69,7 +73,7 @@ describe('the time machine', () => {
   })
 
   it('is an axis that the arrow keys move along', async () => {
-    const page = await bed.open('/account/0xa11ce')
+    const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
     const axis = page.getByLabel('Version, from the oldest to the latest')
     await axis.focus()
     await axis.press('Home')
@@ -80,7 +84,7 @@ describe('the time machine', () => {
   })
 
   it('says where the window begins when it was left, and who has older versions', async () => {
-    const page = await bed.open('/account/0xa11ce?at=5')
+    const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?at=5')
     await shows(page, 'The window of this node begins at version 993')
     expect(await page.getByRole('link', { name: ARCHIVE }).getAttribute('href')).toBe(ARCHIVE)
     await page.getByRole('button', { name: 'Look there' }).click()
@@ -112,12 +116,12 @@ function roundly(places: Readonly<Record<string, number>>): Record<string, unkno
 
 describe('a balance', () => {
   it('shows the exact values of a point, enlarges a part, and is saved as CSV', async () => {
-    const page = await bed.open(`/balance/0xa11ce/${APT}`)
+    const page = await bed.open(`/balance/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${APT}`)
     await page.locator('.uplot canvas').waitFor()
     await page.locator('.u-over').click({ position: { x: 300, y: 100 } })
     await shows(page, 'since version')
     const point = new URL(page.url()).searchParams.get('point')!
-    const history = `${bed.address}/v1/accounts/0xa11ce/balance/${APT}/history`
+    const history = `${bed.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/balance/${APT}/history`
     const exact = (await (await fetch(`${history}?to=${point}&limit=2`)).json()) as { balance: string }[]
     const told = async () => (await page.locator('.point').textContent())?.replace(/[\u2009,]/g, '')
     // The text may end within the decimals of the coin.
@@ -138,14 +142,18 @@ describe('a balance', () => {
 })
 
 it('a balance has its curve in a browser whose language is not a BCP 47 tag', async () => {
-  const page = await bed.open(`/balance/0xa11ce/${APT}`, { locale: 'en-US@posix' })
+  const page = await bed.open(`/balance/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${APT}`, {
+    locale: 'en-US@posix',
+  })
   await page.locator('.uplot canvas').waitFor()
   expect(await page.evaluate('Intl.getCanonicalLocales(navigator.language)')).toEqual(['en'])
 })
 
 describe('a table', () => {
   it('finds an item by a form made from the type of its key, and marks what its changes changed', async () => {
-    const page = await bed.open('/table/0x7ab1e2?holder=0xdecaf')
+    const page = await bed.open(
+      '/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+    )
     await page.getByText('Find one item by its key').click()
     await page.getByLabel('quay: u16').fill('1')
     await page.getByLabel('place: u32').fill('6')
@@ -158,9 +166,10 @@ describe('a table', () => {
 
 describe('amounts', () => {
   it('are in decimals in a resource, in what its changes changed, and in the differences of an account', async () => {
-    const store = '0x1::coin::CoinStore%3C0xdecaf::bean::Bean%3E'
-    const page = await bed.open(`/resource/0xa11ce/${store}`)
-    const history = `${bed.address}/v1/accounts/0xa11ce/resource/${store}/history?limit=2`
+    const store =
+      '0x1::coin::CoinStore%3C0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean%3E'
+    const page = await bed.open(`/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${store}`)
+    const history = `${bed.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/resource/${store}/history?limit=2`
     const values = (await (await fetch(history)).json()) as { readonly value: { readonly coin: { value: string } } }[]
     const [after, before] = values.map(({ value }) => Number(value.coin.value))
     const amounts = async () =>
@@ -170,9 +179,11 @@ describe('amounts', () => {
     await expect
       .poll(amounts)
       .toContainEqual(expect.stringMatching(new RegExp(`→ ${after! / 1_000} BEAN, .${change}$`)))
-    await page.goto(`${bed.address}/account/0xa11ce/changes`)
+    await page.goto(`${bed.address}/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/changes`)
     await expect.poll(amounts).toContainEqual(expect.stringMatching(/→ [\d.]+ BEAN, [+−][\d.]+$/))
-    await page.goto(`${bed.address}/account/0xa11ce/resources`)
+    await page.goto(
+      `${bed.address}/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/resources`,
+    )
     await expect.poll(amounts).toContainEqual(expect.stringMatching(/^[\d.]+ BEAN$/))
   })
 })
@@ -228,16 +239,21 @@ describe('uses of a type in all accounts', () => {
 
 describe('a page', () => {
   it('has lines to copy for programs, which read the same state', async () => {
-    const page = await bed.open('/account/0xa11ce?at=1500')
+    const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?at=1500')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByText('For programs').click()
     await page.getByRole('button', { name: 'Copy curl' }).first().click()
     await shows(page, 'Copied')
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
-      .toBe(`curl '${bed.address}/v1/accounts/0xa11ce?ledger_version=1500'`)
+      .toBe(
+        `curl '${bed.address}/v1/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab?ledger_version=1500'`,
+      )
     await shows(page, 'aptos.getAccountInfo')
-    await shows(page, 'ledger-state get account 0xa11ce --version 1500')
+    await shows(
+      page,
+      'ledger-state get account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab --version 1500',
+    )
   })
 
   it('sends an operation of the API out of a form, which begins with an example', async () => {
@@ -278,7 +294,9 @@ describe('hostile content', () => {
     const type = '0x1::evil::Evil'
     const body = `[{"type":"${type}","data":${data}},{"type":${JSON.stringify(markup)},"data":{}}]`
     await page.route('**/resources?**', (route) => route.fulfill({ contentType: 'application/json', body }))
-    await page.goto(`${bed.address}/account/0xa11ce/resources`)
+    await page.goto(
+      `${bed.address}/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/resources`,
+    )
     await shows(page, markup)
     await shows(page, '<b>key</b>')
     await shows(page, '50000 of 1048576 characters')
@@ -294,8 +312,15 @@ describe('hostile content', () => {
     const page = await bed.newPage()
     const markup = '<img src=x onerror="document.title=1"><b>b</b>'
     const uses = [
-      { address: '0xa11ce', module: markup, declarations: Array.from({ length: 60_000 }, () => markup) },
-      { address: '0xa11ce', resource: 'x'.repeat(1_048_576) },
+      {
+        address: '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        module: markup,
+        declarations: Array.from({ length: 60_000 }, () => markup),
+      },
+      {
+        address: '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        resource: 'x'.repeat(1_048_576),
+      },
     ]
     await page.route('**/v1/types/**', (route) => route.fulfill({ json: { scanned: 2, uses } }))
     await page.goto(`${bed.address}/module/0x1/string`)
@@ -304,7 +329,9 @@ describe('hostile content', () => {
     const facts = { data: { name: markup, symbol: markup, decimals: 255 } }
     await page.route('**/resource/0x1**CoinInfo**', (route) => route.fulfill({ json: facts }))
     expect((await mainText(page)).length).toBeLessThan(20_000)
-    await page.goto(`${bed.address}/resource/0xa11ce/0x1::coin::CoinStore%3C0xdecaf::bean::Bean%3E`)
+    await page.goto(
+      `${bed.address}/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/0x1::coin::CoinStore%3C0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean%3E`,
+    )
     await shows(page, `0.${'0'.repeat(248)}1399002 ${markup.slice(0, 12)}`)
     expect(await page.locator('main img, main b').count()).toBe(0)
   })
@@ -313,7 +340,9 @@ describe('hostile content', () => {
     const page = await bed.newPage()
     const change = { version: '18446744073709551615', timestamp: '18446744073709551615', value: { a: '1' } }
     await page.route('**/history?**', (route) => route.fulfill({ json: [change] }))
-    await page.goto(`${bed.address}/resource/0xa11ce/0x1::account::Account`)
+    await page.goto(
+      `${bed.address}/resource/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/0x1::account::Account`,
+    )
     await shows(
       page,
       'version 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 18\u2009446\u2009744\u2009073\u2009709\u2009551\u2009615 µs',
@@ -325,10 +354,12 @@ describe('hostile content', () => {
 
   it('that no view can draw leaves the rest of the page', async () => {
     const page = await bed.newPage()
-    await page.route('**/accounts/0xa11ce', (route) => route.fulfill({ json: { sequence_number: 7 } }))
-    await page.goto(`${bed.address}/account/0xa11ce`)
+    await page.route('**/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', (route) =>
+      route.fulfill({ json: { sequence_number: 7 } }),
+    )
+    await page.goto(`${bed.address}/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab`)
     await shows(page, 'This cannot be shown')
-    await page.unroute('**/accounts/0xa11ce')
+    await page.unroute('**/accounts/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
     await page.getByRole('link', { name: 'API' }).click()
     await shows(page, 'The document for programs')
   })

@@ -84,11 +84,13 @@ describe('the keyboard', () => {
   const parameter = (page: Page, name: string): string | null => new URL(page.url()).searchParams.get(name)
 
   it('does what the pointer does with the parts of an account, and with what is folded', async () => {
-    const page = await bed.open('/account/0xa11ce')
+    const page = await bed.open('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')
     await shows(page, 'Bean')
     await focus(page, 'link', 'Resources')
     await page.keyboard.press('Enter')
-    await expect.poll(() => new URL(page.url()).pathname).toBe('/account/0xa11ce/resources')
+    await expect
+      .poll(() => new URL(page.url()).pathname)
+      .toBe('/account/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/resources')
     await page.locator('summary', { hasText: '0x1::account::Account' }).focus()
     await page.keyboard.press('Enter')
     await expect.poll(() => mainText(page)).not.toContain('authentication_key')
@@ -100,7 +102,7 @@ describe('the keyboard', () => {
   })
 
   it('does what the pointer does with a curve, its part, its points and its table', async () => {
-    const page = await bed.open(`/balance/0xa11ce/${APT}`)
+    const page = await bed.open(`/balance/0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab/${APT}`)
     await page.locator('.uplot canvas').waitFor()
     await focus(page, 'button', 'by version')
     await page.keyboard.press(' ')
@@ -133,7 +135,9 @@ describe('the keyboard', () => {
   })
 
   it('does what the pointer does with the form of a key', async () => {
-    const page = await bed.open('/table/0x7ab1e2?holder=0xdecaf')
+    const page = await bed.open(
+      '/table/0x7ab1e2?holder=0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+    )
     await page.locator('summary', { hasText: 'Find one item by its key' }).focus()
     await page.keyboard.press('Enter')
     await page.getByLabel('quay: u16').waitFor()
@@ -146,7 +150,7 @@ describe('the keyboard', () => {
   })
 
   it('does what the pointer does with the time machine, lines to copy, and a filter', async () => {
-    const page = await bed.open('/account/0xdecaf/changes')
+    const page = await bed.open('/account/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15/changes')
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByLabel('Version, time or block to go to').focus()
     await page.keyboard.type('block 200')
@@ -160,7 +164,7 @@ describe('the keyboard', () => {
     await shows(page, 'Copied')
     await expect
       .poll(() => page.evaluate('navigator.clipboard.readText()'))
-      .toContain('/v1/accounts/0xdecaf/changes?from=')
+      .toContain('/v1/accounts/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15/changes?from=')
     await focus(page, 'button', 'Latest')
     await page.keyboard.press('Enter')
     await expect.poll(() => parameter(page, 'at')).toBeNull()
@@ -174,9 +178,9 @@ describe('the keyboard', () => {
     await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('content')
     await page.locator('details[open] form').getByLabel('address').focus()
     await page.keyboard.press('ControlOrMeta+A')
-    await page.keyboard.type('0xb0b')
+    await page.keyboard.type('0xb0bafa730e2c2ecb19acccdb15f1bae3ce51689c84109792440a72348bb2dffb')
     await page.keyboard.press('Enter')
     await shows(page, '200 OK')
-    await shows(page, '/v1/accounts/0xb0b')
+    await shows(page, '/v1/accounts/0xb0bafa730e2c2ecb19acccdb15f1bae3ce51689c84109792440a72348bb2dffb')
   })
 })

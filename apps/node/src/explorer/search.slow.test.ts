@@ -24,9 +24,13 @@ async function search(page: Page, text: string): Promise<{ options: readonly str
   return { options: options.map(plain), said: plain((await status.textContent()) ?? '') }
 }
 
-const BEAN = '0xdecaf::bean::Bean'
+const BEAN = '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean'
 const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['0xa11ce', ['account 0xa11ce'], /^$/],
+  [
+    '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+    ['account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'],
+    /^$/,
+  ],
   ['0x7ab1e2', ['table 0x7ab1e2'], /^$/],
   ['0xa', ['asset Aptos Coin (APT) 0xa', 'account 0xa'], /^$/],
   ['0x123456', [], /no account, object, asset or table 0x123456/],
@@ -48,14 +52,31 @@ const SEARCHES: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['the state at version 993, of 2025-01-01T00:08:20Z, the nearest that is kept'],
     /the oldest block is of/,
   ],
-  ['0xdecaf::harbour', ['module 0xdecaf::harbour'], /^$/],
-  ['0xdecaf::nothing', [], /no module 0xdecaf::nothing/],
   [
-    '0xdecaf::harbour::Harbour',
-    ['module 0xdecaf::harbour, which declares it', 'the resource 0xdecaf::harbour::Harbour of 0xdecaf'],
+    '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour',
+    ['module 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour'],
     /^$/,
   ],
-  ['harbo', ['the resource 0xdecaf::harbour::Harbour of 0xdecaf'], /^$/],
+  [
+    '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::nothing',
+    [],
+    /no module 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::nothing/,
+  ],
+  [
+    '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour',
+    [
+      'module 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour, which declares it',
+      'the resource 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour of 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+    ],
+    /^$/,
+  ],
+  [
+    'harbo',
+    [
+      'the resource 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::Harbour of 0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15',
+    ],
+    /^$/,
+  ],
   ['nonsense', [], /is called “nonsense”/],
   ['!', [], /^an address, 0x…::module::Type/],
 ]
@@ -89,15 +110,22 @@ it('a search that is typed over sends no more requests, and its late results are
   const page = await bed.open('/')
   await shows(page, 'Where to begin')
   let held = 0
-  await page.route('**/v1/accounts/0xb0b/**', async (route) => {
-    held++
-    await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await route.continue().catch(() => {})
-  })
-  await field(page).fill('0xb0b')
+  await page.route(
+    '**/v1/accounts/0xb0bafa730e2c2ecb19acccdb15f1bae3ce51689c84109792440a72348bb2dffb/**',
+    async (route) => {
+      held++
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      await route.continue().catch(() => {})
+    },
+  )
+  await field(page).fill('0xb0bafa730e2c2ecb19acccdb15f1bae3ce51689c84109792440a72348bb2dffb')
   await expect.poll(() => held).toBeGreaterThan(0)
-  expect((await search(page, '0xa11ce')).options).toEqual(['account 0xa11ce'])
+  expect((await search(page, '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')).options).toEqual([
+    'account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+  ])
   await page.unrouteAll({ behavior: 'ignoreErrors' })
-  expect((await search(page, '0xa11ce')).options).toEqual(['account 0xa11ce'])
+  expect((await search(page, '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab')).options).toEqual([
+    'account 0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+  ])
   await bed.closePages()
 })

@@ -45,7 +45,10 @@ for (const [look, options] of Object.entries(LOOKS)) {
   })
 
   it(`the uses of a type in all accounts are drawn within their width, without findings of axe: ${look}`, async () => {
-    const page = await bed.open('/module/0xdecaf/bean', options)
+    const page = await bed.open(
+      '/module/0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15/bean',
+      options,
+    )
     await page.getByRole('button', { name: 'Search all accounts' }).click()
     await shows(page, 'keys seen')
     await bed.settles(page)

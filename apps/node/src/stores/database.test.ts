@@ -108,7 +108,16 @@ describe('a store in a database', () => {
     const url = await emptyStore()
     writeFileSync(bed.at('demo.ndjson'), await demoFeed(200n))
     const guarded = url.replace('postgres@', 'postgres:secret@')
-    expect(bed.run('ingest', 'demo.ndjson', '--store', guarded, '--only-account', '0xa11ce')).toMatchObject({
+    expect(
+      bed.run(
+        'ingest',
+        'demo.ndjson',
+        '--store',
+        guarded,
+        '--only-account',
+        '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      ),
+    ).toMatchObject({
       status: 0,
       stderr: expect.stringContaining('a slice: '),
     })
@@ -127,14 +136,27 @@ describe('a store in a database', () => {
       stderr: expect.stringContaining(`ingest with --only-table ${PRICES} to keep it`),
     })
     const leftOut = (store: readonly string[]) => JSON.parse(bed.run('info', '--json', ...store).stdout).slice.left_out
-    expect(bed.run('ingest', 'demo.ndjson', '--data-dir', 'folder', '--only-account', '0xa11ce')).toMatchObject({
+    expect(
+      bed.run(
+        'ingest',
+        'demo.ndjson',
+        '--data-dir',
+        'folder',
+        '--only-account',
+        '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      ),
+    ).toMatchObject({
       status: 0,
     })
     expect(leftOut(['--store', url])).toEqual(leftOut(['--data-dir', 'folder']))
     expect(leftOut(['--store', url])).toMatchObject({ keys: 0, writes: expect.any(Number) })
     expect(bed.run('info', '--store', url).stdout).toMatch(/^ *left out +[1-9]/m)
     const slice = bed.run('info', '--slice', '--store', server.url(database)).stdout
-    expect(slice.split('\n')).toEqual(['0xa11ce', `table ${PRICES}`, ''])
+    expect(slice.split('\n')).toEqual([
+      '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      `table ${PRICES}`,
+      '',
+    ])
   })
 
   it('does not become a whole store after a slice that was cut short, nor does a folder', async () => {
@@ -152,7 +174,10 @@ describe('a store in a database', () => {
     ] as const) {
       const engine = await openWriter(place)
       const reopen = () => openSource(bed.at('state.ndjson'))
-      const only = { spec: parseSliceSpec({ accounts: ['0xa11ce'] }), reopen }
+      const only = {
+        spec: parseSliceSpec({ accounts: ['0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'] }),
+        reopen,
+      }
       await ingestSource(engine, await reopen(), { only, signal: AbortSignal.abort() })
       await engine.close()
       for (const source of ['state.ndjson', 'demo.ndjson']) {
@@ -161,7 +186,13 @@ describe('a store in a database', () => {
           stderr: expect.stringContaining('the ingest of a slice into this store was interrupted'),
         })
       }
-      const { status, stderr } = bed.run('ingest', 'state.ndjson', ...words, '--only-account', '0xa11ce')
+      const { status, stderr } = bed.run(
+        'ingest',
+        'state.ndjson',
+        ...words,
+        '--only-account',
+        '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      )
       expect(stderr).toContain('a slice: ')
       expect(status).toBe(0)
     }
@@ -181,11 +212,19 @@ describe('a store in a database', () => {
       ]) {
         expect([words, bed.run(...words)]).toMatchObject([words, { status: 0 }])
       }
-      const history = ['history', 'balance', '0xa11ce', '0xdecaf::bean::Bean', '--csv']
+      const history = [
+        'history',
+        'balance',
+        '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean',
+        '--csv',
+      ]
       const printed = (...place: string[]) => bed.run(...history, ...place).stdout
       const ofDatabase = printed('--store', url)
       expect(ofDatabase).toMatch(/^version,timestamp,time,balance,error,transaction,sender,function,success\n/)
-      expect(ofDatabase).toMatch(/^29\d\d,.*,,0x[0-9a-f]{64},0x[0-9a-f]+,0xdecaf::harbour::trade,true$/m)
+      expect(ofDatabase).toMatch(
+        /^29\d\d,.*,,0x[0-9a-f]{64},0x[0-9a-f]+,0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::harbour::trade,true$/m,
+      )
       expect(printed('--data-dir', 'copy')).toBe(ofDatabase)
       expect(printed('--store', again)).toBe(ofDatabase)
       expect(bed.run('info', '--store', again).stdout).toMatch(/^ *transactions +kept$/m)
@@ -399,11 +438,29 @@ it('holdings of a store in a database are those of the same ledger in a folder',
     await engine.close()
   }
   const questions = [
-    ['get', 'balances', '0xa11ce', '--version', '1000', '--csv'],
-    ['get', 'objects', '0xdecaf'],
+    [
+      'get',
+      'balances',
+      '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      '--version',
+      '1000',
+      '--csv',
+    ],
+    ['get', 'objects', '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15'],
     ['get', 'holders', '0xa', '--order', 'amount'],
-    ['get', 'tokens', '0xf16', '--csv'],
-    ['history', 'account', '0xa11ce', '--from', '900', '--to', '1100', '--order', 'asc', '--csv'],
+    ['get', 'tokens', '0xf166c063b04e3a438a2ca68812cf19a5a1ac832fd348b26a2150549362eb7586', '--csv'],
+    [
+      'history',
+      'account',
+      '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+      '--from',
+      '900',
+      '--to',
+      '1100',
+      '--order',
+      'asc',
+      '--csv',
+    ],
   ]
   const answers = async (...store: string[]) => {
     const outcomes = await bed.runAll(questions.map((words) => [...words, ...store]))
