@@ -123,12 +123,14 @@ export class StoreWriter {
     return unfinishedImport(this.#parts)
   }
 
-  /** Merges all commits so far into LMDB. */
-  merge(): Promise<void> {
-    return this.#inTurn(async () => {
+  /** Merges all commits so far into LMDB, and all levels of segment files that are full. Commits do not wait for the levels. */
+  async merge(): Promise<void> {
+    await this.#inTurn(async () => {
       if (this.#truncations.isReverting) await this.#truncations.revert()
       await this.#commits.mergeAll()
     })
+    await this.#commits.merges.levelsSettled()
+    this.#expectOpen()
   }
 
   /** Resolves when all commits so far are on disk. */

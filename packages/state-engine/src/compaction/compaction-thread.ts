@@ -1,5 +1,4 @@
 // The thread in which large segments are merged, and which then prunes, too: the other side of `threaded-compaction.ts`.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
 import { serveRequests } from '@ledger-state/core/threads'
 import { RecordBuilder } from '../bytes/record.js'
@@ -13,11 +12,11 @@ import { decodeLedgerRecord } from '../records/ledger-record.js'
 import type { SegmentRow } from '../records/segment-rows.js'
 import { WalReader } from '../wal/reader.js'
 import { flushSegment } from './flush-segment.js'
-import { type MergedLevel, mergeLevel } from './merge-level.js'
 import { MergeReadAhead } from './merge-read-ahead.js'
 import { SegmentMerge } from './merge-segment.js'
 import { type PruneStep, pruneStep, raiseOldest } from './prune-store.js'
 import { LatestRepacker } from './repack-latest.js'
+import { SharedProgress } from './shared-progress.js'
 import { ThreadGate } from './thread-gate.js'
 import type { CompactionThreadData, MergeProgress, RequestOf, ThreadRequest } from './threaded-compaction.js'
 
@@ -29,6 +28,9 @@ const TRANSACTION_MS = 20
 /** Time of work of a transaction that others wait for. */
 const WANTED_MS = 8
 
+/** Share of reading and sorting in the work of writing a segment into files. */
+const READ_SHARE = 0.35
+
 interface FileMerge {
   readonly segment: Segment
   readonly merge: SegmentMerge
@@ -37,7 +39,8 @@ interface FileMerge {
   endKey: number
 }
 
-const { path, mapBytes, compressHistory, durability, memory } = workerData as CompactionThreadData
+const { path, mapBytes, compressHistory, durability, memory, flushed } = workerData as CompactionThreadData
+const progress = new SharedProgress(flushed)
 const gate = new ThreadGate(memory)
 // Opening the databases takes a write transaction.
 const store = gate.pass(() =>
@@ -48,8 +51,6 @@ const repacker = new LatestRepacker(store)
 let current: FileMerge | undefined
 /** Memory of the segment that was merged last, for the next one. */
 let spare: SegmentMemory | undefined
-/** Whether the merge of segment files under way is to end. */
-let isCancelled = false
 
 /** Reads the sealed file that is merged next. Returns undefined if it is merged already. @throws `store_corrupt` */
 function readSealed(fileNumber: number): Segment | undefined {
@@ -80,23 +81,15 @@ function beginMerge(fileNumber: number): FileMerge | undefined {
 function flush({ fileNumber, segmentFile }: RequestOf<'flush'>): readonly SegmentRow[] {
   const segment = readSealed(fileNumber)
   if (!segment) return []
+  progress.add(segment.length * READ_SHARE)
+  const restPerWrite = (segment.length * (1 - READ_SHARE)) / segment.entryCount
   for (const steps = flushSegment(store, segment, segmentFile); ; gate.expectOpen()) {
     const { done, value } = steps.next()
-    if (!done) continue
-    spare = segment.takeMemory()
-    return value
-  }
-}
-
-/** Merges segment files. A flush that is asked for meanwhile comes between. */
-async function mergeFiles({ merge }: RequestOf<'level'>): Promise<MergedLevel | undefined> {
-  isCancelled = false
-  for (const steps = mergeLevel(store, merge); ; await nextTurn()) {
-    const { done, value } = steps.next()
-    if (done) return value
-    if (!isCancelled) continue
-    steps.return(undefined as never)
-    return undefined
+    if (done) {
+      spare = segment.takeMemory()
+      return value
+    }
+    progress.add(value * restPerWrite)
   }
 }
 
@@ -178,11 +171,6 @@ function answer(request: ThreadRequest) {
       return prune(request)
     case 'flush':
       return flush(request)
-    case 'level':
-      return mergeFiles(request)
-    case 'cancel':
-      isCancelled = true
-      return undefined
     default:
       return merge(request)
   }

@@ -10,14 +10,14 @@ import { putMemtable } from '../segments/put-memtable.js'
 import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 
 /**
- * Writes a sealed part of the memtable into files of level 0, in steps of about a millisecond. Returns their rows, which no
- * transaction has yet. The first file has the number `file`; the part needs `filesOfFlush` of them at most.
+ * Writes a sealed part of the memtable into files of level 0, in steps of about a millisecond, each of which yields the number
+ * of writes that it put. Returns their rows, which no transaction has yet. The first file has the number `file`; the part needs `filesOfFlush` of them at most.
  */
 export function* flushSegment(
   facts: FileFacts,
   segment: Segment,
   file: number,
-): Generator<void, readonly SegmentRow[]> {
+): Generator<number, readonly SegmentRow[]> {
   // All versions may have been cut off. Otherwise there is a file, also of versions without writes: `expectAllVersions`.
   if (segment.versionCount === 0) return []
   const { firstVersion } = segment

@@ -15,9 +15,10 @@ import { listSegmentRows } from '../records/segment-rows.js'
 import { ENVELOPE_LENGTH } from '../segments/lmdb-envelope.js'
 import { listSegments, segmentPath } from '../segments/segment-names.js'
 import { LevelMerger, type LevelParts } from './level-merger.js'
+import { LevelWork } from './level-work.js'
 import { mergeLevel, putMerged } from './merge-level.js'
 import { SegmentNumbers } from './segment-numbers.js'
-import { startCompactionThread } from './threaded-compaction.js'
+import { SharedProgress } from './shared-progress.js'
 
 const folder = temporaryFolder()
 const FILES = 10
@@ -26,7 +27,7 @@ const KEYS = 20
 let store: LmdbStore
 
 /** Makes files of level 0: one for the first two versions, as nothing below the window is to be merged, and one for each other. */
-async function fill(path: string, keys: number): Promise<void> {
+async function fill(path: string, keys: number, more = 0): Promise<void> {
   const never = (point: Failpoint) => {
     if (point === 'level: began') throw new Error('no merge here')
   }
@@ -35,8 +36,9 @@ async function fill(path: string, keys: number): Promise<void> {
     const writes = Array.from({ length: keys }, (_, at) => [bytes(`key ${at}`), valueAt(version, at)] as const)
     return record(version, [...writes], version)
   }
-  await engine.commit([versionOf(0), versionOf(1)], CHAIN)
-  for (let version = 2; version < VERSIONS; version++) await engine.commit([versionOf(version)], CHAIN)
+  const first = more > 0 ? VERSIONS : 2
+  if (more === 0) await engine.commit([versionOf(0), versionOf(1)], CHAIN)
+  for (let version = first; version < VERSIONS + more; version++) await engine.commit([versionOf(version)], CHAIN)
   await engine.close()
 }
 
@@ -58,7 +60,6 @@ function mergerWith(parts: Partial<LevelParts> = {}): LevelMerger {
     builder: new RecordBuilder(),
     numbers: new SegmentNumbers(store),
     atFailpoint: () => {},
-    thread: () => undefined,
     transact: async (work) => runTransaction(store.root, 'none', work),
     syncStore: async () => {},
     freeBytes: () => Number.POSITIVE_INFINITY,
@@ -193,18 +194,107 @@ it('a final level is patched, and compressed if that is wanted, and reads the sa
   await expectAllRight()
 })
 
-it('the thread of merges does other work between the steps of a merge', async () => {
+it('merge() of an engine waits for the merges of levels', async () => {
+  await store.root.close()
+  const engine = openStateEngine({ path: folder.path, durability: 'none' })
+  await engine.merge()
+  expect(listSegments(folder.path).length).toBe(1)
+  await engine.close()
+  await expectAllRight()
+})
+
+it('commits wait for merges while a level has many segments, and only then', async () => {
+  await store.root.close()
+  await fill(folder.path, KEYS, 15 - FILES)
+  store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
+  expect(filesOfRows().length).toBe(15)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const transact = async (work: () => boolean) => {
+    begin()
+    await released
+    return runTransaction(store.root, 'none', work)
+  }
+  const merger = mergerWith({ transact })
+  // No merge has begun.
+  await merger.keepPace(2 ** 30)
+  merger.start()
+  expect(merger.isBehind(1_000)).toBe(false)
+  expect(merger.isBehind(2 ** 30)).toBe(true)
+  let hasResolved = false
+  const paced = merger.keepPace(2 ** 30).then(() => {
+    hasResolved = true
+  })
+  await begun
+  expect(hasResolved).toBe(false)
+  expect(merger.isBehind(0)).toBe(true)
+  release()
+  await paced
+  await merger.settled()
+  expect(filesOfRows().length).toBe(1)
+  expect(merger.isBehind(2 ** 30)).toBe(false)
+})
+
+it('commits do not wait for merges that cannot run', async () => {
+  await store.root.close()
+  await fill(folder.path, KEYS, 15 - FILES)
+  store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
+  const full = mergerWith({ freeBytes: () => 0 })
+  full.start()
+  await full.keepPace(2 ** 30)
+  const failing = mergerWith({
+    transact: async () => {
+      throw new LedgerStateError('store_full', 'the disk is full')
+    },
+  })
+  failing.start()
+  await failing.keepPace(2 ** 30)
+  expect(filesOfRows().length).toBe(15)
+})
+
+it('merges in the thread what is long, and does not leave a file if it is stopped', async () => {
   const path = join(folder.path, 'long')
-  await fill(path, 400)
+  await fill(path, 600)
   const long = openLmdbStore({ path, readOnly: false, durability: 'none' })
-  const thread = startCompactionThread(long)!
-  const packing = { patches: false, codec: 'none' } as const
-  const merge = { inputs: listSegmentRows(long), level: 1, floor: undefined, file: 900, packing }
-  const merged = thread.ask({ kind: 'level', merge })
-  // What is asked for later is answered earlier: a merge has steps of 1,024 entries, and this one has 4,400.
-  await thread.ask({ kind: 'cancel' })
-  expect(await merged).toBe(undefined)
-  expect(readdirSync(path).filter((name) => name.startsWith('segment-900'))).toEqual([])
-  await thread.close()
+  const transact = async (work: () => boolean) => runTransaction(long.root, 'none', work)
+  const before = listSegments(path).toSorted()
+  let stopped: Promise<void> | undefined
+  const stopping: LevelMerger = mergerWith({
+    store: long,
+    numbers: new SegmentNumbers(long),
+    transact,
+    atFailpoint: (point) => {
+      if (point === 'level: began') stopped = stopping.stop()
+    },
+  })
+  await stopping.settled()
+  await stopped
+  expect(listSegments(path).toSorted()).toEqual(before)
+  expect(readdirSync(path).filter((name) => name.endsWith('.new'))).toEqual([])
+  const merger = mergerWith({ store: long, numbers: new SegmentNumbers(long), transact })
+  await merger.settled()
+  await merger.stop()
+  long.root.resetReadTxn()
+  expect(listSegmentRows(long).length).toBe(1)
   await long.root.close()
+})
+
+it('a merge into a low level goes before one into a higher level that began earlier', async () => {
+  const inputs = listSegmentRows(store)
+  const packing = { patches: false, codec: 'none' } as const
+  const work = new LevelWork(store, new SharedProgress())
+  const ended: number[] = []
+  const run = async (level: number, files: typeof inputs) => {
+    await work.run({ inputs: files, level, floor: undefined, file: 900 + level, packing })
+    ended.push(level)
+  }
+  vi.stubEnv('LEDGER_STATE_SEGMENT_BYTES', '1000000')
+  await Promise.all([run(3, inputs), run(2, inputs), run(1, inputs)])
+  expect(ended).toEqual([1, 2, 3])
 })

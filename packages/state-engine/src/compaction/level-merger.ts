@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError, type LedgerStateError } from '@ledger-state/core'
 import type { RecordBuilder } from '../bytes/record.js'
 import type { AtFailpoint } from '../failpoints/failpoints.js'
-import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { LEDGER_KEY, type LmdbStore, withStoreErrorsAsync } from '../lmdb/lmdb-store.js'
 import { decodeLedgerRecord } from '../records/ledger-record.js'
 import { expectAllVersions, listSegmentRows, type SegmentRow } from '../records/segment-rows.js'
 import { removeSegment } from '../segments/segment-names.js'
+import { LevelWork } from './level-work.js'
 import {
   filesBelow,
   filesOfMerge,
@@ -13,20 +13,19 @@ import {
   hasRoom,
   type LevelMerge,
   type MergedLevel,
-  mergeLevel,
+  mergesPerByte,
   putMerged,
 } from './merge-level.js'
 import { packingOf } from './packing.js'
 import type { SegmentNumbers } from './segment-numbers.js'
-import type { CompactionThread } from './threaded-compaction.js'
+import { SharedProgress } from './shared-progress.js'
+import { createLevelThread, type LevelThread } from './threaded-levels.js'
 
 export interface LevelParts {
   readonly store: LmdbStore
   readonly builder: RecordBuilder
   readonly numbers: SegmentNumbers
   readonly atFailpoint: AtFailpoint
-  /** The thread of merges, if it runs. */
-  thread(): CompactionThread | undefined
   /** Runs work in a write transaction. */
   transact(work: () => boolean): Promise<boolean>
   /** Makes all transactions so far durable. */
@@ -35,49 +34,69 @@ export interface LevelParts {
   freeBytes(path: string): number
 }
 
+/** `oldestVersion` is undefined while a state is imported. */
+interface StoreFiles {
+  readonly rows: readonly SegmentRow[]
+  readonly oldestVersion: bigint | undefined
+}
+
 /** Writes of a merge of some tens of milliseconds. */
 const MOST_SHORT_WRITES = 50_000
+/** Bytes of keys and values from which on a merge runs in the thread. */
+const LEAST_THREAD_BYTES = 2 ** 20
+/** Bytes of merges that commits may be ahead by, so that not each of them waits for a step of a merge. */
+const MOST_AHEAD_BYTES = 2 ** 18
 
 /**
- * Merges full levels of segment files, and those below the window, one after the other, while the process does other work. No
- * commit waits for it.
+ * Merges full levels of segment files, and those below the window, while the process does other work. There is one merge of
+ * a level at a time, and flushes wait for none. Commits wait for merges only while there are many segments in a level, and
+ * then in proportion to their bytes.
  */
 export class LevelMerger {
   readonly #parts: LevelParts
-  #running: Promise<void> | undefined
+  readonly #progress = new SharedProgress()
+  readonly #work: LevelWork
+  readonly #thread: LevelThread | undefined
+  readonly #running = new Map<LevelMerge, Promise<void>>()
   #isStopped = false
   /** Damage that a merge has found. Until the store is opened again, no other merge would get further. */
   #damage: LedgerStateError | undefined
-  #merging: LevelMerge | undefined
   #dropped = 0
   /** Called when no files below the window are left to be merged, or when merges have ended. */
   #waiting: (() => void)[] = []
+  /** Bytes of merges for each byte of commits: `mergesPerByte`. */
+  #pace = 0
+  /** Bytes of merges that commits are ahead by. */
+  #ahead = 0
+  #place = 0
 
   constructor(parts: LevelParts) {
     this.#parts = parts
+    this.#work = new LevelWork(parts.store, this.#progress)
+    this.#thread = createLevelThread(parts.store, this.#progress)
   }
 
-  /** Begins to merge if a level is full, unless a merge is under way. */
+  /** Begins the merges that are wanted and not under way. */
   start(): void {
     if (this.#isStopped || this.#damage) return
-    let hasFailed = false
-    this.#running ??= this.#mergeAll()
-      .catch((error: unknown) => {
-        // After an error, such as a full disk, the next flush tries again.
-        hasFailed = true
-        if (isLedgerStateError(error, 'store_corrupt')) this.#damage = error
-      })
-      .finally(() => {
-        this.#running = undefined
-        if (hasFailed || this.#isStopped) this.#wake()
-        else if (this.#waiting.length > 0) this.start()
-      })
+    try {
+      const state = this.#read()
+      this.#pace = mergesPerByte(state.rows)
+      for (let merge = this.#choose(state); merge; merge = this.#choose(state)) this.#begin(merge)
+      // Until others make room on the disk, files below the window stay.
+      if (this.#running.size === 0 || !isAnyBelow(state)) this.#wake()
+    } catch (error) {
+      this.#fail(error)
+    }
   }
 
-  /** Resolves when no level is full, or after an error. @throws `store_corrupt` if a merge found damage */
+  /**
+   * Resolves when no level is full, or after an error. Without room on the disk, full levels stay.
+   * @throws `store_corrupt` if a merge found damage
+   */
   async settled(): Promise<void> {
     this.start()
-    await this.#running
+    while (this.#running.size > 0) await Promise.all(this.#running.values())
     if (this.#damage) throw this.#damage
   }
 
@@ -99,8 +118,31 @@ export class LevelMerger {
   get isShortBelow(): boolean {
     const { rows, oldestVersion } = this.#read()
     const below = oldestVersion === undefined ? undefined : filesBelow(rows, oldestVersion)
-    const inputs = [...(below?.inputs ?? []), ...(this.#merging?.inputs ?? [])]
+    const inputs = [...(below?.inputs ?? []), ...[...this.#running.keys()].flatMap((merge) => merge.inputs)]
     return inputs.reduce((sum, { writes }) => sum + writes, 0) <= MOST_SHORT_WRITES
+  }
+
+  /** Whether `keepPace` would wait. */
+  isBehind(bytes: number): boolean {
+    return this.#running.size > 0 && this.#aheadNow() + this.#pace * bytes > MOST_AHEAD_BYTES
+  }
+
+  /**
+   * Takes note of new commits of some bytes. If a level has many segments, it resolves when merges have done their part for
+   * these bytes. It does not wait if no merge can run, for example for want of room on the disk.
+   */
+  async keepPace(bytes: number): Promise<void> {
+    this.#ahead = this.#aheadNow() + this.#pace * bytes
+    while (this.#running.size > 0 && this.#pace > 0 && this.#aheadNow() > MOST_AHEAD_BYTES) {
+      await this.#progress.left(this.#place)
+    }
+    if (this.#running.size === 0 || this.#pace === 0) this.#ahead = 0
+  }
+
+  #aheadNow(): number {
+    this.#ahead = Math.max(0, this.#ahead - this.#progress.bytesSince(this.#place))
+    this.#place = this.#progress.place
+    return this.#ahead
   }
 
   /**
@@ -115,11 +157,9 @@ export class LevelMerger {
   /** Stops merging. Resolves when nothing is under way. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#parts
-      .thread()
-      ?.ask({ kind: 'cancel' })
-      .catch(() => {})
-    await this.#running
+    this.#progress.stop()
+    await Promise.all(this.#running.values())
+    await this.#thread?.close()
     this.#wake()
   }
 
@@ -127,31 +167,42 @@ export class LevelMerger {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async #mergeAll(): Promise<void> {
-    const { store, numbers, freeBytes } = this.#parts
-    for (;;) {
-      const { rows, oldestVersion } = this.#read()
-      const wanted = filesToMerge(rows, oldestVersion)
-      if (wanted?.floor === undefined) this.#wake()
-      if (!wanted || this.#isStopped) return
-      // Until others make room, level 0 grows. Commits go on.
-      if (!hasRoom(wanted, freeBytes(store.path))) {
-        this.#wake()
-        return
-      }
-      const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
-      const packing = packingOf(wanted.level, storeBytes, store.compressHistory ? 'always' : 'auto')
-      this.#merging = { ...wanted, packing, file: numbers.take(filesOfMerge(wanted)) }
-      try {
-        await this.#merge(this.#merging)
-      } finally {
-        this.#merging = undefined
-      }
-    }
+  /** Notes that a merge failed. After an error such as a full disk, the next flush tries again. */
+  #fail(error: unknown): void {
+    if (isLedgerStateError(error, 'store_corrupt')) this.#damage = error
+    this.#wake()
   }
 
-  /** `oldestVersion` is undefined while a state is imported. @throws `store_corrupt` if damage in LMDB hides a file: a merge would seem to have its versions */
-  #read(): { readonly rows: readonly SegmentRow[]; readonly oldestVersion: bigint | undefined } {
+  #choose({ rows, oldestVersion }: StoreFiles): LevelMerge | undefined {
+    const { store, numbers, freeBytes } = this.#parts
+    const running = [...this.#running.keys()]
+    const wanted = filesToMerge(rows, oldestVersion, running)
+    // Until others make room, level 0 grows. Commits go on.
+    if (!wanted || !hasRoom([...running, wanted], freeBytes(store.path))) return undefined
+    const storeBytes = rows.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
+    const packing = packingOf(wanted.level, storeBytes, store.compressHistory ? 'always' : 'auto')
+    return { ...wanted, packing, file: numbers.take(filesOfMerge(wanted)) }
+  }
+
+  #begin(merge: LevelMerge): void {
+    const ended = async () => {
+      let isDone = false
+      try {
+        await this.#merge(merge)
+        isDone = true
+      } catch (error) {
+        this.#fail(error)
+      }
+      this.#running.delete(merge)
+      if (isDone && !this.#isStopped) this.start()
+      else this.#wake()
+      this.#progress.wake()
+    }
+    this.#running.set(merge, ended())
+  }
+
+  /** @throws `store_corrupt` if damage in LMDB hides a file: a merge would seem to have its versions */
+  #read(): StoreFiles {
     const { store } = this.#parts
     store.root.resetReadTxn()
     const bytes = store.meta.getBinary(LEDGER_KEY)
@@ -191,16 +242,12 @@ export class LevelMerger {
   /** Writes the output. Returns undefined if it was stopped. */
   async #write(merge: LevelMerge): Promise<MergedLevel | undefined> {
     const { store } = this.#parts
-    const thread = this.#parts.thread()
-    if (thread) return await thread.ask({ kind: 'level', merge })
-    for (const steps = mergeLevel(store, merge); ; ) {
-      const { done, value } = steps.next()
-      if (done) return value
-      if (this.#isStopped) {
-        steps.return(undefined as never)
-        return undefined
-      }
-      await nextTurn()
-    }
+    const bytes = merge.inputs.reduce((sum, { payloadBytes }) => sum + payloadBytes, 0)
+    if (this.#thread && bytes >= LEAST_THREAD_BYTES) return await this.#thread.run(merge)
+    return await withStoreErrorsAsync(store.path, () => this.#work.run(merge))
   }
+}
+
+function isAnyBelow({ rows, oldestVersion }: StoreFiles): boolean {
+  return oldestVersion !== undefined && filesBelow(rows, oldestVersion) !== undefined
 }

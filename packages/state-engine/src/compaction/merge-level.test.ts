@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { SegmentRow } from '../records/segment-rows.js'
-import { filesToMerge, hasRoom } from './merge-level.js'
+import { filesToMerge, hasRoom, type LevelMerge, mergesPerByte } from './merge-level.js'
 
 function rowsOf(files: readonly (Partial<SegmentRow> & Pick<SegmentRow, 'level'>)[]): SegmentRow[] {
   return files.map((file, at) => ({
@@ -50,8 +50,49 @@ it('a merge needs room for its output in addition to its inputs', () => {
     { level: 0, fileBytes: 2 ** 30 },
     { level: 0, fileBytes: 2 ** 30 },
   ])
-  expect(hasRoom({ inputs }, 2 ** 31)).toBe(false)
-  expect(hasRoom({ inputs }, 2 ** 31 + 2 ** 24)).toBe(true)
+  expect(hasRoom([{ inputs }], 2 ** 31)).toBe(false)
+  expect(hasRoom([{ inputs }], 2 ** 31 + 2 ** 24)).toBe(true)
+  expect(hasRoom([{ inputs }, { inputs }], 2 ** 31 + 2 ** 24)).toBe(false)
+  expect(hasRoom([{ inputs }, { inputs }], 2 ** 32 + 2 ** 24)).toBe(true)
+})
+
+/** A merge of some rows that is under way. */
+function running(inputs: readonly SegmentRow[]): LevelMerge {
+  const packing = { patches: false, codec: 'none' } as const
+  return { inputs, level: inputs[0]!.level + 1, floor: undefined, file: 99, packing }
+}
+
+it('a level is merged while a higher one is, but a level is not merged twice at a time', () => {
+  const rows = rowsOf([
+    ...Array.from({ length: 8 }, () => ({ level: 1 })),
+    ...Array.from({ length: 16 }, () => ({ level: 0 })),
+  ])
+  const ones = running(rows.slice(0, 8))
+  const zeros = running(rows.slice(8, 16))
+  expect(filesToMerge(rows, 0n)?.inputs).toEqual(rows.slice(8))
+  expect(filesToMerge(rows, 0n, [ones])?.inputs).toEqual(rows.slice(8))
+  expect(filesToMerge(rows, 0n, [zeros])?.inputs).toEqual(rows.slice(0, 8))
+  expect(filesToMerge(rows, 0n, [ones, zeros])).toBe(undefined)
+})
+
+it('files below the window wait for the merges that they are part of, and no other merge takes them', () => {
+  const rows = rowsOf(Array.from({ length: 20 }, () => ({ level: 0 })))
+  const first = running(rows.slice(0, 8))
+  expect(filesToMerge(rows, 199n, [first])).toBe(undefined)
+  expect(filesToMerge(rows, 199n)).toMatchObject({ inputs: rows, floor: 199n })
+  expect(filesToMerge(rows, 89n, [])).toMatchObject({ inputs: rows.slice(0, 9), floor: 89n })
+  const below = { ...running(rows.slice(0, 9)), level: 255, floor: 89n }
+  expect(filesToMerge(rows, 89n, [below])?.inputs).toEqual(rows.slice(9))
+})
+
+it('commits wait for merges from twelve segments of a level on, and for more with each further one', () => {
+  const zeros = (count: number) => Array.from({ length: count }, () => ({ level: 0 }))
+  expect(mergesPerByte([])).toBe(0)
+  expect(mergesPerByte(rowsOf(zeros(12)))).toBe(0)
+  expect(mergesPerByte(rowsOf(zeros(15)))).toBe(1)
+  expect(mergesPerByte(rowsOf(zeros(21)))).toBe(3)
+  expect(mergesPerByte(rowsOf([...Array.from({ length: 18 }, () => ({ level: 2 })), ...zeros(12)]))).toBe(2)
+  expect(mergesPerByte(rowsOf(zeros(40).map((row) => ({ ...row, isBase: true }))))).toBe(0)
 })
 
 it('what is below the window becomes a base once it is half as much as the base', () => {

@@ -14,6 +14,10 @@ import { type FileFacts, mostFiles, writeSegments } from './write-segments.js'
 const FAN = 8
 /** The same while a state is imported, whose files nobody reads yet: most entries are then merged once. */
 const FAN_OF_IMPORT = 32
+/** Number of segments of a level from which on commits wait for merges: a merge of `FAN` and half as many beside it. */
+const PACED_FROM = 12
+/** Segments above `PACED_FROM` with which a byte of commits waits for one byte more of merges. */
+const SEGMENTS_PER_BYTE = 3
 /** Fewest segments of a level that become one. */
 const LEAST_INPUTS = 4
 
@@ -49,22 +53,45 @@ const SPARE_BYTES = 2 ** 24
 
 /**
  * Finds files to merge: those below the window, if half of what they have is superseded or so, or those of the lowest level
- * that is full. Rows are the oldest first. `oldestVersion` is undefined while a state is imported.
+ * that is full. Rows are the oldest first. `oldestVersion` is undefined while a state is imported. Files of the merges
+ * that are under way are left out, and so are other files of their levels: they are merged together later.
  */
-export function filesToMerge(rows: readonly SegmentRow[], oldestVersion: bigint | undefined): MergeChoice | undefined {
+export function filesToMerge(
+  rows: readonly SegmentRow[],
+  oldestVersion: bigint | undefined,
+  running: readonly LevelMerge[] = [],
+): MergeChoice | undefined {
   const isImporting = oldestVersion === undefined
   const below = isImporting ? undefined : filesBelow(rows, oldestVersion)
-  if (below) return below
+  const taken = new Set(running.flatMap(({ inputs }) => inputs.map(({ file }) => file)))
+  if (below && !below.inputs.some(({ file }) => taken.has(file))) return below
+  for (const { file } of below?.inputs ?? []) taken.add(file)
+  const free = rows.filter(({ file }) => !taken.has(file))
   // Files of an imported state have the same versions, and no file with later ones may lie among them. Their keys differ, so
   // nothing is won by merging long ones.
   const most = mostFileBytes() / 2
-  const imported = rows.filter(({ isBase, fileBytes }) => isBase && fileBytes < most).map((row) => [row])
-  const groups = [imported, toSegments(rows.filter(({ isBase }) => !isBase))]
-  for (const group of groups) {
-    const inputs = fullLevel(group, isImporting ? FAN_OF_IMPORT : FAN)
+  const imported = free.filter(({ isBase, fileBytes }) => isBase && fileBytes < most).map((row) => [row])
+  const others = toSegments(free.filter((row) => !row.isBase))
+  for (const isBase of [true, false]) {
+    const isTaken = (level: number) =>
+      running.some((merge) => merge.level === level + 1 && merge.inputs[0]!.isBase === isBase)
+    const inputs = fullLevel(isBase ? imported : others, isImporting ? FAN_OF_IMPORT : FAN, isTaken)
     if (inputs) return { inputs, level: inputs[0]!.level + 1, floor: undefined }
   }
   return undefined
+}
+
+/**
+ * How much of merges a byte of new commits has to wait for, in bytes: nothing up to `PACED_FROM` segments in each level, and
+ * more with each further segment. Each byte is merged once for each level, of which there are three up to 16 GB, so
+ * the number of segments of a level stops growing at some `PACED_FROM` + 9.
+ */
+export function mergesPerByte(rows: readonly SegmentRow[]): number {
+  const counts = new Map<number, number>()
+  for (const [row] of toSegments(rows.filter(({ isBase }) => !isBase))) {
+    counts.set(row!.level, (counts.get(row!.level) ?? 0) + 1)
+  }
+  return Math.max(0, (Math.max(0, ...counts.values()) - PACED_FROM) / SEGMENTS_PER_BYTE)
 }
 
 /** Finds the files below the window, if they are to be merged. */
@@ -76,8 +103,9 @@ export function filesBelow(rows: readonly SegmentRow[], oldestVersion: bigint): 
   return { inputs: ended, level: BASE_LEVEL, floor: oldestVersion }
 }
 
-/** Whether a disk has room for the output of a merge: its inputs are removed only afterwards. */
-export function hasRoom({ inputs }: Pick<MergeChoice, 'inputs'>, freeBytes: number): boolean {
+/** Whether a disk has room for the output of merges: their inputs are removed only afterwards. */
+export function hasRoom(merges: readonly Pick<MergeChoice, 'inputs'>[], freeBytes: number): boolean {
+  const inputs = merges.flatMap((merge) => merge.inputs)
   return freeBytes >= SPARE_BYTES + inputs.reduce((sum, { fileBytes }) => sum + fileBytes, 0)
 }
 
@@ -96,11 +124,15 @@ function toSegments(rows: readonly SegmentRow[]): readonly (readonly SegmentRow[
 }
 
 /** The files of the oldest segments of the lowest level that is full, as many as can be merged. */
-function fullLevel(segments: readonly (readonly SegmentRow[])[], fan: number): readonly SegmentRow[] | undefined {
+function fullLevel(
+  segments: readonly (readonly SegmentRow[])[],
+  fan: number,
+  isTaken: (level: number) => boolean,
+): readonly SegmentRow[] | undefined {
   const levels = new Set(segments.map(([row]) => row!.level).toSorted((a, b) => a - b))
   for (const level of levels) {
     const ofLevel = segments.filter(([row]) => row!.level === level)
-    if (ofLevel.length < fan || level === BASE_LEVEL) continue
+    if (ofLevel.length < fan || level === BASE_LEVEL || isTaken(level)) continue
     for (let count = ofLevel.length; count >= LEAST_INPUTS; count--) {
       const inputs = ofLevel.slice(0, count).flat()
       if (canMerge(inputs)) return inputs
@@ -113,11 +145,14 @@ function canMerge(inputs: readonly SegmentRow[]): boolean {
   return inputs.at(-1)!.until - inputs[0]!.firstVersion < MOST_SPAN
 }
 
-/** Merges files in steps of about a millisecond. Returns the rows of the new files, which no transaction has yet. */
+/**
+ * Merges files in steps of about a millisecond, each of which yields the bytes of keys and values that it took. Returns the
+ * rows of the new files, which no transaction has yet.
+ */
 export function* mergeLevel(
   facts: FileFacts,
   { inputs, file, level, floor, packing }: LevelMerge,
-): Generator<void, MergedLevel> {
+): Generator<number, MergedLevel> {
   const [firstVersion, lastVersion] = [inputs[0]!.firstVersion, inputs.at(-1)!.until]
   const place = { firstVersion, lastVersion, level, isBase: floor !== undefined || inputs[0]!.isBase, file }
   const cache = new BlockCache(0)

@@ -34,6 +34,11 @@ const LEAST_THREAD_BYTES = 2 ** 20
 const MOST_THREAD_BYTES = 2 ** 28
 /** Share of the next segment at whose filling a merge should be done, so that commits need not wait for it. */
 const DONE_AT_SHARE = 0.8
+/**
+ * Share of the next segment that is free to commits while a segment is written into files: the thread reads it first, which
+ * is a third of its work. From then on commits fill as much of the next segment as the thread has done of this one.
+ */
+const FREE_SHARE = 0.4
 /** Share of sorting in the work of a merge, estimated. */
 const SORT_SHARE = 0.1
 
@@ -72,11 +77,7 @@ export class MergeScheduler {
   constructor(parts: MergeParts) {
     this.#parts = parts
     this.#repacker = new LatestRepacker(parts.store)
-    this.#levels = new LevelMerger({
-      ...parts,
-      thread: () => this.#runningThread,
-      freeBytes,
-    })
+    this.#levels = new LevelMerger({ ...parts, freeBytes })
   }
 
   /** Begins to merge, unless a merge is under way or there is nothing to merge. */
@@ -102,7 +103,18 @@ export class MergeScheduler {
 
   /** Whether `keepPace` would wait. */
   isBehind(filledShare: number): boolean {
-    return this.#running !== undefined && this.#progress < Math.min(1, filledShare / DONE_AT_SHARE)
+    const due = this.#parts.store.segments ? filledShare - FREE_SHARE : filledShare / DONE_AT_SHARE
+    return this.#running !== undefined && this.#progress < Math.min(1, due)
+  }
+
+  /** Resolves when merges of segment files have done their part for commits of some bytes: see `LevelMerger`. */
+  async keepPaceOfLevels(bytes: number): Promise<void> {
+    if (this.#parts.store.segments) await this.#levels.keepPace(bytes)
+  }
+
+  /** Whether `keepPaceOfLevels` would wait. */
+  isBehindLevels(bytes: number): boolean {
+    return this.#parts.store.segments !== undefined && this.#levels.isBehind(bytes)
   }
 
   /** The thread of merges, if it runs and would begin other work soon: reading a segment may take a second. */
@@ -183,10 +195,9 @@ export class MergeScheduler {
     return this.#levels.takeDropped(most)
   }
 
-  /** Writes a segment into files. Commits do not wait for it: the next one has all of its room. */
+  /** Writes a segment into files. */
   async #flush(thread: CompactionThread | undefined, segment: Segment): Promise<void> {
     const { store, builder, numbers, transact, syncStore, onMerged } = this.#parts
-    this.#progress = 1
     const { fileNumber } = segment
     const rows = await this.#writeFiles(thread, segment, numbers.take(filesOfFlush(segment)))
     if (this.#isStopped) {
@@ -208,19 +219,45 @@ export class MergeScheduler {
     segment: Segment,
     segmentFile: number,
   ): Promise<readonly SegmentRow[]> {
-    try {
-      if (thread) return await thread.ask({ kind: 'flush', fileNumber: segment.fileNumber, segmentFile })
-    } catch {
-      // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
+    if (thread) {
+      const ended = this.#follow(thread, segment)
+      try {
+        return await thread.ask({ kind: 'flush', fileNumber: segment.fileNumber, segmentFile })
+      } catch {
+        // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
+      } finally {
+        ended()
+      }
     }
     return await withStoreErrorsAsync(this.#parts.store.path, () => this.#flushHere(segment, segmentFile))
   }
 
+  /** Follows the progress of a thread that writes a segment into files, until the returned function is called. */
+  #follow({ flushed }: CompactionThread, { length }: Segment): () => void {
+    const start = flushed.place
+    let isEnded = false
+    const follow = async () => {
+      for (let place = start; !isEnded; place = flushed.place) {
+        await flushed.left(place)
+        this.#progress = flushed.bytesSince(start) / length
+        this.#wake()
+      }
+    }
+    void follow()
+    return () => {
+      isEnded = true
+      flushed.wake()
+    }
+  }
+
   async #flushHere(segment: Segment, segmentFile: number): Promise<readonly SegmentRow[]> {
-    for (const _ of segment.sortInSteps()) await nextTurn()
-    for (const steps = flushSegment(this.#parts.store, segment, segmentFile); ; await nextTurn()) {
+    for (const _ of segment.sortInSteps()) await this.#pause(SORT_SHARE * segment.sortedShare)
+    let writes = 0
+    for (const steps = flushSegment(this.#parts.store, segment, segmentFile); ; ) {
       const { done, value } = steps.next()
       if (done) return value
+      writes += value
+      await this.#pause(SORT_SHARE + ((1 - SORT_SHARE) * writes) / segment.entryCount)
       if (!this.#isStopped) continue
       steps.return([])
       return []

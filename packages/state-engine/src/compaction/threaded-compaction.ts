@@ -3,8 +3,8 @@ import { RequestThread, threadModule } from '@ledger-state/core/threads'
 import { type BlockEntry, storeFailed } from '@ledger-state/engine/authoring'
 import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { SegmentRow } from '../records/segment-rows.js'
-import type { LevelMerge, MergedLevel } from './merge-level.js'
 import type { PruneStep } from './prune-store.js'
+import { type ProgressMemory, SharedProgress } from './shared-progress.js'
 import { type GateMemory, OwnerGate } from './thread-gate.js'
 
 /** Requests to the thread. Steps of a merge are asked for one after the other. */
@@ -17,10 +17,6 @@ export type ThreadRequest =
   | { readonly kind: 'transact' }
   /** Writes the sealed file into segment files from this number on. */
   | { readonly kind: 'flush'; readonly fileNumber: number; readonly segmentFile: number }
-  /** Merges segment files. */
-  | { readonly kind: 'level'; readonly merge: LevelMerge }
-  /** Ends a merge of segment files. */
-  | { readonly kind: 'cancel' }
   /** Runs a transaction of a prune. */
   | { readonly kind: 'prune'; readonly oldest: BlockEntry | undefined; readonly maxEntries: number }
 
@@ -38,9 +34,6 @@ interface Results {
   readonly prepare: undefined
   readonly transact: MergeProgress
   readonly flush: readonly SegmentRow[]
-  /** Undefined if it was cancelled. */
-  readonly level: MergedLevel | undefined
-  readonly cancel: undefined
   readonly prune: PruneStep
 }
 
@@ -49,6 +42,8 @@ type Result = Results[Kind]
 export interface CompactionThreadData extends Pick<LmdbStore, 'path' | 'compressHistory' | 'durability'> {
   readonly mapBytes: number
   readonly memory: GateMemory
+  /** Bytes of the segment that are written into files. */
+  readonly flushed: ProgressMemory
 }
 
 /**
@@ -74,10 +69,14 @@ export function startCompactionThread(store: LmdbStore): CompactionThread | unde
 export class CompactionThread {
   readonly #thread: RequestThread<ThreadRequest, Result>
   readonly #gate = new OwnerGate()
+  /** Work on the segments that are written into files. */
+  readonly flushed = new SharedProgress()
 
   constructor(module: URL, { path, compressHistory, durability, root }: LmdbStore) {
     const { mapSize: mapBytes } = root.getStats()
-    const workerData: CompactionThreadData = { path, compressHistory, durability, mapBytes, memory: this.#gate.memory }
+    const memory = this.#gate.memory
+    const flushed = this.flushed.memory
+    const workerData: CompactionThreadData = { path, compressHistory, durability, mapBytes, memory, flushed }
     this.#thread = new RequestThread(module, {
       workerData,
       toCrash: threadFailed,

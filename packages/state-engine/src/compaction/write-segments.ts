@@ -20,12 +20,12 @@ export function mostFiles(payloadBytes: number, writes: number): number {
  * Writes a segment into files whose numbers follow each other, in steps. Returns their rows, which no transaction has yet.
  * No file is left if it is interrupted. `put` puts the writes, and returns when all are put.
  */
-export function* writeSegments<T>(
+export function* writeSegments<Step, T>(
   { path, storeId, durability }: FileFacts,
   place: SegmentPlace & { readonly file: number },
   options: SegmentWriterOptions,
-  put: (sink: SegmentSink) => Generator<void, T>,
-): Generator<void, { readonly rows: readonly SegmentRow[]; readonly result: T }> {
+  put: (sink: SegmentSink) => Generator<Step, T>,
+): Generator<Step, { readonly rows: readonly SegmentRow[]; readonly result: T }> {
   const { file, ...versions } = place
   const identity = { storeId, hashSeed: hashSeedOf({ storeId }), ...versions }
   const open = (part: number) =>

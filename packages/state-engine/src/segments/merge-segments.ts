@@ -22,6 +22,8 @@ export interface MergeOptions {
 }
 
 const STEP_ENTRIES = 1_024
+const STEP_BYTES = 2 ** 18
+const STEP_BLOCKS = 8_192
 
 interface Source {
   readonly cursor: SegmentCursor
@@ -33,15 +35,16 @@ interface Source {
 }
 
 /**
- * Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond. Returns the
- * number of values and deletions that were dropped because no version from the floor on sees them.
+ * Merges segments whose ranges of versions follow each other, the oldest first, in steps of about a millisecond, each of which
+ * yields the bytes of keys and values that it took. Returns the number of values and deletions that were dropped because no
+ * version from the floor on sees them.
  */
 export function* mergeSegments(
   inputs: readonly MergeInput[],
   writer: SegmentSink,
   { firstVersion, floor }: MergeOptions,
-): Generator<void, number> {
-  copyBlocks(inputs, writer, floor)
+): Generator<number, number> {
+  yield* copyBlocks(inputs, writer, floor)
   const output = new KeyOutput(writer, floor === undefined ? DELETED : Number(floor - firstVersion))
   const heap = new SourceHeap(
     inputs.map(({ reader, until }, order) => ({
@@ -54,19 +57,28 @@ export function* mergeSegments(
   for (let entries = 1; heap.top; entries++) {
     output.takeEntry(heap.top)
     heap.advance()
-    if (entries % STEP_ENTRIES === 0) yield
+    if (entries % STEP_ENTRIES !== 0 && output.takenBytes < STEP_BYTES) continue
+    yield output.takenBytes
+    output.takenBytes = 0
   }
   output.endKey()
+  yield output.takenBytes
   return output.dropped
 }
 
-function copyBlocks(inputs: readonly MergeInput[], writer: SegmentSink, floor: bigint | undefined): void {
+function* copyBlocks(
+  inputs: readonly MergeInput[],
+  writer: SegmentSink,
+  floor: bigint | undefined,
+): Generator<number, void> {
   let held: Parameters<SegmentSink['addBlock']>[0] | undefined
+  let blocks = 0
   for (const { reader, until } of inputs) {
     const lists = new SegmentLists(reader.file)
     for (let list = 0; list < lists.count; list++) {
       for (const entry of lists.at(list)) {
         if (entry.firstVersion > until) break
+        if (++blocks % STEP_BLOCKS === 0) yield 0
         // The block that the floor belongs to is kept.
         if (held && (floor === undefined || entry.firstVersion > floor)) writer.addBlock(held)
         held = entry
@@ -80,6 +92,8 @@ function copyBlocks(inputs: readonly MergeInput[], writer: SegmentSink, floor: b
 class KeyOutput {
   /** Number of writes that were dropped. */
   dropped = 0
+  /** Bytes of keys and values that were taken. */
+  takenBytes = 0
   readonly #writer: SegmentSink
   readonly #floor: number
   #key = new Uint8Array(256)
@@ -101,6 +115,7 @@ class KeyOutput {
     for (let write = 0; write < entry.count; write++) {
       const version = entry.versions[write]! + shift
       if (version > until) break
+      this.takenBytes += this.#length + Math.max(0, entry.ends[write]! - entry.starts[write]!)
       if (version <= this.#floor) this.#hold(version, entry.bytes, entry.starts[write]!, entry.ends[write]!)
       else {
         this.#giveHeld()

@@ -6,10 +6,10 @@ import type { SegmentSink } from './split-writer.js'
 const STEP_WRITES = 1_024
 
 /**
- * Puts a part of the memtable into a file of segments, in steps of about a millisecond. The first version of the file is that
- * of the memtable.
+ * Puts a part of the memtable into a file of segments, in steps of about a millisecond, each of which yields the number of
+ * writes that it put. The first version of the file is that of the memtable.
  */
-export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<void> {
+export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<number, void> {
   for (let place = 0; place < memtable.blocks.count; place++) writer.addBlock(memtable.blocks.at(place))
   // A part of a plain typed array is made in less time than that of a Buffer.
   const bytes = toBytes(memtable.bytes)
@@ -33,7 +33,8 @@ export function* putMemtable(memtable: Segment, writer: SegmentSink): Generator<
       writer.add(memtable.versionOffset(entry), bytes, memtable.valueStart(entry), end)
     }
     if (stepLeft > 0) continue
+    yield STEP_WRITES - stepLeft
     stepLeft = STEP_WRITES
-    yield
   }
+  yield STEP_WRITES - stepLeft
 }

@@ -162,7 +162,8 @@ export class CommitWriter {
     const filled = segment.byteSize + size
     const isFull = (segment.head ?? log.placedHead) !== undefined && filled > this.#segmentBytes
     const share = filled / this.#segmentBytes
-    if (isFull || this.merges.isBehind(share)) await this.#write()
+    if (isFull || this.merges.isBehind(share) || this.merges.isBehindLevels(size)) await this.#write()
+    await this.merges.keepPaceOfLevels(size)
     if (isFull) await this.#rotate()
     else await this.merges.keepPace(share)
     expectOpen()
@@ -199,6 +200,8 @@ export class CommitWriter {
   /** Merges a commit at once: the first of a store, or one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerSummary | undefined): Promise<void> {
     const { store, builder, log, transactions, atFailpoint } = this.#parts
+    await this.merges.keepPaceOfLevels(payloadLength(content))
+    this.#parts.expectOpen()
     if (log.segment) await this.mergeAll()
     const mergeAtOnce = ({ walFile, nextCommit }: FollowingFile) => {
       atFailpoint('bulk: file created')
