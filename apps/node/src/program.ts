@@ -11,7 +11,7 @@ const EXIT_SIGNAL = 128
 
 const output = watchOutput()
 try {
-  useProxyOfEnvironment()
+  await useProxyOfEnvironment()
   await runCommandLine(process.argv.slice(2), output)
 } catch (error) {
   // A `LedgerStateError` is written for people. Anything else is a fault of the program, and its stack shows the place.

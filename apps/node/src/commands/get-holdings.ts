@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } from '@ledger-state/http'
+import { csvCell, holdingFormat, type ItemFormat, OBJECT_FORMAT, TOKEN_FORMAT } from '@ledger-state/http/formats'
 import {
   type HoldingsPage,
   type HoldingsPageOptions,

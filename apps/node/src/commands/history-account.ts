@@ -1,6 +1,6 @@
 import { parseAddress } from '@ledger-state/core'
 import { versionPruned } from '@ledger-state/engine'
-import { activityFormat } from '@ledger-state/http'
+import { activityFormat } from '@ledger-state/http/formats'
 import { type ActivityCursor, listActivities, parseAsset, transactionAt } from '@ledger-state/ledger'
 import type { Command } from '../config/command.js'
 import { option, parseAs } from '../config/option.js'

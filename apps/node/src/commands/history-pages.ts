@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { versionPruned } from '@ledger-state/engine'
-import { csvCell, TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http'
+import { csvCell, TRANSACTION_COLUMNS, transactionToCsv } from '@ledger-state/http/formats'
 import {
   type Change,
   type ChangeHistoryOptions,

@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { csvCell, transactionMember } from '@ledger-state/http'
+import { csvCell, transactionMember } from '@ledger-state/http/formats'
 import {
   balanceHistory,
   type Change,

@@ -1,6 +1,6 @@
 import { addressToShortHex } from '@ledger-state/core'
 import { type LedgerSummary, noLedger, type StoreBase } from '@ledger-state/engine'
-import { csvCell } from '@ledger-state/http'
+import { csvCell } from '@ledger-state/http/formats'
 import { type CommitMark, type Contradiction, decodeCommitMark, TRANSACTIONS_KEY } from '@ledger-state/records'
 import {
   measureMember,

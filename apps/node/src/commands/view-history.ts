@@ -1,4 +1,5 @@
-import { csvCell, transactionMember, viewResultToCsv } from '@ledger-state/http'
+import { viewResultToCsv } from '@ledger-state/http'
+import { csvCell, transactionMember } from '@ledger-state/http/formats'
 import {
   type Change,
   type LedgerState,

@@ -1,4 +1,3 @@
-import * as http from 'node:http'
 import { usageError } from '../errors.js'
 
 const NAMES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
@@ -9,9 +8,12 @@ const NAMES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY']
  * scheme counts as `http://`. Node.js before 24.14 ignores the proxy.
  * @throws `usage` if a value is not the URL of a proxy
  */
-export function useProxyOfEnvironment(env: NodeJS.ProcessEnv = process.env): void {
+export async function useProxyOfEnvironment(env: NodeJS.ProcessEnv = process.env): Promise<void> {
   const named = NAMES.filter((name) => env[name])
-  if (named.length === 0 || !('setGlobalProxyFromEnv' in http)) return
+  if (named.length === 0) return
+  // Loading `node:http` takes 35 ms of CPU, which commands that send nothing do not need.
+  const http = await import('node:http')
+  if (!('setGlobalProxyFromEnv' in http)) return
   for (const name of named) {
     const value = env[name]!
     const url = value.includes('://') ? value : `http://${value}`

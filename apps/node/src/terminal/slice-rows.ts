@@ -1,5 +1,5 @@
 import { addressToShortHex } from '@ledger-state/core'
-import { leftOutFacts } from '@ledger-state/http'
+import { leftOutFacts } from '@ledger-state/http/formats'
 import type { SliceLeftOut } from '@ledger-state/records'
 import { OUTSIDE_OF_SLICE, type SliceStatus } from '@ledger-state/slices'
 import { formatBytes, formatCount } from './amounts.js'

@@ -12,7 +12,7 @@ const FORMULA = /^[\s\p{C}]*[=+\-@＝＋－＠]|^[\t\r\n]/u
  * these cells.
  * @example
  * ```ts
- * import { csvCell } from '@ledger-state/http'
+ * import { csvCell } from '@ledger-state/http/formats'
  *
  * console.log(['12', '-5', 'two words', '=1+1'].map(csvCell).join()) // 12,-5,"two words","'=1+1"
  * ```
