@@ -140,6 +140,8 @@ export const invalidRequest = declareErrors('invalid_request', {
 })
 
 export const invalidParameter = declareErrors('invalid_parameter', {
+  versionTwice: () =>
+    'the version is given in several places; give it in one of the query, the header and the variables',
   versionAndTimestamp: () => 'both `ledger_version` and `ledger_timestamp` are given; give only one of them',
   parameterUnknown: (name: string, meant: string) =>
     `unknown parameter ${JSON.stringify(name)}; did you mean \`${meant}\`?`,

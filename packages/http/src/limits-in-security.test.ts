@@ -9,6 +9,16 @@ import { MOST_SENT_AHEAD, MOST_SENT_AHEAD_IN_ALL } from './admission/pipelined-r
 import { MOST_SMALL_CHUNKS, SMALL_CHUNK_BYTES } from './admission/read-body.js'
 import { SMALL_REQUEST_BYTES, TURN_BUDGET_MS } from './admission/turn-queue.js'
 import { LARGE_ANSWER_BYTES, STALLED_MS } from './admission/unread-answers.js'
+import {
+  LONGEST_DOCUMENT,
+  MOST_CONDITIONS,
+  MOST_FIELDS,
+  MOST_LEVELS,
+  MOST_ROWS,
+  MOST_ROWS_READ,
+  MOST_TOKENS,
+  MOST_VALUES,
+} from './graphql/limits.js'
 import { MAX_BATCH_ANSWER_BYTES, MAX_BATCH_READS } from './operations/parts/batch-operation.js'
 import { MAX_PAGE_BYTES } from './operations/parts/paging.js'
 import { PLACES, SHARED_BYTES } from './operations/parts/view-places.js'
@@ -33,6 +43,15 @@ function describeRate({ burstBytes, bytesPerMs }: PaceRate): string {
 it.each([
   ['reads in a batch, length of its answer', `${withCommas(MAX_BATCH_READS)}; ${mebibytes(MAX_BATCH_ANSWER_BYTES)}`],
   ['items of one page', mebibytes(MAX_PAGE_BYTES)],
+  [
+    'document of GraphQL',
+    `${kibibytes(LONGEST_DOCUMENT)}, ${withCommas(MOST_TOKENS)} tokens, ${MOST_LEVELS} levels, ${MOST_FIELDS} fields`,
+  ],
+  [
+    'rows and values that it asks for',
+    `${withCommas(MOST_ROWS)} rows, ${withCommas(MOST_VALUES)} values, ${MOST_CONDITIONS} conditions`,
+  ],
+  ['rows that it reads', withCommas(MOST_ROWS_READ)],
   ['chunks of a body', `${withCommas(MOST_SMALL_CHUNKS)} of less than ${SMALL_CHUNK_BYTES} bytes on average`],
   ['input of large bodies, together', describeRate(BODY_RATE)],
   ['the same, bodies above 1 MiB, and after answers', describeRate(LONG_BODY_RATE)],

@@ -7,9 +7,10 @@ export {
 } from './account-diff/account-changes.js'
 export { type Account, type AccountFields, readAccount } from './accounts/account.js'
 export { type Asset, parseAsset } from './assets/asset.js'
-export { pairedMetadataAddress, primaryStoreAddress } from './assets/derived-address.js'
+export { namedObjectAddress, pairedMetadataAddress, primaryStoreAddress } from './assets/derived-address.js'
 export { type AsyncLedger, type AsyncLedgerOptions, createAsyncLedger } from './async/async-ledger.js'
 export { readBalance } from './balances/read-balance.js'
+export { blockTimesOf } from './blocks/block-times.js'
 export { blockByHeight, blockByVersion, type LedgerBlock } from './blocks/read-block.js'
 export type { CacheUse } from './caches/cache-use.js'
 export type { LedgerErrorCode } from './errors.js'
@@ -19,7 +20,8 @@ export type { Change, ChangeHistoryOptions, History, ReadableChange, UnreadableC
 export { resourceHistory } from './histories/resource-history.js'
 export { rawTableItemHistory, tableItemHistory } from './histories/table-item-history.js'
 export { type AssetMetadata, readAssetMetadata } from './holdings/asset-metadata.js'
-export type { HeldAsset, Holding } from './holdings/holding.js'
+export { type AssetRecord, readAssetRecord, type SupplyItem } from './holdings/asset-record.js'
+export { type HeldAsset, type Holding, readHolding } from './holdings/holding.js'
 export {
   type ActivitiesOptions,
   type ActivitiesPage,
@@ -29,7 +31,24 @@ export {
 } from './holdings/list-activities.js'
 export { type BalancesOptions, listBalances } from './holdings/list-balances.js'
 export { listHolders, listLargestHolders, MOST_SORTED_HOLDERS } from './holdings/list-holders.js'
-export { type CollectionToken, listOwnedObjects, listTokens, type OwnedObject } from './holdings/list-objects.js'
+export {
+  type ListedObject,
+  listOwnedObjects,
+  listTokens,
+  type OwnedObject,
+  readOwnedObject,
+} from './holdings/list-objects.js'
+export {
+  type CollectionData,
+  type FungibleMetadata,
+  readCollection,
+  readFungibleMetadata,
+  readGuidCount,
+  readToken,
+  readTokenProperties,
+  type TokenData,
+  type TokenProperty,
+} from './holdings/object-members.js'
 export type { HoldingsPage, HoldingsPageOptions } from './holdings/row-listing.js'
 export type { Listing, ListOptions } from './listings/listing.js'
 export { type AccountModule, listAccountModules, readAccountModule } from './modules/account-module.js'

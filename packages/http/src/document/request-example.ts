@@ -18,6 +18,7 @@ const TABLE = { table_handle: '0xabc' }
 const TYPES = { key_type: 'u64', value_type: 'u64' }
 const ITEM = { ...TYPES, key: '1' }
 const RAW_ITEM = { key: '0x0100000000000000' }
+const DOCUMENT = '{ current_fungible_asset_balances(where: {owner_address: {_eq: "0x1"}}) { asset_type amount } }'
 const VIEW = { function: '0x1::coin::balance', type_arguments: [COIN], arguments: ['0x1'] }
 
 /**
@@ -63,6 +64,7 @@ export const NEUTRAL_EXAMPLES: RequestExamples = {
   get_account_activities: { parameters: ADDRESS },
   get_asset_holders: { parameters: { asset_type: COIN } },
   get_collection_tokens: { parameters: ADDRESS },
+  graphql: { body: { query: DOCUMENT } },
   get_table_items_batch: { body: { requests: [{ ...TABLE, ...ITEM }] } },
   get_balances_batch: { body: { requests: [BALANCE] } },
   get_resources_batch: { body: { requests: [RESOURCE] } },

@@ -2,10 +2,10 @@ import { bytesToHex } from '@ledger-state/core'
 import {
   type Activity,
   type AssetMetadata,
-  type CollectionToken,
   formatTimestamp,
   type HeldAsset,
   type Holding,
+  type ListedObject,
   type OwnedObject,
 } from '@ledger-state/ledger'
 import { typeTagToText } from '@ledger-state/type-tag'
@@ -120,7 +120,7 @@ const OBJECT_COLUMNS = [
 ]
 
 /** Forms of an owned object. */
-export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
+export const OBJECT_FORMAT: ItemFormat<ListedObject> = {
   schema: {
     type: 'object',
     required: OBJECT_COLUMNS,
@@ -147,7 +147,7 @@ export const OBJECT_FORMAT: ItemFormat<OwnedObject> = {
 const TOKEN_COLUMNS = ['token_address', 'owner_address', 'last_transaction_version']
 
 /** Forms of a token of a collection. */
-export const TOKEN_FORMAT: ItemFormat<CollectionToken> = {
+export const TOKEN_FORMAT: ItemFormat<OwnedObject> = {
   schema: {
     type: 'object',
     required: TOKEN_COLUMNS,

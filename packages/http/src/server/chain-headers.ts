@@ -32,6 +32,8 @@ export interface ChainHeaders {
   readonly answeredByName: string
   /** Name of the header with the version that a time meant. */
   readonly readVersionName: string
+  /** Names of the header with the version, one for each word. Requests of GraphQL have it, too. */
+  readonly versionNames: readonly string[]
   /** Name of the request header with the version that the client has seen. */
   readonly minVersionName: string
   /**
@@ -76,6 +78,7 @@ export function createChainHeaders(word: string, compatible = true): ChainHeader
     words,
     answeredByName: `x-${word}-answered-by`,
     readVersionName: `x-${word}-read-version`,
+    versionNames: words.map((one) => `x-${one}-ledger-version`),
     minVersionName: `x-${word}-min-ledger-version`,
     of(ledger) {
       // The engine returns one object for each state, so most requests find the headers ready.

@@ -22,6 +22,7 @@ import { getEventsByCreationNumber } from '../operations/events-by-creation-numb
 import { getEventsByEventHandle } from '../operations/events-by-event-handle.js'
 import { getEventsByType } from '../operations/events-by-type.js'
 import { createGasPriceOperation } from '../operations/gas-price.js'
+import { createGraphqlOperation } from '../operations/graphql.js'
 import { createHealthOperation } from '../operations/health.js'
 import { getLedgerInfo } from '../operations/ledger-info.js'
 import { getNodeInfo } from '../operations/node-info.js'
@@ -94,6 +95,7 @@ export function createOperations(
     getAccountActivities,
     getAssetHolders,
     getCollectionTokens,
+    createGraphqlOperation(archivalEndpoint),
     getLedgerInfo,
     getNodeInfo,
     createTrustOperation(readTrust, network),

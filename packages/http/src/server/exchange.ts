@@ -233,6 +233,12 @@ export class Exchange implements ForwardableRequest {
     return this.request.headers['if-none-match']
   }
 
+  get askedVersion(): string | undefined {
+    const { headers } = this.request
+    const name = this.context.chainHeaders.versionNames.find((one) => headers[one] !== undefined)
+    return name === undefined ? undefined : String(headers[name])
+  }
+
   get params(): Readonly<Record<string, string>> {
     return this.#expectRunning().found.params
   }

@@ -84,7 +84,12 @@ function readWord(bytes: Uint8Array, at: number): number {
 export function pairedMetadataAddress(coin: StructTag): Uint8Array {
   const text = typeTagToText(coin)
   if (text === APTOS_COIN) return APTOS_FUNGIBLE_ASSET
-  return new Uint8Array(sha3(concatenated(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text), DERIVED_FROM_SEED)))
+  return namedObjectAddress(APTOS_FUNGIBLE_ASSET, new TextEncoder().encode(text))
+}
+
+/** Address of an object that an account created with a seed; the seed of a collection is its name. */
+export function namedObjectAddress(creator: Uint8Array, seed: Uint8Array): Uint8Array {
+  return new Uint8Array(sha3(concatenated(creator, seed, DERIVED_FROM_SEED)))
 }
 
 function concatenated(...parts: readonly Uint8Array[]): Uint8Array {

@@ -1,4 +1,5 @@
 import type { StateReader } from '@ledger-state/engine'
+import type { LedgerState } from '../state/ledger-state.js'
 
 /**
  * Returns a function from versions to the times of their blocks, in microseconds since 1970; undefined below the
@@ -11,4 +12,9 @@ export function createBlockTimes(reader: StateReader, oldestVersion: bigint): (v
     if (!block || version < block.firstVersion || version > block.lastVersion) block = reader.blockAt(version)
     return block.block.timestampUsec
   }
+}
+
+/** Same as `createBlockTimes`, of the versions up to that of a state. */
+export function blockTimesOf({ source, ledger }: LedgerState): (version: bigint) => bigint | undefined {
+  return createBlockTimes(source.reader, ledger.oldestVersion)
 }

@@ -1,4 +1,4 @@
-import { ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { ByteReader, ByteWriter } from '@ledger-state/core'
 import { decodeUtf8 } from '@ledger-state/core/bytes'
 import type { StateView } from '@ledger-state/engine'
 import { findGroupMember } from '@ledger-state/move-module'
@@ -6,6 +6,7 @@ import { objectKey } from '@ledger-state/records'
 import { parseStructTag, resourceKey, type StructTag, writeStructTag } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import type { HeldAsset } from './holding.js'
+import { ifDecoded } from './object-members.js'
 
 const COIN_INFO = parseStructTag('0x1::coin::CoinInfo')
 const METADATA = tagBytes(parseStructTag('0x1::fungible_asset::Metadata'))
@@ -40,15 +41,6 @@ function metadataOf(view: StateView, address: Uint8Array): Uint8Array | undefine
 function coinInfoOf(view: StateView, { coin }: Extract<HeldAsset, { standard: 'v1' }>): Uint8Array | undefined {
   if (coin.kind !== 'struct') return undefined
   return view.get(resourceKey(coin.address, { ...COIN_INFO, typeArguments: [coin] }))
-}
-
-function ifDecoded<T>(read: () => T): T | undefined {
-  try {
-    return read()
-  } catch (error) {
-    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
-    throw error
-  }
 }
 
 function tagBytes(tag: StructTag): Uint8Array {

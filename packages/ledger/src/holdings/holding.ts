@@ -4,6 +4,7 @@ import type { StateView } from '@ledger-state/engine'
 import { coinStoreKey, type HeldObject, objectKey, readCoinStore, readHeldObject } from '@ledger-state/records'
 import type { TypeTag } from '@ledger-state/type-tag'
 import { primaryStoreAddress } from '../assets/derived-address.js'
+import type { LedgerState } from '../state/ledger-state.js'
 
 /** An asset that is held: a coin type, or the address of the metadata of a fungible asset. */
 export type HeldAsset =
@@ -55,6 +56,14 @@ export function holdingOfStore(view: StateView, storage: Uint8Array): Holding | 
     amount: store.amount,
     version: stored.version,
   }
+}
+
+/**
+ * Reads the holding of one fungible store; undefined if the address has none.
+ * @throws `version_pruned` if a slice does not keep it
+ */
+export function readHolding({ view }: LedgerState, storage: Uint8Array): Holding | undefined {
+  return holdingOfStore(view, storage)
 }
 
 /** The holding of the coin store of an account; undefined if it has none. */

@@ -1,7 +1,7 @@
 import { readResourceGroup } from '@ledger-state/move-module'
 import { typeTagToText } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
-import { readObject } from './holding.js'
+import { readObject, type StoredObject } from './holding.js'
 import { expectOwnerKnown, expectTokensKnown } from './known-holdings.js'
 import { createHoldingsPage, type HoldingsPage, type HoldingsPageOptions, mergeRows, scanRows } from './row-listing.js'
 
@@ -10,18 +10,22 @@ export interface OwnedObject {
   readonly address: Uint8Array
   readonly owner: Uint8Array
   readonly allowsUngatedTransfer: boolean
-  /** Types of the members of its resource group. */
-  readonly resources: readonly string[]
+  /** The resource group in BCS: a map from struct tags to bytes. */
+  readonly group: Uint8Array
   /** Version that last wrote the group. */
   readonly version: bigint
 }
 
-/** A token of a collection. */
-export interface CollectionToken {
-  readonly address: Uint8Array
-  readonly owner: Uint8Array
-  /** Version that last wrote the token. */
-  readonly version: bigint
+/** An owned object in a list of objects. */
+export interface ListedObject extends OwnedObject {
+  /** Types of the members of its resource group. */
+  readonly resources: readonly string[]
+}
+
+/** Reads one object by its address; undefined if there is none. @throws `version_pruned` if a slice does not keep it */
+export function readOwnedObject({ view }: LedgerState, address: Uint8Array): OwnedObject | undefined {
+  const stored = readObject(view, address)
+  return stored && toOwnedObject(address, stored)
 }
 
 /**
@@ -32,7 +36,7 @@ export function listOwnedObjects(
   state: LedgerState,
   owner: Uint8Array,
   options: HoldingsPageOptions = {},
-): HoldingsPage<OwnedObject> {
+): HoldingsPage<ListedObject> {
   expectOwnerKnown(state, owner)
   const view = state.storedView
   // Objects with fungible stores have rows of another family.
@@ -42,10 +46,7 @@ export function listOwnedObjects(
   )
   return createHoldingsPage(rows, options, ({ second: address }) => {
     const stored = readObject(view, address)
-    if (!stored) return undefined
-    const { object, group, version } = stored
-    const { owner: owned, allowsUngatedTransfer } = object
-    return { address, owner: owned, allowsUngatedTransfer, resources: typesIn(group), version }
+    return stored && { ...toOwnedObject(address, stored), resources: typesIn(stored.group) }
   })
 }
 
@@ -57,13 +58,17 @@ export function listTokens(
   state: LedgerState,
   collection: Uint8Array,
   options: HoldingsPageOptions = {},
-): HoldingsPage<CollectionToken> {
+): HoldingsPage<OwnedObject> {
   expectTokensKnown(state)
   const rows = scanRows(state.storedView, 'tokenOfCollection', collection, options.start)
   return createHoldingsPage(rows, options, ({ second: address }) => {
     const stored = readObject(state.storedView, address)
-    return stored && { address, owner: stored.object.owner, version: stored.version }
+    return stored && toOwnedObject(address, stored)
   })
+}
+
+function toOwnedObject(address: Uint8Array, { object, group, version }: StoredObject): OwnedObject {
+  return { address, owner: object.owner, allowsUngatedTransfer: object.allowsUngatedTransfer, group, version }
 }
 
 /** Texts of the types in a group, in its order. */

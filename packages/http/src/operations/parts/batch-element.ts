@@ -20,6 +20,7 @@ class ElementRequest implements OperationRequest {
   readonly accept = undefined
   readonly contentType = MEDIA_TYPE.json
   readonly ifNoneMatch = undefined
+  readonly askedVersion = undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: string
   readonly body: Buffer

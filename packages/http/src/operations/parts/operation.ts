@@ -21,6 +21,8 @@ export interface OperationRequest {
   readonly contentType: string | undefined
   /** The `If-None-Match` header. */
   readonly ifNoneMatch: string | undefined
+  /** The header `x-<word>-ledger-version` of the request, which names the version for clients that cannot set the query. */
+  readonly askedVersion: string | undefined
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   /** Text after the `?`, as it was sent. */

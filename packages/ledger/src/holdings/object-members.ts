@@ -1,0 +1,234 @@
+import { ADDRESS_LENGTH, ByteReader, ByteWriter, isLedgerStateError } from '@ledger-state/core'
+import { copyBytes, decodeUtf8 } from '@ledger-state/core/bytes'
+import { findGroupMember } from '@ledger-state/move-module'
+import { parseStructTag, writeStructTag } from '@ledger-state/type-tag'
+
+// Members of the resource groups of fungible assets, tokens and collections, in the framework's layouts. A member that
+// does not decode completely is absent.
+
+const EVENT_HANDLE_LENGTH = 8 + 8 + ADDRESS_LENGTH
+const U64_LIMIT = 2n ** 64n - 1n
+const U128_LIMIT = 2n ** 128n - 1n
+const U64 = 8
+const U128 = 16
+
+const CORE = tagBytes('0x1::object::ObjectCore')
+const METADATA = tagBytes('0x1::fungible_asset::Metadata')
+const SUPPLY = tagBytes('0x1::fungible_asset::Supply')
+const CONCURRENT_SUPPLY = tagBytes('0x1::fungible_asset::ConcurrentSupply')
+const TOKEN = tagBytes('0x4::token::Token')
+const TOKEN_IDENTIFIERS = tagBytes('0x4::token::TokenIdentifiers')
+const PROPERTIES = tagBytes('0x4::property_map::PropertyMap')
+const COLLECTION = tagBytes('0x4::collection::Collection')
+const FIXED_COLLECTION_SUPPLY = tagBytes('0x4::collection::FixedSupply')
+const UNLIMITED_COLLECTION_SUPPLY = tagBytes('0x4::collection::UnlimitedSupply')
+const CONCURRENT_COLLECTION_SUPPLY = tagBytes('0x4::collection::ConcurrentSupply')
+const APTOS_COLLECTION = tagBytes('0x4::aptos_token::AptosCollection')
+
+/** The member `0x1::fungible_asset::Metadata` of an object, and its supply. */
+export interface FungibleMetadata {
+  readonly name: string
+  readonly symbol: string
+  readonly decimals: number
+  readonly iconUri: string
+  readonly projectUri: string
+  /** Undefined if the asset does not record its supply. */
+  readonly supply: bigint | undefined
+  /** Undefined if the supply has no maximum. */
+  readonly maximum: bigint | undefined
+}
+
+/** The member `0x4::token::Token` of an object. */
+export interface TokenData {
+  /** Address of the collection. */
+  readonly collection: Uint8Array
+  readonly name: string
+  readonly description: string
+  readonly uri: string
+}
+
+/** A property of a token: its name, the number of its type, and its value in BCS. */
+export interface TokenProperty {
+  readonly name: string
+  readonly type: number
+  readonly value: Uint8Array
+}
+
+/** The member `0x4::collection::Collection` of an object, and its supply. */
+export interface CollectionData {
+  readonly creator: Uint8Array
+  readonly name: string
+  readonly description: string
+  readonly uri: string
+  /** Tokens that exist. Undefined if the collection does not count them. */
+  readonly supply: bigint | undefined
+  /** Undefined if the supply has no maximum. */
+  readonly maximum: bigint | undefined
+  /** Tokens that were ever minted. */
+  readonly minted: bigint | undefined
+  /** Undefined if it is no collection of `0x4::aptos_token`, which alone says so. */
+  readonly isDescriptionMutable: boolean | undefined
+  readonly isUriMutable: boolean | undefined
+}
+
+/** Number of the GUIDs that an object has created: the beginning of its `ObjectCore`. */
+export function readGuidCount(group: Uint8Array): bigint | undefined {
+  const bytes = memberIn(group, CORE)
+  return bytes && ifDecoded(() => new ByteReader(bytes).readU64())
+}
+
+/** Reads the metadata of a fungible asset from the group of an object; undefined if it has none. */
+export function readFungibleMetadata(group: Uint8Array): FungibleMetadata | undefined {
+  const metadata = readMember(group, METADATA, (reader) => {
+    const [name, symbol] = [readText(reader), readText(reader)]
+    return { name, symbol, decimals: reader.readU8(), iconUri: readText(reader), projectUri: readText(reader) }
+  })
+  return metadata && { ...metadata, ...readSupply(group) }
+}
+
+interface Supply {
+  readonly supply: bigint | undefined
+  readonly maximum: bigint | undefined
+}
+
+function readSupply(group: Uint8Array): Supply {
+  const plain = readMember(group, SUPPLY, (reader) => {
+    const supply = reader.readWideInteger(U128)
+    return { supply, maximum: readOption(reader, () => reader.readWideInteger(U128)) }
+  })
+  const concurrent = readMember(group, CONCURRENT_SUPPLY, (reader) => readAggregator(reader, U128, U128_LIMIT))
+  return plain ?? concurrent ?? { supply: undefined, maximum: undefined }
+}
+
+/** Reads a token from the group of an object; undefined if it is none. */
+export function readToken(group: Uint8Array): TokenData | undefined {
+  const token = readMember(group, TOKEN, (reader) => {
+    const collection = readAddress(reader)
+    reader.skip(U64)
+    const [description, name, uri] = [readText(reader), readText(reader), readText(reader)]
+    reader.skip(EVENT_HANDLE_LENGTH)
+    return { collection, name, description, uri }
+  })
+  // A token that was minted concurrently has its name here: a snapshot of its index, its name, and padding.
+  const named = readMember(group, TOKEN_IDENTIFIERS, (reader) => {
+    reader.skip(U64)
+    const name = readText(reader)
+    reader.readByteString()
+    return name
+  })
+  return token && (named === undefined ? token : { ...token, name: named })
+}
+
+/** The properties of a token, in their order; undefined if it has no property map. */
+export function readTokenProperties(group: Uint8Array): readonly TokenProperty[] | undefined {
+  return readMember(group, PROPERTIES, (reader) => {
+    const properties: TokenProperty[] = []
+    for (let left = reader.readLength(); left > 0; left--) {
+      properties.push({ name: readText(reader), type: reader.readU8(), value: reader.readByteString() })
+    }
+    return properties
+  })
+}
+
+/** Reads a collection from the group of an object; undefined if it is none. */
+export function readCollection(group: Uint8Array): CollectionData | undefined {
+  const collection = readMember(group, COLLECTION, (reader) => {
+    const creator = readAddress(reader)
+    const [description, name, uri] = [readText(reader), readText(reader), readText(reader)]
+    reader.skip(EVENT_HANDLE_LENGTH)
+    return { creator, name, description, uri }
+  })
+  return collection && { ...collection, ...readCollectionSupply(group), ...readMutability(group) }
+}
+
+function readCollectionSupply(group: Uint8Array): Pick<CollectionData, 'supply' | 'maximum' | 'minted'> {
+  const concurrent = readMember(group, CONCURRENT_COLLECTION_SUPPLY, (reader) => {
+    const counted = readAggregator(reader, U64, U64_LIMIT)
+    return { ...counted, minted: readAggregator(reader, U64, U64_LIMIT).supply }
+  })
+  const withEvents = (hasMaximum: boolean) => (reader: ByteReader) => {
+    const supply = reader.readU64()
+    const maximum = hasMaximum ? reader.readU64() : undefined
+    const minted = reader.readU64()
+    reader.skip(2 * EVENT_HANDLE_LENGTH)
+    return { supply, maximum, minted }
+  }
+  return (
+    concurrent ??
+    readMember(group, FIXED_COLLECTION_SUPPLY, withEvents(true)) ??
+    readMember(group, UNLIMITED_COLLECTION_SUPPLY, withEvents(false)) ?? {
+      supply: undefined,
+      maximum: undefined,
+      minted: undefined,
+    }
+  )
+}
+
+/** The beginning of `AptosCollection`: two references that may be absent, then what may change. */
+function readMutability(group: Uint8Array): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> {
+  const bytes = memberIn(group, APTOS_COLLECTION)
+  const read = (): Pick<CollectionData, 'isDescriptionMutable' | 'isUriMutable'> => {
+    const reader = new ByteReader(bytes!)
+    for (let left = 2; left > 0; left--) readOption(reader, () => reader.skip(ADDRESS_LENGTH))
+    return { isDescriptionMutable: reader.readBool(), isUriMutable: reader.readBool() }
+  }
+  return (bytes && ifDecoded(read)) ?? { isDescriptionMutable: undefined, isUriMutable: undefined }
+}
+
+/** An aggregator: value and limit. The greatest number as its limit means that it has none. */
+function readAggregator(reader: ByteReader, width: number, none: bigint): Supply {
+  const supply = reader.readWideInteger(width)
+  const maximum = reader.readWideInteger(width)
+  return { supply, maximum: maximum === none ? undefined : maximum }
+}
+
+/** Reads an option: a vector of at most one value. */
+export function readOption<T>(reader: ByteReader, read: () => T): T | undefined {
+  return reader.readBool() ? read() : undefined
+}
+
+/** Reads a whole member of a group; undefined if the group has none, or if it does not decode completely. */
+function readMember<T>(group: Uint8Array, tag: Uint8Array, read: (reader: ByteReader) => T): T | undefined {
+  const bytes = memberIn(group, tag)
+  return (
+    bytes &&
+    ifDecoded(() => {
+      const reader = new ByteReader(bytes)
+      const value = read(reader)
+      reader.expectEnd()
+      return value
+    })
+  )
+}
+
+function memberIn(group: Uint8Array, tag: Uint8Array): Uint8Array | undefined {
+  return ifDecoded(() => findGroupMember(group, tag))
+}
+
+function readAddress(reader: ByteReader): Uint8Array {
+  return copyBytes(reader.readBytes(ADDRESS_LENGTH))
+}
+
+/** Text that is not UTF-8 does not decode. */
+export function readText(reader: ByteReader): string {
+  const text = decodeUtf8(reader.readByteString())
+  if (text === undefined) throw reader.fault('the text is not UTF-8')
+  return text
+}
+
+/** Runs a decoder; undefined if the bytes are not the BCS that it expects. */
+export function ifDecoded<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (isLedgerStateError(error, 'invalid_bcs')) return undefined
+    throw error
+  }
+}
+
+/** BCS of a struct tag, by which groups name their members. */
+function tagBytes(text: string): Uint8Array {
+  const writer = new ByteWriter()
+  writeStructTag(writer, parseStructTag(text))
+  return writer.toBytes()
+}
