@@ -1,8 +1,8 @@
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { openBrowser } from '@ledger-state/explorer/testing/browser'
 import type { LocalRegistry } from './local-registry.ts'
-import { type PackedPackage, ROOT } from './pack-packages.ts'
+import { type Manifest, type PackedPackage, ROOT } from './pack-packages.ts'
 import { type Ended, faultOfRun, installProject, printedTexts, runToEnd } from './project.ts'
 import type { Tally } from './tally.ts'
 
@@ -20,8 +20,9 @@ const COMPILER_OPTIONS = {
 }
 
 /**
- * Installs a copy of a program of `examples/`, compiles it, and starts it: it must print the `text` block of its
- * README. A program with a page is built, and its page must show that block in a browser.
+ * Follows the page of a program of `examples/`: its command must print the `text` block of the page. Then it installs a
+ * copy, compiles it, and runs it on the oldest Node.js that its manifest names. A program with a page is built, and its
+ * page must show that block in a browser.
  */
 export async function checkExample(name: string, registry: LocalRegistry, work: string, tally: Tally): Promise<void> {
   const project = join(work, 'examples', name)
@@ -29,17 +30,30 @@ export async function checkExample(name: string, registry: LocalRegistry, work: 
     recursive: true,
     filter: (path) => basename(path) !== 'node_modules',
   })
+  const page = readFileSync(join(project, 'README.md'), 'utf8')
+  const command = /^```sh\n(.*?)\n```$/ms.exec(page)?.[1]
+  const expected = /^```text\n(.*?)^```$/ms.exec(page)?.[1]
+  const isPage = existsSync(join(project, 'index.html'))
+  tally.add(
+    `examples/${name}: command`,
+    command === `npx -y pnpm example ${name}` ? undefined : `its README has the command ${command}`,
+  )
+  if (!isPage) {
+    const followed = await runToEnd('bash', ['-c', command ?? 'false'], ROOT)
+    tally.add(`examples/${name}: as its README says`, faultOfPrint(followed, expected))
+  }
   await installProject(project, registry)
-  tally.add(`examples/${name}`, (await compileFault(project)) ?? faultOfPrint(await start(project), project))
+  const fault = await compileFault(project)
+  tally.add(`examples/${name}`, fault ?? faultOfPrint(await start(project, isPage), expected))
 }
 
-export function listExamples(): string[] {
-  const entries = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
-}
-
-async function start(project: string): Promise<Ended> {
-  if (!existsSync(join(project, 'index.html'))) return await runToEnd('npm', ['start', '--silent'], project)
+/** Runs a program on the oldest Node.js that it names, or shows its page. */
+async function start(project: string, isPage: boolean): Promise<Ended> {
+  if (!isPage) {
+    const { engines } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Manifest
+    const oldest = /^>=(\d+\.\d+)$/.exec(engines.node)![1]!
+    return await runToEnd('npx', ['-y', `--package=node@${oldest}`, 'node', 'main.ts'], project)
+  }
   const built = await runToEnd('npm', ['run', 'build', '--silent'], project)
   return built.status === 0 ? await showPage(join(project, 'dist')) : built
 }
@@ -59,8 +73,7 @@ async function showPage(folder: string): Promise<Ended> {
   }
 }
 
-function faultOfPrint({ status, stdout, stderr }: Ended, project: string): string | undefined {
-  const expected = /^```text\n(.*?)^```$/ms.exec(readFileSync(join(project, 'README.md'), 'utf8'))?.[1]
+function faultOfPrint({ status, stdout, stderr }: Ended, expected: string | undefined): string | undefined {
   if (expected === undefined) return 'its README has no block "text" of what it prints'
   return status === 0 && stdout === expected ? undefined : `status ${status}\n${stdout}${stderr}instead of\n${expected}`
 }

@@ -44,12 +44,27 @@ export function readManifest(folder: string): Manifest {
 
 /** Packs every package that is not private, as a release does. Packages that others depend on come first. */
 export async function packPackages(into: string): Promise<PackedPackage[]> {
-  const folders = globSync('{packages,apps}/*/package.json', { cwd: ROOT })
+  const packed = await Promise.all(publicFolders().map((folder) => packPackage(folder, into)))
+  return inOrderOfDependencies(packed)
+}
+
+/** Packs those of our packages that a program needs, with everything that they depend on. */
+export async function packNeeded(names: readonly string[], into: string): Promise<PackedPackage[]> {
+  const folders = new Map(publicFolders().map((folder) => [readManifest(folder).name, folder]))
+  const needed = new Set(names.filter((name) => folders.has(name)))
+  for (const name of needed) {
+    for (const other of Object.keys(readManifest(folders.get(name)!).dependencies ?? {})) {
+      if (folders.has(other)) needed.add(other)
+    }
+  }
+  return await Promise.all([...needed].map((name) => packPackage(folders.get(name)!, into)))
+}
+
+function publicFolders(): string[] {
+  return globSync('{packages,apps}/*/package.json', { cwd: ROOT })
     .map((path) => dirname(path).replaceAll('\\', '/'))
     .filter((folder) => readManifest(folder).private !== true)
     .toSorted()
-  const packed = await Promise.all(folders.map((folder) => packPackage(folder, into)))
-  return inOrderOfDependencies(packed)
 }
 
 async function packPackage(folder: string, into: string): Promise<PackedPackage> {
