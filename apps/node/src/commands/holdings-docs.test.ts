@@ -40,7 +40,7 @@ it.each(commands)('prints what the documentation says: $command', ({ command, pr
   const [node, program] = bed.commandLine()
   const { status, stdout, stderr } = spawnSync(
     'bash',
-    ['-c', `ledger-state() { '${node}' '${program}' "$@"; }\n${command}`],
+    ['-c', `npx() { shift 3; '${node}' '${program}' "$@"; }\n${command}`],
     { cwd: bed.folder, encoding: 'utf8' },
   )
   expect([status, stderr]).toEqual([0, ''])

@@ -1,10 +1,14 @@
 // The recipes of docs/slices.md, run on a feed of the demonstration ledger.
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { ingestSource } from '@ledger-state/ingest'
+import { openStateEngine } from '@ledger-state/state-engine'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CommandBed } from '../../testing/command-bed.ts'
 import { demoFeed } from '../../testing/demo-feed.ts'
 import { ACCOUNTS, PRICES } from '../demo/demo-addresses.js'
+import { DEMO_WINDOW, openDemoLedger } from '../demo/demo-ledger.js'
 
 const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', import.meta.url)), 'utf8')
 
@@ -12,9 +16,9 @@ const PAGE = readFileSync(fileURLToPath(new URL('../../../../docs/slices.md', im
 const VERSIONS = 1_600n
 
 /** Commands of the recipes on the page. */
-const COMMANDS = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^ledger-state (.*)$/gm)].map(([, words]) =>
-  words!.split(' '),
-)
+const COMMANDS = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^npx -y pnpm ledger-state (.*)$/gm)]
+  .map(([, words]) => words!.split(' '))
+  .filter(([command]) => command !== 'export')
 
 describe('a slice', () => {
   const bed = new CommandBed()
@@ -45,6 +49,27 @@ describe('a slice', () => {
       expect(outputs.get(words.join(' '))).toBe(stdout)
     }
   })
+
+  it('is made by the page as it is printed, from the demonstration that `start` leaves', async () => {
+    const page = new CommandBed()
+    try {
+      const engine = openStateEngine({ path: page.at('data/demo') })
+      await ingestSource(engine, openDemoLedger(), { retain: DEMO_WINDOW })
+      await engine.close()
+      const [node, program] = page.commandLine()
+      const blocks = [...PAGE.slice(PAGE.indexOf('## Three recipes')).matchAll(/^```sh\n(.*?)^```$/gms)]
+      const lines = blocks
+        .map(([, block]) => block)
+        .join('')
+        .replace('npx -y pnpm start\n', '')
+      const script = `set -e\nnpx() { shift 3; '${node}' '${program}' "$@"; }\n${lines}`
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', script], { cwd: page.folder, encoding: 'utf8' })
+      expect([status, stderr]).toEqual([0, expect.stringContaining('ingested')])
+      expect(stdout).toMatch(/^\["\d+"\]/)
+    } finally {
+      await page.close()
+    }
+  }, 120_000)
 
   it('of a snapshot that was cut short is not continued as a store of everything', () => {
     mkdirSync(bed.at('data/begun/snapshot-of-whole'), { recursive: true })
