@@ -56,5 +56,6 @@ export {
   type Truncation,
 } from './ports/state-port.js'
 export { scanFrom } from './scan-from.js'
+export { isSkipped, type ScanStep, type SkippedKeys, type SteppingView, scanInSteps } from './scan-in-steps.js'
 export { expectNotTruncated } from './validation/truncations.js'
 export { MAX_KEY_LENGTH, MAX_VALUE_LENGTH } from './validation/validate-batch.js'

@@ -11,6 +11,7 @@ import {
   type HoldingsPageOptions,
   type HoldingsRow,
   joined,
+  type RowStep,
   scanRows,
 } from './row-listing.js'
 
@@ -49,7 +50,7 @@ function* rowsOf(
   owner: Uint8Array,
   asset: Asset | undefined,
   start: Uint8Array | undefined,
-): Generator<HoldingsRow> {
+): Generator<RowStep> {
   const isInStores = start?.[0] === STORE
   const from = start && copyBytes(start, 1)
   if (asset?.kind === 'coin') {
@@ -62,8 +63,8 @@ function* rowsOf(
   yield* withKind(STORE, scanRows(view, 'ownedStore', owner, isInStores ? from : undefined))
 }
 
-function* withKind(kind: number, rows: Iterable<HoldingsRow>): Generator<HoldingsRow> {
-  for (const row of rows) yield { ...row, cursor: joined(Uint8Array.of(kind), row.second) }
+function* withKind(kind: number, rows: Iterable<RowStep>): Generator<RowStep> {
+  for (const row of rows) yield { ...row, cursor: joined(Uint8Array.of(kind), row.cursor) }
 }
 
 function readRow(

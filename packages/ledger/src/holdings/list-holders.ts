@@ -11,6 +11,8 @@ import {
   type HoldingsPage,
   type HoldingsPageOptions,
   type HoldingsRow,
+  isRow,
+  type RowStep,
   scanRows,
 } from './row-listing.js'
 
@@ -45,6 +47,10 @@ export function listLargestHolders(
     const found: Holding[] = []
     let seen = 0
     for (const row of rowsOf(state, asset, undefined)) {
+      if (!isRow(row)) {
+        yield undefined
+        continue
+      }
       if (seen++ === MOST_SORTED_HOLDERS) throw readTooLarge.tooManyHolders(MOST_SORTED_HOLDERS)
       const holding = readRow(state, asset, row)
       if (holding && (!start || compareBytes(cursorOf(holding), start) >= 0)) found.push(holding)
@@ -69,7 +75,7 @@ export function listLargestHolders(
   }
 }
 
-function rowsOf({ storedView }: LedgerState, asset: Asset, start: Uint8Array | undefined): Iterable<HoldingsRow> {
+function rowsOf({ storedView }: LedgerState, asset: Asset, start: Uint8Array | undefined): Iterable<RowStep> {
   return asset.kind === 'coin'
     ? scanRows(storedView, 'accountOfCoin', coinNameOf(asset.coin).hash, start)
     : scanRows(storedView, 'storeOfAsset', asset.metadata, start)

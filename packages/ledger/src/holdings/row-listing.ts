@@ -1,8 +1,8 @@
 import { compareBytes, copyBytes } from '@ledger-state/core/bytes'
-import type { StateView } from '@ledger-state/engine'
+import { isSkipped, type StateView, scanInSteps } from '@ledger-state/engine'
 import { HOLDINGS_PREFIX_LENGTH, type HoldingsFamily, holdingsPrefix } from '@ledger-state/records'
 
-/** Most rows of the index that one page reads. A page that omits items may end before its limit. */
+/** Most rows of the index that one page reads or skips. A page that omits items may end before its limit. */
 const MOST_ROWS = 10_000
 
 /** Start and end of a page of holdings. */
@@ -35,25 +35,47 @@ export interface HoldingsRow {
   readonly cursor: Uint8Array
 }
 
+/** Rows that the version does not have, but others do: an old version lacks most of them. */
+export interface SkippedRows {
+  /** The part of the last key after the owner, asset or collection. */
+  readonly second: Uint8Array
+  /** Start of a page that begins after them. */
+  readonly cursor: Uint8Array
+  readonly skipped: number
+}
+
+/** A row, or work that has found none. */
+export type RowStep = HoldingsRow | SkippedRows
+
+export function isRow(step: RowStep): step is HoldingsRow {
+  return !('skipped' in step)
+}
+
+const ZERO = Uint8Array.of(0)
+
 /** Reads the rows of a family that belong to one owner, asset or collection, starting at a given row. */
 export function* scanRows(
   view: StateView,
   family: HoldingsFamily,
   first: Uint8Array,
   start: Uint8Array | undefined,
-): Generator<HoldingsRow> {
+): Generator<RowStep> {
   const prefix = holdingsPrefix(family, first)
-  for (const { key, value, version } of view.scan(prefix, { start: start && joined(prefix, start) })) {
-    const second = copyBytes(key, HOLDINGS_PREFIX_LENGTH)
-    yield { second, value, version, cursor: second }
+  for (const step of scanInSteps(view, prefix, { start: start && joined(prefix, start) })) {
+    const second = copyBytes(step.key, HOLDINGS_PREFIX_LENGTH)
+    if (isSkipped(step)) yield { second, cursor: joined(second, ZERO), skipped: step.skipped }
+    else yield { second, value: step.value, version: step.version, cursor: second }
   }
 }
 
-/** Merges the rows of two families, which have no row in common, by the parts of their keys after the owner. */
-export function* mergeRows(left: Iterator<HoldingsRow>, right: Iterator<HoldingsRow>): Generator<HoldingsRow> {
+/**
+ * Merges the rows of two families, which have no row in common, by the parts of their keys after the owner. A row comes
+ * before rows that were skipped up to the same part, because the cursor of these is after it.
+ */
+export function* mergeRows(left: Iterator<RowStep>, right: Iterator<RowStep>): Generator<RowStep> {
   let [a, b] = [left.next(), right.next()]
   while (!a.done || !b.done) {
-    if (b.done || (!a.done && compareBytes(a.value.second, b.value.second) < 0)) {
+    if (b.done || (!a.done && isBefore(a.value, b.value))) {
       if (a.done) return
       yield a.value
       a = left.next()
@@ -64,9 +86,14 @@ export function* mergeRows(left: Iterator<HoldingsRow>, right: Iterator<Holdings
   }
 }
 
+function isBefore(a: RowStep, b: RowStep): boolean {
+  const order = compareBytes(a.second, b.second)
+  return order < 0 || (order === 0 && isRow(a))
+}
+
 /** Creates a page of the items of rows. `read` returns undefined for a row that the page omits. */
 export function createHoldingsPage<T>(
-  rows: Iterable<HoldingsRow>,
+  rows: Iterable<RowStep>,
   { limit, isFull }: HoldingsPageOptions,
   read: (row: HoldingsRow) => T | undefined,
 ): HoldingsPage<T> {
@@ -75,9 +102,14 @@ export function createHoldingsPage<T>(
     let seen = 0
     let shown = 0
     for (const row of rows) {
-      if (shown === limit || seen === MOST_ROWS || (shown > 0 && isFull?.())) {
+      if (shown === limit || seen >= MOST_ROWS || (shown > 0 && isFull?.())) {
         cursor = row.cursor
         return
+      }
+      if (!isRow(row)) {
+        seen += row.skipped
+        yield undefined
+        continue
       }
       seen++
       const item = read(row)

@@ -1,6 +1,6 @@
 import { bytesToHexDigits, U64_MAX } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
-import { nearestWrite, type StateReader, type StateView } from '@ledger-state/engine'
+import { isSkipped, nearestWrite, type StateReader, type StateView, scanInSteps } from '@ledger-state/engine'
 import {
   coinOfRow,
   coinStoreKey,
@@ -15,7 +15,7 @@ import {
 import { type TypeTag, typeTagToText } from '@ledger-state/type-tag'
 import type { Asset } from '../assets/asset.js'
 import type { HeldAsset } from './holding.js'
-import { scanRows } from './row-listing.js'
+import { isRow, scanRows } from './row-listing.js'
 
 /** A time in which an account held an asset in one store. */
 export interface Span {
@@ -51,23 +51,48 @@ export function* findSpans(
   }
   if (!asset) yield* findCoinSpans(reader, view, owner, first)
   const isAsked = (metadata: Uint8Array): boolean => !asset || compareBytes(metadata, asset.metadata) === 0
-  for (const { second, value, version } of scanRows(view, 'ownedStore', owner, undefined)) {
+  for (const row of scanRows(view, 'ownedStore', owner, undefined)) {
+    if (!isRow(row)) {
+      yield undefined
+      continue
+    }
+    const { second, value, version } = row
     yield isAsked(value) ? storeSpan(owner, second, value, version, U64_MAX) : undefined
   }
   const none = new Uint8Array(0)
-  for (const { key, value } of scanEnded(view, endedKey('endedStore', owner, first, none), 'endedStore', owner)) {
+  for (const step of scanEnded(view, endedKey('endedStore', owner, first, none), 'endedStore', owner)) {
+    if (isSkipped(step)) {
+      yield undefined
+      continue
+    }
+    const { key, value } = step
     const { version, second } = endedIn(key)
     const row = holdingsKey('ownedStore', owner, second)
     yield isAsked(value) ? storeSpan(owner, second, value, startOf(reader, row, version), version) : undefined
   }
 }
 
-function* findCoinSpans(reader: StateReader, view: StateView, owner: Uint8Array, first: bigint): Generator<Span> {
-  for (const { second, value, version } of scanRows(view, 'ownedCoin', owner, undefined)) {
+function* findCoinSpans(
+  reader: StateReader,
+  view: StateView,
+  owner: Uint8Array,
+  first: bigint,
+): Generator<Span | undefined> {
+  for (const row of scanRows(view, 'ownedCoin', owner, undefined)) {
+    if (!isRow(row)) {
+      yield undefined
+      continue
+    }
+    const { second, value, version } = row
     yield coinSpan(owner, coinOfRow(second, value), version, U64_MAX)
   }
   const none = new Uint8Array(0)
-  for (const { key, value } of scanEnded(view, endedKey('endedCoin', owner, first, none), 'endedCoin', owner)) {
+  for (const step of scanEnded(view, endedKey('endedCoin', owner, first, none), 'endedCoin', owner)) {
+    if (isSkipped(step)) {
+      yield undefined
+      continue
+    }
+    const { key, value } = step
     const { version, second } = endedIn(key)
     const row = holdingsKey('ownedCoin', owner, second)
     yield coinSpan(owner, coinOfRow(second, value), startOf(reader, row, version), version)
@@ -75,7 +100,7 @@ function* findCoinSpans(reader: StateReader, view: StateView, owner: Uint8Array,
 }
 
 function scanEnded(view: StateView, start: Uint8Array, family: 'endedStore' | 'endedCoin', owner: Uint8Array) {
-  return view.scan(holdingsPrefix(family, owner), { start })
+  return scanInSteps(view, holdingsPrefix(family, owner), { start })
 }
 
 /** Version with which a span began that ended at a version: the last write of its row before. */

@@ -8,6 +8,7 @@ import {
   noLedger,
   type Revision,
   type ScanOptions,
+  type ScanStep,
   type StateEntry,
   versionPruned,
 } from '@ledger-state/engine'
@@ -178,20 +179,33 @@ class StoreView implements EngineView {
   scan(prefix: Uint8Array, options?: ScanOptions): Iterable<KeyedEntry> {
     const range = toScanRange(prefix, options)
     this.#current()
-    return this.#scan(prefix, range)
+    // Without steps there are only entries.
+    return this.#scan(prefix, range, false) as Generator<KeyedEntry>
   }
 
-  *#scan(prefix: Uint8Array, { start, limit }: ScanRange): Generator<KeyedEntry> {
+  /** See `scanInSteps` of `engine`. */
+  scanInSteps(prefix: Uint8Array, options?: ScanOptions): Iterable<ScanStep> {
+    const range = toScanRange(prefix, options)
+    this.#current()
+    return this.#scan(prefix, range, true)
+  }
+
+  *#scan(prefix: Uint8Array, { start, limit }: ScanRange, hasSteps: boolean): Generator<ScanStep> {
     let left = limit
     if (left === 0) return
     const snapshot = () => this.#current()
     for (const keys of keyPages(this.#store, prefix, start, snapshot, () => left)) {
+      let skipped = 0
       for (const key of keys) {
         const entry = this.getEntry(key)
-        if (!entry) continue
+        if (!entry) {
+          skipped++
+          continue
+        }
         yield { key, ...entry }
         if (--left === 0) return
       }
+      if (hasSteps && skipped > 0) yield { key: keys.at(-1)!, skipped }
     }
   }
 
