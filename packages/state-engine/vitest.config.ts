@@ -11,21 +11,8 @@ const config = mergeConfig(vitestConfig, {
   test: { execArgv: [...SOURCE_OPTIONS], isolate: false, ...(isSlowRun && { maxWorkers: 2 }) },
 })
 
-/** Tests of what every layout promises. They also run on stores with segment files. */
-const OF_EVERY_LAYOUT = [
-  'src/contract',
-  'src/crash',
-  'src/disk-faults',
-  'src/one-state',
-  'src/power-loss',
-  'src/two-writers',
-  'src/read/model-histories',
-  'src/snapshot/take-snapshot',
-  'src/wal/recovery',
-]
-
-/** Those that also run on segment files without a map. */
-const WITHOUT_MAP = ['src/contract', 'src/read/model-histories']
+/** Tests that also run on segment files without a map. */
+const WITHOUT_MAP = ['src/contract', 'src/crash', 'src/one-state', 'src/power-loss', 'src/read/model-histories']
 
 /** Has these tests run with some variables of the environment. */
 function projectWith(name: string, tests: readonly string[], variables: Readonly<Record<string, string>>) {
@@ -34,23 +21,17 @@ function projectWith(name: string, tests: readonly string[], variables: Readonly
   return { ...config, test: { ...test, name, include, env: { ...test.env, ...variables } } }
 }
 
-const SEGMENTS = { LEDGER_STATE_LAYOUT: '11' }
-
 export default defineConfig({
   test: {
     passWithNoTests: config.test.passWithNoTests,
     projects: [
-      { ...config, test: { ...config.test, name: 'lmdb' } },
+      { ...config, test: { ...config.test, name: 'mapped' } },
       // They double the time of a slow run, so a sample leaves them out.
       ...(isSlowRun && testScale() < 1
         ? []
         : [
-            projectWith('segments', OF_EVERY_LAYOUT, SEGMENTS),
-            projectWith('segments-without-map', WITHOUT_MAP, { ...SEGMENTS, LEDGER_STATE_UNMAPPED: '1' }),
-            projectWith('segments-split', ['src/read/model-histories'], {
-              ...SEGMENTS,
-              LEDGER_STATE_SEGMENT_BYTES: '10000',
-            }),
+            projectWith('without-map', WITHOUT_MAP, { LEDGER_STATE_UNMAPPED: '1' }),
+            projectWith('split', ['src/read/model-histories'], { LEDGER_STATE_SEGMENT_BYTES: '10000' }),
           ]),
     ],
   },

@@ -2,7 +2,6 @@ import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
-import { hasSegments, POINTS_OF_LEVELS, reachedPoints } from '../testing/layouts.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { TRUNCATION_POINTS } from '../testing/truncation-points.ts'
@@ -15,16 +14,14 @@ const ROUNDS_AT_A_POINT = Math.ceil(ROUNDS / 10)
 const SEED = testSeed()
 
 /** Failpoints that only a writer that truncates reaches. */
-const POINTS_OF_TRUNCATING: readonly Failpoint[] = reachedPoints([
+const POINTS_OF_TRUNCATING: readonly Failpoint[] = [
   ...TRUNCATION_POINTS,
   'mark: appended',
   'mark: synced',
-  'merge: before the transaction ends',
-  'merge: slice done',
   'rotation: sealed',
   'bulk: committed',
   'prune: step done',
-])
+]
 
 function openHere(path: string): StateEngine {
   return openStateEngine({ path, durability: 'none', memtableBytes: 60_000 })
@@ -39,7 +36,7 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     }
   })
 
-  const points: readonly Failpoint[] = reachedPoints([
+  const points: readonly Failpoint[] = [
     'commit: began',
     'commit: appended',
     'commit: synced',
@@ -50,15 +47,16 @@ describe(`a writer killed with SIGKILL (TEST_SEED=${SEED})`, () => {
     'bulk: before the transaction ends',
     'bulk: committed',
     'merge: before the transaction ends',
-    'merge: slice done',
-    'merge: before the last transaction ends',
     'merge: done',
     'merge: file removed',
     'prune: floor raised',
-    'prune: step before the transaction ends',
     'prune: step done',
-    ...(hasSegments() ? POINTS_OF_LEVELS : []),
-  ])
+    'level: began',
+    'level: file written',
+    'level: before the transaction ends',
+    'level: done',
+    'level: files removed',
+  ]
   it.each(points)('loses nothing that was acknowledged and leaves no batch torn at the failpoint ‘%s’', async (at) => {
     for (let round = 0; round < ROUNDS_AT_A_POINT; round++) {
       await expectSoundStore(folder.path, await runKilledWriter(folder.path, { at, nth: 1 + random.below(8) }))

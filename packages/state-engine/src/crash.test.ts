@@ -1,6 +1,5 @@
 import { describe, it } from 'vitest'
 import { expectSoundStore, runKilledTruncatingWriter, runKilledWriter } from '../testing/killed-writer.ts'
-import { hasSegments } from '../testing/layouts.ts'
 import { temporaryFolder } from '../testing/temporary-folder.ts'
 import { expectStore } from '../testing/truncated-ledger.ts'
 import { openStateEngine } from './open-state-engine.js'
@@ -15,8 +14,7 @@ describe('a writer killed with SIGKILL', () => {
   })
 
   it('has each truncation as a whole', async () => {
-    const at = hasSegments() ? 'truncation: committed' : 'truncation: slice done'
-    const step = await runKilledTruncatingWriter(folder.path, { at, nth: 2 })
+    const step = await runKilledTruncatingWriter(folder.path, { at: 'truncation: committed', nth: 2 })
     await expectStore(folder.path, step, (path) => openStateEngine({ path, durability: 'none' }))
   })
 })

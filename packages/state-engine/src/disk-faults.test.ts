@@ -9,7 +9,6 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { compileFaultyDisk, type DiskFault, hasFaultyDisk } from '../testing/disk-faults/disk-faults.ts'
 import { expectDurable } from '../testing/disk-faults/expect-durable.ts'
 import type { FaultyWriterRun } from '../testing/disk-faults/faulty-writer.ts'
-import { hasSegments } from '../testing/layouts.ts'
 import { folderForAll } from '../testing/temporary-folder.ts'
 import { STORE_FILE } from './lmdb/lmdb-store.js'
 import { openStateEngine } from './open-state-engine.js'
@@ -29,7 +28,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
   import: ['import', 'commit 3', 'merge'],
 }
 /** Files whose calls fail, by a part of their names. */
-const FILES = ['state.mdb', 'write-ahead', ...(hasSegments() ? ['segment-'] : []), '.']
+const FILES = ['state.mdb', 'write-ahead', 'segment-', '.']
 /** The fast run has a part of them. */
 const NAMES = isSlowRun ? Object.keys(STEPS) : ['commits', 'merge', 'truncation']
 const OPTIONS: FaultyWriterRun['options'] = { memtableBytes: 40_000 }

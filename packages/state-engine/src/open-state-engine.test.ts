@@ -123,15 +123,16 @@ describe('openStateEngine', () => {
     await engine.close()
   })
 
-  it('maps as much of the address space as its options say, and more once the file has grown beyond it', async () => {
+  it('maps as much of the address space as its options say', async () => {
     const { path } = folder
     const mapBytes = 2 ** 22
     const engine = openStateEngine({ path, mapBytes, memtableBytes: 0, durability: 'none' })
     expect(engine.stats.mapBytes).toBe(mapBytes)
     await engine.commit([record(0, [[bytes('k'), bytes('v')]], 0)], CHAIN)
+    // Values are in segment files, so the catalog needs no larger map.
     await engine.commit([record(1, [[bytes('large'), new Uint8Array(8_000_000)]])], CHAIN)
-    expect(engine.stats.mapBytes).toBeGreaterThan(8_000_000)
-    expect(Buffer.from(engine.at().get(bytes('k'))!).toString()).toBe('v')
+    expect(engine.stats.mapBytes).toBe(mapBytes)
+    expect(engine.at().get(bytes('large'))?.length).toBe(8_000_000)
     await engine.close()
     const reader = openStateEngineReader({ path, mapBytes: 2 ** 30 })
     expect(reader.stats.mapBytes).toBeGreaterThanOrEqual(2 ** 30)

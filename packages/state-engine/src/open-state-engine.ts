@@ -41,12 +41,13 @@ import {
   STORE_FILE,
   withStoreErrors,
 } from './lmdb/lmdb-store.js'
+import { expectSoundNames } from './lmdb/sound-names.js'
 import { claimStore, readStoreId } from './lmdb/store-claim.js'
-import { expectSoundNames } from './lmdb/verify-absence.js'
 import { acquireWriterLock } from './lmdb/writer-lock.js'
 import { unmergedHead } from './read/read-snapshot.js'
 import { StoreReads } from './read/store-reads.js'
 import { type StoreStats, storeStats } from './read/store-stats.js'
+import { expectImportedEntries } from './records/import-record.js'
 import { decodeLedgerRecord, type LedgerRecord } from './records/ledger-record.js'
 import { getMark } from './records/mark.js'
 import { expectAllVersions, listSegmentRows } from './records/segment-rows.js'
@@ -56,7 +57,6 @@ import { StoreWriter } from './store-writer.js'
 import { WalAppender } from './wal/appender.js'
 import { WalFollower } from './wal/follower.js'
 import { recoverWal } from './wal/recovery.js'
-import { expectImportedEntries } from './write/import-state.js'
 
 /** Interval in milliseconds at which a reader looks for commits of other processes while it has listeners. */
 const COMMIT_POLL_MS = 20
@@ -73,9 +73,9 @@ export interface StateEngineOptions {
   /** Folder of the store. A writer creates it if it is missing. */
   readonly path: string
   /**
-   * Whether to compare every record that is read with its checksum, so that damage by a disk is `store_corrupt`, and
-   * never an answer. It costs 0.6 to 1 µs a look-up, about a quarter, and 20 µs the first look-up of a key that no version
-   * wrote, whose neighbours are compared. False by default; `check` compares all records.
+   * Whether to compare blocks of segment files with their checksums in each snapshot that reads them, so that damage of
+   * the disk under a running process is `store_corrupt`, and never an answer. Otherwise each block is compared when the
+   * process reads it first. It costs some 2 µs for each block and snapshot. False by default.
    */
   readonly verifyReads?: boolean
   /**
@@ -106,9 +106,9 @@ export interface WriterOptions extends StateEngineOptions {
    */
   readonly memtableBytes?: number | undefined
   /**
-   * Whether superseded values are compressed (LZ4); false by default. The history of a real chain then takes an eighth
-   * of the space. A read in the past takes 0.3 to 0.5 µs more if histories are short, and up to 1.8 µs more if they are
-   * deep, also for values that cannot be compressed. The option may change: every reader reads both kinds of values.
+   * Whether large segment files are always compressed (deflate); by default they are once the store exceeds half of the
+   * memory. A read of a compressed block that is not in memory inflates it. The option may change: every reader reads
+   * both kinds of files.
    */
   readonly compressHistory?: boolean | undefined
 }
@@ -140,7 +140,7 @@ export interface StateEngine extends LmdbEngineReader, StateWriter {
    */
   flush(): Promise<void>
   /**
-   * Merges all commits so far into the data file. This engine and every reader then need hardly any memory for them.
+   * Writes all commits so far to segment files. This engine and every reader then need hardly any memory for them.
    * Commits wait for it.
    */
   merge(): Promise<void>
@@ -312,7 +312,7 @@ class LmdbEngine implements StateEngine {
     const bytes = store.meta.getBinary(LEDGER_KEY)
     const { segmentBytes, releaseLock } = parts
     const record = bytes && decodeLedgerRecord(bytes)
-    if (store.segments) removeLeftSegments(store, record)
+    removeLeftSegments(store, record)
     const recovered = recoverWal(store, record)
     const log = new WalAppender(store, recovered, segmentBytes, atFailpoint)
     this.#reads = new StoreReads(store, { memtable: log.memtable, follow: () => true }, atFailpoint)
@@ -440,9 +440,11 @@ class LmdbEngine implements StateEngine {
     } finally {
       // LMDB in another thread, or a step of a task, would read a map that is gone.
       await Promise.allSettled(this.#tasks)
-      this.#reads.close()
-      await this.#store.root.close()
-      this.#closeSource()
+      try {
+        this.#reads.close()
+      } finally {
+        await this.#store.root.close().finally(() => this.#closeSource())
+      }
     }
   }
 

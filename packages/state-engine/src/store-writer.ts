@@ -67,7 +67,6 @@ export class StoreWriter {
     this.#prunes = new PruneWriter(this.#parts, this.#commits.merges)
     this.#commits.merges.start()
     this.#commits.merges.startLevels()
-    this.#revertInTurn()
   }
 
   commit(versions: readonly VersionWrites[], options: CommitOptions): Promise<void> {
@@ -87,7 +86,6 @@ export class StoreWriter {
     const made = this.#inTurn(async () => {
       isBegun = true
       letNoneJoin()
-      if (this.#truncations.isReverting) await this.#truncations.revert()
       await this.#commits.commit(waiting)
     })
     if (!isBegun) this.#waiting = waiting
@@ -102,17 +100,11 @@ export class StoreWriter {
   }
 
   truncateTo(version: bigint, options: TruncateOptions = {}): Promise<void> {
-    const truncated = this.#inTurn(() => this.#truncations.truncateTo(version, options))
-    const revert = () => this.#revertInTurn()
-    truncated.then(revert, revert)
-    return truncated
+    return this.#inTurn(() => this.#truncations.truncateTo(version, options))
   }
 
   putMark(mark: Uint8Array): Promise<void> {
-    return this.#inTurn(async () => {
-      if (this.#truncations.isReverting) await this.#truncations.revert()
-      await this.#commits.putMark(mark)
-    })
+    return this.#inTurn(() => this.#commits.putMark(mark))
   }
 
   beginImport(version: bigint, options?: ImportOptions): StateImport {
@@ -123,12 +115,9 @@ export class StoreWriter {
     return unfinishedImport(this.#parts)
   }
 
-  /** Merges all commits so far into LMDB, and all levels of segment files that are full. Commits do not wait for the levels. */
+  /** Writes all commits so far into files, and merges all levels that are full. Commits do not wait for the levels. */
   async merge(): Promise<void> {
-    await this.#inTurn(async () => {
-      if (this.#truncations.isReverting) await this.#truncations.revert()
-      await this.#commits.mergeAll()
-    })
+    await this.#inTurn(() => this.#commits.mergeAll())
     await this.#commits.merges.levelsSettled()
     this.#expectOpen()
   }
@@ -140,7 +129,7 @@ export class StoreWriter {
       // Without a sync, a merge removes files that nothing on disk has replaced.
       if (store.durability === 'none') await this.#commits.merges.settled()
       await log.sync()
-      if (store.durability !== 'none' || !store.segments) await transactions.sync()
+      if (store.durability !== 'none') await transactions.sync()
       // Their files were written without a sync.
       else {
         await transactions.syncAfter(async () => {
@@ -177,11 +166,6 @@ export class StoreWriter {
       // Nothing is lost: the store is like that of a killed writer.
       if (!isLedgerStateError(error)) throw error
     }
-  }
-
-  /** Removes from LMDB what was cut off, in the background. If that fails, the next commit tries again. */
-  #revertInTurn(): void {
-    if (this.#truncations.isReverting) void this.#inTurn(() => this.#truncations.revert()).catch(() => {})
   }
 
   /** Runs work at once if nothing else is under way, or else after all earlier work. */

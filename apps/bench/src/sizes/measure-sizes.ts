@@ -1,4 +1,4 @@
-// Measures the parts of a store in bytes, and the cost of writes and of look-ups of the past: docs/lab/measurements.md,
+// Measures the bytes of a store, and the cost of writes and of look-ups of the past: docs/lab/measurements.md,
 // "Versions like those of mainnet". Arguments: the setting of the keys (`spreading` or `returning`), MiB of the
 // memtable, and the number of versions.
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +9,6 @@ import { openStateEngine } from '@ledger-state/state-engine'
 import { createRandom } from '@ledger-state/testing/random'
 import { chainLikeVersions } from '../workload/chain/chain-like-versions.ts'
 import { FIRST_WRITES, type KeyReturns } from '../workload/chain/key-population.ts'
-import { type Parts, storeParts } from './store-parts.ts'
 
 const VERSIONS_OF_COMMIT = 1_000
 const LOOK_UPS = 200_000
@@ -59,13 +58,6 @@ async function measure(path: string, returns: KeyReturns, tableMiB: number, vers
   for (const [name, database] of Object.entries(databases)) {
     console.log(`${name}: ${database.records} records, ${(database.bytes / writes).toFixed(2)} B a write`)
   }
-  const { latest, historyLog, chunks } = await storeParts(path)
-  sayParts('latest', latest, writes)
-  sayParts('history-log', historyLog, writes)
-  for (const { title, records, pairs, bytesBeforeCompression } of chunks) {
-    const perWrite = (bytesBeforeCompression / writes).toFixed(2)
-    console.log(`  ${title}: ${records}, with ${pairs} in all, ${perWrite} B a write before compression`)
-  }
 }
 
 function makeCommits(returns: KeyReturns, versions: number): VersionWrites[][] {
@@ -86,12 +78,6 @@ function drawWrites(commits: readonly VersionWrites[][], count: number) {
     const { version, writes } = written[random.below(written.length)]!
     return { key: writes[random.below(writes.length)]![0], version }
   })
-}
-
-function sayParts(name: string, parts: Parts, writes: number): void {
-  for (const [what, bytes] of Object.entries(parts)) {
-    console.log(`  ${name}, ${what}: ${(bytes / writes).toFixed(2)} B a write`)
-  }
 }
 
 /** CPU time of all threads, in microseconds. */

@@ -212,13 +212,6 @@ async function measureSize(run: BenchRun, returns: KeyReturns): Promise<void> {
     role: 'ours',
   } as const
   const { keys, superseded, all } = whole
-  run.record({ ...common, metric: 'of a key', unit: 'B', rounds: whole.state / Math.max(1, keys) })
-  run.record({
-    ...common,
-    metric: 'of a superseded write',
-    unit: 'B',
-    rounds: (all - whole.state) / Math.max(1, superseded),
-  })
   run.record({ ...common, metric: 'of all, by writes', unit: 'B', rounds: all / Math.max(1, keys + superseded) })
   run.record({ ...common, metric: 'keys', unit: '', better: 'neither', rounds: keys })
   run.record({ ...common, metric: 'superseded writes', unit: '', better: 'neither', rounds: superseded })
@@ -240,11 +233,10 @@ async function sizeOf(run: BenchRun, backup: string, slice: SliceSpec | undefine
   const folder = run.folder('sized')
   await ingest(folder, backup, { verify: false }, slice)
   const engine = openStateEngine({ path: folder })
-  const { keys, historyEntries: superseded, databases } = engine.stats
+  const { keys, historyEntries: superseded, fileBytes: all } = engine.stats
   await engine.close()
   run.removeFolder('sized')
-  const all = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
-  return { keys, superseded, state: databases.latest!.bytes + databases.large!.bytes, all }
+  return { keys, superseded, all }
 }
 
 /** Measures the memory that the members of a slice take, in a separate process. */

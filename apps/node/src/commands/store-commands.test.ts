@@ -89,14 +89,17 @@ describe('check and snapshot', () => {
 
   it('find a store damaged, and say so in one line after the problems', async () => {
     await bed.fill('store', 2_000)
-    const file = bed.at(`store/${STORE_FILE}`)
-    const bytes = readFileSync(file)
-    // Damages values of the key 0x01, wherever they are in the file.
-    for (const version of [237, 413, 851]) {
-      const value = Buffer.from(version.toString(16).padStart(8, '0'), 'hex')
-      for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) bytes[at]! ^= 0xff
+    // Damages values of the key 0x01, wherever they are in the files.
+    for (const name of readdirSync(bed.at('store'))) {
+      if (!name.startsWith('segment-')) continue
+      const file = bed.at(`store/${name}`)
+      const bytes = readFileSync(file)
+      for (const version of [237, 413, 851]) {
+        const value = Buffer.from(version.toString(16).padStart(8, '0'), 'hex')
+        for (let at = bytes.indexOf(value); at >= 0; at = bytes.indexOf(value, at + 1)) bytes[at]! ^= 0xff
+      }
+      writeFileSync(file, bytes)
     }
-    writeFileSync(file, bytes)
     const { status, stdout, stderr } = bed.run('check', '--data-dir', 'store')
     expect(stdout.split('\n').length).toBeGreaterThan(3)
     expect([status, stderr]).toEqual([1, expect.stringMatching(/^ledger-state: .*damaged.*\n$/)])
@@ -106,7 +109,7 @@ describe('check and snapshot', () => {
   it.runIf(isSlowRun)('say of a file that is cut short how much of it is there, as every command does', async () => {
     await bed.fill('store', 500)
     const bytes = readFileSync(bed.at(`store/${STORE_FILE}`))
-    for (const length of [0, 50, 60_000, bytes.length - 5_000]) {
+    for (const length of [0, 50, 16_000, 20_000]) {
       writeFileSync(bed.at(`store/${STORE_FILE}`), bytes.subarray(0, length))
       const commands = [['check'], ['info'], ['serve', '--listen', '127.0.0.1:0'], ['snapshot', 'copy']]
       for (const { status, stderr } of await bed.runAll(commands.map((words) => [...words, '--data-dir', 'store']))) {

@@ -57,17 +57,13 @@ export function forecastWindow(
 export interface StoreFigures {
   readonly keys: number
   readonly historyEntries: number
-  /** Number of writes that are not in the data file yet. */
+  /** Number of writes that are not in segment files yet. */
   readonly memtableEntries: number
   readonly fileBytes: number
   readonly freeBytes: number
-  readonly databases: Readonly<Record<string, { readonly bytes: number }>>
   /** Number of versions of the window, from the oldest to the newest. */
   readonly versions: number
 }
-
-/** Databases with a size proportional to the number of keys. The size of the others follows the window. */
-const OF_STATE: readonly string[] = ['latest', 'large']
 
 /**
  * Measures shape and bytes of a store as it is. Writes are counted by the values that they superseded; a write that
@@ -76,19 +72,13 @@ const OF_STATE: readonly string[] = ['latest', 'large']
  * forecast.
  */
 export function measureStore(store: StoreFigures): { shape: LedgerShape; measured: MeasuredSizes } | undefined {
-  const { keys, historyEntries, memtableEntries, versions, databases } = store
+  const { keys, historyEntries, memtableEntries, versions, fileBytes, freeBytes } = store
   if (keys === 0 || historyEntries === 0) return undefined
-  const bytesOf = (isOfState: boolean): number =>
-    Object.entries(databases)
-      .filter(([name]) => OF_STATE.includes(name) === isOfState)
-      .reduce((sum, [, { bytes }]) => sum + bytes, 0)
-  const used = Math.max(1, store.fileBytes - store.freeBytes)
+  const used = Math.max(1, fileBytes - freeBytes)
+  // Segment files have the first write of a key among the others.
+  const bytesPerWrite = used / (keys + historyEntries)
   return {
     shape: { keys, writesPerVersion: (historyEntries + memtableEntries) / versions },
-    measured: {
-      bytesPerKey: bytesOf(true) / keys,
-      bytesPerWrite: bytesOf(false) / historyEntries,
-      freePages: store.fileBytes / used,
-    },
+    measured: { bytesPerKey: bytesPerWrite, bytesPerWrite, freePages: fileBytes / used },
   }
 }

@@ -57,22 +57,16 @@ describe('docs/sizing.md', () => {
 
 describe('a forecast', () => {
   it('from a store repeats the store', () => {
-    const databases = {
-      latest: { bytes: 40_000 },
-      large: { bytes: 10_000 },
-      log: { bytes: 90_000 },
-      blocks: { bytes: 10_000 },
-    }
-    const file = { fileBytes: 200_000, freeBytes: 40_000, databases }
+    const file = { fileBytes: 150_000, freeBytes: 30_000 }
     const store = { keys: 200, historyEntries: 1_000, memtableEntries: 0, versions: 500, ...file }
     const { shape, measured } = measureStore(store)!
     expect(shape).toEqual({ keys: 200, writesPerVersion: 2 })
     const unmerged = measureStore({ ...store, versions: 600, memtableEntries: 200 })!
     expect(unmerged).toEqual({ shape, measured })
-    expect(measured).toEqual({ bytesPerKey: 250, bytesPerWrite: 100, freePages: 1.25 })
-    expect(forecastWindow(500, shape, measured).diskBytes).toBe(187_500)
-    expect(forecastWindow(5_000, shape, measured).diskBytes).toBe((50_000 + 10 * 100_000) * 1.25)
-    expect(forecastWindow(5_000, shape, measured, true).diskBytes).toBe((50_000 + 9_800 * 100) * 1.25)
+    expect(measured).toEqual({ bytesPerKey: 100, bytesPerWrite: 100, freePages: 1.25 })
+    expect(forecastWindow(500, shape, measured).diskBytes).toBe(150_000)
+    expect(forecastWindow(5_000, shape, measured).diskBytes).toBe((20_000 + 10 * 100_000) * 1.25)
+    expect(forecastWindow(5_000, shape, measured, true).diskBytes).toBe((20_000 + 9_800 * 100) * 1.25)
   })
 
   it('cannot be made if nothing was superseded', () => {
@@ -83,7 +77,6 @@ describe('a forecast', () => {
       versions: 1,
       fileBytes: 4_096,
       freeBytes: 0,
-      databases: {},
     }
     expect(measureStore(store)).toBeUndefined()
   })

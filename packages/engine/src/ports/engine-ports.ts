@@ -76,7 +76,7 @@ export interface PruneResult {
 export interface PruneOptions {
   /**
    * Number of superseded values and deletions after which the prune stops, once the step under way is done; no limit by
-   * default.
+   * default. An engine that drops them in larger units reports at most this number; the next call reports the rest.
    */
   readonly maxEntries?: number
 }

@@ -31,11 +31,6 @@ export const NUMBERED_KEY_ENCODER = {
   },
 }
 
-/** Makes a key of an id below 2^53 and a part below 2^48. */
-export function numberedKey(id: number, part: number): NumberedKey {
-  return { high: Math.floor(id / U32), low: id >>> 0, partHigh: Math.floor(part / U32), partLow: part >>> 0 }
-}
-
 export function versionKey(version: bigint, part: number): NumberedKey {
   return {
     high: highHalf(version),
@@ -49,10 +44,6 @@ export function versionKey(version: bigint, part: number): NumberedKey {
 export function numberedKeySeed({ high, low, partHigh, partLow }: NumberedKey): number {
   const mixed = Math.imul(Math.imul(Math.imul(high, 0x9e3779b1) ^ low, 0x85ebca6b) ^ partHigh, 0xc2b2ae35) ^ partLow
   return mixed >>> 0
-}
-
-export function numberedKeyId({ high, low }: NumberedKey): number {
-  return high * U32 + low
 }
 
 export function numberedKeyPart({ partHigh, partLow }: NumberedKey): number {
@@ -69,11 +60,6 @@ export function highHalf(version: bigint): number {
 
 export function lowHalf(version: bigint): number {
   return Number(version & 0xffff_ffffn)
-}
-
-/** Whether a number is at most a limit, both given as halves. */
-export function isAtMost(high: number, low: number, limitHigh: number, limitLow: number): boolean {
-  return high < limitHigh || (high === limitHigh && low <= limitLow)
 }
 
 function writeU32(target: Uint8Array, at: number, value: number): void {

@@ -9,7 +9,7 @@ import { checksum } from './checksum.js'
 export const MAX_RECORD_LENGTH = 4_072
 
 /** Length of the CRC-32 at the end of every record. It covers all bytes before it, and its seed is made of the key. */
-export const CHECKSUM_LENGTH = 4
+const CHECKSUM_LENGTH = 4
 
 const MOST_COPIED_HERE = 48
 

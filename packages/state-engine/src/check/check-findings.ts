@@ -1,11 +1,9 @@
-import type { Buffer } from 'node:buffer'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLedgerStateError } from '@ledger-state/core'
-import type { ReadTransaction, Table } from '../lmdb/table.js'
+import type { ReadTransaction } from '../lmdb/table.js'
 
 const MOST_PROBLEMS = 100
 const RECORDS_BETWEEN_TURNS = 5_000
-const WHOLE = { start: undefined, end: undefined }
 
 /** Collects what a check found, and reads for it: in one transaction, with turns for other work. */
 export class CheckFindings {
@@ -33,7 +31,7 @@ export class CheckFindings {
     return this.#records
   }
 
-  /** Counts records that were read otherwise than by `each`, and lets other work take place. */
+  /** Counts records that were read, and lets other work take place. */
   async count(records: number): Promise<void> {
     const before = this.#records
     this.#records += records
@@ -56,21 +54,5 @@ export class CheckFindings {
       this.add(error.message)
       return undefined
     }
-  }
-
-  /** Iterates over all records of a database. */
-  async *each<K>(table: Table<K>): AsyncGenerator<{ key: K; value: Buffer }> {
-    for (const entry of table.getRange({ ...WHOLE, ...this.options })) {
-      if (++this.#records % RECORDS_BETWEEN_TURNS === 0) {
-        this.#onProgress(this.#records)
-        await this.pause()
-      }
-      yield entry
-    }
-  }
-
-  expectEmpty<K>(name: string, table: Table<K>): void {
-    const [any] = table.getKeys({ ...WHOLE, limit: 1, ...this.options })
-    if (any !== undefined) this.add(`the store has no ledger record, but its database ${name} has records`)
   }
 }

@@ -2,7 +2,7 @@ import { copyFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { beforeEach, expect, it } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
@@ -17,14 +17,12 @@ const folder = temporaryFolder()
 const EVERY_KEY = new Uint8Array(0)
 
 beforeEach(async () => {
-  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
   const engine = openStateEngine({ path: folder.path, memtableBytes: 0, durability: 'none' })
   for (let version = 0; version < 12; version++) {
     const writes = Array.from({ length: 50 }, (_, at) => [bytes(`key ${at}`), bytes(`${version} ${at}`)] as const)
     await engine.commit([record(version, [...writes], version)], CHAIN)
   }
   await engine.close()
-  return () => vi.unstubAllEnvs()
 })
 
 async function problemsOf(path: string): Promise<readonly string[]> {

@@ -1,7 +1,6 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, parse } from 'node:path'
-import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -69,18 +68,8 @@ async function damage(work: (store: LmdbStore) => void): Promise<void> {
   await store.root.close()
 }
 
-type TableName = 'latestByStoredKey' | 'historyLog' | 'generations' | 'garbage' | 'large' | 'blockLists'
-const TABLES: readonly TableName[] = [
-  'latestByStoredKey',
-  'historyLog',
-  'generations',
-  'garbage',
-  'large',
-  'blockLists',
-]
-
-function records(store: LmdbStore, name: TableName) {
-  const table = store[name] as Table<object>
+function records(store: LmdbStore) {
+  const table = store.segments as Table<object>
   const all = [...table.getRange({ start: undefined, end: undefined })]
   return { table, all }
 }
@@ -91,24 +80,24 @@ it('the check finds nothing in a sound store', async () => {
 
 type Harm = (table: Table<object>, key: object, value: Buffer) => void
 
-/** Damages random records of a database one after the other, expects a finding for each, and restores it. */
-async function expectFound(name: TableName, rounds: number, harm: Harm): Promise<void> {
+/** Damages random rows of segment files one after the other, expects a finding for each, and restores it. */
+async function expectFound(rounds: number, harm: Harm): Promise<void> {
   const store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
-  const { table, all } = records(store, name)
+  const { table, all } = records(store)
   for (let round = 0; round < rounds; round++) {
     const { key, value } = random.pick(all)
     store.root.transactionSync(() => harm(table, key, value))
     const { problems: found } = await checkStore(store, {}, { atFailpoint: neverFail, expectOpen: () => {} })
-    expect(found, `${name}, ${JSON.stringify(key)}, TEST_SEED=${SEED}`).not.toEqual([])
+    expect(found, `${JSON.stringify(key)}, TEST_SEED=${SEED}`).not.toEqual([])
     store.root.transactionSync(() => table.putSync(key, value))
   }
   expect((await checkStore(store, {}, { atFailpoint: neverFail, expectOpen: () => {} })).problems).toEqual([])
   await store.root.close()
 }
 
-describe.each(TABLES)(`the check of the database %s (TEST_SEED=${SEED})`, (name) => {
+describe(`the check of the rows of segment files (TEST_SEED=${SEED})`, () => {
   it('finds a flipped bit, wherever it is', async () => {
-    await expectFound(name, isSlowRun ? 6 : 2, (table, key, value) => {
+    await expectFound(isSlowRun ? 6 : 2, (table, key, value) => {
       const damaged = Buffer.from(value)
       damaged[random.below(damaged.length)]! ^= 1 << random.below(8)
       table.putSync(key, damaged)
@@ -116,23 +105,21 @@ describe.each(TABLES)(`the check of the database %s (TEST_SEED=${SEED})`, (name)
   })
 
   it('finds a record that is gone', async () => {
-    await expectFound(name, isSlowRun ? 4 : 2, (table, key) => table.removeSync(key))
+    await expectFound(isSlowRun ? 4 : 2, (table, key) => table.removeSync(key))
   })
 
-  it('finds a record that is cut short', async () => {
-    await expectFound(name, isSlowRun ? 3 : 1, (table, key, value) =>
-      table.putSync(key, value.subarray(0, random.below(value.length))),
-    )
-  })
-})
-
-it('the check finds a record of one key in the place of another', async () => {
-  for (const name of ['latestByStoredKey', 'historyLog', 'large'] as const) {
-    await expectFound(name, 1, (table, key, value) => {
+  it('finds a record in the place of another', async () => {
+    await expectFound(1, (table, key, value) => {
       const other = [...table.getRange({ start: undefined, end: undefined })].find((one) => !one.value.equals(value))!
       table.putSync(key, other.value)
     })
-  }
+  })
+
+  it('finds a record that is cut short', async () => {
+    await expectFound(isSlowRun ? 3 : 1, (table, key, value) =>
+      table.putSync(key, value.subarray(0, random.below(value.length))),
+    )
+  })
 })
 
 it('the check finds a damaged or missing ledger record', async () => {
@@ -208,64 +195,5 @@ describe(`the check of a WAL file (TEST_SEED=${SEED})`, () => {
     expect(await problems()).toEqual([expect.stringMatching(/write-ahead-\d+, or one that follows it, is missing/)])
     cpSync(join(otherPath, 'write-ahead-1'), join(folder.path, base))
     expect(await problems()).toEqual([expect.stringMatching(/belongs to another store/)])
-  })
-})
-
-describe(`an engine that verifies what it reads (TEST_SEED=${SEED})`, () => {
-  const VERSIONS = Array.from({ length: 240 }, (_, at) => 305n + 5n * BigInt(at))
-  const open = () => openStateEngineReader({ path: folder.path, verifyReads: true })
-  const isSame = (a: Uint8Array | undefined, b: Uint8Array | undefined) =>
-    a && b ? Buffer.compare(a, b) === 0 : a === b
-
-  it.each(['latestByStoredKey', 'historyLog', 'large'] as const)(
-    'answers nothing of damaged records of %s',
-    async (name) => {
-      const sound = open()
-      const keys = [...sound.at().scan(new Uint8Array(0))].map(({ key }) => key)
-      const right = VERSIONS.map((version) => keys.map((key) => sound.at(version).get(key)))
-      await sound.close()
-      let refused = 0
-      for (let round = 0; round < 4; round++) {
-        let harmed: { key: object; value: Buffer } | undefined
-        await damage((store) => {
-          const { table, all } = records(store, name)
-          harmed = random.pick(all)
-          const damaged = Buffer.from(harmed.value)
-          if (round % 3 === 0) damaged.fill(0xa5)
-          else damaged[random.below(damaged.length)]! ^= 1 << (round & 7)
-          table.putSync(harmed.key, round % 4 === 0 ? damaged.subarray(0, damaged.length >> 1) : damaged)
-        })
-        const reader = open()
-        for (const [at, version] of VERSIONS.entries()) {
-          for (const [index, key] of keys.entries()) {
-            try {
-              const found = reader.at(version).get(key)
-              if (!isSame(found, right[at]![index])) expect(found).toEqual(right[at]![index])
-            } catch (error) {
-              if (!isLedgerStateError(error, 'store_corrupt')) throw error
-              refused++
-            }
-          }
-        }
-        await reader.close()
-        await damage((store) => (store[name] as Table<object>).putSync(harmed!.key, harmed!.value))
-      }
-      expect(refused).toBeGreaterThan(0)
-    },
-  )
-
-  it('builds on nothing that is damaged', async () => {
-    await damage((store) => {
-      const { table, all } = records(store, 'latestByStoredKey')
-      for (const { key, value } of all)
-        table.putSync(key, Buffer.concat([value.subarray(0, -5), Buffer.alloc(5, 0xa5)]))
-    })
-    // Merging the commit reads the record of the key.
-    const engine = openStateEngine({ path: folder.path, durability: 'none', verifyReads: true, memtableBytes: 0 })
-    const known = knownVersion(1_400n).writes[0]![0]
-    const again = { version: NEWEST + 1n, block: undefined, writes: [[known, known] as const] }
-    await expect(engine.commit([again], KNOWN_CHAIN)).rejects.toMatchObject({ code: 'store_corrupt' })
-    expect(engine.ledger?.latestVersion).toBe(NEWEST)
-    await engine.close()
   })
 })

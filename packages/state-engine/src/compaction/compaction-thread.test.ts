@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, existsSync, openSync, readSync, rmSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { isMainThread } from 'node:worker_threads'
 import type { Write } from '@ledger-state/core'
-import { createMemoryEngine, type PruneResult } from '@ledger-state/engine'
+import { createMemoryEngine } from '@ledger-state/engine'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
@@ -61,9 +61,9 @@ function flipBit(file: string, at: number, bit: number): void {
   closeSync(descriptor)
 }
 
-/** An engine with merged versions (a prune drops most of them), the thread that merged them, and the next commit. */
+/** An engine with merged versions (a prune drops most of them), and the thread that merged them. */
 async function openMerged() {
-  const asks = vi.spyOn(CompactionThread.prototype, 'ask')
+  const asks = vi.spyOn(CompactionThread.prototype, 'flush')
   const engine = openStateEngine({ path: folder.path, memtableBytes: 3_600_000 })
   let next = 0
   const commitNext = () => {
@@ -73,13 +73,13 @@ async function openMerged() {
     })
     return engine.commit(versions, CHAIN)
   }
-  while (asks.mock.calls.filter(([{ kind }]) => kind === 'transact').length < 3) await commitNext()
+  while (asks.mock.calls.length < 3) await commitNext()
   const thread = asks.mock.contexts[0] as CompactionThread
   asks.mockRestore()
-  return { engine, thread, commitNext }
+  return { engine, thread }
 }
 
-describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
+describe(`merges in a thread (TEST_SEED=${SEED})`, () => {
   it('are made in the main thread of a program', async () => {
     expect(isMainThread).toBe(true)
     await openStateEngine({ path: folder.path }).close()
@@ -92,7 +92,7 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
   })
 
   it('are made of the memory of the writer if its file was damaged since it was written', async () => {
-    const asks = vi.spyOn(CompactionThread.prototype, 'ask')
+    const asks = vi.spyOn(CompactionThread.prototype, 'flush')
     const engine = openStateEngine({ path: folder.path, memtableBytes: 2_500_000 })
     const random = createRandom(SEED)
     let version = 0
@@ -128,7 +128,7 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
     'say the same as an engine in memory, beside commits, prunes, truncations, merges of all, and snapshots',
     PATIENT,
     async () => {
-      const asks = vi.spyOn(CompactionThread.prototype, 'ask')
+      const asks = vi.spyOn(CompactionThread.prototype, 'flush')
       const random = createRandom(SEED)
       const open = () => openStateEngine({ path: folder.path, memtableBytes: 3_600_000, compressHistory: true })
       let engine = open()
@@ -163,7 +163,7 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
           engine = open()
         }
       }
-      expect(asks.mock.calls.map(([{ kind }]) => kind)).toEqual(expect.arrayContaining(['transact', 'prune']))
+      expect(asks).toHaveBeenCalled()
       asks.mockRestore()
       expect(engine.ledger).toEqual(model.ledger)
       const { oldestVersion, latestVersion } = engine.ledger!
@@ -185,28 +185,6 @@ describe(`merges and prunes in a thread (TEST_SEED=${SEED})`, () => {
     const pruned = await engine.prune(1n)
     expect(pruned.done).toBe(true)
     expect(pruned.droppedEntries).toBeGreaterThan(0)
-    expect((await engine.check()).problems).toEqual([])
-    await engine.close()
-  })
-
-  it('are made on the event loop while the thread reads a segment', PATIENT, async () => {
-    const { engine, thread, commitNext } = await openMerged()
-    await engine.merge()
-    const ask = thread.ask.bind(thread)
-    const asked: string[] = []
-    let pruned: Promise<PruneResult> | undefined
-    thread.ask = async (request) => {
-      asked.push(request.kind)
-      const result = ask(request)
-      if (request.kind === 'begin') {
-        pruned = engine.prune(1n)
-        await pruned
-      }
-      return await result
-    }
-    while (!pruned) await commitNext()
-    expect((await pruned).droppedEntries).toBeGreaterThan(0)
-    expect(asked).not.toContain('prune')
     expect((await engine.check()).problems).toEqual([])
     await engine.close()
   })

@@ -56,8 +56,8 @@ export function putFlushed(
     ledger: { ...before.ledger, latestVersion, latestBlock },
     walFile,
     nextCommit: number + 1,
-    nextGeneration: Math.max(before.nextGeneration, ...rows.map((row) => row.file + 1)),
-    garbageRecords: before.garbageRecords + rows.length,
+    nextFile: Math.max(before.nextFile, ...rows.map((row) => row.file + 1)),
+    files: before.files + rows.length,
     blocks: before.blocks + blocksFrom(segment, before.ledger.oldestVersion),
   }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, record))

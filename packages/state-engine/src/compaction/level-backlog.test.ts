@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine, type StateEngine } from '../open-state-engine.js'
@@ -12,9 +12,6 @@ const folder = temporaryFolder()
 const LEVELS = 2
 const MOST_FILES = LEVELS * (12 + 3 * LEVELS) + 1
 const KEYS = 40
-
-beforeEach(() => vi.stubEnv('LEDGER_STATE_LAYOUT', '11'))
-afterEach(() => vi.unstubAllEnvs())
 
 function valueAt(version: number, at: number): Uint8Array {
   return Buffer.alloc(300, `${version} ${at};`)

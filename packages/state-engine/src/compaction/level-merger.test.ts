@@ -43,7 +43,6 @@ async function fill(path: string, keys: number, more = 0): Promise<void> {
 }
 
 beforeEach(async () => {
-  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
   await fill(folder.path, KEYS)
   store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
 })

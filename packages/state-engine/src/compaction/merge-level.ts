@@ -188,8 +188,8 @@ export function putMerged(
   const bytes = store.meta.getBinary(LEDGER_KEY)
   if (!bytes) return true
   const record = decodeLedgerRecord(bytes)
-  const nextGeneration = Math.max(record.nextGeneration, ...output.map(({ file }) => file + 1))
-  const garbageRecords = record.garbageRecords - inputs.length + output.length
-  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, nextGeneration, garbageRecords }))
+  const nextFile = Math.max(record.nextFile, ...output.map(({ file }) => file + 1))
+  const files = record.files - inputs.length + output.length
+  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, { ...record, nextFile, files }))
   return true
 }

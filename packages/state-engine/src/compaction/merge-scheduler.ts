@@ -9,31 +9,16 @@ import type { SegmentRow } from '../records/segment-rows.js'
 import { removeSegment } from '../segments/segment-names.js'
 import { filesOfFlush, flushSegment, putFlushed } from './flush-segment.js'
 import { LevelMerger } from './level-merger.js'
-import { MergeReadAhead } from './merge-read-ahead.js'
-import { SegmentMerge, type SliceBounds } from './merge-segment.js'
-import { LatestRepacker } from './repack-latest.js'
 import type { SegmentNumbers } from './segment-numbers.js'
 import { type CompactionThread, startCompactionThread } from './threaded-compaction.js'
 
-/**
- * Time of work of one transaction of a merge, in milliseconds; other work of the process takes place before the next.
- * Packing pages and ending the transaction take some milliseconds more.
- */
-export const SLICE_MS = 8
-/**
- * Least keys of a slice whose records were read ahead. Each slice is synced, so short ones would be slow; on an idle
- * machine these take no longer.
- */
-const LEAST_READ_KEYS = 512
 /** Size of the smallest segment for which a thread is started: smaller ones take few slices on the event loop. */
 const LEAST_THREAD_BYTES = 2 ** 20
 /**
- * Size of the largest segment that a thread merges: the thread copies the segment into its own memory. Larger ones are
- * merged on the event loop.
+ * Size of the largest segment that a thread writes: the thread copies the segment into its own memory. Larger ones are
+ * written on the event loop.
  */
 const MOST_THREAD_BYTES = 2 ** 28
-/** Share of the next segment at whose filling a merge should be done, so that commits need not wait for it. */
-const DONE_AT_SHARE = 0.8
 /**
  * Share of the next segment that is free to commits while a segment is written into files: the thread reads it first, which
  * is a third of its work. From then on commits fill as much of the next segment as the thread has done of this one.
@@ -48,27 +33,21 @@ export interface MergeParts {
   readonly memtable: Memtable
   readonly numbers: SegmentNumbers
   readonly atFailpoint: AtFailpoint
-  /** Runs a slice in a write transaction. The slice returns whether the segment is merged. */
-  transact(slice: () => boolean): Promise<boolean>
-  /** Runs a transaction on a thread. */
-  transactElsewhere(transact: () => Promise<boolean>): Promise<boolean>
-  /** Makes a thread known, which is notified when others wait for its transaction. */
-  useThread(thread: CompactionThread): void
+  /** Runs work in a write transaction. Returns its result. */
+  transact(work: () => boolean): Promise<boolean>
   /** Makes all transactions so far durable. */
   syncStore(): Promise<void>
-  /** Called when the segments of all files below a number are in LMDB. */
+  /** Called when the segments of all WAL files below a number are in segment files. */
   onMerged(fileNumber: number): Promise<void>
 }
 
-/** Merges sealed segments, the oldest first, while the process does other work. */
+/** Writes sealed segments of the memtable into files, the oldest first, while the process does other work. */
 export class MergeScheduler {
   readonly #parts: MergeParts
-  readonly #repacker: LatestRepacker
   readonly #levels: LevelMerger
   #running: Promise<void> | undefined
   #thread: CompactionThread | undefined
   #mayStartThread = true
-  #threadReads = false
   #isStopped = false
   /** Share of the work on the oldest segment that is done. */
   #progress = 0
@@ -76,7 +55,6 @@ export class MergeScheduler {
 
   constructor(parts: MergeParts) {
     this.#parts = parts
-    this.#repacker = new LatestRepacker(parts.store)
     this.#levels = new LevelMerger({ ...parts, freeBytes })
   }
 
@@ -103,23 +81,17 @@ export class MergeScheduler {
 
   /** Whether `keepPace` would wait. */
   isBehind(filledShare: number): boolean {
-    const due = this.#parts.store.segments ? filledShare - FREE_SHARE : filledShare / DONE_AT_SHARE
-    return this.#running !== undefined && this.#progress < Math.min(1, due)
+    return this.#running !== undefined && this.#progress < Math.min(1, filledShare - FREE_SHARE)
   }
 
   /** Resolves when merges of segment files have done their part for commits of some bytes: see `LevelMerger`. */
   async keepPaceOfLevels(bytes: number): Promise<void> {
-    if (this.#parts.store.segments) await this.#levels.keepPace(bytes)
+    await this.#levels.keepPace(bytes)
   }
 
   /** Whether `keepPaceOfLevels` would wait. */
   isBehindLevels(bytes: number): boolean {
-    return this.#parts.store.segments !== undefined && this.#levels.isBehind(bytes)
-  }
-
-  /** The thread of merges, if it runs and would begin other work soon: reading a segment may take a second. */
-  get availableThread(): CompactionThread | undefined {
-    return this.#threadReads ? undefined : this.#runningThread
+    return this.#levels.isBehind(bytes)
   }
 
   get #runningThread(): CompactionThread | undefined {
@@ -129,7 +101,6 @@ export class MergeScheduler {
   /** Stops merging. Resolves when the transaction under way is over. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#thread?.setWanted(true)
     await this.#levels.stop()
     await this.#running?.catch(ignore)
     await this.#thread?.close()
@@ -158,31 +129,17 @@ export class MergeScheduler {
 
   async #mergeSealed(): Promise<void> {
     while (this.#parts.memtable.segments.length > 1 && !this.#isStopped)
-      await this.#merge(this.#parts.memtable.segments[0]!)
-  }
-
-  async #merge(segment: Segment): Promise<void> {
-    const { syncStore, onMerged } = this.#parts
-    this.#progress = 0
-    const thread = this.#threadFor(segment)
-    if (this.#parts.store.segments) {
-      await this.#flush(thread, segment)
-      return
-    }
-    if (!thread || !(await this.#mergeInThread(thread, segment))) await this.#mergeHere(segment)
-    if (this.#isStopped) return
-    await syncStore()
-    await onMerged(segment.fileNumber + 1)
+      await this.#flush(this.#parts.memtable.segments[0]!)
   }
 
   /** Begins to merge segment files if a level is full. */
   startLevels(): void {
-    if (this.#parts.store.segments) this.#levels.start()
+    this.#levels.start()
   }
 
   /** Resolves when no level of segment files is full. */
   async levelsSettled(): Promise<void> {
-    if (this.#parts.store.segments) await this.#levels.settled()
+    await this.#levels.settled()
   }
 
   /**
@@ -196,9 +153,11 @@ export class MergeScheduler {
   }
 
   /** Writes a segment into files. */
-  async #flush(thread: CompactionThread | undefined, segment: Segment): Promise<void> {
+  async #flush(segment: Segment): Promise<void> {
     const { store, builder, numbers, transact, syncStore, onMerged } = this.#parts
     const { fileNumber } = segment
+    this.#progress = 0
+    const thread = this.#threadFor(segment)
     const rows = await this.#writeFiles(thread, segment, numbers.take(filesOfFlush(segment)))
     if (this.#isStopped) {
       for (const { file } of rows) removeSegment(store.path, file)
@@ -222,7 +181,7 @@ export class MergeScheduler {
     if (thread) {
       const ended = this.#follow(thread, segment)
       try {
-        return await thread.ask({ kind: 'flush', fileNumber: segment.fileNumber, segmentFile })
+        return await thread.flush({ fileNumber: segment.fileNumber, segmentFile })
       } catch {
         // The thread cannot read the WAL file, which was damaged since; this process still has it in memory.
       } finally {
@@ -264,70 +223,14 @@ export class MergeScheduler {
     }
   }
 
-  /** Thread for a segment; undefined if the segment is merged on the event loop. */
+  /** Thread for a segment; undefined if the segment is written on the event loop. */
   #threadFor({ length }: Segment): CompactionThread | undefined {
     if (length < LEAST_THREAD_BYTES || length > MOST_THREAD_BYTES) return undefined
     if (this.#mayStartThread) {
       this.#mayStartThread = false
       this.#thread = startCompactionThread(this.#parts.store)
-      if (this.#thread) this.#parts.useThread(this.#thread)
     }
     return this.#runningThread
-  }
-
-  /**
-   * Merges a segment in the thread. Returns false if the thread cannot read the file of the segment, which was damaged
-   * since it was written, or is gone: this process still has the segment in memory.
-   */
-  async #mergeInThread(thread: CompactionThread, { fileNumber }: Segment): Promise<boolean> {
-    // The thread reads and sorts the segment first. Commits do not wait for that.
-    this.#progress = SORT_SHARE
-    this.#threadReads = true
-    try {
-      await thread.ask({ kind: 'begin', fileNumber })
-    } catch {
-      return false
-    } finally {
-      this.#threadReads = false
-    }
-    for (let isMerged = false; !isMerged && !this.#isStopped; ) {
-      await thread.ask({ kind: 'prepare' })
-      if (this.#isStopped) return true
-      isMerged = await this.#parts.transactElsewhere(async () => {
-        const reply = await thread.ask({ kind: 'transact' })
-        this.#progress = SORT_SHARE + (1 - SORT_SHARE) * reply.progress
-        return reply.isMerged
-      })
-      this.#wake()
-    }
-    return true
-  }
-
-  /** Merges a segment on the event loop, in slices, between which other work of the process takes place. */
-  async #mergeHere(segment: Segment): Promise<void> {
-    const { store, builder, transact } = this.#parts
-    for (const _ of segment.sortInSteps()) {
-      await this.#pause(SORT_SHARE * segment.sortedShare)
-      if (this.#isStopped) return
-    }
-    const merge = new SegmentMerge(store, builder, segment, segment.fileNumber + 1)
-    const readAhead = new MergeReadAhead(store, merge.keys)
-    for (let isMerged = false; !isMerged; ) {
-      const endKey = await readAhead.readFrom(merge.nextKey)
-      if (this.#isStopped) return
-      const bounds = { leastKeys: readAhead.isOn ? LEAST_READ_KEYS : 0, endKey }
-      isMerged = await transact(() => this.#mergeSlice(merge, bounds))
-      merge.sliceCommitted()
-      await this.#pause(SORT_SHARE + (1 - SORT_SHARE) * merge.progress)
-      if (this.#isStopped) return
-    }
-  }
-
-  /** Merges a slice. Returns whether the segment is merged. */
-  #mergeSlice(merge: SegmentMerge, bounds: SliceBounds): boolean {
-    const isMerged = merge.slice(SLICE_MS, bounds)
-    this.#repacker.pack(merge.sliceKeys)
-    return isMerged
   }
 }
 

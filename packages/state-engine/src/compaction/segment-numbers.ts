@@ -14,7 +14,7 @@ export class SegmentNumbers {
   /** Takes as many numbers as are asked for, which follow each other. Returns the first. */
   take(count = 1): number {
     const bytes = this.#store.meta.getBinary(LEDGER_KEY)
-    const least = bytes ? decodeLedgerRecord(bytes).nextGeneration : 0
+    const least = bytes ? decodeLedgerRecord(bytes).nextFile : 0
     const used = listSegmentRows(this.#store).map(({ file }) => file + 1)
     this.#next = Math.max(this.#next, least, ...used)
     const first = this.#next

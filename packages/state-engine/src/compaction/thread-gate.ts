@@ -1,9 +1,7 @@
 /** Indexes in the memory that the two threads share. */
 const STATE = 0
 const ORDER = 1
-/** Index of the flag that others wait for the transaction under way. */
-const WANTED = 2
-const PLACES = 3
+const PLACES = 2
 
 const OUTSIDE = 0
 const WITHIN = 1
@@ -30,11 +28,6 @@ export class OwnerGate {
   watch(): void {
     if (OPEN_GATES.size === 0) process.on('exit', closeAll)
     OPEN_GATES.add(this)
-  }
-
-  /** Sets whether others wait for the transaction under way. */
-  setWanted(isWanted: boolean): void {
-    Atomics.store(this.memory, WANTED, isWanted ? 1 : 0)
   }
 
   /** Whether the thread is within a transaction. */
@@ -69,10 +62,6 @@ export class ThreadGate {
 
   get isClosed(): boolean {
     return Atomics.load(this.#memory, ORDER) === STOP
-  }
-
-  get isWanted(): boolean {
-    return Atomics.load(this.#memory, WANTED) === 1
   }
 
   /**

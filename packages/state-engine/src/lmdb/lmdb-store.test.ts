@@ -11,7 +11,7 @@ const folder = temporaryFolder()
 
 it('the opening refuses a store of another layout, which may have other databases', () => {
   const pathOf = (layout: string) => join(folder.path, layout)
-  const layouts = ['9', '11', '12']
+  const layouts = ['9', '10', '12']
   const files = layouts.map((layout) => [layout, join(pathOf(layout), STORE_FILE)])
   for (const layout of layouts) mkdirSync(pathOf(layout))
   const write = `
@@ -29,7 +29,7 @@ it('the opening refuses a store of another layout, which may have other database
       const refusal = {
         code: 'store_format',
         fields: { version: Number(layout) },
-        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, but this program reads layout 10: ingest again into an empty folder`,
+        message: `${join(pathOf(layout), STORE_FILE)} has layout ${layout}, but this program reads layout 11: ingest again into an empty folder`,
       }
       expect(() => open({ path: pathOf(layout) })).toThrow(expect.objectContaining(refusal))
     }
@@ -42,7 +42,7 @@ it('the opening refuses a store that lacks one of its databases', async () => {
   const write = `
     import { open } from 'lmdb'
     const root = open({ path: ${file}, noSubdir: true, encoding: 'binary', keyEncoding: 'binary' })
-    root.openDB({ name: 'block-lists' }).dropSync()
+    root.openDB({ name: 'segments' }).dropSync()
     await root.close()`
   const cwd = fileURLToPath(new URL('../..', import.meta.url))
   expect(spawnSync(process.execPath, ['--input-type=module', '-e', write], { cwd }).status).toBe(0)
@@ -50,7 +50,7 @@ it('the opening refuses a store that lacks one of its databases', async () => {
     expect(() => open({ path: folder.path })).toThrow(
       expect.objectContaining({
         code: 'store_format',
-        message: expect.stringContaining('it has no database block-lists'),
+        message: expect.stringContaining('it has no database segments'),
       }),
     )
   }

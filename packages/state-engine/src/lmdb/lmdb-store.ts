@@ -5,10 +5,8 @@ import { isLedgerStateError } from '@ledger-state/core'
 import { moveDurablyNow } from '@ledger-state/core/files'
 import { storeCorrupt, storeFailed } from '@ledger-state/engine/authoring'
 import type { RootDatabase } from 'lmdb'
-import { COUNTER_KEY_ENCODER } from '../bytes/counter-key.js'
 import { NUMBERED_KEY_ENCODER, type NumberedKey } from '../bytes/numbered-key.js'
 import { openRecord, RecordBuilder } from '../bytes/record.js'
-import { STORED_KEY_ENCODER } from '../bytes/stored-key.js'
 import { storeFailedErrors, storeFormat, storeFull, storeMissing, storeReadOnly } from '../errors.js'
 import { toDamage } from './damage-errors.js'
 import { expectSoundFile } from './data-file.js'
@@ -25,14 +23,7 @@ import { runTransaction } from './write-transaction.js'
 import { acquireWriterLock } from './writer-lock.js'
 
 /** Number of the layout on disk. Stores with another number are refused. CONTRIBUTING.md says when it is raised. */
-const LAYOUT_VERSION = 10
-
-/**
- * Number of the layout whose merged writes are in segment files. It becomes the layout once it does everything. Until
- * then a store has it if this variable has its number when the store is created.
- */
-const SEGMENT_LAYOUT = 11
-const LAYOUT_VARIABLE = 'LEDGER_STATE_LAYOUT'
+const LAYOUT_VERSION = 11
 
 /** Name of the data file in the folder of a store. A folder without it has no store. */
 export const STORE_FILE = 'state.mdb'
@@ -53,28 +44,14 @@ export interface LmdbStore {
   readonly durability: Durability
   /** Whether every read compares the record with its checksum. */
   readonly verifyReads: boolean
-  /** Whether records that are put into the history log are compressed. */
+  /** Whether files that are seldom merged again are compressed in every case. */
   readonly compressHistory: boolean
   /** A random u64, made with the store, by which a WAL file of another store is recognized. */
   readonly storeId: bigint
   readonly root: LmdbEnvironment
   readonly meta: Table<Uint8Array>
-  /** Segment files, by first version and file number: `segment-rows.ts`. Undefined if the store has none. */
-  readonly segments: Records | undefined
-  /** The newest write of each key, by key: `latest-record.ts`. */
-  readonly latest: Table<Uint8Array>
-  /** Same as `latest`, by the stored form of the key. */
-  readonly latestByStoredKey: Table<Uint8Array>
-  /** The history log: superseded values in chunks, and nodes of fences: `history-log-record.ts`. */
-  readonly historyLog: Table<number>
-  /** Generations: what a merge wrote, and a prune drops as a whole: `generations.ts`. */
-  readonly generations: Table<number>
-  /** The garbage list: what else is dropped with a generation: `garbage-list.ts`. */
-  readonly garbage: Records
-  /** Long values and keys, in pieces: `large-values.ts`. */
-  readonly large: Records
-  /** Lists of blocks by the first versions of their first blocks: `block-lists.ts`. */
-  readonly blockLists: Records
+  /** Segment files, by first version and file number: `segment-rows.ts`. */
+  readonly segments: Records
   /** What of the data file is on disk. */
   readonly sync: DataFileSync
   /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
@@ -134,7 +111,7 @@ export function openLmdbStore({
     const root = openEnvironment(file, { readOnly, readAhead: mayReadAhead, mapBytes })
     try {
       if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
-      const tables = openTables(root, file, { compressHistory })
+      const tables = openTables(root, file)
       const sync = new DataFileSync(file, durability)
       return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace: createPlaceCheck(file) }
     } catch (error) {
@@ -204,55 +181,36 @@ function createPlaceCheck(file: string): () => void {
   }
 }
 
-/** Length in bytes from which on it pays to compress a record of the history log. */
-const COMPRESSED_FROM = 300
-const NEVER = 2 ** 31
-
 function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
-  { create = false, compressHistory = false }: { readonly create?: boolean; readonly compressHistory?: boolean },
+  { create = false }: { readonly create?: boolean } = {},
 ): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace'> {
-  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>, more: object = {}): Table<K> => {
+  const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
-    const options = { name, encoding: 'binary' as const, create, ...keys, ...more }
+    const options = { name, encoding: 'binary' as const, create, ...keys }
     const opened: unknown = root.openDB(options)
     if (opened) return opened as Table<K>
     throw storeFormat.notAStore(file, `it has no database ${name}`)
   }
-  // The first byte of a record says whether it is compressed, so any process reads both kinds. There is no dictionary:
-  // that of lmdb-js is for English and JSON, and loading it takes longer than compressing a record.
-  const compression = { threshold: compressHistory ? COMPRESSED_FROM : NEVER, dictionary: Buffer.alloc(0) }
   // The layout is checked first, because a store of another layout has other databases.
   const meta = table<Uint8Array>('meta')
-  const layout = expectLayout(meta, file, create)
+  expectLayout(meta, file, create)
   return {
     storeId: expectStoreId(meta, create),
     root: root as unknown as LmdbEnvironment,
     meta,
-    latest: table<Uint8Array>('latest', STORED_KEY_ENCODER),
-    latestByStoredKey: table<Uint8Array>('latest'),
-    historyLog: table('history-log', COUNTER_KEY_ENCODER, { compression }),
-    generations: table('generations', COUNTER_KEY_ENCODER),
-    garbage: table('garbage', NUMBERED_KEY_ENCODER),
-    large: table('large', NUMBERED_KEY_ENCODER),
-    blockLists: table('block-lists', NUMBERED_KEY_ENCODER),
-    segments: layout === SEGMENT_LAYOUT ? table('segments', NUMBERED_KEY_ENCODER) : undefined,
+    segments: table('segments', NUMBERED_KEY_ENCODER),
   }
 }
 
-function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): number {
-  if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(layoutOfNewStores())))
+function expectLayout(meta: Table<Uint8Array>, file: string, create: boolean): void {
+  if (create) meta.putSync(LAYOUT_KEY, Buffer.from(String(LAYOUT_VERSION)))
   const layout = meta.getBinary(LAYOUT_KEY)
   if (!layout) throw storeFormat.notAStore(file, 'it has no number of a layout')
   const text = layout.toString('latin1')
   const version = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (version === LAYOUT_VERSION || (version === SEGMENT_LAYOUT && layoutOfNewStores() === version)) return version
-  throw storeFormat.layoutUnknown(file, version, LAYOUT_VERSION)
-}
-
-function layoutOfNewStores(): number {
-  return process.env[LAYOUT_VARIABLE] === String(SEGMENT_LAYOUT) ? SEGMENT_LAYOUT : LAYOUT_VERSION
+  if (version !== LAYOUT_VERSION) throw storeFormat.layoutUnknown(file, version, LAYOUT_VERSION)
 }
 
 function expectStoreId(meta: Table<Uint8Array>, create: boolean): bigint {

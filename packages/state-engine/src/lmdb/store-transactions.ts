@@ -28,26 +28,21 @@ export class StoreTransactions {
     return this.#store.durability === 'none' ? 'none' : 'full'
   }
 
-  /** Durability of slices. A sync follows the last of them. */
-  get ofSlice(): Durability {
+  /** Durability of transactions of merges. A sync follows them. */
+  get ofMerge(): Durability {
     return this.#store.durability === 'none' ? 'none' : 'ordered'
   }
 
-  /** Called when others begin to wait for the work that has the turn, and when the turn begins. */
-  onWanted: (isWanted: boolean) => void = () => {}
-
   /**
-   * Runs work that has write transactions, perhaps in another thread, after all work that was asked for before; at once
+   * Runs work that has write transactions, after all work that was asked for before; at once
    * if there is none. So nothing waits for LMDB's lock, which would stop the event loop.
    */
   async inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     if (this.#isTaken) {
       const turn = new Promise<void>((resolve) => this.#waiting.push(resolve))
-      this.onWanted(true)
       await turn
     }
     this.#isTaken = true
-    this.onWanted(this.#waiting.length > 0)
     try {
       if (this.#isClosed) throw storeClosed()
       return await work()
@@ -77,21 +72,6 @@ export class StoreTransactions {
         sync.regainMetaNow()
         return runTransaction(root, durability, work)
       })
-    } catch (error) {
-      this.#doubt()
-      throw error
-    } finally {
-      this.#onEnd()
-    }
-  }
-
-  /** Has another thread run a transaction, for a caller that has the turn. */
-  async runElsewhere<T>(work: () => Promise<T>): Promise<T> {
-    const { path, sync } = this.#store
-    this.#store.expectInPlace()
-    try {
-      withStoreErrors(path, () => sync.regainMetaNow())
-      return await work()
     } catch (error) {
       this.#doubt()
       throw error

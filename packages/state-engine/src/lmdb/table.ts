@@ -35,19 +35,11 @@ export interface TableStats {
 export interface Table<K> {
   /** Reads a value, as a copy. */
   getBinary(key: K, options?: ReadOptions): Buffer | undefined
-  /** Reads a value into the shared buffer: see `SharedRecord`. */
-  getBinaryFast(key: K, options?: ReadOptions): Buffer | undefined
   getRange(options: RangeOptions<K>): Iterable<{ key: K; value: Buffer }>
   getKeys(options: RangeOptions<K>): Iterable<K>
-  /** Puts a value. With `append`, the key must be above all others: that costs half, and fills pages. */
-  putSync(key: K, value: Uint8Array, options?: { readonly append: boolean }): void
+  putSync(key: K, value: Uint8Array): void
   removeSync(key: K): void
   clearSync(): void
-  /**
-   * Resolves when the pages of values are in memory. Another thread reads one after the other, in a read transaction of
-   * the newest commit, which takes a slot of the table of readers. If no slot is left, a signal ends the process.
-   */
-  prefetch(keys: readonly K[]): Promise<void>
   getStats(): TableStats
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, cpSync, openSync, rmSync, statSync, writeSync } from 'node:fs'
+import { closeSync, cpSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
@@ -60,7 +60,7 @@ function* answers(engine: LmdbEngineReader): Generator<[string, () => unknown]> 
 }
 
 /** Runs in the process of the test: the damage must lead to an error, not to a signal. */
-describe(`an engine that verifies what it reads, with a zeroed sector in its data file (TEST_SEED=${SEED})`, () => {
+describe(`an engine that verifies what it reads, with a zeroed sector in one of its files (TEST_SEED=${SEED})`, () => {
   const source = () => join(folder.path, 'sound')
 
   beforeAll(async () => {
@@ -80,18 +80,21 @@ describe(`an engine that verifies what it reads, with a zeroed sector in its dat
     const sound = openStateEngineReader({ path: source(), verifyReads: true })
     const right = new Map([...answers(sound)].map(([name, ask]) => [name, ask()]))
     await sound.close()
-    const sectors = statSync(join(source(), STORE_FILE)).size / SECTOR
-    // The meta pages are what the check of an opening reads.
-    const first = (2 * PAGE_BYTES) / SECTOR
-    const chosen = isSlowRun
-      ? Array.from({ length: sectors - first }, (_, at) => first + at)
-      : Array.from({ length: 20 }, () => first + random.below(sectors - first))
+    const files = readdirSync(source()).filter((name) => name === STORE_FILE || /^segment-\d+$/.test(name))
+    expect(files.length).toBeGreaterThan(1)
+    const sectors = files.flatMap((name) => {
+      // The meta pages are what the check of an opening reads.
+      const first = name === STORE_FILE ? (2 * PAGE_BYTES) / SECTOR : 0
+      const end = Math.ceil(statSync(join(source(), name)).size / SECTOR)
+      return Array.from({ length: end - first }, (_, at) => ({ name, sector: first + at }))
+    })
+    const chosen = isSlowRun ? sectors : Array.from({ length: 30 }, () => random.pick(sectors))
     let refused = 0
-    for (const sector of chosen) {
+    for (const { name: file, sector } of chosen) {
       const path = join(folder.path, `damaged-${sector}`)
       rmSync(path, { recursive: true, force: true })
       cpSync(source(), path, { recursive: true })
-      zeroSector(join(path, STORE_FILE), sector)
+      zeroSector(join(path, file), sector)
       let reader: LmdbEngineReader
       try {
         reader = openStateEngineReader({ path, verifyReads: true })
@@ -102,7 +105,7 @@ describe(`an engine that verifies what it reads, with a zeroed sector in its dat
       // The second time, some absences are remembered.
       for (const [name, ask] of [...answers(reader), ...answers(reader)]) {
         try {
-          expect(ask(), `sector ${sector}: ${name}`).toEqual(right.get(name))
+          expect(ask(), `sector ${sector} of ${file}: ${name}`).toEqual(right.get(name))
         } catch (error) {
           if (!isLedgerStateError(error, 'store_corrupt')) throw error
           refused++

@@ -32,7 +32,6 @@ const versionOf = (version: number) =>
   )
 
 beforeAll(async () => {
-  vi.stubEnv('LEDGER_STATE_LAYOUT', '11')
   source = join(folder.path, 'source')
   const engine = openStateEngine({ path: source, memtableBytes: 0, durability: 'none' })
   for (let version = 0; version < VERSIONS; version += 4) {

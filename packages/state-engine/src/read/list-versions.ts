@@ -2,15 +2,12 @@ import { Buffer } from 'node:buffer'
 import type { VersionWrites, Write } from '@ledger-state/core'
 import { storedToValue } from '@ledger-state/engine/authoring'
 import { highHalf, lowHalf } from '../bytes/numbered-key.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
 import type { Segment } from '../memtable/segment.js'
 import { PRESENT } from '../segments/found.js'
 import { SegmentCursor } from '../segments/segment-cursor.js'
-import { BlockStarts } from './blocks.js'
+import { blockBeginningAt } from './blocks.js'
 import type { Lookup } from './lookup.js'
 import type { ReadSnapshot } from './read-snapshot.js'
-import { RevisionCursor } from './revision-cursor.js'
-import { keyPages } from './scan.js'
 import type { SegmentSlice } from './segment-slices.js'
 
 /** Number of writes that are sorted in memory at a time. */
@@ -21,8 +18,6 @@ const SLICE_WRITES = 100_000
  */
 const PARTS = 4_096
 
-const EVERY_KEY = new Uint8Array(0)
-
 /** Keys that each version wrote, in ascending order of versions, without versions that wrote nothing. */
 type KeysByVersion = Map<bigint, Uint8Array[]>
 
@@ -31,24 +26,22 @@ type KeysByVersion = Map<bigint, Uint8Array[]>
  * versions cost passes over all keys.
  */
 export function* listVersions(
-  store: LmdbStore,
   lookup: Lookup,
   snapshot: () => ReadSnapshot,
   first: bigint,
   last: bigint,
 ): Generator<VersionWrites> {
-  const starts = new BlockStarts(store)
   for (let next = first; next <= last; ) {
     const { segments } = snapshot().memtable
     const segment = segments.find((one) => isIn(one, next))
     if (segment) {
-      yield { version: next, block: starts.at(next, snapshot()), writes: writesInMemtable(segment, next) }
+      yield { version: next, block: blockBeginningAt(snapshot(), next), writes: writesInMemtable(segment, next) }
       next++
       continue
     }
     const inMemtable = segments.find(({ versionCount, firstVersion }) => versionCount > 0 && firstVersion > next)
     const end = inMemtable && inMemtable.firstVersion <= last ? inMemtable.firstVersion - 1n : last
-    yield* listMergedVersions(store, lookup, starts, snapshot, next, end)
+    yield* listMergedVersions(lookup, snapshot, next, end)
     next = end + 1n
   }
 }
@@ -75,26 +68,23 @@ function writesInMemtable(segment: Segment, version: bigint): Write[] {
 }
 
 function* listMergedVersions(
-  store: LmdbStore,
   lookup: Lookup,
-  starts: BlockStarts,
   snapshot: () => ReadSnapshot,
   first: bigint,
   last: bigint,
 ): Generator<VersionWrites> {
   let next = first
-  for (const keysOfVersions of keysByVersion(store, snapshot, first, last)) {
+  for (const keysOfVersions of keysByVersion(snapshot, first, last)) {
     for (const [version, keys] of keysOfVersions) {
-      while (next < version) yield mergedVersion(lookup, starts, snapshot, next++, [])
-      yield mergedVersion(lookup, starts, snapshot, next++, keys)
+      while (next < version) yield mergedVersion(lookup, snapshot, next++, [])
+      yield mergedVersion(lookup, snapshot, next++, keys)
     }
   }
-  while (next <= last) yield mergedVersion(lookup, starts, snapshot, next++, [])
+  while (next <= last) yield mergedVersion(lookup, snapshot, next++, [])
 }
 
 function mergedVersion(
   lookup: Lookup,
-  starts: BlockStarts,
   snapshot: () => ReadSnapshot,
   version: bigint,
   keys: readonly Uint8Array[],
@@ -105,7 +95,7 @@ function mergedVersion(
     const annotation = lookup.annotation()
     return annotation ? [key, lookup.copy(), annotation] : [key, lookup.copy()]
   })
-  return { version, block: starts.at(version, snapshot()), writes }
+  return { version, block: blockBeginningAt(snapshot(), version), writes }
 }
 
 /** All writes of versions in segment files, file by file, those of each version in the order of their keys. */
@@ -133,12 +123,7 @@ function* segmentRevisions(slices: readonly SegmentSlice[], from: bigint, to: bi
  * Finds the keys that merged versions wrote. The store is ordered by key, so this takes one pass over all keys to count
  * writes, and one more for each slice of versions. Memory is bounded.
  */
-function* keysByVersion(
-  store: LmdbStore,
-  snapshot: () => ReadSnapshot,
-  first: bigint,
-  last: bigint,
-): Generator<KeysByVersion> {
+function* keysByVersion(snapshot: () => ReadSnapshot, first: bigint, last: bigint): Generator<KeysByVersion> {
   const width = (last - first) / BigInt(PARTS) + 1n
   const counts = new Array<number>(PARTS).fill(0)
   for (const { version } of revisions(first, last)) counts[Number((version - first) / width)]!++
@@ -162,17 +147,6 @@ function* keysByVersion(
 
   function* revisions(from: bigint, to: bigint) {
     if (from > to) return
-    if (store.segments) {
-      yield* segmentRevisions(snapshot().slices, from, to)
-      return
-    }
-    const cursor = new RevisionCursor(store)
-    for (const keys of keyPages(store, EVERY_KEY, EVERY_KEY, snapshot)) {
-      for (const key of keys) {
-        cursor.open(key, snapshot())
-        let isThere = cursor.newestAtMost(to)
-        for (; isThere && cursor.version >= from; isThere = cursor.older()) yield { version: cursor.version, key }
-      }
-    }
+    yield* segmentRevisions(snapshot().slices, from, to)
   }
 }

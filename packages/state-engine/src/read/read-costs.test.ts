@@ -1,54 +1,32 @@
 import { Buffer } from 'node:buffer'
 import type { Write } from '@ledger-state/core'
 import type { HistoryOptions } from '@ledger-state/engine'
-import { overriding } from '@ledger-state/testing/overriding'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { bytes, CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { neverFail } from '../failpoints/failpoints.js'
 import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
-import type { RangeOptions, ReadOptions, Table } from '../lmdb/table.js'
 import { openStateEngine } from '../open-state-engine.js'
+import { SegmentBlocks } from '../segments/segment-blocks.js'
 import { WalFollower } from '../wal/follower.js'
 import { StoreReads } from './store-reads.js'
 
-// Costs of reads are counted, not timed: gets, ranges that are begun, and keys and records that ranges return.
-let counts = { gets: 0, ranges: 0, items: 0 }
-
-function counting<K>(table: Table<K>): Table<K> {
-  function* each<T>(items: Iterable<T>): Generator<T> {
-    counts.ranges++
-    for (const item of items) {
-      counts.items++
-      yield item
-    }
-  }
-  return overriding(table, {
-    getBinaryFast(key: K, options?: ReadOptions) {
-      counts.gets++
-      return table.getBinaryFast(key, options)
-    },
-    getKeys: (options: RangeOptions<K>) => each(table.getKeys(options)),
-    getRange: (options: RangeOptions<K>) => each(table.getRange(options)),
+// Costs of reads are counted, not timed: blocks of segment files that are loaded.
+let loads = 0
+beforeEach(() => {
+  const { load } = SegmentBlocks.prototype
+  const spy = vi.spyOn(SegmentBlocks.prototype, 'load').mockImplementation(function (this: SegmentBlocks, block) {
+    loads++
+    Reflect.apply(load, this, [block])
   })
-}
+  return () => spy.mockRestore()
+})
 
-function countingStore(store: LmdbStore): LmdbStore {
-  const { latest, latestByStoredKey, historyLog, blockLists } = store
-  return {
-    ...store,
-    latest: counting(latest),
-    latestByStoredKey: counting(latestByStoredKey),
-    historyLog: counting(historyLog),
-    blockLists: counting(blockLists),
-  }
-}
-
-/** Counts of a read. */
-function costOf(read: () => unknown): typeof counts {
-  counts = { gets: 0, ranges: 0, items: 0 }
+/** Number of blocks that a read loads. */
+function costOf(read: () => unknown): number {
+  loads = 0
   read()
-  return counts
+  return loads
 }
 
 const VERSIONS = 12_000
@@ -61,7 +39,7 @@ let reads: StoreReads
 let store: LmdbStore
 let follower: WalFollower
 
-async function openReads(memtableBytes: number | undefined, verifyReads = false): Promise<void> {
+async function openReads(memtableBytes: number | undefined): Promise<void> {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes })
   await engine.commit([record(0, [...ACCOUNT_KEYS.map((key): Write => [key, key])], 0)], CHAIN)
   for (let first = 1; first <= VERSIONS; first += 1_000) {
@@ -74,10 +52,9 @@ async function openReads(memtableBytes: number | undefined, verifyReads = false)
     await engine.commit(batch, CHAIN)
   }
   await engine.close()
-  store = openLmdbStore({ path: folder.path, readOnly: true, verifyReads })
-  const counted = countingStore(store)
-  follower = new WalFollower(counted, neverFail)
-  reads = new StoreReads(counted, follower, neverFail)
+  store = openLmdbStore({ path: folder.path, readOnly: true })
+  follower = new WalFollower(store, neverFail)
+  reads = new StoreReads(store, follower, neverFail)
 }
 
 afterEach(async () => {
@@ -109,34 +86,18 @@ describe.each([
   ] as const)('a page of a history costs as much of 12,000 versions as of 120: %s %o', (order, part) => {
     const shallow = costOf(() => expect(pageOfHistory(SELDOM, { order })).toBe(PAGE))
     const deep = costOf(() => expect(pageOfHistory(OFTEN, { ...part, order })).toBe(PAGE))
-    // The record of the key, some nodes, and its chunks: one for each batch of the seldom key.
-    expect(shallow.gets).toBeLessThanOrEqual(30)
-    expect(deep.gets).toBeLessThanOrEqual(15)
-    expect([shallow.ranges, deep.ranges]).toEqual([0, 0])
+    // Two for each entry, which has up to 16 revisions; the seldom key has one in each batch that was merged.
+    expect(shallow).toBeLessThanOrEqual(PAGE)
+    expect(deep).toBeLessThanOrEqual(PAGE / 2)
   })
 
   it('a page of a scan costs as much at the end of 3,000 keys as at their beginning, and follows from its length', () => {
     const page = (start: Uint8Array, limit: number) => [...reads.at().scan(bytes('account '), { start, limit })]
     const first = costOf(() => expect(page(ACCOUNT_KEYS[0]!, PAGE)).toHaveLength(PAGE))
     const last = costOf(() => expect(page(ACCOUNT_KEYS.at(-PAGE)!, PAGE)).toHaveLength(PAGE))
-    expect(last).toEqual(first)
-    expect(first).toEqual({ gets: PAGE, ranges: 1, items: PAGE })
+    for (const cost of [first, last]) expect(cost).toBeLessThanOrEqual(3 * PAGE + 20)
     const one = costOf(() => expect(page(ACCOUNT_KEYS[2_000]!, 1)).toHaveLength(1))
-    expect(one.gets).toBe(1)
-    expect(one.items).toBeLessThan(20)
-  })
-
-  it('the search for one of 4,000 blocks takes a few reads', () => {
-    let most = 0
-    for (let version = 1; version < VERSIONS; version += 331) {
-      const { block } = reads.blockAt(BigInt(version))
-      const byHeight = costOf(() => expect(reads.blockByHeight(block.height)?.block).toEqual(block))
-      const byTime = costOf(() => expect(reads.blockAtTime(block.timestampUsec)?.block).toEqual(block))
-      most = Math.max(most, byHeight.ranges, byTime.ranges)
-    }
-    // One or two ranges for each block that is looked at: the ends of the window, and one or two guesses with a
-    // neighbour.
-    expect(most).toBeLessThanOrEqual(12)
+    expect(one).toBeLessThanOrEqual(50)
   })
 
   it('a history has the newest values first', () => {
@@ -156,10 +117,10 @@ describe('a list of versions', () => {
       const { version, writes } = listed.at(-1)!
       expect([version, ...writes.map(([key]) => Buffer.from(key).toString())]).toEqual([12_000n, 'often', 'seldom'])
     })
-    expect(cost).toEqual({ gets: 0, ranges: 0, items: 0 })
+    expect(cost).toBe(0)
   })
 
-  it('reads those that are merged from the data file, and the others from the memtable', async () => {
+  it('reads those that are merged from segment files, and the others from the memtable', async () => {
     await openReads(400_000)
     const merged = reads.snapshot().record!.ledger.latestVersion
     expect(merged).toBeLessThan(VERSIONS - 1)
@@ -168,29 +129,5 @@ describe('a list of versions', () => {
       Array.from({ length: 21 }, (_, at) => merged - 10n + BigInt(at)),
     )
     for (const { version, writes } of listed) expect(writes[0]).toEqual([Buffer.from(OFTEN), Buffer.from(`${version}`)])
-  })
-})
-
-describe('look-ups of absent keys that are verified', () => {
-  it('verify each of 12,000 keys once, in rounds over all of them', async () => {
-    await openReads(0, true)
-    const absent = Array.from({ length: 12_000 }, (_, at) => bytes(`account ${String(at).padStart(5, '0')}?`))
-    const round = () =>
-      costOf(() => {
-        for (const key of absent) expect(reads.at().get(key)).toBeUndefined()
-      })
-    expect(round().ranges).toBeGreaterThanOrEqual(absent.length)
-    for (let rounds = 0; rounds < 2; rounds++) expect(round().ranges).toBe(0)
-  })
-
-  it('verify only the seldom ones of more keys than are remembered', async () => {
-    await openReads(0, true)
-    const often = bytes('account 00001?')
-    let verified = 0
-    for (let at = 0; at < 60_000; at++) {
-      reads.at().get(bytes(`account ${String(at).padStart(60, '0')}?`))
-      if (at % 1_000 === 0) verified += costOf(() => reads.at().get(often)).ranges > 0 ? 1 : 0
-    }
-    expect(verified).toBe(1)
   })
 })

@@ -5,14 +5,15 @@ import type { AtFailpoint } from '../failpoints/failpoints.js'
 import { beginRead } from '../lmdb/begin-read.js'
 import { toReadError } from '../lmdb/damage-errors.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
+import { expectSoundNames } from '../lmdb/sound-names.js'
 import type { ReadTransaction } from '../lmdb/table.js'
-import { expectSoundNames } from '../lmdb/verify-absence.js'
 import type { Memtable } from '../memtable/memtable.js'
 import type { CommitHead } from '../memtable/segment.js'
+import { expectImportedEntries } from '../records/import-record.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { MergedState } from '../records/merged-state.js'
 import { expectAllVersions, listSegmentRows } from '../records/segment-rows.js'
-import { getReverting, getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
+import { getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
 import { segmentPath } from '../segments/segment-names.js'
 import { walFilePath } from '../wal/append-file.js'
 import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
@@ -24,7 +25,7 @@ export interface ReadSnapshot {
   readonly record: LedgerRecord | undefined
   readonly ledger: LedgerSummary | undefined
   readonly memtable: Memtable
-  /** Segment files of what is merged, the newest first; none if that is in other databases. */
+  /** Segment files of what is merged, the newest first. */
   readonly slices: readonly SegmentSlice[]
 }
 
@@ -151,14 +152,16 @@ export class ReadSnapshots {
     const bytes = meta.getBinary(LEDGER_KEY, { transaction })
     const isKnown = bytes !== undefined && this.#seen?.bytes.equals(bytes)
     if (!isKnown && verifyReads) expectSoundNames(meta, { transaction })
-    if (!bytes) return undefined
+    if (!bytes) {
+      expectImportedEntries(this.#store, listSegmentRows(this.#store, { transaction }), { transaction })
+      return undefined
+    }
     if (!isKnown) {
       const truncations = getTruncations(this.#store, { transaction })
-      const isReverting = getReverting(this.#store, { transaction }) !== undefined
       const segmentRows = listSegmentRows(this.#store, { transaction })
       const record = decodeLedgerRecord(bytes)
-      if (this.#store.segments) expectAllVersions(segmentRows, record)
-      this.#seen = { bytes, merged: { record, truncations, segmentRows, isReverting } }
+      expectAllVersions(segmentRows, record)
+      this.#seen = { bytes, merged: { record, truncations, segmentRows } }
     }
     return this.#seen!.merged
   }

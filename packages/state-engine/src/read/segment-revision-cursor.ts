@@ -16,6 +16,9 @@ interface RevisionSource {
   stored(): Uint8Array | null
   newestAtMost(version: bigint): boolean
   oldestAtLeast(version: bigint): boolean
+  /** Moves to the previous or next revision of this source. Returns whether there is one. */
+  older(): boolean
+  newer(): boolean
 }
 
 /** The revisions of a key in one snapshot, in order, in segment files and in the memtable. */
@@ -59,13 +62,18 @@ export class SegmentRevisionCursor {
 
   /** Moves to the previous revision. Returns whether there is one. */
   older(): boolean {
-    return this.#place !== undefined && this.#newestFrom(this.#place, this.version - 1n)
+    const place = this.#place
+    if (place === undefined) return false
+    const { version } = this
+    return this.#sources[place]!.older() || this.#newestFrom(place - 1, version - 1n)
   }
 
   /** Moves to the next revision, at first to the oldest. Returns whether there is one. */
   newer(): boolean {
-    const version = this.#place === undefined ? 0n : this.version + 1n
-    for (let place = this.#place ?? 0; place < this.#sources.length; place++) {
+    const before = this.#place
+    const version = before === undefined ? 0n : this.version + 1n
+    if (before !== undefined && this.#sources[before]!.newer()) return true
+    for (let place = before === undefined ? 0 : before + 1; place < this.#sources.length; place++) {
       if (!this.#sources[place]!.oldestAtLeast(version)) continue
       this.#place = place
       return true
@@ -112,6 +120,14 @@ class FileSource implements RevisionSource {
     const least = version > this.#first ? Number(version - this.#first) : 0
     return this.#revisions.oldestAtLeast(least) && this.#revisions.version <= this.#most
   }
+
+  older(): boolean {
+    return this.#revisions.older()
+  }
+
+  newer(): boolean {
+    return this.#revisions.newer() && this.#revisions.version <= this.#most
+  }
 }
 
 class MemtableSource implements RevisionSource {
@@ -149,5 +165,13 @@ class MemtableSource implements RevisionSource {
     const least = version > this.#merged ? version : this.#merged + 1n
     this.#entry = this.#segment.oldestAtLeast(this.#key, this.#hash, highHalf(least), lowHalf(least))
     return this.#entry !== NONE
+  }
+
+  older(): boolean {
+    return this.newestAtMost(this.version - 1n)
+  }
+
+  newer(): boolean {
+    return this.oldestAtLeast(this.version + 1n)
   }
 }

@@ -35,6 +35,11 @@ export function newestInSlices(slices: readonly SegmentSlice[], probe: KeyProbe,
 
 /** Bytes of blocks in memory if files are not mapped. */
 const CACHE_BYTES = 2 ** 26
+/**
+ * Bytes of memory for the indexes and filters of a process, some hundredth of its segment files. A later damage of a file
+ * cannot hide a key from a process that has them in memory.
+ */
+const INDEX_BYTES = 2 ** 27
 /** Name of the variable with which tests read files without a map. */
 const UNMAPPED_VARIABLE = 'LEDGER_STATE_UNMAPPED'
 
@@ -42,6 +47,8 @@ const UNMAPPED_VARIABLE = 'LEDGER_STATE_UNMAPPED'
 export class SegmentFiles {
   readonly #store: LmdbStore
   readonly #cache = new BlockCache(CACHE_BYTES)
+  readonly #indexMemory = { bytesLeft: INDEX_BYTES }
+  readonly #epoch = { number: 1 }
   readonly #isMapped = process.env[UNMAPPED_VARIABLE] === undefined
   readonly #open = new Map<number, { readonly reader: SegmentReader; readonly lists: SegmentLists }>()
 
@@ -54,6 +61,7 @@ export class SegmentFiles {
    * store has a newer state. @throws `store_corrupt`
    */
   take(rows: readonly SegmentRow[]): readonly SegmentSlice[] | number {
+    if (this.#store.verifyReads) this.#epoch.number++
     const slices: SegmentSlice[] = []
     for (const row of rows.toReversed()) {
       const opened = this.#open.get(row.file) ?? this.#openFile(row)
@@ -78,7 +86,12 @@ export class SegmentFiles {
   #openFile({ file, sha256 }: SegmentRow) {
     const path = segmentPath(this.#store.path, file)
     try {
-      const reader = new SegmentReader(path, { cache: this.#cache, isMapped: this.#isMapped })
+      const reader = new SegmentReader(path, {
+        cache: this.#cache,
+        isMapped: this.#isMapped,
+        indexMemory: this.#indexMemory,
+        epoch: this.#epoch,
+      })
       const opened = { reader, lists: new SegmentLists(reader.file) }
       this.#open.set(file, opened)
       if (Buffer.compare(reader.summary.sha256, sha256) !== 0) {

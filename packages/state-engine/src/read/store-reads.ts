@@ -80,14 +80,14 @@ export class StoreReads {
   }
 
   #view(version: bigint, ledger: LedgerSummary): StoreView {
-    return new StoreView(this.#store, this.#snapshots, this.#lookup, version, ledger)
+    return new StoreView(this.#snapshots, this.#lookup, version, ledger)
   }
 
   blockAt(version: bigint): Block {
     const snapshot = this.snapshot()
     expectLedger(snapshot.ledger)
     expectKept(version, snapshot.ledger)
-    return blockWith(this.#store, snapshot, version)
+    return blockWith(snapshot, version)
   }
 
   blockByHeight(height: bigint): Block | undefined {
@@ -104,7 +104,7 @@ export class StoreReads {
   #newestBlockAtMost(measure: (block: BlockInfo) => bigint, target: bigint): Block | undefined {
     const snapshot = this.snapshot()
     expectLedger(snapshot.ledger)
-    return newestBlockAtMost(snapshot.ledger, (version) => blockWith(this.#store, snapshot, version), measure, target)
+    return newestBlockAtMost(snapshot.ledger, (version) => blockWith(snapshot, version), measure, target)
   }
 
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
@@ -127,14 +127,13 @@ export class StoreReads {
       expectListable(first, last, current.ledger)
       return current
     }
-    yield* listVersions(this.#store, this.#lookup, snapshot, first, last)
+    yield* listVersions(this.#lookup, snapshot, first, last)
   }
 }
 
 class StoreView implements EngineView {
   readonly version: bigint
   readonly ledger: LedgerSummary
-  readonly #store: LmdbStore
   readonly #snapshots: ReadSnapshots
   readonly #lookup: Lookup
   readonly #high: number
@@ -142,8 +141,7 @@ class StoreView implements EngineView {
   /** The last snapshot that was found to keep the version. */
   #snapshot: ReadSnapshot | undefined
 
-  constructor(store: LmdbStore, snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerSummary) {
-    this.#store = store
+  constructor(snapshots: ReadSnapshots, lookup: Lookup, version: bigint, ledger: LedgerSummary) {
     this.#snapshots = snapshots
     this.#lookup = lookup
     this.version = version
@@ -194,7 +192,7 @@ class StoreView implements EngineView {
     let left = limit
     if (left === 0) return
     const snapshot = () => this.#current()
-    for (const keys of keyPages(this.#store, prefix, start, snapshot, () => left)) {
+    for (const keys of keyPages(prefix, start, snapshot, () => left)) {
       let skipped = 0
       for (const key of keys) {
         const entry = this.getEntry(key)

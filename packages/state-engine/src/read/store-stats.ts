@@ -7,7 +7,7 @@ import { countKeys } from '../segments/key-sketch.js'
 import type { ReadSnapshot } from './read-snapshot.js'
 import type { SegmentSlice } from './segment-slices.js'
 
-/** Statistics of the data file, and of what is not merged into it. */
+/** Statistics of the files of a store, and of what is not merged into them. */
 export interface StoreStats {
   /**
    * Number of keys with a merged write, including those deleted inside the window. It is exact for a store with one segment
@@ -18,15 +18,15 @@ export interface StoreStats {
   readonly historyEntries: number
   /** Number of blocks of the window, merged or not. */
   readonly blocks: number
-  /** Number of bytes of the merged keys and values, without any overhead. */
+  /** Number of bytes of the merged keys and values, each key counted with each write, without any overhead. */
   readonly payloadBytes: number
-  /** Size of the data file in bytes. */
+  /** Size of the catalog and of the segment files in bytes. */
   readonly fileBytes: number
-  /** Number of bytes of the file that are free and will be reused. */
+  /** Number of bytes of the catalog that are free and will be reused. */
   readonly freeBytes: number
-  /** Size up to which the file can grow before every process has to map it again. */
+  /** Size up to which the catalog can grow before every process has to map it again. */
   readonly mapBytes: number
-  /** Size in bytes of each database, and the number of its records. */
+  /** Bytes of the database `meta` and its records; bytes of the segment files and their writes. */
   readonly databases: Readonly<Record<string, { readonly bytes: number; readonly records: number }>>
   /** Number of writes in the memtable. Those that were merged leave it a moment after the merge. */
   readonly memtableEntries: number
@@ -45,29 +45,26 @@ export function storeStats(
   store: LmdbStore,
   { record, memtable, slices }: Pick<ReadSnapshot, 'record' | 'memtable' | 'slices'>,
 ): StoreStats {
-  const { root, latest, historyLog, generations, garbage, large, blockLists } = store
+  const { root, meta, segments } = store
   const { lastPageNumber, pageSize, mapSize, maxReaders, numReaders, free } = root.getStats()
-  const databases = Object.fromEntries(
-    Object.entries({ latest, historyLog, generations, garbage, large, blockLists }).map(([name, table]) => {
-      const stats = table.getStats()
-      return [name, { bytes: pagesOf(stats) * pageSize, records: stats.entryCount }]
-    }),
-  )
-  const usedBytes = Object.values(databases).reduce((sum, { bytes }) => sum + bytes, 0)
+  const catalogBytes = pageSize * (pagesOf(meta.getStats()) + pagesOf(segments.getStats()))
   const dataFileBytes = (lastPageNumber + 1) * pageSize
   const sum = (of: (row: SegmentRow) => number) => slices.reduce((total, { row }) => total + of(row), 0)
   const segmentBytes = sum(({ fileBytes: bytes }) => bytes)
   const segmentKeys = countSliceKeys(slices)
-  if (store.segments) databases.segments = { bytes: segmentBytes, records: sum(({ writes }) => writes) }
+  const writes = sum((row) => row.writes)
   return {
-    keys: databases.latest!.records + segmentKeys,
-    historyEntries: (record?.supersededEntries ?? 0) + (store.segments ? sum(({ writes }) => writes) - segmentKeys : 0),
+    keys: segmentKeys,
+    historyEntries: writes - segmentKeys,
     blocks: (record?.blocks ?? 0) + unmergedBlocks(record, memtable),
-    payloadBytes: store.segments ? sum(({ payloadBytes }) => payloadBytes) : (record?.payloadBytes ?? 0),
+    payloadBytes: sum(({ payloadBytes }) => payloadBytes),
     fileBytes: dataFileBytes + segmentBytes,
-    freeBytes: Math.max(0, dataFileBytes - usedBytes - (pagesOf(free) + META_PAGES) * pageSize),
+    freeBytes: Math.max(0, dataFileBytes - catalogBytes - (pagesOf(free) + META_PAGES) * pageSize),
     mapBytes: mapSize,
-    databases,
+    databases: {
+      meta: { bytes: pageSize * pagesOf(meta.getStats()), records: meta.getStats().entryCount },
+      segments: { bytes: segmentBytes, records: writes },
+    },
     memtableEntries: memtable.segments.reduce((sum, { entryCount }) => sum + entryCount, 0),
     memtableBytes: memtable.byteSize,
     walBytes: memtable.segments.reduce((sum, { length }) => sum + length, 0),

@@ -3,47 +3,35 @@ import { type BlockInfo, U64_MAX } from '@ledger-state/core'
 import type { BlockEntry } from '@ledger-state/engine/authoring'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../testing/temporary-folder.ts'
-import { numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
+import { describe, expect, it } from 'vitest'
+import { type NumberedKey, numberedKeySeed, versionKey } from '../bytes/numbered-key.js'
 import { RecordBuilder } from '../bytes/record.js'
-import { type LmdbStore, openLmdbStore } from '../lmdb/lmdb-store.js'
-import { runTransaction } from '../lmdb/write-transaction.js'
-import {
-  appendBlocks,
-  ListedBlocks,
-  MOST_LISTED,
-  newestListAtMost,
-  nextListAbove,
-  removeBlocksAbove,
-  removeBlocksBelow,
-} from './block-lists.js'
+import { ListedBlocks, ListWriter, MOST_LISTED } from './block-lists.js'
 
-const folder = temporaryFolder()
 const builder = new RecordBuilder()
-const MOST_LISTS = 1_000
-let store: LmdbStore
 
-beforeEach(() => {
-  store = openLmdbStore({ path: folder.path, readOnly: false, durability: 'none' })
-})
-afterEach(() => store.root.close())
-
-function transact<T>(work: () => T): T {
-  return runTransaction(store.root, 'none', work)
+interface List {
+  readonly key: NumberedKey
+  readonly value: Buffer
 }
 
-function append(blocks: readonly BlockEntry[]): void {
-  expect(transact(() => appendBlocks(store, builder, blocks))).toBe(blocks.length)
+/** Writes blocks into lists. */
+function write(blocks: readonly BlockEntry[]): List[] {
+  const lists: List[] = []
+  const writer = new ListWriter(builder, (firstVersion, record) => {
+    lists.push({ key: versionKey(firstVersion, 0), value: Buffer.from(record) })
+  })
+  for (const block of blocks) writer.add(block)
+  writer.end()
+  return lists
 }
 
-function lists(): ListedBlocks[] {
-  const all = [...store.blockLists.getRange({ start: undefined, end: undefined })]
-  return all.map(({ key, value }) => new ListedBlocks(key, value))
+function read(lists: readonly List[]): ListedBlocks[] {
+  return lists.map(({ key, value }) => new ListedBlocks(key, value))
 }
 
-function allBlocks(): BlockEntry[] {
-  return lists().flatMap((list) => [...list])
+function blocksOf(lists: readonly List[]): BlockEntry[] {
+  return read(lists).flatMap((list) => [...list])
 }
 
 /** Makes blocks as on a chain: one every few versions, a second apart, at heights without gaps. */
@@ -59,35 +47,21 @@ function entry(firstVersion: bigint, height: bigint, epoch: bigint, timestampUse
   return { firstVersion, block: { height, epoch, timestampUsec } }
 }
 
-function recordHex(): string[] {
-  return [...store.blockLists.getRange({ start: undefined, end: undefined })].map(({ value }) =>
-    value.subarray(0, -4).toString('hex'),
-  )
-}
-
 describe('a list', () => {
   it('is laid out to the byte', () => {
-    append([entry(7n, 5n, 2n, 1_000n), entry(9n, 6n, 2n, 1_000n), entry(300n, 9n, 2n, 66_536n)])
+    const lists = write([entry(7n, 5n, 2n, 1_000n), entry(9n, 6n, 2n, 1_000n), entry(300n, 9n, 2n, 66_536n)])
     const u64 = (number: number) => number.toString(16).padStart(16, '0')
     const first = [5, 2, 1_000].map(u64).join('')
     // Versions less 7; heights less 5 and less the place.
-    expect(recordHex()).toEqual([`03 02010003 ${first} 0002 00 000000 0125 02 010000`.replaceAll(' ', '')])
+    expect(lists.map(({ value }) => value.subarray(0, -4).toString('hex'))).toEqual([
+      `03 02010003 ${first} 0002 00 000000 0125 02 010000`.replaceAll(' ', ''),
+    ])
   })
 
   it('takes 12 bytes a block at most where blocks are like those of a chain', () => {
-    append(chainBlocks(10_000))
-    const { treeLeafPageCount, treeBranchPageCount, entryCount } = store.blockLists.getStats()
-    expect(entryCount).toBe(Math.ceil(10_000 / MOST_LISTED))
-    expect(((treeLeafPageCount + treeBranchPageCount) * 4_096) / 10_000).toBeLessThan(12)
-  })
-
-  it('is as long if blocks come one by one, and pages are nearly as full', () => {
-    append(chainBlocks(3_000))
-    const whole = recordHex()
-    transact(() => store.blockLists.clearSync())
-    for (const block of chainBlocks(3_000)) append([block])
-    expect(recordHex()).toEqual(whole)
-    expect((store.blockLists.getStats().treeLeafPageCount * 4_096) / 3_000).toBeLessThan(9)
+    const lists = write(chainBlocks(10_000))
+    expect(lists).toHaveLength(Math.ceil(10_000 / MOST_LISTED))
+    expect(lists.reduce((sum, { value }) => sum + value.length, 0) / 10_000).toBeLessThan(12)
   })
 
   it('ends before a block whose numbers fall, or would take more than six bytes', () => {
@@ -103,41 +77,17 @@ describe('a list', () => {
       entry(4n + 2n * far, U64_MAX - far, 3n, U64_MAX - far + 1n),
       entry(U64_MAX, U64_MAX, 2n + far, U64_MAX),
     ]
-    append(blocks)
-    expect(allBlocks()).toEqual(blocks)
-    expect(lists().map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1])
-    transact(() => store.blockLists.clearSync())
+    const lists = write(blocks)
+    expect(blocksOf(lists)).toEqual(blocks)
+    expect(read(lists).map(({ count }) => count)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1])
     const near = [entry(0n, 0n, 0n, 0n), entry(far - 1n, far, far - 1n, far - 1n)]
-    append(near)
-    expect(allBlocks()).toEqual(near)
-    expect(lists()).toHaveLength(1)
+    expect(blocksOf(write(near))).toEqual(near)
+    expect(write(near)).toHaveLength(1)
   })
-})
 
-it('pruning does nothing without blocks', () => {
-  append(chainBlocks(3))
-  const before = recordHex()
-  append([])
-  expect(recordHex()).toEqual(before)
-  transact(() => store.blockLists.clearSync())
-  append([])
-  expect(newestListAtMost(store, U64_MAX, {})).toBeUndefined()
-})
-
-it('pruning removes as many lists at a time as it may', () => {
-  append(chainBlocks(10 * MOST_LISTED))
-  const cut = 3n * BigInt(5 * MOST_LISTED) + 1n
-  expect(transact(() => removeBlocksBelow(store, builder, cut, 4))).toEqual({ blocks: 4 * MOST_LISTED, done: false })
-  expect(transact(() => removeBlocksBelow(store, builder, cut, 4))).toEqual({ blocks: MOST_LISTED + 1, done: true })
-  expect(transact(() => removeBlocksAbove(store, builder, cut + 2n, 3))).toEqual({
-    blocks: 3 * MOST_LISTED,
-    done: false,
+  it('is not written without blocks', () => {
+    expect(write([])).toEqual([])
   })
-  expect(transact(() => removeBlocksAbove(store, builder, cut + 2n, 3))).toEqual({
-    blocks: 2 * MOST_LISTED - 2,
-    done: true,
-  })
-  expect(allBlocks()).toEqual(chainBlocks(1, 5 * MOST_LISTED + 1))
 })
 
 describe('a damaged list', () => {
@@ -151,8 +101,7 @@ describe('a damaged list', () => {
 
   it('is refused by its checksum', () => {
     expect(() => open([1, 0, 0, 0, 0, ...numbers(24)], versionKey(8n, 0))).toThrow(/does not match its checksum/)
-    append(chainBlocks(70))
-    for (const { key, value } of [...store.blockLists.getRange({ start: undefined, end: undefined })]) {
+    for (const { key, value } of write(chainBlocks(70))) {
       for (let bit = 0; bit < 8 * value.length; bit += 13) {
         const damaged = Buffer.from(value)
         damaged[bit >> 3]! ^= 1 << (bit & 7)
@@ -175,26 +124,13 @@ describe('a damaged list', () => {
   })
 })
 
-/** Differences of a block from the one before, and what happens to the list of blocks. */
+/** Differences of a block from the one before. */
 const drawnBlock = fc.record({
   versions: fc.oneof({ weight: 20, arbitrary: fc.integer({ min: 1, max: 9 }) }, fc.integer({ min: 1, max: 2 ** 33 })),
   heights: fc.oneof({ weight: 20, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 2 ** 50 })),
   epoch: fc.oneof({ weight: 20, arbitrary: fc.constant(undefined) }, fc.bigInt(0n, U64_MAX)),
   time: fc.oneof({ weight: 20, arbitrary: fc.nat(3_000_000) }, fc.bigInt(0n, U64_MAX)),
 })
-const place = fc.integer({ min: 0, max: 1_000 })
-const drawnStep = fc.oneof(
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('append' as const), drawn: fc.array(drawnBlock, { maxLength: 150 }) }),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('append' as const), drawn: fc.array(drawnBlock, { maxLength: 3 }) }),
-  },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('prune' as const, 'truncate' as const), place }) },
-)
-
 function nextBlock(
   before: BlockEntry,
   { versions, heights, epoch, time }: typeof drawnBlock extends fc.Arbitrary<infer T> ? T : never,
@@ -208,50 +144,24 @@ function nextBlock(
   return { firstVersion: firstVersion + BigInt(versions), block: next }
 }
 
-function expectSearches(model: readonly BlockEntry[], version: bigint): void {
-  const expected = model.findLast(({ firstVersion }) => firstVersion <= version)
-  const list = newestListAtMost(store, version, {})
-  expect(list?.at(list.countAtMost(version) - 1)).toEqual(expected)
-  const next = model.find(({ firstVersion }) => firstVersion > version)?.firstVersion
-  const count = list?.countAtMost(version) ?? 0
-  expect(list && count < list.count ? list.versionAt(count) : nextListAbove(store, version, {})).toBe(next)
-}
-
-it('the lists of blocks are what a plain list of blocks is: appended in parts, pruned, truncated, searched', () => {
-  const property = fc.property(
-    fc.array(drawnStep, { minLength: 1, maxLength: 20 }),
-    fc.array(place),
-    (steps, places) => {
-      transact(() => store.blockLists.clearSync())
-      let model: BlockEntry[] = []
-      let newest = entry(10n, 3n, 0n, 0n)
-      const versionAt = (share: number) => {
-        const [low, high] = [model[0]?.firstVersion ?? 10n, newest.firstVersion]
-        return low + ((high - low) * BigInt(share)) / 1_000n
-      }
-      for (const step of steps) {
-        if (step.kind === 'append') {
-          const added = step.drawn.map((drawn) => (newest = nextBlock(newest, drawn)))
-          append(added)
-          model.push(...added)
-        } else {
-          const version = versionAt(step.place)
-          const before = model.length
-          model = model.filter(({ firstVersion }) =>
-            step.kind === 'prune' ? firstVersion >= version : firstVersion <= version,
-          )
-          const remove = step.kind === 'prune' ? removeBlocksBelow : removeBlocksAbove
-          const removed = transact(() => remove(store, builder, version, MOST_LISTS))
-          expect(removed).toEqual({ blocks: before - model.length, done: true })
-          if (step.kind === 'truncate') newest = model.at(-1) ?? newest
-        }
-        expect(allBlocks()).toEqual(model)
-        for (const share of places) {
-          const version = versionAt(share)
-          for (const near of [version - 1n, version, version + 1n]) expectSearches(model, near)
+it('lists are what plain blocks are, one after the other, and searched', () => {
+  const property = fc.property(fc.array(drawnBlock, { maxLength: 400 }), fc.array(fc.nat(1_000)), (drawn, shares) => {
+    let newest = entry(10n, 3n, 0n, 0n)
+    const model = drawn.map((one) => (newest = nextBlock(newest, one)))
+    const lists = read(write(model))
+    expect(lists.flatMap((list) => [...list])).toEqual(model)
+    const [low, high] = [model[0]?.firstVersion ?? 10n, newest.firstVersion]
+    for (const share of shares) {
+      const near = low + ((high - low) * BigInt(share)) / 1_000n
+      for (const version of [near - 1n, near, near + 1n]) {
+        const list = lists.findLast(({ firstVersion }) => firstVersion <= version)
+        const count = list?.countAtMost(version) ?? 0
+        expect(list?.at(count - 1)).toEqual(model.findLast(({ firstVersion }) => firstVersion <= version))
+        if (list && count < list.count) {
+          expect(list.versionAt(count)).toBe(model.find(({ firstVersion }) => firstVersion > version)!.firstVersion)
         }
       }
-    },
-  )
+    }
+  })
   fc.assert(property, { numRuns: isSlowRun ? 1_000 : 100 })
 })

@@ -1,13 +1,10 @@
 import type { Buffer } from 'node:buffer'
-import { U64_MAX } from '@ledger-state/core'
 import { type BlockEntry, storeCorrupt } from '@ledger-state/engine/authoring'
 import { type NumberedKey, numberedKeySeed, numberedKeyVersion, versionKey } from '../bytes/numbered-key.js'
 import { openRecord, type RecordBuilder } from '../bytes/record.js'
-import type { LmdbStore } from '../lmdb/lmdb-store.js'
-import type { ReadOptions } from '../lmdb/table.js'
 import { addBlock } from './ledger-record.js'
 
-// The database `block-lists` has successive blocks in one record:
+// A segment file has its blocks in lists, each of them a record:
 //   u64 version that the first begins with, u48 0 → u8 blocks | u8 bytes of a version, of a height, of an epoch, of a time
 //     | u64 height | u64 epoch | u64 time of the first | for each other: version, height, epoch, time | u32 CRC
 // The numbers of the other blocks are stored less those of the first, and heights also less the place in the list. So all have
@@ -27,7 +24,7 @@ const COLUMNS = 4
 const FIRST_AT = 1 + COLUMNS
 const OTHERS_AT = FIRST_AT + 3 * 8
 
-/** A record of the database: successive merged blocks. */
+/** A list of successive blocks. */
 export class ListedBlocks {
   readonly key: NumberedKey
   readonly count: number
@@ -110,148 +107,8 @@ export class ListedBlocks {
   }
 }
 
-/** Finds the list with the newest merged block that begins at or below a version. @throws `store_corrupt` */
-export function newestListAtMost(store: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
-  const found = listAtMost(store, version, options)
-  // A search in a damaged page ends between two lists, one of them damaged or out of order.
-  if (store.verifyReads) expectNeighbours(store, version, found, listAbove(store, version, options), options)
-  return found
-}
-
-/** First version of the first list above a version. */
-export function nextListAbove(store: LmdbStore, version: bigint, options: ReadOptions): bigint | undefined {
-  if (store.verifyReads) {
-    const next = listAbove(store, version, options)
-    expectNeighbours(store, version, listAtMost(store, version, options), next, options)
-    return next?.firstVersion
-  }
-  const [next] = store.blockLists.getKeys({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
-  return next && numberedKeyVersion(next)
-}
-
-function listAtMost({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
-  const range = { start: versionKey(version, 0), end: undefined, reverse: true, limit: 1 }
-  const [found] = blockLists.getRange({ ...range, ...options })
-  return found && new ListedBlocks(found.key, found.value)
-}
-
-function listAbove({ blockLists }: LmdbStore, version: bigint, options: ReadOptions): ListedBlocks | undefined {
-  if (version === U64_MAX) return undefined
-  const [next] = blockLists.getRange({ start: versionKey(version + 1n, 0), end: undefined, limit: 1, ...options })
-  return next && new ListedBlocks(next.key, next.value)
-}
-
-/**
- * Checks that two lists are the neighbours of a version: lmdb-js takes a damaged key for the end of the database, so an end is
- * compared with the list that is found from the other side.
- */
-function expectNeighbours(
-  store: LmdbStore,
-  version: bigint,
-  before: ListedBlocks | undefined,
-  after: ListedBlocks | undefined,
-  options: ReadOptions,
-): void {
-  const { blockLists } = store
-  const whole = { start: undefined, end: undefined, limit: 1, ...options }
-  const [first] = before ? [] : blockLists.getKeys(whole)
-  const [last] = after ? [] : blockLists.getKeys({ ...whole, reverse: true })
-  const isSound =
-    (before ? before.firstVersion <= version : !first || numberedKeyVersion(first) > version) &&
-    (after ? after.firstVersion > version : !last || numberedKeyVersion(last) <= version) &&
-    (before || after || (!first && !last)) &&
-    (after || !before || (last && numberedKeyVersion(last) === before.firstVersion)) &&
-    (before || !after || (first && numberedKeyVersion(first) === after.firstVersion))
-  if (!isSound) throw storeCorrupt('the lists of blocks are damaged; a check says where')
-}
-
-/** Appends blocks, which must follow all blocks that are stored. Returns their number. @throws `store_corrupt` */
-export function appendBlocks(store: LmdbStore, builder: RecordBuilder, blocks: Iterable<BlockEntry>): number {
-  let writer: ListWriter | undefined
-  let count = 0
-  for (const entry of blocks) {
-    writer ??= continueLists(store, builder)
-    writer.add(entry)
-    count++
-  }
-  writer?.end()
-  return count
-}
-
-/**
- * Makes a writer that begins with the blocks of the newest list, and puts that list again with more blocks. If the list
- * were removed first, LMDB would leave pages less full.
- */
-function continueLists(store: LmdbStore, builder: RecordBuilder): ListWriter {
-  const newest = newestListAtMost(store, U64_MAX, {})
-  const writer = new ListWriter(builder, putInto(store, newest ? newest.firstVersion : -1n))
-  if (newest && newest.count < MOST_LISTED) {
-    for (const entry of newest) writer.add(entry)
-  }
-  return writer
-}
-
-export interface RemovedBlocks {
-  readonly blocks: number
-  /** Whether there is nothing more to remove. */
-  readonly done: boolean
-}
-
-/** Removes blocks that begin below a version, from a limited number of lists. @throws `store_corrupt` */
-export function removeBlocksBelow(
-  store: LmdbStore,
-  builder: RecordBuilder,
-  version: bigint,
-  mostLists: number,
-): RemovedBlocks {
-  const found = [...store.blockLists.getRange({ start: undefined, end: versionKey(version, 0), limit: mostLists })]
-  let blocks = 0
-  for (const { key, value } of found) {
-    const list = new ListedBlocks(key, value)
-    const below = list.countAtMost(version - 1n)
-    store.blockLists.removeSync(key)
-    putPart(store, builder, list, below, list.count)
-    blocks += below
-  }
-  return { blocks, done: found.length < mostLists }
-}
-
-/** Removes blocks that begin above a version, from a limited number of lists. @throws `store_corrupt` */
-export function removeBlocksAbove(
-  store: LmdbStore,
-  builder: RecordBuilder,
-  version: bigint,
-  mostLists: number,
-): RemovedBlocks {
-  const start = versionKey(version + 1n, 0)
-  const found = [...store.blockLists.getRange({ start, end: undefined, limit: mostLists })]
-  let blocks = 0
-  for (const { key, value } of found) {
-    blocks += new ListedBlocks(key, value).count
-    store.blockLists.removeSync(key)
-  }
-  if (found.length === mostLists) return { blocks, done: false }
-  const newest = newestListAtMost(store, version, {})
-  const kept = newest?.countAtMost(version) ?? 0
-  if (newest && kept < newest.count) putPart(store, builder, newest, 0, kept)
-  return { blocks: blocks + (newest?.count ?? 0) - kept, done: true }
-}
-
-function putPart(store: LmdbStore, builder: RecordBuilder, list: ListedBlocks, start: number, end: number): void {
-  const writer = new ListWriter(builder, putInto(store, U64_MAX))
-  for (let place = start; place < end; place++) writer.add(list.at(place))
-  writer.end()
-}
-
 /** Takes a list: the first version of its first block, and the record. */
 type PutList = (firstVersion: bigint, record: Uint8Array) => void
-
-/** Puts lists into a store. `newest` is the version of the newest list: lists that begin above it are appended. */
-function putInto({ blockLists }: LmdbStore, newest: bigint): PutList {
-  return (firstVersion, record) => {
-    blockLists.putSync(versionKey(firstVersion, 0), record, { append: firstVersion > newest })
-  }
-}
 
 /** Puts blocks into lists, each as long as possible. */
 export class ListWriter {

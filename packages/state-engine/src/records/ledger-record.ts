@@ -14,41 +14,29 @@ export interface LedgerRecord {
   readonly walFile: number
   /** Number of the first commit that is not merged. */
   readonly nextCommit: number
-  /** Number of the next record of the history log. */
-  readonly nextHistoryNumber: number
-  /** Id of the next large value. */
-  readonly nextLargeId: number
-  /** Number of the next generation. */
-  readonly nextGeneration: number
-  /** Number of blocks in the lists of the database `block-lists`. */
+  /** Number of the next segment file. */
+  readonly nextFile: number
+  /** Number of segment files: rows of the database `segments`. */
+  readonly files: number
+  /** Number of blocks of the window in segment files. */
   readonly blocks: number
-  /** Number of records of the garbage list. A store with segment files has none, and counts these files here. */
-  readonly garbageRecords: number
-  /** Number of superseded values in chunks. */
-  readonly supersededEntries: number
-  /** Number of bytes of those values, and of all keys with their newest values. */
-  readonly payloadBytes: number
   /** Position up to which the newest WAL file was synced when a writer last closed the store. */
   readonly logEnd: LogFilePosition
 }
 
 /** Record of a store into which nothing is merged. */
 export const NOTHING_MERGED = {
-  nextHistoryNumber: 0,
-  nextLargeId: 0,
-  nextGeneration: 0,
+  nextFile: 0,
+  files: 0,
   blocks: 0,
-  garbageRecords: 0,
-  supersededEntries: 0,
-  payloadBytes: 0,
   logEnd: { fileNumber: 0, ...NO_POSITION },
 } as const
 
-// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 9 × u64: from `walFile` on
+// u64 chain id | u64 latest version | block | u64 oldest version | block | u64 base version | 5 × u64: from `walFile` on
 // | end of the log: u64 file number, length, next commit, checksum | u8 1 for a complete base | u32 CRC; block = u64 height, epoch, time
 const BASE_AT = 9
 const COUNTERS_AT = 10
-const LOG_END_AT = COUNTERS_AT + 9
+const LOG_END_AT = COUNTERS_AT + 5
 const COMPLETE_AT = 8 * (LOG_END_AT + 4)
 const LENGTH = COMPLETE_AT + 1
 
@@ -56,11 +44,8 @@ export function encodeLedgerRecord(builder: RecordBuilder, record: LedgerRecord)
   const { ledger, base } = record
   addBlock(builder.begin().u64(ledger.chainId).u64(ledger.latestVersion), ledger.latestBlock)
   addBlock(builder.u64(ledger.oldestVersion), ledger.oldestBlock).u64(base.version)
-  const { walFile, nextCommit, nextHistoryNumber, nextLargeId, nextGeneration } = record
-  const { blocks, garbageRecords, supersededEntries, payloadBytes } = record
-  for (const number of [walFile, nextCommit, nextHistoryNumber, nextLargeId, nextGeneration])
-    builder.u64(BigInt(number))
-  for (const number of [blocks, garbageRecords, supersededEntries, payloadBytes]) builder.u64(BigInt(number))
+  const { walFile, nextCommit, nextFile, files, blocks } = record
+  for (const number of [walFile, nextCommit, nextFile, files, blocks]) builder.u64(BigInt(number))
   const { fileNumber, length, nextCommit: commitAtEnd, checksum } = record.logEnd
   for (const number of [fileNumber, length, commitAtEnd, checksum]) builder.u64(BigInt(number))
   return builder.u8(base.complete ? 1 : 0).seal(0)
@@ -88,14 +73,10 @@ export function decodeLedgerRecord(record: Buffer): LedgerRecord {
     base: { version: number(BASE_AT), complete: content[COMPLETE_AT] === 1 },
     walFile: counter(0),
     nextCommit: counter(1),
-    nextHistoryNumber: counter(2),
-    nextLargeId: counter(3),
-    nextGeneration: counter(4),
-    blocks: counter(5),
-    garbageRecords: counter(6),
-    supersededEntries: counter(7),
-    payloadBytes: counter(8),
-    logEnd: { fileNumber: counter(9), length: counter(10), nextCommit: counter(11), checksum: counter(12) },
+    nextFile: counter(2),
+    files: counter(3),
+    blocks: counter(4),
+    logEnd: { fileNumber: counter(5), length: counter(6), nextCommit: counter(7), checksum: counter(8) },
   }
 }
 

@@ -8,6 +8,4 @@ export interface MergedState {
   readonly truncations: readonly Truncation[]
   /** Segment files, the oldest first. */
   readonly segmentRows: readonly SegmentRow[]
-  /** Whether a truncation is under way. Then no commit follows in a WAL file. */
-  readonly isReverting: boolean
 }

@@ -44,11 +44,11 @@ export function putSegmentRow({ segments }: LmdbStore, builder: RecordBuilder, r
     .u8(row.level)
     .u8(row.isBase ? BASE_FLAG : 0)
   for (const number of [row.fileBytes, row.writes, row.keys, row.payloadBytes]) builder.u64(BigInt(number))
-  segments!.putSync(key, builder.bytes(row.sha256).seal(numberedKeySeed(key)))
+  segments.putSync(key, builder.bytes(row.sha256).seal(numberedKeySeed(key)))
 }
 
 export function removeSegmentRow({ segments }: LmdbStore, row: SegmentRow): void {
-  segments!.removeSync(keyOf(row))
+  segments.removeSync(keyOf(row))
 }
 
 function keyOf({ firstVersion, file }: SegmentRow): NumberedKey {
@@ -56,7 +56,7 @@ function keyOf({ firstVersion, file }: SegmentRow): NumberedKey {
 }
 
 /** Checks that the files have all versions that are merged: damage in LMDB may hide one. @throws `store_corrupt` */
-export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base, garbageRecords }: LedgerRecord): void {
+export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base, files }: LedgerRecord): void {
   let next: bigint | undefined
   let before: SegmentRow | undefined
   for (const row of rows) {
@@ -68,8 +68,8 @@ export function expectAllVersions(rows: readonly SegmentRow[], { ledger, base, g
     before = row
   }
   if (next !== ledger.latestVersion + 1n) throw versionsMissing(next ?? base.version)
-  if (rows.length !== garbageRecords) {
-    throw storeCorrupt(`the database segments has ${rows.length} files, the ledger record counts ${garbageRecords}`)
+  if (rows.length !== files) {
+    throw storeCorrupt(`the database segments has ${rows.length} files, the ledger record counts ${files}`)
   }
 }
 
@@ -79,7 +79,6 @@ function versionsMissing(first: bigint): Error {
 
 /** Lists the files, the oldest first. @throws `store_corrupt` */
 export function listSegmentRows({ segments }: Pick<LmdbStore, 'segments'>, options: ReadOptions = {}): SegmentRow[] {
-  if (!segments) return []
   return Array.from(segments.getRange({ start: undefined, end: undefined, ...options }), ({ key, value }) => {
     const content = openRecord(value, numberedKeySeed(key), () => 'a record of the database segments')
     if (content.length !== LENGTH) throw storeCorrupt(`a record of the database segments has ${content.length} bytes`)

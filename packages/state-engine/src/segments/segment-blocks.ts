@@ -9,9 +9,18 @@ import type { SegmentFile } from './segment-file.js'
 const FIRST_BUFFER_BYTES = 2 ** 14
 const NOT_CACHED = -1
 
+/** Counts the times from which on mapped blocks are to be compared with their checksums again. Begins with 1. */
+export interface VerifyEpoch {
+  readonly number: number
+}
+
+/** Blocks are verified when they are touched first. */
+const VERIFIED_ONCE: VerifyEpoch = { number: 1 }
+
 /**
  * The contents of the blocks of a file: in the map if the file is mapped and the block is stored as it is, else in the
- * cache. The first touch of a block reads it from the file and compares it with its checksum.
+ * cache. The first touch of a block reads it from the file and compares it with its checksum. The first touch of a mapped
+ * block in each later epoch compares it again, because the file may have been damaged since.
  */
 export class SegmentBlocks implements CacheOwner {
   /** The bytes that have the content of the block that was loaded last, valid until the next one is loaded. */
@@ -24,17 +33,24 @@ export class SegmentBlocks implements CacheOwner {
   readonly #cache: BlockCache
   /** Place in the cache of each block. */
   readonly #places: Int32Array
-  /** Whether the block was compared with its checksum. */
-  readonly #isVerified: Uint8Array
+  /** Number of the epoch in which the block was compared with its checksum; 0 before. */
+  readonly #verifiedIn: Uint32Array
+  readonly #epoch: VerifyEpoch
   #buffer = new Uint8Array(FIRST_BUFFER_BYTES)
 
-  constructor(file: SegmentFile, index: BlockIndex, map: Uint8Array | undefined, cache: BlockCache) {
+  constructor(
+    file: SegmentFile,
+    index: BlockIndex,
+    map: Uint8Array | undefined,
+    { cache, epoch = VERIFIED_ONCE }: { readonly cache: BlockCache; readonly epoch?: VerifyEpoch | undefined },
+  ) {
     this.#file = file
     this.#index = index
     this.#map = map
     this.#cache = cache
     this.#places = new Int32Array(index.count).fill(NOT_CACHED)
-    this.#isVerified = new Uint8Array(map ? index.count : 0)
+    this.#verifiedIn = new Uint32Array(map ? index.count : 0)
+    this.#epoch = epoch
   }
 
   /** Loads the content of a block. @throws `store_corrupt` */
@@ -45,9 +61,10 @@ export class SegmentBlocks implements CacheOwner {
       this.base = 0
       return
     }
-    if (this.#map && this.#isVerified[block] === 1) {
+    if (this.#map && this.#verifiedIn[block] !== 0) {
       const at = this.#index.placeOf(block)
       if (this.#map[at + 4] === STORED) {
+        if (this.#verifiedIn[block] !== this.#epoch.number) this.#verifyAgain(block, at, this.#map)
         this.bytes = this.#map
         this.base = at + BLOCK_HEAD_LENGTH
         return
@@ -69,6 +86,11 @@ export class SegmentBlocks implements CacheOwner {
     }
   }
 
+  #verifyAgain(block: number, at: number, map: Uint8Array): void {
+    openBlock(this.#file, at, map.subarray(at, this.#index.placeOf(block + 1)))
+    this.#verifiedIn[block] = this.#epoch.number
+  }
+
   #read(block: number): void {
     const at = this.#index.placeOf(block)
     const length = this.#index.placeOf(block + 1) - at
@@ -76,7 +98,7 @@ export class SegmentBlocks implements CacheOwner {
     const bytes = this.#buffer.subarray(0, length)
     this.#file.read(bytes, at)
     const content = openBlock(this.#file, at, bytes)
-    if (this.#map) this.#isVerified[block] = 1
+    if (this.#map) this.#verifiedIn[block] = this.#epoch.number
     if (this.#map && bytes[4] === STORED) {
       this.bytes = this.#map
       this.base = at + BLOCK_HEAD_LENGTH

@@ -7,7 +7,7 @@ import type { SegmentIdentity, SegmentSummary } from './format.js'
 import { ABSENT, type Found } from './found.js'
 import { KeyFilter, type KeyProbe } from './key-filter.js'
 import { type MappedFile, mapFile } from './mapped-file.js'
-import { SegmentBlocks } from './segment-blocks.js'
+import { SegmentBlocks, type VerifyEpoch } from './segment-blocks.js'
 import { SegmentFile } from './segment-file.js'
 
 export interface SegmentReaderOptions {
@@ -15,6 +15,14 @@ export interface SegmentReaderOptions {
   readonly cache: BlockCache
   /** Whether the file is read through LMDB's map; otherwise blocks are read into the cache. */
   readonly isMapped: boolean
+  /** Memory in which files keep their indexes and filters; those that do not fit are read through the map. */
+  readonly indexMemory?: IndexMemory | undefined
+  readonly epoch?: VerifyEpoch | undefined
+}
+
+/** Bytes of memory that are left for indexes and filters of mapped files. */
+export interface IndexMemory {
+  bytesLeft: number
 }
 
 /**
@@ -38,15 +46,20 @@ export class SegmentReader {
   readonly #filter: KeyFilter
   readonly #mapped: MappedFile | undefined
   #sketch: Float64Array | undefined
+  /** Gives the memory of the index back. */
+  #release: () => void = nothing
 
   /** Opens a file: reads and verifies its index and filter. @throws `store_corrupt` */
-  constructor(path: string, { cache, isMapped }: SegmentReaderOptions) {
+  constructor(path: string, { cache, isMapped, indexMemory, epoch }: SegmentReaderOptions) {
     this.file = new SegmentFile(path)
     try {
       const { index, separators, filter } = this.summary.parts
       const whole = { start: index.start, end: filter.end }
       this.#mapped = isMapped ? mapIfPossible(path, this.file.length) : undefined
-      const memory = this.#mapped ? undefined : new Uint8Array(whole.end - whole.start)
+      const memory =
+        this.#mapped && !this.#reserve(whole.end - whole.start, indexMemory)
+          ? undefined
+          : new Uint8Array(whole.end - whole.start)
       for (const [name, part] of Object.entries({ index, separators, filter })) {
         this.file.verifyPart(part, name, memory?.subarray(part.start - whole.start, part.end - whole.start))
       }
@@ -56,8 +69,9 @@ export class SegmentReader {
       this.index = new BlockIndex(partOf(index), 0, partOf(separators), this.summary.blocks)
       const words = partOf(filter)
       this.#filter = new KeyFilter(new Int32Array(words.buffer, words.byteOffset, words.length / 4))
-      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, cache)
+      this.blocks = new SegmentBlocks(this.file, this.index, this.#mapped?.bytes, { cache, epoch })
     } catch (error) {
+      this.#release()
       this.#mapped?.close()
       this.file.close()
       throw error
@@ -102,7 +116,21 @@ export class SegmentReader {
   /** Closes the file. What `find` returned must not be read any more. */
   close(): void {
     this.blocks.clear()
+    this.#release()
     this.#mapped?.close()
     this.file.close()
   }
+
+  /** Takes memory for the index and filter of a mapped file. Returns whether there is enough. */
+  #reserve(bytes: number, memory: IndexMemory | undefined): boolean {
+    if (!memory || memory.bytesLeft < bytes) return false
+    memory.bytesLeft -= bytes
+    this.#release = () => {
+      memory.bytesLeft += bytes
+      this.#release = nothing
+    }
+    return true
+  }
 }
+
+function nothing(): void {}

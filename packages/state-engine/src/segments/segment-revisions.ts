@@ -12,6 +12,7 @@ export class SegmentRevisions {
   readonly #reader: SegmentReader
   readonly #probe: KeyProbe
   readonly #entry = new EntryReader()
+  readonly #scratch = new EntryReader()
   #block = NONE
   #place = 0
   #write = 0
@@ -39,7 +40,9 @@ export class SegmentRevisions {
     const block = this.#reader.index.blockOf(this.#probe.key, version)
     const first = this.#firstEntry(block)
     if (first === NONE || !this.#load(block, first) || this.#entry.versions[0]! > version) return false
-    while (this.#nextEntryBegins(version)) this.#load(block, this.#place + 1)
+    let place = first
+    while (this.#beginsAtMost(place + 1, version)) place++
+    if (place > first) this.#load(block, place)
     this.#write = this.#entry.count - 1
     while (this.version > version) this.#write--
     return true
@@ -51,7 +54,13 @@ export class SegmentRevisions {
       this.#write--
       return true
     }
-    return this.newestAtMost(this.version - 1)
+    const { version } = this
+    if (this.#place > 0 && this.#hasKeyOfEntryBefore(this.#block, this.#place)) {
+      this.#load(this.#block, this.#place - 1)
+      this.#write = this.#entry.count - 1
+      return true
+    }
+    return this.newestAtMost(version - 1)
   }
 
   /** Moves to the write after the one at the cursor. Returns whether there is one. */
@@ -74,16 +83,21 @@ export class SegmentRevisions {
     return first !== NONE && this.#load(block, first)
   }
 
-  /** Whether the entry after that at the cursor, in the same block, has the key and begins at or below a version. */
-  #nextEntryBegins(version: number): boolean {
+  /** Whether an entry of the block that was loaded last has the key of the one before, and begins at or below a version. */
+  #beginsAtMost(place: number, version: number): boolean {
     const { bytes, base } = this.#reader.blocks
-    const next = this.#place + 1
-    if (next >= countOf(bytes, base)) return false
-    const at = startOfEntry(bytes, base, next)
+    if (place >= countOf(bytes, base)) return false
+    const at = startOfEntry(bytes, base, place)
     if (bytes[at] !== 0) return false
-    const entry = new EntryReader()
+    const entry = this.#scratch
     entry.next = at + 2
     return entry.readVarint(bytes) <= version
+  }
+
+  #hasKeyOfEntryBefore(block: number, place: number): boolean {
+    const { blocks } = this.#reader
+    blocks.load(block)
+    return blocks.bytes[startOfEntry(blocks.bytes, blocks.base, place)] === 0
   }
 
   #loadNextEntry(): boolean {
@@ -109,7 +123,7 @@ export class SegmentRevisions {
     const { key } = this.#probe
     blocks.load(block)
     const { bytes, base } = blocks
-    const entry = new EntryReader()
+    const entry = this.#scratch
     for (let place = 0; place < countOf(bytes, base); place++) {
       entry.next = startOfEntry(bytes, base, place)
       const length = entry.readVarint(bytes) - 1

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { CHAIN, record } from '../../testing/small-records.ts'
 import { temporaryFolder } from '../../testing/temporary-folder.ts'
 import { openStateEngine, openStateEngineReader, type StateEngine } from '../open-state-engine.js'
@@ -12,7 +12,6 @@ const KEY_LENGTHS = isSlowRun
   : [1, 127, 128, 8_191, 16_383, 65_536]
 const VALUE_LENGTHS = [0, 1, 62, 63, 64, 126, 127, 128, 8_191, 8_192, 8_193, 65_536, 2 ** 20, 2 ** 21 + 1]
 
-beforeEach(() => void vi.stubEnv('LEDGER_STATE_LAYOUT', '11'))
 afterEach(() => vi.unstubAllEnvs())
 
 /** A key, of which others of the same length differ in the last bytes alone. */

@@ -21,7 +21,6 @@ import { KeyHash } from '../memtable/key-hash.js'
 import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.js'
 import type { LogPosition } from '../records/log-position.js'
 import { listSegmentRows } from '../records/segment-rows.js'
-import { getReverting } from '../records/truncations.js'
 import { removeUnnamedSegments } from '../segments/segment-names.js'
 import { AppendFile, listWalFiles, walFilePath } from '../wal/append-file.js'
 import { encodeEmptyFile, encodeSyncMark, FILE_HEADER_LENGTH, recordSeed, syncMarkOffset } from '../wal/file-header.js'
@@ -101,7 +100,7 @@ async function copyAll(parts: CopyParts): Promise<boolean> {
     atFailpoint('snapshot: data file copied')
     return await withStoreErrorsAsync(path, async () => {
       held.holdPresent()
-      const merged = readMerged(unfinished, store.segments !== undefined)
+      const merged = readMerged(unfinished)
       if (!(await segments.copy(merged?.segments ?? new Set()))) return false
       return !merged || (await copyWalFiles(parts, merged, held))
     })
@@ -120,7 +119,7 @@ async function copyDataFile(
   const holdPresent = () =>
     withStoreErrors(store.path, () => {
       held.holdPresent()
-      if (store.segments) segments.holdPresent()
+      segments.holdPresent()
     })
   holdPresent()
   atFailpoint('snapshot: files held')
@@ -154,7 +153,7 @@ async function copyDataFile(
  */
 async function copyWalFiles(
   { store: { storeId, path: from }, path, atFailpoint, expectOpen }: CopyParts,
-  { record, isReverting }: CopiedState,
+  { record }: CopiedState,
   held: HeldFiles,
 ): Promise<boolean> {
   const numbers = held.numbers.filter((number) => number >= record.walFile)
@@ -200,7 +199,6 @@ async function copyWalFiles(
     const copy = new WalReader(options, hash)
     try {
       copy.read()
-      if (isReverting) copy.expectNoCommits()
     } finally {
       copy.close()
     }
@@ -238,14 +236,12 @@ function removeUnfinished(path: string, unfinished: string): void {
 
 interface CopiedState {
   readonly record: LedgerRecord
-  /** Whether a truncation is under way. */
-  readonly isReverting: boolean
   /** Numbers of its segment files. */
   readonly segments: ReadonlySet<number>
 }
 
 /** Reads a data file that no other process uses. */
-function readMerged(file: string, hasSegments: boolean): CopiedState | undefined {
+function readMerged(file: string): CopiedState | undefined {
   const root = openEnvironment(file, { readOnly: true, readAhead: false })
   try {
     const meta = root.openDB({
@@ -256,9 +252,9 @@ function readMerged(file: string, hasSegments: boolean): CopiedState | undefined
     const bytes = meta.getBinary(LEDGER_KEY)
     if (!bytes) return undefined
     const options = { name: 'segments', encoding: 'binary', keyEncoder: NUMBERED_KEY_ENCODER as never } as const
-    const segments = hasSegments ? (root.openDB(options) as unknown as Records) : undefined
+    const segments = root.openDB(options) as unknown as Records
     const files = new Set(listSegmentRows({ segments }).map(({ file: number }) => number))
-    return { record: decodeLedgerRecord(bytes), isReverting: getReverting({ meta }) !== undefined, segments: files }
+    return { record: decodeLedgerRecord(bytes), segments: files }
   } finally {
     void (root as unknown as LmdbEnvironment).close()
     rmSync(`${file}-lock`, { force: true })

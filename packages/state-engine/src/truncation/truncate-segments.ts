@@ -1,3 +1,5 @@
+import type { BlockInfo } from '@ledger-state/core'
+import type { Truncation } from '@ledger-state/engine'
 import { addTruncation } from '@ledger-state/engine/authoring'
 import type { RecordBuilder } from '../bytes/record.js'
 import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
@@ -5,17 +7,23 @@ import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record
 import { putMark } from '../records/mark.js'
 import { listSegmentRows, putSegmentRow, removeSegmentRow } from '../records/segment-rows.js'
 import { getTruncations, putTruncations } from '../records/truncations.js'
-import type { MergedTruncation } from './truncate-store.js'
+
+export interface MergedTruncation {
+  readonly truncation: Truncation
+  readonly latestBlock: BlockInfo
+  readonly mark: Uint8Array | undefined
+  /** Number of the file to which commits go from then on. */
+  readonly walFile: number
+  readonly nextCommit: number
+  /** Number of blocks in segment files that are cut off. */
+  readonly droppedBlocks: number
+}
 
 /**
  * Cuts off versions that are in segment files, within the transaction of the caller. Returns the numbers of the files that
  * the store has no more.
  */
-export function truncateSegments(
-  store: LmdbStore,
-  builder: RecordBuilder,
-  content: MergedTruncation & { readonly droppedBlocks: number },
-): number[] {
+export function truncateSegments(store: LmdbStore, builder: RecordBuilder, content: MergedTruncation): number[] {
   const { truncation, latestBlock, mark, walFile, nextCommit, droppedBlocks } = content
   const { version } = truncation
   const removed: number[] = []
@@ -29,8 +37,8 @@ export function truncateSegments(
   putMark(store, builder, mark)
   const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
   const ledger = { ...record.ledger, latestVersion: version, latestBlock }
-  const garbageRecords = record.garbageRecords - removed.length
-  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks, garbageRecords }
+  const files = record.files - removed.length
+  const left = { ...record, ledger, walFile, nextCommit, blocks: record.blocks - droppedBlocks, files }
   store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
   return removed
 }

@@ -25,7 +25,7 @@ export class WalFollower {
    * Returns false if one of them was removed meanwhile; then there is a newer ledger record.
    * @throws `store_corrupt`
    */
-  follow({ record, isReverting }: MergedState): boolean {
+  follow({ record }: MergedState): boolean {
     this.#dropBelow(record.walFile)
     // LMDB may show an older state than before: lmdb/last-transaction.ts.
     if (this.#files[0] && this.#files[0].segment.fileNumber > record.walFile) this.close()
@@ -33,7 +33,6 @@ export class WalFollower {
     for (;;) {
       const last = this.#files.at(-1)!
       last.read()
-      if (isReverting) last.expectNoCommits()
       if (!last.isSealed) return true
       if (!this.#open(record, last.segment.fileNumber + 1, last)) return false
     }

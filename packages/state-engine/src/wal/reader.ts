@@ -219,17 +219,6 @@ export class WalReader {
     return commitsMissing(this.path, this.segment.length, this.nextCommit, until, because)
   }
 
-  /**
-   * Checks that the file has no commits, as far as it was read: no commit is made before a merged truncation is
-   * finished, and then another file is begun.
-   * @throws `store_corrupt` if it has some
-   */
-  expectNoCommits(): void {
-    if (this.segment.length <= FILE_HEADER_LENGTH) return
-    const why = 'it has commits, but the data file is in the middle of a truncation before them'
-    throw storeCorruptErrors.walFileDamaged(this.path, FILE_HEADER_LENGTH, why)
-  }
-
   close(): void {
     closeSync(this.#descriptor)
   }

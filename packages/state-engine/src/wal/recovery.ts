@@ -5,7 +5,6 @@ import { type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { Memtable } from '../memtable/memtable.js'
 import type { LedgerRecord } from '../records/ledger-record.js'
 import { type LogPosition, NO_POSITION } from '../records/log-position.js'
-import { getReverting } from '../records/truncations.js'
 import { AppendFile, listWalFiles, walFilePath } from './append-file.js'
 import type { ActiveFile, RecoveredWal } from './appender.js'
 import { FILE_HEADER_LENGTH } from './file-header.js'
@@ -31,7 +30,6 @@ export function recoverWal(store: LmdbStore, record: LedgerRecord | undefined): 
 function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly number[]): RecoveredWal {
   const memtable = new Memtable()
   const { walFile, logEnd } = record
-  const isReverting = getReverting(store) !== undefined
   let { nextCommit } = record
   let blockBefore = record.ledger.latestBlock
   let before: LogPosition | undefined
@@ -44,7 +42,6 @@ function recoverFiles(store: LmdbStore, record: LedgerRecord, numbers: readonly 
     const file = new WalReader(options, memtable.hash)
     try {
       file.read()
-      if (isReverting) file.expectNoCommits()
       memtable.push(file.segment)
       nextCommit = file.nextCommit
       blockBefore = file.segment.head?.latestBlock ?? blockBefore

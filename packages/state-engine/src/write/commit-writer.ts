@@ -4,14 +4,10 @@ import type { CommitOptions, LedgerSummary } from '@ledger-state/engine'
 import { expectLedger, expectMark, validateBatch } from '@ledger-state/engine/authoring'
 import { filesOfFlush, flushSegment, putFlushed } from '../compaction/flush-segment.js'
 import { MergeScheduler } from '../compaction/merge-scheduler.js'
-import { SegmentMerge } from '../compaction/merge-segment.js'
 import { hashSeedOf, withStoreErrors } from '../lmdb/lmdb-store.js'
-import { SharedRecord } from '../lmdb/shared-record.js'
-import { expectAbsent } from '../lmdb/verify-absence.js'
 import { KeyHash } from '../memtable/key-hash.js'
 import { NONE, Segment } from '../memtable/segment.js'
 import { newestInSlices } from '../read/segment-slices.js'
-import { DELETED } from '../records/latest-record.js'
 import { SegmentMatch } from '../segments/block-search.js'
 import { PRESENT } from '../segments/found.js'
 import { KeyProbe } from '../segments/key-filter.js'
@@ -35,12 +31,11 @@ export interface WaitingCommit {
   reject(error: unknown): void
 }
 
-/** Commits to the memtable and its WAL file, and merges full segments into LMDB. */
+/** Commits to the memtable and its WAL file, and has full segments written into files. */
 export class CommitWriter {
   readonly merges: MergeScheduler
   readonly #parts: WriterParts
   readonly #segmentBytes: number
-  readonly #latest = new SharedRecord()
   readonly #probe: KeyProbe
   readonly #match = new SegmentMatch()
   /** Commits that are placed in the WAL file and not written to it. */
@@ -61,11 +56,12 @@ export class CommitWriter {
       numbers,
       atFailpoint,
       memtable: log.memtable,
-      transact: (slice) => this.#mergeSlice(slice),
-      transactElsewhere: (transact) => this.#mergeElsewhere(transact),
-      useThread: (thread) => {
-        transactions.onWanted = (isWanted) => thread.setWanted(isWanted)
-      },
+      transact: (work) =>
+        transactions.run(transactions.ofMerge, () => {
+          const isDone = work()
+          atFailpoint('merge: before the transaction ends')
+          return isDone
+        }),
       syncStore: async () => {
         if (store.durability !== 'none') await transactions.sync()
       },
@@ -197,9 +193,9 @@ export class CommitWriter {
     onChange()
   }
 
-  /** Merges a commit at once: the first of a store, or one that is larger than a segment. */
+  /** Writes a commit into segment files at once: the first of a store, or one that is larger than a segment. */
   async #commitInBulk(content: NewCommit, ledger: LedgerSummary | undefined): Promise<void> {
-    const { store, builder, log, transactions, atFailpoint } = this.#parts
+    const { log, transactions, atFailpoint } = this.#parts
     await this.merges.keepPaceOfLevels(payloadLength(content))
     this.#parts.expectOpen()
     if (log.segment) await this.mergeAll()
@@ -208,17 +204,8 @@ export class CommitWriter {
       const { hash } = log.memtable
       const segment = new Segment(0, hash)
       segment.reserve(payloadLength(content))
-      segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInLatest(key))
-      if (store.segments) {
-        this.#flushAtOnce(segment, walFile, ledger)
-        return
-      }
-      const merge = new SegmentMerge(store, builder, segment, walFile)
-      transactions.runNow(transactions.ofLog, () => {
-        if (!ledger) dropUnfinishedImport(store)
-        merge.mergeWhole()
-        atFailpoint('bulk: before the transaction ends')
-      })
+      segment.head = putCommit(segment, hash, { ...content, number: nextCommit - 1 }, (key) => this.#isInFiles(key))
+      this.#flushAtOnce(segment, walFile, ledger)
     }
     await transactions.inTurn(() => log.bypass(1, 'bulk: committed', mergeAtOnce))
   }
@@ -256,40 +243,12 @@ export class CommitWriter {
       const entry = segment.newest(key, hash)
       if (entry !== NONE) return !segment.isDeletion(entry)
     }
-    return this.#isInLatest(key)
+    return this.#isInFiles(key)
   }
 
-  #isInLatest(key: Uint8Array): boolean {
-    const { store, reads } = this.#parts
-    if (store.segments) {
-      const { slices } = reads.snapshot()
-      return slices.length > 0 && newestInSlices(slices, this.#probe.take(key), this.#match) === PRESENT
-    }
-    const latest = this.#latest
-    const { options } = reads.snapshot()
-    if (!latest.load(store.latest, key, options)) {
-      if (store.verifyReads) expectAbsent(store, key, options)
-      return false
-    }
-    return (latest.bytes[0]! & DELETED) === 0
-  }
-
-  async #mergeSlice(slice: () => boolean): Promise<boolean> {
-    const { transactions, atFailpoint } = this.#parts
-    const isMerged = await transactions.run(transactions.ofSlice, () => {
-      const isLast = slice()
-      atFailpoint(isLast ? 'merge: before the last transaction ends' : 'merge: before the transaction ends')
-      return isLast
-    })
-    if (!isMerged) atFailpoint('merge: slice done')
-    return isMerged
-  }
-
-  async #mergeElsewhere(transact: () => Promise<boolean>): Promise<boolean> {
-    const { transactions, atFailpoint } = this.#parts
-    const isMerged = await transactions.inTurn(() => transactions.runElsewhere(transact))
-    if (!isMerged) atFailpoint('merge: slice done')
-    return isMerged
+  #isInFiles(key: Uint8Array): boolean {
+    const { slices } = this.#parts.reads.snapshot()
+    return slices.length > 0 && newestInSlices(slices, this.#probe.take(key), this.#match) === PRESENT
   }
 
   async #dropMerged(fileNumber: number): Promise<void> {

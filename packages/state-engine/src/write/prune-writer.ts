@@ -1,12 +1,13 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noLedger, type PruneOptions, type PruneResult } from '@ledger-state/engine'
 import { type BlockEntry, expectCount, expectObject, windowStart } from '@ledger-state/engine/authoring'
+import type { RecordBuilder } from '../bytes/record.js'
 import type { MergeScheduler } from '../compaction/merge-scheduler.js'
-import { type PruneStep, pruneStep, raiseOldest } from '../compaction/prune-store.js'
+import { LEDGER_KEY, type LmdbStore } from '../lmdb/lmdb-store.js'
 import { countSegmentBlocks } from '../read/merged-blocks.js'
+import { decodeLedgerRecord, encodeLedgerRecord } from '../records/ledger-record.js'
 import type { WriterParts } from './writer-parts.js'
 
-/** Raises the oldest version of a store, and removes what no kept version sees, step by step. */
+/** Raises the oldest version of a store, and has merges remove what no kept version sees. */
 export class PruneWriter {
   readonly #parts: WriterParts
   readonly #merges: MergeScheduler
@@ -18,86 +19,57 @@ export class PruneWriter {
 
   /** Prunes a store. @throws as `StateWriter.prune` */
   async prune(retainVersions: bigint, options: PruneOptions = {}): Promise<PruneResult> {
-    const { store, reads, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
+    const { reads, atFailpoint, onChange, inTurn, expectOpen } = this.#parts
     expectObject('the options of the prune', options)
     const { maxEntries = Number.POSITIVE_INFINITY } = options
     expectCount('maxEntries', maxEntries, 1)
-    let step = await inTurn(() => this.#firstStep(retainVersions))
+    await inTurn(() => this.#raise(retainVersions))
     expectOpen()
     onChange()
     const { oldestVersion } = reads.snapshot().ledger!
-    if (store.segments) {
-      const { dropped, isAll } = await this.#merges.dropBelow(maxEntries)
-      expectOpen()
-      atFailpoint('prune: step done')
-      return { oldestVersion, droppedEntries: dropped, done: isAll }
-    }
-    for (let droppedEntries = 0; ; ) {
-      droppedEntries += step.dropped
-      atFailpoint('prune: step done')
-      if (step.done || droppedEntries >= maxEntries) return { oldestVersion, droppedEntries, done: step.done }
-      await nextTurn()
-      expectOpen()
-      step = await this.#step(undefined, maxEntries - droppedEntries)
-    }
+    const { dropped, isAll } = await this.#merges.dropBelow(maxEntries)
+    expectOpen()
+    atFailpoint('prune: step done')
+    return { oldestVersion, droppedEntries: dropped, done: isAll }
   }
 
-  /**
-   * Raises the oldest version and runs the first step in one transaction: each takes a millisecond to end, however little
-   * it did. Commits wait for it, so it is short.
-   */
-  async #firstStep(retainVersions: bigint): Promise<PruneStep> {
-    const { store, reads, log } = this.#parts
+  /** Raises the oldest version. Merges then remove what is below it. */
+  async #raise(retainVersions: bigint): Promise<void> {
+    const { store, builder, reads, log, transactions, atFailpoint, expectOpen } = this.#parts
     const { ledger, record } = reads.snapshot()
     if (!ledger || !record) throw noLedger()
-    const block = reads.blockAt(windowStart(ledger, retainVersions))
-    if (block.firstVersion <= ledger.oldestVersion) return this.#step(undefined, 1)
-    // The window must not begin above the versions that are on disk.
-    if (block.firstVersion > record.ledger.latestVersion && store.durability !== 'none') await log.sync()
-    return this.#step(block, 1)
-  }
-
-  /** Raises the oldest version of a store with segment files. Merges remove what is below it. */
-  async #raise(oldest: BlockEntry | undefined): Promise<PruneStep> {
-    const { store, builder, reads, transactions, atFailpoint, expectOpen } = this.#parts
     store.expectInPlace()
-    if (oldest) {
-      await transactions.inTurn(() => {
-        expectOpen()
-        // Files are opened before the transaction: a snapshot of another process waits for its end.
-        const { ledger, slices } = reads.snapshot()
-        const dropped = countSegmentBlocks(slices, ledger!.oldestVersion, oldest.firstVersion - 1n)
-        transactions.runNow(store.durability, () => {
-          raiseOldest(store, builder, oldest, dropped)
-          atFailpoint('prune: floor raised')
-        })
-      })
-      this.#merges.startLevels()
-    }
-    return { dropped: 0, done: true }
-  }
-
-  /**
-   * Runs a transaction of the prune, in the thread of merges if it is available, where it may have several steps.
-   * @param oldest block with which the window begins from now on; undefined if that stays
-   * @param maxEntries number of dropped entries after which no step follows
-   */
-  #step(oldest: BlockEntry | undefined, maxEntries: number): Promise<PruneStep> {
-    const { store, builder, transactions, atFailpoint, expectOpen } = this.#parts
-    if (store.segments) return this.#raise(oldest)
-    return transactions.inTurn(() => {
+    const oldest = reads.blockAt(windowStart(ledger, retainVersions))
+    if (oldest.firstVersion <= ledger.oldestVersion) return
+    // The window must not begin above the versions that are on disk.
+    if (oldest.firstVersion > record.ledger.latestVersion && store.durability !== 'none') await log.sync()
+    await transactions.inTurn(() => {
       expectOpen()
-      const thread = this.#merges.availableThread
-      if (thread) return transactions.runElsewhere(() => thread.ask({ kind: 'prune', oldest, maxEntries }))
-      return transactions.runNow(store.durability, () => {
-        if (oldest) {
-          raiseOldest(store, builder, oldest)
-          atFailpoint('prune: floor raised')
-        }
-        const step = pruneStep(store, builder)
-        atFailpoint('prune: step before the transaction ends')
-        return step
+      // Files are opened before the transaction: a snapshot of another process waits for its end.
+      const { ledger, slices } = reads.snapshot()
+      const dropped = countSegmentBlocks(slices, ledger!.oldestVersion, oldest.firstVersion - 1n)
+      transactions.runNow(store.durability, () => {
+        raiseOldest(store, builder, oldest, dropped)
+        atFailpoint('prune: floor raised')
       })
     })
+    this.#merges.startLevels()
   }
+}
+
+/**
+ * Has the window begin with a block, within the transaction of the caller. The block may be above what is merged. From
+ * then on readers refuse versions below it. `droppedBlocks` is the number of blocks in segment files that are now below it.
+ */
+function raiseOldest(
+  store: LmdbStore,
+  builder: RecordBuilder,
+  { firstVersion: oldestVersion, block: oldestBlock }: BlockEntry,
+  droppedBlocks: number,
+): void {
+  const record = decodeLedgerRecord(store.meta.getBinary(LEDGER_KEY)!)
+  if (oldestVersion <= record.ledger.oldestVersion) return
+  const ledger = { ...record.ledger, oldestVersion, oldestBlock }
+  const left = { ...record, ledger, blocks: record.blocks - droppedBlocks }
+  store.meta.putSync(LEDGER_KEY, encodeLedgerRecord(builder, left))
 }

@@ -103,11 +103,10 @@ const ABORTS: readonly Failpoint[] = [
   'bulk: file created',
   'bulk: before the transaction ends',
   'merge: before the transaction ends',
-  'merge: slice done',
-  'merge: before the last transaction ends',
   'merge: done',
   'prune: floor raised',
-  'prune: step before the transaction ends',
+  'level: began',
+  'level: before the transaction ends',
 ]
 
 /** Aborts work, which must leave the store as it was. An aborted merge is tried again. */
@@ -168,73 +167,55 @@ function markAndKillStep(planned: fc.Arbitrary<PlannedVersion[]>) {
 const abortTruncationStep = fc
   .record({ place: thousandths, point: fc.constantFrom(...TRUNCATION_POINTS) })
   .map((chosen) =>
-    step(`abort at ${chosen.point}`, (history) =>
-      withFastClock(async () => {
-        const { ledger } = history.model
-        if (!ledger) return
-        const aborted = new Error('aborted by the test')
-        history.parts.setFailpointHandler((reached) => {
-          if (reached === chosen.point) throw aborted
-        })
-        const asked = history.versionAt(chosen.place)
-        const version = asked < ledger.oldestVersion ? ledger.oldestVersion : asked
-        const kept = version > ledger.latestVersion ? ledger.latestVersion : version
-        try {
-          await history.engine.truncateTo(kept)
-          for (let turn = 0; turn < 4; turn++) await nextTurn()
-        } catch (error) {
-          assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
-        } finally {
-          history.parts.setFailpointHandler(neverFail)
-        }
-        if (branchOf(history.engine.ledger!) !== branchOf(ledger)) {
-          await history.model.truncateTo(kept)
-          history.follow()
-        }
-        history.expectSameLedger()
-        history.compareViews()
-      }),
-    ),
+    step(`abort at ${chosen.point}`, async (history) => {
+      const { ledger } = history.model
+      if (!ledger) return
+      const aborted = new Error('aborted by the test')
+      history.parts.setFailpointHandler((reached) => {
+        if (reached === chosen.point) throw aborted
+      })
+      const asked = history.versionAt(chosen.place)
+      const version = asked < ledger.oldestVersion ? ledger.oldestVersion : asked
+      const kept = version > ledger.latestVersion ? ledger.latestVersion : version
+      try {
+        await history.engine.truncateTo(kept)
+        for (let turn = 0; turn < 4; turn++) await nextTurn()
+      } catch (error) {
+        assert.ok(error === aborted || (error as Error).cause === aborted, String(error))
+      } finally {
+        history.parts.setFailpointHandler(neverFail)
+      }
+      if (branchOf(history.engine.ledger!) !== branchOf(ledger)) {
+        await history.model.truncateTo(kept)
+        history.follow()
+      }
+      history.expectSameLedger()
+      history.compareViews()
+    }),
   )
 
 /** Kills a writer after a truncation, when some of its work is left, or has a reader read then. */
 const killTruncationStep = fc
   .record({ place: thousandths, turns: fc.nat(6), isKilled: fc.boolean() })
   .map(({ place, turns, isKilled }) =>
-    step(`truncate and ${isKilled ? 'kill' : 'read'} after ${turns} turns`, (history) =>
-      withFastClock(async () => {
-        await history.truncate(history.versionAt(place))
-        for (let turn = 0; turn < turns; turn++) await nextTurn()
-        await history.expectSound()
-        if (isKilled) await history.kill()
-        else await history.compareReader(history.versionAt(place))
-      }),
-    ),
+    step(`truncate and ${isKilled ? 'kill' : 'read'} after ${turns} turns`, async (history) => {
+      await history.truncate(history.versionAt(place))
+      for (let turn = 0; turn < turns; turn++) await nextTurn()
+      await history.expectSound()
+      if (isKilled) await history.kill()
+      else await history.compareReader(history.versionAt(place))
+    }),
   )
-
-/** Makes every reading of the clock a second later than the previous one, so that each slice of a merge has one key. */
-async function withFastClock(work: () => Promise<void>): Promise<void> {
-  const { now } = performance
-  let seconds = 0
-  performance.now = () => now.call(performance) + 1_000 * seconds++
-  try {
-    await work()
-  } finally {
-    performance.now = now
-  }
-}
 
 /** Kills a writer in the middle of a merge, or has a reader read then. */
 function mergeStep(planned: fc.Arbitrary<PlannedVersion[]>) {
   return fc.record({ planned, turns: fc.nat(6), place: thousandths, isKilled: fc.boolean() }).map((chosen) =>
-    step(`${chosen.isKilled ? 'kill' : 'read'} after ${chosen.turns} turns`, (history) =>
-      withFastClock(async () => {
-        await history.commit(history.take(chosen.planned))
-        for (let turn = 0; turn < chosen.turns; turn++) await nextTurn()
-        if (chosen.isKilled) await history.kill()
-        else await history.compareReader(history.versionAt(chosen.place))
-      }),
-    ),
+    step(`${chosen.isKilled ? 'kill' : 'read'} after ${chosen.turns} turns`, async (history) => {
+      await history.commit(history.take(chosen.planned))
+      for (let turn = 0; turn < chosen.turns; turn++) await nextTurn()
+      if (chosen.isKilled) await history.kill()
+      else await history.compareReader(history.versionAt(chosen.place))
+    }),
   )
 }
 

@@ -24,16 +24,24 @@ it('pruning removes everything that no version of the window sees', async () => 
     await engine.commit([record(version, writes, version)], CHAIN)
   }
   expect(engine.stats.historyEntries).toBe(200)
-  const { oldestVersion, droppedEntries } = await engine.prune(10n)
-  expect(oldestVersion).toBe(190n)
-  expect(droppedEntries).toBe(190 + 2)
-  expect(engine.stats).toMatchObject({ keys: 101, historyEntries: 9, blocks: 10 })
+  // A file that has versions on both sides of the window's beginning keeps all of its writes.
+  const { oldestVersion, droppedEntries, done } = await engine.prune(10n)
+  expect([oldestVersion, done]).toEqual([190n, true])
+  expect(droppedEntries).toBeGreaterThan(100)
+  expect(engine.stats).toMatchObject({ blocks: 10 })
   expect(Buffer.from(engine.at(190n).get(bytes('busy'))!).toString()).toBe('v190')
   expect(Buffer.from(engine.at(190n).get(bytes('once 0'))!).toString()).toBe('x')
+  expect([...engine.history(bytes('busy'))].map(({ version }) => version).at(-1)).toBe(190n)
+  const rest = await engine.prune(1n)
+  // The values of `busy` but the newest, the deletions of keys without values, and both writes of `gone`.
+  expect(droppedEntries + rest.droppedEntries).toBe(199 + 2)
+  expect(engine.stats).toMatchObject({ keys: 101, historyEntries: 0, blocks: 1 })
+  expect(Buffer.from(engine.at().get(bytes('once 0'))!).toString()).toBe('x')
+  expect((await engine.check()).problems).toEqual([])
   await engine.close()
 })
 
-it('pruning lets later commits reuse the pages of what it pruned', async () => {
+it('pruning keeps the files as small as the window, however many versions there were', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 300_000 })
   let version = 0
   const window = async () => {
@@ -45,13 +53,15 @@ it('pruning lets later commits reuse the pages of what it pruned', async () => {
       await engine.commit([record(version, writes, version)], CHAIN)
       if (version % 20 === 0) await engine.prune(400n)
     }
+    await engine.merge()
     return engine.stats.fileBytes
   }
   await window()
   const first = await window()
   let last = 0
   for (let count = 0; count < 8; count++) last = await window()
-  expect(last).toBeLessThan(first * 1.3)
+  // A file on the beginning of the window keeps what is below it.
+  expect(last).toBeLessThan(first * 1.6)
   await engine.close()
 })
 
@@ -60,41 +70,39 @@ it('pruning goes in parts, stays sound between them, and continues after a commi
   const writes = Array.from({ length: 1_000 }, (_, at) => [bytes(`k${at}`), bytes('value')] as [Uint8Array, Uint8Array])
   for (let version = 0; version < 10; version++) await engine.commit([record(version, writes, version)], CHAIN)
   const first = await engine.prune(1n, { maxEntries: 1 })
-  expect(first).toEqual({ oldestVersion: 9n, droppedEntries: 2_000, done: false })
+  // A merge drops all of them at once; a call reports as many as it was asked for.
+  expect(first).toEqual({ oldestVersion: 9n, droppedEntries: 1, done: false })
   expect((await engine.check()).problems).toEqual([])
   expect(() => engine.at(8n)).toThrow(/pruned|oldest/)
   await engine.commit([record(10, writes, 10)], CHAIN)
   const rest = await engine.prune(2n, { maxEntries: 100_000 })
-  expect(rest).toEqual({ oldestVersion: 9n, droppedEntries: 7_000, done: true })
+  expect(rest).toEqual({ oldestVersion: 9n, droppedEntries: 8_999, done: true })
   expect(engine.stats.historyEntries).toBe(1_000)
   await engine.close()
 })
 
-it.runIf(isSlowRun)(
-  'pruning drops a generation of many deletions and large values in steps, sound after each',
-  async () => {
-    const engine = open()
-    const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
-    const large = (fill: number): Write[] =>
-      [0, 1].map((at) => [bytes(`large ${at}`), new Uint8Array(6_000_000).fill(fill)])
-    await engine.commit([record(0, [...keys.map((key): Write => [key, key]), ...large(1)], 0)], CHAIN)
-    await engine.commit([record(1, [...keys.map((key): Write => [key, null]), ...large(2)], 1)], CHAIN)
-    await engine.commit([record(2, [], 2)], CHAIN)
-    let steps = 0
-    let dropped = 0
-    for (let done = false; !done; steps++) {
-      const step = await engine.prune(1n, { maxEntries: 1 })
-      dropped += step.droppedEntries
-      done = step.done
-      expect((await engine.check()).problems).toEqual([])
-    }
-    expect(steps).toBeGreaterThan(3)
-    expect(dropped).toBe(2 * keys.length + 2)
-    expect(engine.stats).toMatchObject({ keys: 2, historyEntries: 0 })
-    expect(engine.stats.payloadBytes).toBe(2 * (6_000_000 + 'large 0'.length))
-    await engine.close()
-  },
-)
+it.runIf(isSlowRun)('pruning drops many deletions and large values, sound after each part of its report', async () => {
+  const engine = open()
+  const keys = Array.from({ length: 3_000 }, (_, at) => bytes(`key ${at}`))
+  const large = (fill: number): Write[] =>
+    [0, 1].map((at) => [bytes(`large ${at}`), new Uint8Array(6_000_000).fill(fill)])
+  await engine.commit([record(0, [...keys.map((key): Write => [key, key]), ...large(1)], 0)], CHAIN)
+  await engine.commit([record(1, [...keys.map((key): Write => [key, null]), ...large(2)], 1)], CHAIN)
+  await engine.commit([record(2, [], 2)], CHAIN)
+  let steps = 0
+  let dropped = 0
+  for (let done = false; !done; steps++) {
+    const step = await engine.prune(1n, { maxEntries: 1_000 })
+    dropped += step.droppedEntries
+    done = step.done
+    expect((await engine.check()).problems).toEqual([])
+  }
+  expect(steps).toBeGreaterThan(3)
+  expect(dropped).toBe(2 * keys.length + 2)
+  expect(engine.stats).toMatchObject({ keys: 2, historyEntries: 0 })
+  expect(engine.stats.payloadBytes).toBe(2 * (6_000_000 + 'large 0'.length))
+  await engine.close()
+})
 
 it('pruning never writes what dies in the memtable', async () => {
   const engine = openStateEngine({ path: folder.path, durability: 'none', memtableBytes: 60_000 })
