@@ -13,12 +13,16 @@ export function nearestWrite(reader: SearchingReader, key: Uint8Array, search: W
 }
 
 /** Finds the version of the nearest write in the history of a key; null if it has none. */
-export function nearestInHistory(reader: StateReader, key: Uint8Array, search: WriteSearch): bigint | null {
+export function nearestInHistory(
+  reader: Pick<StateReader, 'history'>,
+  key: Uint8Array,
+  search: WriteSearch,
+): bigint | null {
   for (const { version } of historyFrom(reader, key, search)) return version
   return null
 }
 
-function historyFrom(reader: StateReader, key: Uint8Array, search: WriteSearch): Iterable<Revision> {
+function historyFrom(reader: Pick<StateReader, 'history'>, key: Uint8Array, search: WriteSearch): Iterable<Revision> {
   return 'above' in search
     ? reader.history(key, { first: search.above + 1n, last: search.last, order: 'asc' })
     : reader.history(key, { last: search.until, order: 'desc' })

@@ -19,6 +19,7 @@ import type {
   StoreBase,
   TruncateOptions,
   UnfinishedImport,
+  WriteSearch,
 } from '@ledger-state/engine'
 import {
   createCommitWatch,
@@ -361,6 +362,10 @@ class LmdbEngine implements StateEngine {
 
   history(key: Uint8Array, options?: HistoryOptions): Iterable<Revision> {
     return this.#reads.history(key, options)
+  }
+
+  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null {
+    return this.#reads.nearestWrite(key, search)
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {

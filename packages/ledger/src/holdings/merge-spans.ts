@@ -54,7 +54,9 @@ export class SpanMerger {
       const version = nearestWrite(this.#reader, span.key, { until: last })
       return version != null && version >= first ? version : undefined
     }
-    if (first === 0n) return 0n
+    // The span may begin with a write of its store, and has none before. A later first write is found when the merge
+    // comes to this version.
+    if (first === 0n || first === span.first) return first
     return nearestWrite(this.#reader, span.key, { above: first - 1n, last }) ?? undefined
   }
 

@@ -109,10 +109,15 @@ function startOf(reader: StateReader, row: Uint8Array, end: bigint): bigint {
 }
 
 function coinSpan(account: Uint8Array, coin: TypeTag, first: bigint, last: bigint): Span {
+  // Most spans of a long list are never compared with another one of the same version.
+  let rank: string | undefined
   return {
     asset: { standard: 'v1', coin },
     storage: account,
-    rank: `0 ${typeTagToText(coin)}`,
+    get rank() {
+      rank ??= `0 ${typeTagToText(coin)}`
+      return rank
+    },
     key: coinStoreKey(account, coin),
     first,
     last,
@@ -121,10 +126,14 @@ function coinSpan(account: Uint8Array, coin: TypeTag, first: bigint, last: bigin
 }
 
 function storeSpan(owner: Uint8Array, storage: Uint8Array, metadata: Uint8Array, first: bigint, last: bigint): Span {
+  let rank: string | undefined
   return {
     asset: { standard: 'v2', metadata },
     storage,
-    rank: `1 ${bytesToHexDigits(storage)} ${bytesToHexDigits(metadata)}`,
+    get rank() {
+      rank ??= `1 ${bytesToHexDigits(storage)} ${bytesToHexDigits(metadata)}`
+      return rank
+    },
     key: objectKey(storage),
     first,
     last,

@@ -5,12 +5,14 @@ import {
   expectNotTruncated,
   type HistoryOptions,
   type LedgerSummary,
+  nearestInHistory,
   noLedger,
   type Revision,
   type ScanOptions,
   type ScanStep,
   type StateEntry,
   versionPruned,
+  type WriteSearch,
 } from '@ledger-state/engine'
 import {
   expectArray,
@@ -112,6 +114,21 @@ export class StoreReads {
     const { ledger } = this.snapshot()
     expectLedger(ledger)
     return listHistory(this.#store, () => this.snapshot(), key, range, ledger)
+  }
+
+  /** See `SearchingReader` of `engine`. A look-up finds the version of a value without its history or a copy. */
+  nearestWrite(key: Uint8Array, search: WriteSearch): bigint | null {
+    if ('until' in search) {
+      const snapshot = this.snapshot()
+      const { ledger } = snapshot
+      const { until } = search
+      if (ledger && until >= ledger.oldestVersion && until <= ledger.latestVersion) {
+        const found = this.#lookup.find(key, highHalf(until), lowHalf(until), snapshot)
+        // A key that the version does not have may have been deleted, which is a write, too.
+        if (found === PRESENT) return this.#lookup.writtenVersion
+      }
+    }
+    return nearestInHistory(this, key, search)
   }
 
   versions(first: bigint, last: bigint): Iterable<VersionWrites> {
