@@ -427,6 +427,8 @@ export function createOpenApiDocument(
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/v1' }],
+    // No operation asks who sends a request.
+    security: [],
     paths,
     components: { schemas: SCHEMAS },
   }

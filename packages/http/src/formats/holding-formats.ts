@@ -74,7 +74,11 @@ const HOLDING_SCHEMA: JsonSchema = {
         {
           type: 'object',
           required: ['name', 'symbol', 'decimals'],
-          properties: { name: { type: 'string' }, symbol: { type: 'string' }, decimals: { type: 'integer' } },
+          properties: {
+            name: { type: 'string' },
+            symbol: { type: 'string' },
+            decimals: { type: 'integer', minimum: 0, maximum: 255 },
+          },
         },
         { type: 'null' },
       ],

@@ -1,11 +1,15 @@
 import { ByteWriter } from '@ledger-state/core'
 import { readBalance } from '@ledger-state/ledger'
 import { routeNotFound } from '../errors.js'
+import type { JsonSchema } from '../formats/json-schema.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { matchesEtag, valueEtag } from '../protocol/etag.js'
 import { CONTENT_TYPE } from '../protocol/media-types.js'
 import { type Operation, STATE_ERRORS, STATE_PARAMETERS } from './parts/operation.js'
 import { parseAddressParameter, parseAskedState, parseAssetParameter } from './parts/request-parts.js'
+
+/** JSON schema of a balance: a number, as in the reference. */
+export const BALANCE_SCHEMA: JsonSchema = { type: 'integer', format: 'uint64', minimum: 0 }
 
 export const getAccountBalance: Operation = {
   id: 'get_account_balance',
@@ -32,7 +36,7 @@ export const getAccountBalance: Operation = {
     ...STATE_PARAMETERS,
   ],
   success: {
-    json: { type: 'integer', format: 'uint64', minimum: 0 },
+    json: BALANCE_SCHEMA,
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: STATE_ERRORS,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@ledger-state/bcs'
 import { type LedgerState, readBalance } from '@ledger-state/ledger'
+import { BALANCE_SCHEMA } from './account-balance.js'
 import { createBatchOperation } from './parts/batch-operation.js'
 import type { Operation, OperationRequest } from './parts/operation.js'
 import { parseAddressMember, parseAssetMember } from './parts/request-parts.js'
@@ -13,7 +14,7 @@ export function createBalancesBatch(archivalEndpoint: string | undefined): Opera
       tag: 'Accounts',
       summary: 'Get many balances',
       element: 'BalanceElement',
-      result: { value: { type: 'integer' } },
+      result: { value: BALANCE_SCHEMA },
       read: readBalanceElement,
     },
     archivalEndpoint,

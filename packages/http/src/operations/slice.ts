@@ -17,7 +17,7 @@ import { JsonArrayBody } from './parts/page-bodies.js'
 import { limitParameter, pageLimit, parseLimit, readListing, START_PARAMETER } from './parts/paging.js'
 import { parameterOf, parseAskedState } from './parts/request-parts.js'
 
-const COUNT = { type: 'integer', minimum: 0 }
+const COUNT = { type: 'integer', format: 'uint64', minimum: 0 }
 const COUNT_OR_NULL = { type: ['integer', 'null'], minimum: 0 }
 
 export const getSlice: Operation = {

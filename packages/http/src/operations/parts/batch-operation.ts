@@ -29,7 +29,11 @@ function batchResults(result: object) {
     items: {
       type: 'object',
       required: ['status'],
-      properties: { status: { type: 'integer' }, ...result, error: { $ref: '#/components/schemas/Error' } },
+      properties: {
+        status: { type: 'integer', format: 'int32' },
+        ...result,
+        error: { $ref: '#/components/schemas/Error' },
+      },
     },
   }
 }
