@@ -33,7 +33,8 @@ function compare(counted: Partial<Record<OperationName, number>>): string[] {
   const { node, counts } = readRecordedCounts()
   if (node !== process.version) return [`instructions.json is of Node.js ${node}, this is ${process.version}`]
   return Object.entries(counted).flatMap(([operation, count]) => {
-    const difference = differenceOf(count, counts[operation as OperationName])
+    const name = operation as OperationName
+    const difference = differenceOf(name, count, counts[name])
     return difference === undefined ? [] : [`${operation}: ${difference}`]
   })
 }
