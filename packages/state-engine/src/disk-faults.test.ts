@@ -30,7 +30,7 @@ const STEPS: Readonly<Record<string, readonly string[]>> = {
 /** Files whose calls fail, by a part of their names. */
 const FILES = ['state.mdb', 'write-ahead', 'segment-', '.']
 /** The fast run has a part of them. */
-const NAMES = isSlowRun ? Object.keys(STEPS) : ['commits', 'merge', 'truncation']
+const NAMES = isSlowRun ? Object.keys(STEPS) : ['commits', 'merge', 'truncation', 'import']
 const OPTIONS: FaultyWriterRun['options'] = { memtableBytes: 40_000 }
 
 describe.skipIf(!hasFaultyDisk())(`a disk whose calls fail (needs gcc; TEST_SEED=${SEED})`, () => {

@@ -47,7 +47,7 @@ export function beginImport(parts: WriterParts, version: bigint, options: Import
     }
     if (!left) putImportRecord(store, builder, { version, counts: NOTHING, mark: undefined })
   })
-  if (isDropped) removeUnnamedSegments(store.path, new Set())
+  if (isDropped) withStoreErrors(store.path, () => removeUnnamedSegments(store.path, new Set()))
   parts.onChange()
   return new LmdbImport(parts, version, left?.counts ?? NOTHING, left?.mark)
 }
@@ -121,7 +121,9 @@ class LmdbImport implements StateImport {
     const { store, builder, log, transactions, atFailpoint, expectOpen, onChange } = this.#parts
     const ledger = { chainId, latestVersion: version, latestBlock: block, oldestVersion: version, oldestBlock: block }
     expectOpen()
-    const blockRow = writeImportedBlock(store, version, block, this.#parts.numbers.take())
+    const blockRow = withStoreErrors(store.path, () =>
+      writeImportedBlock(store, version, block, this.#parts.numbers.take()),
+    )
     const finish = ({ walFile, nextCommit }: FollowingFile) =>
       // Commits in that file need what this transaction wrote.
       transactions.runNow(transactions.ofLog, () => {
