@@ -138,7 +138,7 @@ describe(`a run of ${TRIED.join(', ')} (TEST_SEED=${testSeed()})`, () => {
 
   it('writes plots and one page', () => {
     const plots = readdirSync(join(folder, 'out')).filter((name) => name.endsWith('.svg'))
-    expect(plots.length).toBeGreaterThan(8)
+    expect(plots.length).toBeGreaterThan(7)
     const page = readFileSync(join(folder, 'out/report.html'), 'utf8')
     expect(page.match(/<svg class="light"/g)!.length).toBe(plots.length)
     const again = run('--report', join(folder, 'out/result.json'), '--out', join(folder, 'again'))

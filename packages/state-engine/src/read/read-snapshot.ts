@@ -14,7 +14,6 @@ import { decodeLedgerRecord, type LedgerRecord } from '../records/ledger-record.
 import type { MergedState } from '../records/merged-state.js'
 import { expectAllVersions, listSegmentRows } from '../records/segment-rows.js'
 import { getTruncations, NO_TRUNCATIONS } from '../records/truncations.js'
-import { segmentPath } from '../segments/segment-names.js'
 import { walFilePath } from '../wal/append-file.js'
 import { NO_SLICES, SegmentFiles, type SegmentSlice } from './segment-slices.js'
 
@@ -108,9 +107,7 @@ export class ReadSnapshots {
         this.#atFailpoint('read: ledger record read')
         const slices = this.#openSlices(merged)
         if (typeof slices === 'number') {
-          if (slices === missingSegment) {
-            throw storeCorruptErrors.segmentDamaged(segmentPath(this.#store.path, slices), 0, 'the file is missing')
-          }
+          if (slices === missingSegment) this.#files.failMissing(slices)
           missingSegment = slices
           this.#seen = undefined
           this.#store.root.resetReadTxn()
@@ -126,6 +123,7 @@ export class ReadSnapshots {
         }
         const { walFile } = merged.record
         if (missing === walFile) {
+          this.#store.expectInPlace()
           throw storeCorruptErrors.walFileDamaged(
             walFilePath(this.#store.path, walFile),
             0,

@@ -73,6 +73,15 @@ export class SegmentFiles {
     return slices
   }
 
+  /**
+   * Reports a file that `take` did not find.
+   * @throws `store_missing` if the folder was moved or replaced, otherwise `store_corrupt`
+   */
+  failMissing(file: number): never {
+    this.#store.expectInPlace()
+    throw storeCorruptErrors.segmentDamaged(segmentPath(this.#store.path, file), 0, 'the file is missing')
+  }
+
   /** Closes all files but those of a state, which is then the only one that is read. */
   keep(slices: readonly SegmentSlice[]): void {
     const kept = new Set(slices.map(({ row }) => row.file))

@@ -8,7 +8,6 @@ import {
   validateImportBase,
   validateImportPart,
 } from '@ledger-state/engine/authoring'
-import { storeCorruptErrors } from '../errors.js'
 import { LEDGER_KEY, type LmdbStore, withStoreErrors } from '../lmdb/lmdb-store.js'
 import { SegmentFiles } from '../read/segment-slices.js'
 import {
@@ -22,7 +21,7 @@ import {
 import { encodeLedgerRecord, type LedgerRecord, NOTHING_MERGED } from '../records/ledger-record.js'
 import { putMark } from '../records/mark.js'
 import { listSegmentRows, putSegmentRow, type SegmentRow } from '../records/segment-rows.js'
-import { removeUnnamedSegments, segmentPath } from '../segments/segment-names.js'
+import { removeUnnamedSegments } from '../segments/segment-names.js'
 import type { FollowingFile } from '../wal/appender.js'
 import { writeImportedBlock, writeImportedPart } from './import-segments.js'
 import type { WriterParts } from './writer-parts.js'
@@ -162,8 +161,7 @@ class LmdbImport implements StateImport {
     this.#expectCurrent()
     return withStoreErrors(store.path, () => {
       const slices = this.#files.take(this.#importedRows())
-      if (typeof slices === 'number')
-        throw storeCorruptErrors.segmentDamaged(segmentPath(store.path, slices), 0, 'the file is missing')
+      if (typeof slices === 'number') this.#files.failMissing(slices)
       this.#files.keep(slices)
       return writeImportedPart(store, this.version, entries, slices, () => numbers.take())
     })
