@@ -9,7 +9,7 @@ import { DataPages } from './data-pages.js'
 import { STORE_FILE } from './lmdb-store.js'
 
 /** Number of versions. Two of each four are taken back, each by a process. */
-const VERSIONS = isSlowRun ? 20 : 8
+const VERSIONS = isSlowRun ? 40 : 24
 const folder = temporaryFolder()
 
 /** Does what a process does that opens the file at the moment of the newest commit. */

@@ -15,6 +15,7 @@ import { DataPages } from './data-pages.js'
 import type { Durability } from './durability.js'
 import { EMPTY_FILE_LENGTH, emptyDataFile } from './empty-file.js'
 import { freeBytes } from './free-bytes.js'
+import { repairLastTransaction } from './last-transaction.js'
 import { DEFAULT_MAP_BYTES, openEnvironment } from './open-environment.js'
 import { isSmallBesideMemory } from './read-ahead.js'
 import { STORE_ID_KEY } from './store-claim.js'
@@ -56,6 +57,11 @@ export interface LmdbStore {
   readonly sync: DataFileSync
   /** Checks that the data file is still the one that was opened. @throws `store_missing` if it is not */
   expectInPlace(): void
+  /**
+   * Makes LMDB show the newest state, of which the opening of another process may have taken back the last transaction:
+   * `last-transaction.ts`. Undefined in readers.
+   */
+  readonly showNewest: (() => void) | undefined
 }
 
 const LAYOUT_KEY = Buffer.from('layout')
@@ -113,7 +119,9 @@ export function openLmdbStore({
       if (statSync(file, { throwIfNoEntry: false })?.ino !== found.ino) throw storeMissing.notFound(path)
       const tables = openTables(root, file)
       const sync = new DataFileSync(file, durability)
-      return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace: createPlaceCheck(file) }
+      const showNewest = readOnly ? undefined : () => repairLastTransaction(tables.root)
+      const expectInPlace = createPlaceCheck(file)
+      return { ...tables, path, durability, verifyReads, compressHistory, sync, expectInPlace, showNewest }
     } catch (error) {
       void root.close()
       // If the file was removed at this moment, LMDB has created an empty one.
@@ -185,7 +193,10 @@ function openTables(
   root: RootDatabase<Buffer, Uint8Array>,
   file: string,
   { create = false }: { readonly create?: boolean } = {},
-): Omit<LmdbStore, 'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace'> {
+): Omit<
+  LmdbStore,
+  'path' | 'durability' | 'verifyReads' | 'compressHistory' | 'sync' | 'expectInPlace' | 'showNewest'
+> {
   const table = <K>(name: string, keyEncoder?: KeyEncoder<K>): Table<K> => {
     const keys = keyEncoder ? { keyEncoder: keyEncoder as never } : { keyEncoding: 'binary' as const }
     const options = { name, encoding: 'binary' as const, create, ...keys }

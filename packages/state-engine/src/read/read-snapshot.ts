@@ -99,7 +99,10 @@ export class ReadSnapshots {
 
   /** Takes a snapshot. LMDB comes first, then the files: docs/storage.md, "One state". */
   #take(): ReadSnapshot {
-    for (let missing: number | undefined, missingSegment: number | undefined; ; ) {
+    let missing: number | undefined
+    let missingSegment: number | undefined
+    let isNewest = this.#store.showNewest === undefined
+    for (;;) {
       const transaction = beginRead(this.#store.root)
       try {
         this.#atFailpoint('read: transaction begun')
@@ -107,7 +110,13 @@ export class ReadSnapshots {
         this.#atFailpoint('read: ledger record read')
         const slices = this.#openSlices(merged)
         if (typeof slices === 'number') {
-          if (slices === missingSegment) this.#files.failMissing(slices)
+          if (slices === missingSegment) {
+            if (isNewest) this.#files.failMissing(slices)
+            // The state before the last transaction names files that this transaction removed.
+            this.#store.expectInPlace()
+            this.#store.showNewest?.()
+            isNewest = true
+          }
           missingSegment = slices
           this.#seen = undefined
           this.#store.root.resetReadTxn()
