@@ -5,8 +5,8 @@ declare module '@ledger-state/core' {
     /** `allow` has the methods, as in the header of this name. */
     method_not_allowed: { readonly allow: string }
     body_too_large: { readonly limitBytes: number }
-    /** `nearestVersion` is the nearest version that has a proof. */
-    proof_not_kept: { readonly nearestVersion: bigint }
+    /** `nearestVersion` is the nearest version that has a proof, if that is known. */
+    proof_not_kept: { readonly nearestVersion?: bigint }
     /** Seconds after which the upstream may be asked again. */
     upstream_busy: { readonly retryAfterSeconds: number }
   }
@@ -358,7 +358,15 @@ export function chainIdTooLarge(chainId: bigint): RequestError {
   return new LedgerStateError('chain_id_too_large', message)
 }
 
-export function proofNotKept(version: bigint, nearestVersion: bigint): RequestError {
-  const message = `this store has no proof at version ${version}; the nearest version with a proof is ${nearestVersion}: ask with ledger_version=${nearestVersion}`
-  return new LedgerStateError('proof_not_kept', message, { nearestVersion })
-}
+export const proofNotKept = declareErrors('proof_not_kept', {
+  ofState: (version: bigint, nearestVersion: bigint) => [
+    `this store has no proof at version ${version}; the nearest version with a proof is ${nearestVersion}: ask with ledger_version=${nearestVersion}`,
+    { nearestVersion },
+  ],
+  notSigned: (version: bigint, nearestVersion: bigint) => [
+    `this store has no ledger info with signatures that covers version ${version}; the newest version that one covers is ${nearestVersion}`,
+    { nearestVersion },
+  ],
+  pathNotKept: (version: bigint) =>
+    `this store does not keep the transactions that lead from version ${version} to a ledger info with signatures`,
+})

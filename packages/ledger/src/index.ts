@@ -91,6 +91,7 @@ export {
   type FoundOptions,
   type FoundPage,
 } from './transactions/found-versions.js'
+export type { FoundProof, NoProof } from './transactions/info-proof.js'
 export { hasWholeTransactions, type LedgerTransaction, wholeTransactionAt } from './transactions/ledger-transaction.js'
 export { readField } from './transactions/read-field.js'
 export { hasTransactions, transactionAt, transactionsSince } from './transactions/transaction-at.js'

@@ -20,6 +20,8 @@ export type LightClientErrorCode =
   | 'answer_differs'
   | 'wrong_state_key'
   | 'wrong_version'
+  | 'wrong_transaction'
+  | 'wrong_event'
   | 'module_not_proven'
 
 type LightClientError = LedgerStateError<LightClientErrorCode>
@@ -47,6 +49,16 @@ export const wrongVersion = declareErrors('wrong_version', {
   ],
   otherState: (version: bigint) => [`the proof of a module is not from the state at version ${version}`, { version }],
 })
+
+export function wrongTransaction(found: Uint8Array, expected: Uint8Array): LightClientError {
+  const message = `expected a proof of the transaction ${bytesToHexDigits(expected)}, got one of ${bytesToHexDigits(found)}`
+  return new LedgerStateError('wrong_transaction', message)
+}
+
+export function wrongEvent(version: bigint, index: number): LightClientError {
+  const message = `the proof is for event ${index} of version ${version}, which is not the requested one`
+  return new LedgerStateError('wrong_event', message)
+}
 
 export function moduleNotProven(key: Uint8Array): LightClientError {
   const message = 'the type of the value needs a module that has no proof: pass `readProof`'

@@ -6,3 +6,13 @@ export type { ReadQuestion } from './question.js'
 export { readEndingsFrom } from './read-endings.js'
 export { readProofFrom } from './read-proof.js'
 export { type VerifiedRead, type VerifyReadOptions, verifyRead } from './verify-read.js'
+export {
+  type EventQuestion,
+  type VerifiedEvent,
+  type VerifiedPlace,
+  type VerifiedTransaction,
+  type VerifyEventOptions,
+  type VerifyTransactionOptions,
+  verifyEvent,
+  verifyTransaction,
+} from './verify-transaction.js'

@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonValue, jsonValueToText, parseJson } from '@ledger-state/bcs'
 import { bytesToHex, parseAddress } from '@ledger-state/core'
 import { checkStateProof, DEFAULT_HASH_SALT, LedgerHasher } from '@ledger-state/proof'
-import { parseTypeTag, typeTagToText } from '@ledger-state/type-tag'
 import { checkSignatures, type Signers, type Trust } from './check-signatures.js'
 import { answerDiffers, wrongStateKey, wrongVersion } from './errors.js'
 import { type AccountAnswer, impliedAccount } from './implied-account.js'
@@ -9,6 +8,7 @@ import { ProvenModules, type ReadProof, storedBytes } from './proven-modules.js'
 import { lookUp, type ReadQuestion, type ValueLookup } from './question.js'
 import { type AnsweredValue, readAnswer } from './read-answer.js'
 import { isSameBytes } from './same-bytes.js'
+import { isTypeText } from './type-text.js'
 
 /** The question, and the trust of the reader. */
 export interface VerifyReadOptions extends Trust {
@@ -137,17 +137,6 @@ function dataOf(value: JsonValue, type: string): JsonValue | undefined {
   if (!isJsonObject(value) || value.names().join() !== 'type,data') return undefined
   const said = value.get('type')
   return typeof said === 'string' && isTypeText(said, type) ? value.get('data') : undefined
-}
-
-/** Whether a text is the canonical one of a type. Answers spell function types in another way, without abilities. */
-function isTypeText(said: string, type: string): boolean {
-  const canonical = (text: string) => typeTagToText(parseTypeTag(text))
-  if (said === canonical(type)) return true
-  try {
-    return said.includes('|') && canonical(said) === canonical(type)
-  } catch {
-    return false
-  }
 }
 
 const NONE = 'no value'

@@ -21,6 +21,8 @@ export const verificationFailed = declareErrors('verification_failed', {
     `the proof's ledger info ends at version ${end}, before version ${version}`,
   wrongPathLength: (version: bigint, found: number, expected: number) =>
     `the accumulator proof of version ${version} has ${found} siblings; expected ${expected}`,
+  eventOutsidePath: (index: number, siblings: number) =>
+    `the event proof has ${siblings} siblings, too few for event ${index}`,
   ledgerWithoutStateRoot: (version: bigint) =>
     `version ${version} does not end a block, so the ledger has no state root there`,
   otherKeysPath: (key: Uint8Array) =>

@@ -11,7 +11,9 @@ export {
 } from './hashes/ledger-hasher.js'
 export {
   type CheckedCheckpoint,
+  type CheckedInfo,
   checkCheckpoint,
+  type InfoProof,
   readCheckpoint,
   type SignedCheckpoint,
   writeCheckpoint,
@@ -30,6 +32,23 @@ export {
   readTransactionInfo,
   type TransactionInfo,
 } from './ledger/transaction-info.js'
+export {
+  checkEventProof,
+  checkTransactionProof,
+  type EventProof,
+  type EventProofJson,
+  eventProofToJson,
+  type InfoProofJson,
+  jsonToEventProof,
+  jsonToTransactionProof,
+  readEventProof,
+  readTransactionProof,
+  type TransactionProof,
+  type TransactionProofJson,
+  transactionProofToJson,
+  writeEventProof,
+  writeTransactionProof,
+} from './ledger/transaction-proof.js'
 export { computeWaypoint, versionOfWaypoint, type WaypointParts } from './ledger/waypoint.js'
 export { type Bls, PUBLIC_KEY_LENGTH, SIGNATURE_LENGTH, type SignedStatement } from './signatures/bls.js'
 export { ENDINGS_AT_ONCE, EpochChangeVerifier } from './signatures/epoch-change-verifier.js'

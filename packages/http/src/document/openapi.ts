@@ -23,6 +23,22 @@ const TYPE_PARAMETER = {
   properties: { constraints: { type: 'array', items: { type: 'string' } } },
 } as const
 
+const HEX = { $ref: '#/components/schemas/HexEncodedBytes' }
+const INFO_PROOF_MEMBERS = [
+  'version',
+  'transaction_info',
+  'accumulator_siblings',
+  'ledger_info',
+  'epoch_endings',
+] as const
+const INFO_PROOF_PROPERTIES = {
+  version: { $ref: '#/components/schemas/U64' },
+  transaction_info: HEX,
+  accumulator_siblings: { type: 'array', items: HEX },
+  ledger_info: HEX,
+  epoch_endings: { type: 'array', items: HEX },
+}
+
 const SCHEMAS = {
   U64: {
     type: 'string',
@@ -95,6 +111,25 @@ const SCHEMAS = {
       accumulator_siblings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
       ledger_info: { $ref: '#/components/schemas/HexEncodedBytes' },
       epoch_endings: { type: 'array', items: { $ref: '#/components/schemas/HexEncodedBytes' } },
+    },
+  },
+  TransactionProof: {
+    type: 'object',
+    description:
+      'Proves a transaction and its events from the signatures of validators: docs/ledger-formats.md, "Proofs of transactions and events". In BCS the answer is the bytes of the answer without a proof, with their length, followed by the proof.',
+    required: ['transaction', 'events', ...INFO_PROOF_MEMBERS],
+    properties: { transaction: HEX, events: HEX, ...INFO_PROOF_PROPERTIES },
+  },
+  EventProof: {
+    type: 'object',
+    description:
+      'Proves an event from the signatures of validators: docs/ledger-formats.md, "Proofs of transactions and events". In BCS an item is the version and the event, with their length, followed by the proof.',
+    required: ['event', 'event_index', 'event_siblings', ...INFO_PROOF_MEMBERS],
+    properties: {
+      event: HEX,
+      event_index: { type: 'integer', minimum: 0 },
+      event_siblings: { type: 'array', items: HEX },
+      ...INFO_PROOF_PROPERTIES,
     },
   },
   TableItemElement: {

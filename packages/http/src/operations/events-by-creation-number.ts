@@ -1,18 +1,18 @@
 import { streamEvents } from '@ledger-state/ledger'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, parseAccountAddress } from './parts/account-parts.js'
-import { EVENT_FORMS, EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
+import { EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
 import { pageLimit } from './parts/paging.js'
 import { parseAskedState } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
-  MOST_ITEMS,
   overWholeTransactions,
   parseItemLimit,
   parseU64Path,
   parseU64Query,
 } from './parts/transaction-parts.js'
+import { asksForEventProofs, eventForms, mostEvents } from './parts/transaction-proofs.js'
 
 export const getEventsByCreationNumber = overWholeTransactions({
   ...EVENTS_OPERATION,
@@ -37,10 +37,11 @@ export const getEventsByCreationNumber = overWholeTransactions({
     const creationNumber = parseU64Path('creation_number', expectLastSegment(request.params.creation_number))
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
+    const withProofs = asksForEventProofs(request)
     request.expectOutput(format, 'Get events by event key')
     const state = request.pin(parseAskedState(request.query))
-    const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
+    const limit = pageLimit(asked, DEFAULT_ITEMS, mostEvents(withProofs))
     const events = streamEvents(state, { address, creationNumber }, { start, limit })
-    return answerItems(request, state, format, events, EVENT_FORMS)
+    return answerItems(request, state, format, events, eventForms(withProofs))
   },
 })

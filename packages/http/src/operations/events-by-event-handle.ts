@@ -4,18 +4,18 @@ import { isStructTag, type StructTag, typeTagToText } from '@ledger-state/type-t
 import { invalidParameter, invalidRequest, structFieldNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { ADDRESS_PARAMETER, expectLastSegment, isIdentifier, parseAccountAddress } from './parts/account-parts.js'
-import { EVENT_FORMS, EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
+import { EVENT_PAGE_PARAMETERS, EVENTS_OPERATION } from './parts/event-parts.js'
 import type { OperationRequest } from './parts/operation.js'
 import { pageLimit } from './parts/paging.js'
 import { parseAskedState, parsePart } from './parts/request-parts.js'
 import {
   answerItems,
   DEFAULT_ITEMS,
-  MOST_ITEMS,
   overWholeTransactions,
   parseItemLimit,
   parseU64Query,
 } from './parts/transaction-parts.js'
+import { asksForEventProofs, eventForms, mostEvents } from './parts/transaction-proofs.js'
 
 export const getEventsByEventHandle = overWholeTransactions({
   ...EVENTS_OPERATION,
@@ -42,11 +42,12 @@ export const getEventsByEventHandle = overWholeTransactions({
     if (!isIdentifier(field)) throw invalidRequest.fieldNameInvalid(field)
     const start = parseU64Query(request.query, 'start')
     const asked = parseItemLimit(request.query)
+    const withProofs = asksForEventProofs(request)
     request.expectOutput(format, 'Get events by event handle')
     const state = request.pin(parseAskedState(request.query))
     const stream = findStream(state, address, tag, field)
-    const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
-    return answerItems(request, state, format, streamEvents(state, stream, { start, limit }), EVENT_FORMS)
+    const limit = pageLimit(asked, DEFAULT_ITEMS, mostEvents(withProofs))
+    return answerItems(request, state, format, streamEvents(state, stream, { start, limit }), eventForms(withProofs))
   },
 })
 

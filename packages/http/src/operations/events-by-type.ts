@@ -2,10 +2,11 @@ import { eventsOfType, type FieldFilter } from '@ledger-state/ledger'
 import { invalidParameter } from '../errors.js'
 import { queryParametersUnder } from '../protocol/query.js'
 import { expectLastSegment } from './parts/account-parts.js'
-import { EVENT_FORMS, EVENTS_OPERATION } from './parts/event-parts.js'
+import { EVENTS_OPERATION } from './parts/event-parts.js'
 import { answerFound, FOUND_PARAMETERS } from './parts/found-page.js'
 import { parsePart } from './parts/request-parts.js'
 import { overWholeTransactions } from './parts/transaction-parts.js'
+import { asksForEventProofs, EVENT_PROOF_PARAMETER, eventForms, mostEvents } from './parts/transaction-proofs.js'
 
 const FILTER_PREFIX = 'field.'
 const MOST_FILTERS = 8
@@ -27,13 +28,21 @@ export const getEventsByType = overWholeTransactions({
       schema: { $ref: '#/components/schemas/MoveType' },
     },
     ...FOUND_PARAMETERS,
+    EVENT_PROOF_PARAMETER,
   ],
   handle(request) {
     const text = expectLastSegment(request.params.event_type)
     const type = parsePart('path `event_type`', () => request.ledger.parseType(text))
     const filters = parseFilters(request.query)
+    const withProofs = asksForEventProofs(request)
     const what = 'Get events by type'
-    return answerFound(request, what, (state, page) => eventsOfType(state, type, page, filters), EVENT_FORMS)
+    return answerFound(
+      request,
+      what,
+      (state, page) => eventsOfType(state, type, page, filters),
+      eventForms(withProofs),
+      mostEvents(withProofs),
+    )
   },
 })
 

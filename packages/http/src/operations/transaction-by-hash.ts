@@ -1,5 +1,4 @@
-import { ONE_TRANSACTION, transactionWithHash } from './parts/one-transaction.js'
-import { STATE_PARAMETERS } from './parts/operation.js'
+import { ONE_TRANSACTION, ONE_TRANSACTION_PARAMETERS, transactionWithHash } from './parts/one-transaction.js'
 import { HASH_PARAMETER, overWholeTransactions } from './parts/transaction-parts.js'
 
 export const getTransactionByHash = overWholeTransactions({
@@ -8,6 +7,6 @@ export const getTransactionByHash = overWholeTransactions({
   path: '/v1/transactions/by_hash/{txn_hash}',
   summary: 'Get transaction by hash',
   description: 'The transaction with a hash. This service knows no pending transactions.',
-  parameters: [HASH_PARAMETER, ...STATE_PARAMETERS],
+  parameters: [HASH_PARAMETER, ...ONE_TRANSACTION_PARAMETERS],
   handle: transactionWithHash,
 })

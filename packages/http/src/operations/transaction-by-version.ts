@@ -3,8 +3,7 @@ import { wholeTransactionAt } from '@ledger-state/ledger'
 import { transactionNotFound } from '../errors.js'
 import { chooseFormat } from '../protocol/accept.js'
 import { expectLastSegment } from './parts/account-parts.js'
-import { ONE_TRANSACTION, oneTransaction } from './parts/one-transaction.js'
-import { STATE_PARAMETERS } from './parts/operation.js'
+import { ONE_TRANSACTION, ONE_TRANSACTION_PARAMETERS, oneTransaction } from './parts/one-transaction.js'
 import { parseAskedState } from './parts/request-parts.js'
 import { expectKept, overWholeTransactions, parseU64Path } from './parts/transaction-parts.js'
 
@@ -21,7 +20,7 @@ export const getTransactionByVersion = overWholeTransactions({
       description: 'The version.',
       schema: { $ref: '#/components/schemas/U64' },
     },
-    ...STATE_PARAMETERS,
+    ...ONE_TRANSACTION_PARAMETERS,
   ],
   handle(request) {
     const format = chooseFormat(request.accept, 'json')

@@ -1,5 +1,4 @@
-import { ONE_TRANSACTION, transactionWithHash } from './parts/one-transaction.js'
-import { STATE_PARAMETERS } from './parts/operation.js'
+import { ONE_TRANSACTION, ONE_TRANSACTION_PARAMETERS, transactionWithHash } from './parts/one-transaction.js'
 import { HASH_PARAMETER, overWholeTransactions } from './parts/transaction-parts.js'
 
 export const waitTransactionByHash = overWholeTransactions({
@@ -8,6 +7,6 @@ export const waitTransactionByHash = overWholeTransactions({
   path: '/v1/transactions/wait_by_hash/{txn_hash}',
   summary: 'Wait for transaction by hash',
   description: 'Same as by hash: this service knows no pending transactions for which it could wait.',
-  parameters: [HASH_PARAMETER, ...STATE_PARAMETERS],
+  parameters: [HASH_PARAMETER, ...ONE_TRANSACTION_PARAMETERS],
   handle: transactionWithHash,
 })

@@ -164,7 +164,8 @@ export function errorToReply(error: unknown, archivalEndpoint: string | undefine
   }
   if (isLedgerStateError(error, 'view_failed')) members.vm_error_code = error.fields.vmErrorCode
   if (isLedgerStateError(error, 'version_pruned')) members.oldest_ledger_version = String(error.fields.oldestVersion)
-  if (isLedgerStateError(error, 'proof_not_kept')) members.nearest_proof_version = String(error.fields.nearestVersion)
+  if (isLedgerStateError(error, 'proof_not_kept') && error.fields.nearestVersion !== undefined)
+    members.nearest_proof_version = String(error.fields.nearestVersion)
   if (SERVED_BY_ARCHIVE.has(error.code)) members.archival_endpoint = archivalEndpoint
   const headers: string[] = []
   if (status === 503) headers.push('retry-after', String(retryAfterSeconds(error)))

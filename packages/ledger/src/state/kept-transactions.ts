@@ -17,6 +17,8 @@ import {
 import type { TransactionBlockCache } from '../caches/transaction-block-cache.js'
 import { storedDataInvalid } from '../errors.js'
 
+const TREE = 'TransactionAccumulator'
+
 /** The transactions that a store keeps for the versions of a pinned ledger. */
 export class KeptTransactions {
   readonly #reader: StateReader
@@ -92,8 +94,27 @@ export class KeptTransactions {
     if (!block || !hasher) return undefined
     const count = Number(version - block.firstVersion) + 1
     if (count > block.transactions.length) return undefined
-    const frontier = AccumulatorFrontier.fromBytes(hasher, 'TransactionAccumulator', block.frontier)
-    if (!frontier) throw storedDataInvalid.frontierInvalid(version)
+    return this.#frontierOf(block, hasher, count)
+  }
+
+  /**
+   * The accumulator of the ledger whose last leaf is the one before a version. Undefined if too few transactions are
+   * kept.
+   * @throws `version_pruned`, `version_truncated`; `invalid_bcs`
+   */
+  frontierBefore(version: bigint): AccumulatorFrontier | undefined {
+    const block = this.#blockAt(version)
+    const hasher = this.hasher
+    if (!block || !hasher) return undefined
+    if (version === 0n) return new AccumulatorFrontier(hasher, TREE)
+    const before = Number(version - block.firstVersion)
+    if (before === 0) return this.frontierAt(version - 1n) ?? withoutLast(hasher, block.frontier)
+    return this.#frontierOf(block, hasher, before)
+  }
+
+  #frontierOf(block: TransactionBlock, hasher: LedgerHasher, count: number): AccumulatorFrontier {
+    const frontier = AccumulatorFrontier.fromBytes(hasher, TREE, block.frontier)
+    if (!frontier) throw storedDataInvalid.frontierInvalid(block.firstVersion)
     for (const { leaf } of block.transactions.slice(1, count)) frontier.append(leaf)
     return frontier
   }
@@ -133,4 +154,14 @@ export class KeptTransactions {
     for (const _ of this.#reader.history(TRANSACTIONS_KEY, { last: this.#version })) return true
     return false
   }
+}
+
+/**
+ * The accumulator without its last leaf. Undefined if the leaf is a part of a larger subtree, which hides the leaf before
+ * it.
+ */
+function withoutLast(hasher: LedgerHasher, bytes: Uint8Array): AccumulatorFrontier | undefined {
+  const frontier = AccumulatorFrontier.fromBytes(hasher, TREE, bytes)
+  if (!frontier || frontier.count % 2 === 0) return undefined
+  return AccumulatorFrontier.fromSubtrees(hasher, TREE, frontier.count - 1, frontier.subtrees.slice(1))
 }

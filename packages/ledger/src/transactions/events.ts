@@ -1,12 +1,14 @@
 import { ADDRESS_LENGTH, ByteReader } from '@ledger-state/core'
 import { compareBytes } from '@ledger-state/core/bytes'
 import { versionPruned } from '@ledger-state/engine'
+import type { EventProof } from '@ledger-state/proof'
 import { type ContractEvent, readBcsList, readEvent } from '@ledger-state/proof/transactions'
 import { eventStreamKey } from '@ledger-state/records'
 import type { StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import type { LedgerState } from '../state/ledger-state.js'
 import { numberAt, numberBeforeWindow, versionsWithNumber } from './indexed-versions.js'
-import { renderContextAt } from './ledger-transaction.js'
+import type { FoundProof } from './info-proof.js'
+import { proveEvent, renderContextAt } from './ledger-transaction.js'
 import { eventMembers } from './render/events.js'
 
 /** An event, and the version of its transaction. */
@@ -16,6 +18,8 @@ export interface LedgerEvent {
   toJson(): string
   /** The version and the event in BCS. */
   readonly bytes: Uint8Array
+  /** The proof of the event, without ends of epochs. @throws as `LedgerTransaction.prove` */
+  prove(): FoundProof<EventProof>
 }
 
 /** Name of a stream of events. */
@@ -80,14 +84,16 @@ export function* eventsIn(
   version: bigint,
   stored: Pick<StoredTransaction, 'events'>,
 ): Generator<DecodedEvent, void> {
-  let index = 0
+  let next = 0
   for (const { event, bytes } of readBcsList(new ByteReader(stored.events), readWithBytes)) {
+    const index = next++
     yield {
       version,
       event,
-      index: index++,
+      index,
       bytes: withVersion(version, bytes),
       toJson: () => `{"version":"${version}",${eventMembers(renderContextAt(state, version), event)}}`,
+      prove: () => proveEvent(state, version, bytes, index),
     }
   }
 }

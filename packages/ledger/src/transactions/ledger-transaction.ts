@@ -1,10 +1,12 @@
 import { ByteReader, isLedgerStateError } from '@ledger-state/core'
-import type { LedgerHasher } from '@ledger-state/proof'
-import { readTransaction } from '@ledger-state/proof/transactions'
+import type { EventProof, LedgerHasher, TransactionProof } from '@ledger-state/proof'
+import { checkEventProof, checkTransactionProof } from '@ledger-state/proof'
+import { eventPath, readTransaction } from '@ledger-state/proof/transactions'
 import { withValues } from '@ledger-state/records'
 import { outlineToInfo, type StoredTransaction } from '@ledger-state/records/transaction-blocks'
 import { storedDataInvalid } from '../errors.js'
 import type { LedgerState } from '../state/ledger-state.js'
+import { type FoundProof, findInfoProof } from './info-proof.js'
 import type { RenderContext } from './render/render-context.js'
 import { type CompleteTransaction, transactionToJson } from './render/transaction.js'
 import { transactionToBcs } from './render/transaction-to-bcs.js'
@@ -21,6 +23,11 @@ export interface LedgerTransaction {
   toJson(): string
   /** The transaction with its info, events, accumulator root and write set in BCS, as full nodes answer. */
   toBcs(): Uint8Array
+  /**
+   * The proof of the transaction, without ends of epochs.
+   * @throws `version_truncated`; `stored_data_invalid`; `verification_failed` if what the store has does not fit together
+   */
+  prove(): FoundProof<TransactionProof>
 }
 
 /** Whether the store has the whole transactions of some versions of the window, up to the version of the state. */
@@ -49,7 +56,40 @@ export function createTransaction(state: LedgerState, version: bigint, stored: S
       return transactionToJson(renderContextAt(state, version), { version, whole: whole(), timestampUsec })
     },
     toBcs: () => transactionToBcs(version, whole()),
+    prove() {
+      const { transaction, events, info } = whole()
+      const hasher = hasherOf(state, version)
+      const found = findInfoProof(state, version, info, hasher)
+      if (found.kind !== 'proven') return found
+      const proof = { transaction, events, infoProof: found.proof, epochEndings: [] }
+      // A read over an async engine runs again once what it lacks is loaded.
+      if (!state.source.loading?.isLacking) checkTransactionProof(hasher, proof)
+      return { kind: 'proven', proof }
+    },
   }
+}
+
+/**
+ * The proof of an event of a kept transaction, without ends of epochs.
+ * @param event BCS of the event
+ * @throws as `LedgerTransaction.prove`
+ */
+export function proveEvent(
+  state: LedgerState,
+  version: bigint,
+  event: Uint8Array,
+  index: number,
+): FoundProof<EventProof> {
+  const stored = state.transactions.storedAt(version)
+  if (!stored) return { kind: 'path_not_kept' }
+  const { info, events } = completeTransaction(state, version, stored)
+  const hasher = hasherOf(state, version)
+  const found = findInfoProof(state, version, info, hasher)
+  if (found.kind !== 'proven') return found
+  const siblings = eventPath(new ByteReader(events), index, hasher)
+  const proof = { event, index, siblings, infoProof: found.proof, epochEndings: [] }
+  if (!state.source.loading?.isLacking) checkEventProof(hasher, proof)
+  return { kind: 'proven', proof }
 }
 
 /**

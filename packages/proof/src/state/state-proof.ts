@@ -1,5 +1,5 @@
-import { type ByteReader, type ByteWriter, bytesToHex, hexToBytes, isU64, quote } from '@ledger-state/core'
-import { badProofMember, verificationFailed, wrongPresence } from '../errors.js'
+import { type ByteReader, type ByteWriter, bytesToHex } from '@ledger-state/core'
+import { verificationFailed, wrongPresence } from '../errors.js'
 import { HASH_LENGTH, readHashes, writeHashes } from '../hashes/hash-bytes.js'
 import { expectHash, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import {
@@ -9,6 +9,7 @@ import {
   type SignedCheckpoint,
   writeCheckpoint,
 } from '../ledger/checkpoint.js'
+import { bytesOf, hashOf, listOf, membersOf, versionOf } from '../ledger/proof-members.js'
 import { claimOfPath, rootOfStatePath, type StatePath } from '../trees/state-path.js'
 
 /** Proves which value a key of the state has at a version that validators signed, or that it has none. */
@@ -141,38 +142,4 @@ export function checkStateProof(hasher: LedgerHasher, proof: StateProof): Checke
   const root = rootOfStatePath(hasher, path, keyHash)
   expectHash(`the state root of version ${checkpoint.version}`, root, checked.stateRoot)
   return checked
-}
-
-function membersOf(value: unknown, what: string, names: readonly string[]): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badProofMember(what, 'an object')
-  const unknown = Object.keys(value).find((name) => !names.includes(name))
-  if (unknown !== undefined) throw badProofMember(quote(unknown), `a member of ${what}`)
-  return value as Readonly<Record<string, unknown>>
-}
-
-function bytesOf(value: unknown, name: string): Uint8Array {
-  if (typeof value !== 'string' || !/^0x(?:[0-9a-f]{2})*$/.test(value)) throw badProofMember(name, 'hex with 0x')
-  return hexToBytes(value)
-}
-
-function hashOf(value: unknown, name: string): Uint8Array {
-  const bytes = bytesOf(value, name)
-  if (bytes.length !== HASH_LENGTH) throw badProofMember(name, `${HASH_LENGTH} bytes`)
-  return bytes
-}
-
-function listOf(
-  value: unknown,
-  name: string,
-  read: (element: unknown, name: string) => Uint8Array,
-): readonly Uint8Array[] {
-  if (!Array.isArray(value)) throw badProofMember(name, 'a list')
-  return value.map((element) => read(element, name))
-}
-
-function versionOf(value: unknown): bigint {
-  if (typeof value !== 'string' || !/^(0|[1-9]\d{0,19})$/.test(value) || !isU64(BigInt(value))) {
-    throw badProofMember('version', 'a version')
-  }
-  return BigInt(value)
 }

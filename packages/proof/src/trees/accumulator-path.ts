@@ -2,6 +2,8 @@ import type { LedgerHasher } from '../hashes/ledger-hasher.js'
 import type { AccumulatorFrontier } from './accumulator.js'
 import { levelsOf } from './levels-of.js'
 
+type AccumulatorName = 'EventAccumulator' | 'TransactionAccumulator'
+
 const NAME = 'TransactionAccumulator'
 
 /** Known leaves of an accumulator around the leaf of the requested path. */
@@ -16,6 +18,11 @@ export interface PathSurroundings {
   readonly last: number
   /** The siblings to the right of the path of `last`, the lowest first. */
   readonly rightOfLast: readonly Uint8Array[]
+  /**
+   * Root of the subtree number `at` of a level, whose leaves are all known. By default it is computed from its leaves,
+   * in a time that is linear in their number.
+   */
+  readonly subtreeAt?: (level: number, at: number) => Uint8Array
 }
 
 /**
@@ -24,7 +31,7 @@ export interface PathSurroundings {
  */
 export function accumulatorPath(
   hasher: LedgerHasher,
-  { total, before, leafAt, last, rightOfLast }: PathSurroundings,
+  { total, before, leafAt, last, rightOfLast, subtreeAt }: PathSurroundings,
 ): Uint8Array[] | undefined {
   const levels = levelsOf(total)
   const index = before.count
@@ -43,6 +50,7 @@ export function accumulatorPath(
     const first = at * 2 ** level
     if (first > last) return rightOf.get(level)!
     if (level === 0) return leafAt(at)
+    if (subtreeAt && first + 2 ** level - 1 <= last) return subtreeAt(level, at)
     return hasher.hashPair(NAME, nodeAt(level - 1, 2 * at), nodeAt(level - 1, 2 * at + 1))
   }
 
@@ -61,11 +69,12 @@ export function rootByPath(
   leaf: Uint8Array,
   index: bigint,
   siblings: readonly Uint8Array[],
+  name: AccumulatorName = NAME,
 ): Uint8Array {
   let node = leaf
   for (const [level, sibling] of siblings.entries()) {
     const isRight = (index >> BigInt(level)) % 2n === 1n
-    node = isRight ? hasher.hashPair(NAME, sibling, node) : hasher.hashPair(NAME, node, sibling)
+    node = isRight ? hasher.hashPair(name, sibling, node) : hasher.hashPair(name, node, sibling)
   }
   return node
 }

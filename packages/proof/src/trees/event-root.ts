@@ -1,6 +1,6 @@
 import type { ByteReader } from '@ledger-state/core'
 import { HASH_LENGTH } from '../hashes/hash-bytes.js'
-import type { LedgerHasher } from '../hashes/ledger-hasher.js'
+import { ACCUMULATOR_PLACEHOLDER, type LedgerHasher } from '../hashes/ledger-hasher.js'
 import { readEvents } from '../wire/events.js'
 import { AccumulatorFrontier } from './accumulator.js'
 
@@ -13,4 +13,19 @@ export function computeEventRoot(reader: ByteReader, hasher: LedgerHasher): Uint
     frontier.append(leaf)
   })
   return frontier.root()
+}
+
+/** The siblings on the path from an event of a vector to the root of their accumulator, the lowest first. */
+export function eventPath(reader: ByteReader, index: number, hasher: LedgerHasher): Uint8Array[] {
+  let nodes: Uint8Array[] = []
+  readEvents(reader, (event) => nodes.push(hasher.hash('ContractEvent', event)))
+  const siblings: Uint8Array[] = []
+  for (let at = index; nodes.length > 1; at = Math.floor(at / 2)) {
+    siblings.push(nodes[at ^ 1] ?? ACCUMULATOR_PLACEHOLDER)
+    const level = nodes
+    nodes = Array.from({ length: Math.ceil(level.length / 2) }, (_, pair) =>
+      hasher.hashPair('EventAccumulator', level[2 * pair]!, level[2 * pair + 1] ?? ACCUMULATOR_PLACEHOLDER),
+    )
+  }
+  return siblings
 }

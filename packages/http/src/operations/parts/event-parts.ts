@@ -1,7 +1,8 @@
-import type { LedgerEvent } from '@ledger-state/ledger'
 import { STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { limitParameter } from './paging.js'
-import { DEFAULT_ITEMS, type ItemForms, MOST_ITEMS, START_NUMBER_PARAMETER } from './transaction-parts.js'
+import { orProven } from './state-read.js'
+import { DEFAULT_ITEMS, MOST_ITEMS, START_NUMBER_PARAMETER } from './transaction-parts.js'
+import { EVENT_PROOF_PARAMETER } from './transaction-proofs.js'
 
 /** Properties that the operations on events share. */
 export const EVENTS_OPERATION = {
@@ -9,7 +10,7 @@ export const EVENTS_OPERATION = {
   negotiates: true,
   tag: 'Events',
   success: {
-    json: { type: 'array', items: { $ref: '#/components/schemas/VersionedEvent' } },
+    json: { type: 'array', items: orProven({ $ref: '#/components/schemas/VersionedEvent' }, 'EventProof') },
     bcs: { $ref: '#/components/schemas/Bytes' },
   },
   errors: STATE_ERRORS,
@@ -18,7 +19,6 @@ export const EVENTS_OPERATION = {
 export const EVENT_PAGE_PARAMETERS = [
   START_NUMBER_PARAMETER,
   ...STATE_PARAMETERS,
+  EVENT_PROOF_PARAMETER,
   limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
 ]
-
-export const EVENT_FORMS: ItemForms<LedgerEvent> = { toJson: (event) => event.toJson(), toBcs: ({ bytes }) => bytes }

@@ -20,12 +20,16 @@ export const FOUND_PARAMETERS: readonly Parameter[] = [
   limitParameter(DEFAULT_ITEMS, MOST_ITEMS),
 ]
 
-/** Answers with a page of the results of a search in the transactions of a range of versions. */
+/**
+ * Answers with a page of the results of a search in the transactions of a range of versions.
+ * @param most most items of a page
+ */
 export async function answerFound<T>(
   request: OperationRequest,
   what: string,
   open: (state: LedgerState, options: FoundOptions) => FoundPage<T>,
   forms: ItemForms<T>,
+  most = MOST_ITEMS,
 ): Promise<Answer> {
   const format = chooseFormat(request.accept, 'json')
   const range = parseRange(request.query)
@@ -36,7 +40,7 @@ export async function answerFound<T>(
   const state = request.pin(range.to)
   const from = range.from && firstVersionOf(request.ledger, range.from)
   if (from !== undefined) expectOrdered(range, from, state.version)
-  const limit = pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS)
+  const limit = Math.min(pageLimit(asked, DEFAULT_ITEMS, MOST_ITEMS), most)
   let length = 0
   const counted: ItemForms<T> = {
     toJson: (item) => noted(forms.toJson(item)),

@@ -4,36 +4,50 @@ import { transactionHashUnknown } from '../../errors.js'
 import { chooseFormat } from '../../protocol/accept.js'
 import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
 import { expectLastSegment } from './account-parts.js'
-import { type Answer, type OperationRequest, STATE_ERRORS } from './operation.js'
+import { type Answer, type OperationRequest, type Parameter, STATE_ERRORS, STATE_PARAMETERS } from './operation.js'
 import { parseAskedState } from './request-parts.js'
+import { orProven, PROOF_PARAMETERS, parseAskedProof } from './state-read.js'
 import { parseHash } from './transaction-parts.js'
+import { expectProof, TRANSACTION_PROOF_PARAMETER, withTransactionProof } from './transaction-proofs.js'
 
 /** Properties that the operations with one transaction share. */
 export const ONE_TRANSACTION = {
   method: 'GET',
   negotiates: true,
   tag: 'Transactions',
-  success: { json: { $ref: '#/components/schemas/Transaction' }, bcs: { $ref: '#/components/schemas/Bytes' } },
+  success: {
+    json: orProven({ $ref: '#/components/schemas/Transaction' }, 'TransactionProof'),
+    bcs: { $ref: '#/components/schemas/Bytes' },
+  },
   errors: STATE_ERRORS,
 } as const
+
+/** Parameters that the operations with one transaction share. */
+export const ONE_TRANSACTION_PARAMETERS: readonly Parameter[] = [
+  ...STATE_PARAMETERS,
+  ...PROOF_PARAMETERS.map((one) => (one.name === 'proof' ? TRANSACTION_PROOF_PARAMETER : one)),
+]
 
 /** Variant of a committed transaction in BCS answers with one transaction. */
 const COMMITTED = Buffer.of(0)
 
-/** Answers with a transaction. */
+/** Answers with a transaction, and with its proof if one is asked for. */
 export function oneTransaction(
   request: OperationRequest,
   { ledger }: LedgerState,
   format: OutputFormat,
   transaction: LedgerTransaction,
-): Answer {
+): Answer | Promise<Answer> {
+  const asked = parseAskedProof(request)
+  const proof = asked && expectProof(transaction.version, transaction.prove())
   const body = format === 'json' ? Buffer.from(transaction.toJson()) : Buffer.concat([COMMITTED, transaction.toBcs()])
   request.hold(body.length)
+  if (asked && proof) return withTransactionProof(request, ledger, format, body, proof, asked)
   return { ledger, contentType: CONTENT_TYPE[format], body }
 }
 
 /** Answers with the transaction that has the hash in the path. */
-export function transactionWithHash(request: OperationRequest): Answer {
+export function transactionWithHash(request: OperationRequest): Answer | Promise<Answer> {
   const format = chooseFormat(request.accept, 'json')
   const hash = parseHash(expectLastSegment(request.params.txn_hash))
   request.expectOutput(format, 'Get transactions by hash')

@@ -2,6 +2,7 @@ import { ByteReader, ByteWriter, bytesToHex, isLedgerStateError } from '@ledger-
 import { type LedgerState, type Moment, readStateValue } from '@ledger-state/ledger'
 import {
   checkStateProof,
+  type InfoProof,
   LedgerHasher,
   readLedgerInfo,
   type StateProof,
@@ -37,6 +38,16 @@ export const PROOF_PARAMETERS: readonly Parameter[] = [
     schema: { type: 'string', pattern: '^\\d+:[0-9a-f]{64}$' },
   },
 ]
+
+/** The schemas of answers with and without a proof. */
+export function orProven(schema: JsonSchema, proof: string): JsonSchema {
+  const proven = {
+    type: 'object',
+    required: ['value', 'proof'],
+    properties: { value: schema, proof: { $ref: `#/components/schemas/${proof}` } },
+  }
+  return { oneOf: [schema, proven] }
+}
 
 /** The schema of an answer with a proof. */
 export const PROVEN_SCHEMA: JsonSchema = {
@@ -145,7 +156,7 @@ function answerWithProof(
   }
   if (from === undefined) return toAnswer(proof)
   request.hold(MAX_ENDING_BYTES)
-  return endingsFrom(proofs, tree, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
+  return endingsFrom(proofs, tree.checkpoint, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
 }
 
 /**
@@ -155,7 +166,7 @@ function answerWithProof(
 function treeAt(proofs: StateProofs, version: bigint): ProofTree | undefined {
   const tree = proofs.at(version)
   const { versions } = proofs
-  if (!tree && versions.length > 0) throw proofNotKept(version, nearest(versions, version))
+  if (!tree && versions.length > 0) throw proofNotKept.ofState(version, nearest(versions, version))
   return tree
 }
 
@@ -182,8 +193,12 @@ function proveKey(proofs: StateProofs, tree: ProofTree, stateKey: Uint8Array, st
  * The epoch changes since a version.
  * @throws `invalid_request` if no kept epoch ends at the version
  */
-async function endingsFrom(proofs: StateProofs, { checkpoint }: ProofTree, version: bigint) {
-  const { epoch, version: end } = readLedgerInfo(new ByteReader(checkpoint.ledgerInfo))
+export async function endingsFrom(
+  proofs: StateProofs,
+  { ledgerInfo }: Pick<InfoProof, 'ledgerInfo'>,
+  version: bigint,
+): Promise<readonly Uint8Array[]> {
+  const { epoch, version: end } = readLedgerInfo(new ByteReader(ledgerInfo))
   if (version === end) return []
   const found = await proofs.endings({ version, lastEpoch: epoch - 1n, maxBytes: MAX_ENDING_BYTES })
   if (!found) throw invalidRequest.endingNotKept('proof_from', version, end)
@@ -214,7 +229,8 @@ function ifThere<T>(read: () => T): T | undefined {
   }
 }
 
-function parseBoolean(text: string): boolean {
+/** @throws `invalid_request` */
+export function parseBoolean(text: string): boolean {
   if (text !== 'true' && text !== 'false') throw invalidRequest.notABoolean(text)
   return text === 'true'
 }

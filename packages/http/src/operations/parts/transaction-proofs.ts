@@ -1,0 +1,112 @@
+import { ByteWriter } from '@ledger-state/core'
+import type { LedgerSummary } from '@ledger-state/engine'
+import type { FoundProof, LedgerEvent } from '@ledger-state/ledger'
+import {
+  eventProofToJson,
+  type TransactionProof,
+  transactionProofToJson,
+  writeEventProof,
+  writeTransactionProof,
+} from '@ledger-state/proof'
+import { invalidParameter, proofNotKept } from '../../errors.js'
+import { CONTENT_TYPE, type OutputFormat } from '../../protocol/media-types.js'
+import type { Answer, OperationRequest, Parameter } from './operation.js'
+import { parameterOf } from './request-parts.js'
+import { MAX_ENDING_BYTES } from './state-proofs.js'
+import { type AskedProof, endingsFrom, parseBoolean } from './state-read.js'
+import { type ItemForms, MOST_ITEMS } from './transaction-parts.js'
+
+/** Most items of a page of which each has a proof: a proof reads some kept transactions for each level of the tree. */
+const MOST_PROVEN_ITEMS = 10
+
+/** Parameter that asks for a proof beside a transaction. */
+export const TRANSACTION_PROOF_PARAMETER: Parameter = {
+  name: 'proof',
+  in: 'query',
+  description:
+    'With `true` the answer is `{value, proof}`: the transaction, and its proof from the signatures of validators.',
+  schema: { type: 'boolean' },
+}
+
+/** Parameter that asks for a proof beside each event of a page. */
+export const EVENT_PROOF_PARAMETER: Parameter = {
+  name: 'proof',
+  in: 'query',
+  description: `With \`true\` each item is \`{value, proof}\`: the event, and its proof from the signatures of validators. A page has at most ${MOST_PROVEN_ITEMS} such items.`,
+  schema: { type: 'boolean' },
+}
+
+/** Whether a page of events is to have a proof of each. */
+export function asksForEventProofs({ query }: OperationRequest): boolean {
+  return query !== '' && (parameterOf(query, 'proof', parseBoolean) ?? false)
+}
+
+/** Most events of a page. */
+export function mostEvents(withProofs: boolean): number {
+  return withProofs ? MOST_PROVEN_ITEMS : MOST_ITEMS
+}
+
+/** Forms of the events of a page. */
+export function eventForms(withProofs: boolean): ItemForms<LedgerEvent> {
+  return withProofs ? PROVEN_FORMS : EVENT_FORMS
+}
+
+const EVENT_FORMS: ItemForms<LedgerEvent> = { toJson: (event) => event.toJson(), toBcs: ({ bytes }) => bytes }
+
+const PROVEN_FORMS: ItemForms<LedgerEvent> = {
+  toJson(event) {
+    const proof = expectProof(event.version, event.prove())
+    return `{"value":${event.toJson()},"proof":${JSON.stringify(eventProofToJson(proof))}}`
+  },
+  toBcs(event) {
+    const writer = new ByteWriter().byteString(event.bytes)
+    writeEventProof(writer, expectProof(event.version, event.prove()))
+    return writer.toBytes()
+  },
+}
+
+/**
+ * Answers with a transaction and its proof.
+ * @param value the body of the answer without a proof
+ */
+export function withTransactionProof(
+  request: OperationRequest,
+  ledger: LedgerSummary,
+  format: OutputFormat,
+  value: Uint8Array,
+  proof: TransactionProof,
+  { from }: AskedProof,
+): Answer | Promise<Answer> {
+  const toAnswer = (whole: TransactionProof): Answer => {
+    const body = format === 'json' ? toJson(value, whole) : toBcs(value, whole)
+    request.hold(body.length)
+    return { ledger, contentType: CONTENT_TYPE[format], body }
+  }
+  if (from === undefined) return toAnswer(proof)
+  if (!request.proofs) throw invalidParameter.noProofsKept()
+  request.hold(MAX_ENDING_BYTES)
+  return endingsFrom(request.proofs, proof.infoProof, from).then((epochEndings) => toAnswer({ ...proof, epochEndings }))
+}
+
+function toJson(value: Uint8Array, proof: TransactionProof): Uint8Array {
+  const rest = `,"proof":${JSON.stringify(transactionProofToJson(proof))}}`
+  return Buffer.concat([Buffer.from('{"value":'), value, Buffer.from(rest)])
+}
+
+/** BCS of the bytes of the answer without a proof, and of the proof. */
+function toBcs(value: Uint8Array, proof: TransactionProof): Uint8Array {
+  const writer = new ByteWriter().byteString(value)
+  writeTransactionProof(writer, proof)
+  return writer.toBytes()
+}
+
+/**
+ * The proof of a version.
+ * @throws `proof_not_kept`; `invalid_parameter` if no version has one
+ */
+export function expectProof<T>(version: bigint, found: FoundProof<T>): T {
+  if (found.kind === 'proven') return found.proof
+  if (found.kind === 'path_not_kept') throw proofNotKept.pathNotKept(version)
+  if (found.newest === undefined) throw invalidParameter.noProofsKept()
+  throw proofNotKept.notSigned(version, found.newest)
+}
