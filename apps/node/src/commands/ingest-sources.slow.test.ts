@@ -268,7 +268,7 @@ describe('the ingest of a backup', () => {
   })
 
   it('says where a full disk stopped it, and resumes when there is space', async () => {
-    writeBackup(new SyntheticChain({ blocks: 250 }), bed.at('backup'))
+    writeBackup(new SyntheticChain({ blocks: 1_000 }), bed.at('backup'))
     const prefix = ['bash', '-c', 'ulimit -f 120; exec "$0" "$@"']
     const { status, stderr } = bed.runWith({ prefix }, 'ingest', bed.at('backup'), '--data-dir', bed.at('store'))
     expect(stderr).toMatch(/ledger-state: .*(full|version|record)/)

@@ -210,6 +210,6 @@ describe('the explorer', () => {
       return route.fulfill({ ...json(stores), ...(headers && { headers }) })
     })
     await page.goto(`${bed.address}/account/0xa11ce`)
-    await scrollThrough(page, '0x2::c0::Coin', 10_001)
+    await scrollThrough(page, '0x2::c0::Coin', 10_000)
   })
 })
