@@ -41,11 +41,6 @@ export function rootPages(file: string): Map<string, number> {
   })
 }
 
-/** Pages below the root of a database with two levels. */
-export function pagesBelowRoot(file: string, root: number): number[] {
-  return withPages(file, (pages, meta) => pages.readTreePage(meta, root).nodes.map(({ page }) => page!))
-}
-
 /**
  * Pages that opening a store reads: both meta pages, the list of databases, their roots, and the list of free pages.
  */

@@ -1,8 +1,11 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
 import { describe, expect, it } from 'vitest'
 import { damagedStores, openElsewhere } from '../../testing/damaged-stores.ts'
-import { changeByte, flipAnyBit, PAGE_BYTES, pagesBelowRoot, rootPages } from '../../testing/page-damage.ts'
+import { changeByte, flipAnyBit, PAGE_BYTES, rootPages } from '../../testing/page-damage.ts'
+import { listSegments, segmentPath } from '../segments/segment-names.js'
 
 const COPIES = isSlowRun ? 20 : 8
 const SEED = testSeed()
@@ -11,15 +14,7 @@ const stores = damagedStores({ isPruned: true })
 describe('a flipped bit', () => {
   it.runIf(isSlowRun)('in a page of a database is found, and the database is named', () => {
     const roots = [...rootPages(stores.file)]
-    expect(roots.map(([name]) => name)).toEqual([
-      'block-lists',
-      'garbage',
-      'generations',
-      'history-log',
-      'large',
-      'latest',
-      'meta',
-    ])
+    expect(roots.map(([name]) => name)).toEqual(['meta', 'segments'])
     const faults = [
       { offset: 1, xor: 1, fault: 'has another number' },
       { offset: 18, xor: 8, fault: 'is not a page of a tree' },
@@ -39,11 +34,16 @@ describe('a flipped bit', () => {
   })
 
   it.runIf(isSlowRun)('in a page that only reads meet is store_corrupt, and not what LMDB says', () => {
-    const below = pagesBelowRoot(stores.file, rootPages(stores.file).get('history-log')!)
-    const paths = below.map((page) => stores.copy((file) => changeByte(file, page * PAGE_BYTES + 18, 0x42)))
+    const paths = listSegments(dirname(stores.file)).flatMap((number) =>
+      [0.1, 0.3, 0.5, 0.7, 0.9].map((share) =>
+        stores.copy((file) => {
+          const segment = segmentPath(dirname(file), number)
+          changeByte(segment, Math.floor(statSync(segment).size * share), 0x42)
+        }),
+      ),
+    )
     const errors = openElsewhere(paths, 'read').flatMap(({ error }) => error ?? [])
-    for (const error of errors)
-      expect(error).toMatch(/^store_corrupt: the store is damaged: LMDB cannot continue: .* check/)
+    for (const error of errors) expect(error).toMatch(/^store_corrupt: the store is damaged: .*segment-\d+ at byte \d+/)
     expect(errors.length).toBeGreaterThan(0)
   })
 
