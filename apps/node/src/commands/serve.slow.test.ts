@@ -25,6 +25,8 @@ function feed(versions: number): string {
   return path
 }
 
+/** An account of the demonstration. Commands also accept addresses without `0x`. */
+const ALICE = 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab'
 const LAST_EXAMPLE = /each with an example: .*\n/
 
 /** Requests to try, from the output of `start`. */
@@ -146,50 +148,23 @@ describe('the command `start`', () => {
     expect(
       get(
         'balance',
-        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
+        ALICE,
         '0xdecaf98bba3d57bd1852e6e200d6a6d168cd8ce646d30dd6d6dcc2362ab9ef15::bean::Bean',
         '--version',
         '1500',
       ).stdout,
     ).toMatch(/^\d+\n$/)
-    expect(
-      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--bcs').stdout,
-    ).toMatch(/^0x[0-9a-f]{16}\n$/)
-    expect(
-      get(
-        'balance',
-        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
-        '0x1::aptos_coin::AptosCoin',
-        '--at',
-        '2025-01-01T00:12:30Z',
-      ).stdout,
-    ).toBe(`${atTime}\n`)
+    expect(get('balance', ALICE, '0xa', '--bcs').stdout).toMatch(/^0x[0-9a-f]{16}\n$/)
+    expect(get('balance', ALICE, '0x1::aptos_coin::AptosCoin', '--at', '2025-01-01T00:12:30Z').stdout).toBe(
+      `${atTime}\n`,
+    )
     const justAfter = String(BigInt(Date.parse('2025-01-01T00:12:30Z')) * 1_000n + 1n)
-    expect(
-      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--at', justAfter)
-        .stdout,
-    ).toBe(`${atTime}\n`)
-    expect(
-      get(
-        'balance',
-        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
-        '0xa',
-        '--at',
-        '2025-01-01T00:00:00+00:00',
-      ),
-    ).toMatchObject({
+    expect(get('balance', ALICE, '0xa', '--at', justAfter).stdout).toBe(`${atTime}\n`)
+    expect(get('balance', ALICE, '0xa', '--at', '2025-01-01T00:00:00+00:00')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned: the oldest block has the timestamp 17'),
     })
-    expect(
-      get(
-        'balance',
-        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
-        '0xa',
-        '--at',
-        '9000-01-01T00:00:00Z',
-      ),
-    ).toMatchObject({
+    expect(get('balance', ALICE, '0xa', '--at', '9000-01-01T00:00:00Z')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('this time is in the future'),
     })
@@ -229,23 +204,11 @@ describe('the command `start`', () => {
       get('account', '0xa11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '--bcs').stdout,
     ).toMatch(/^0x20[0-9a-f]+\n$/)
     expect(get('account', '0xbad').stderr).toContain('Account not found')
-    expect(
-      get(
-        'balance',
-        'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab',
-        '0xa',
-        '--at',
-        '2025-01-01T00:12:30Z',
-        '--version',
-        '1500',
-      ),
-    ).toMatchObject({
+    expect(get('balance', ALICE, '0xa', '--at', '2025-01-01T00:12:30Z', '--version', '1500')).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('--version and --at are both given'),
     })
-    expect(
-      get('balance', 'a11cec719696e1a770b994c463ebf3c223f2fed2329a45283e6ce36c248bc9ab', '0xa', '--version', '1'),
-    ).toMatchObject({
+    expect(get('balance', ALICE, '0xa', '--version', '1')).toMatchObject({
       status: 1,
       stderr: expect.stringContaining('has been pruned'),
     })

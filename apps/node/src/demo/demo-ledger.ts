@@ -100,10 +100,10 @@ class DemoLedger {
   /** Transactions that each account has sent. */
   readonly #sequenceNumbers = new Map<string, bigint>(ACCOUNTS.map((account) => [account, 0n]))
   readonly #prices = new Map<string, bigint>(GOODS.map((good) => [good, 10_000n]))
-  /** Reserves of the market's pool, which no account owns. */
   /** Owners of the tokens, by their places in `ACCOUNTS`. */
   readonly #tokenOwners: number[] = FIGUREHEAD_TOKENS.map((_, at) => at)
   readonly #vaults = VAULTS.map((_, at) => ({ owner: VAULT_OWNERS[at]! as string, aptos: 90_000_000n }))
+  /** Reserves of the market's pool, which no account owns. */
   readonly #pool = { beans: 40_000_000n, aptos: 25_000_000_000n }
 
   writeVersion(version: number): LedgerVersion {

@@ -170,6 +170,23 @@ type Body = Pick<AssembledFunction, 'isNative' | 'isView' | 'locals' | 'code' | 
 /** A function that is no view. */
 const helper = (...code: AssemblyLine[]): Body => ({ isView: false, code })
 const view = (...code: AssemblyLine[]): Body => ({ code })
+/** A view that asks `of` of the primary store of an account, or returns `absent` if the account has none. */
+const ofPrimaryStore = (of: FunctionId, absent: AssemblyLine): Body =>
+  view(
+    ['copy_loc', 0],
+    ['copy_loc', 1],
+    call('0x1::primary_fungible_store::primary_store_exists', T0),
+    ...choose(
+      [
+        ['move_loc', 0],
+        ['move_loc', 1],
+        call('0x1::primary_fungible_store::primary_store', T0),
+        call(of, FUNGIBLE_STORE),
+        ['ret'],
+      ],
+      [absent, ['ret']],
+    ),
+  )
 const NATIVE: Body = { isView: false, isNative: true }
 const PRIVATE_NATIVE: Body = { ...NATIVE, visibility: 'private' }
 
@@ -327,36 +344,8 @@ const BODIES: Readonly<Record<FunctionId, Body>> = {
     call('0x1::object::address_to_object', FUNGIBLE_STORE),
     ['ret'],
   ),
-  '0x1::primary_fungible_store::balance': view(
-    ['copy_loc', 0],
-    ['copy_loc', 1],
-    call('0x1::primary_fungible_store::primary_store_exists', T0),
-    ...choose(
-      [
-        ['move_loc', 0],
-        ['move_loc', 1],
-        call('0x1::primary_fungible_store::primary_store', T0),
-        call('0x1::fungible_asset::balance', FUNGIBLE_STORE),
-        ['ret'],
-      ],
-      [['ld_u64', 0], ['ret']],
-    ),
-  ),
-  '0x1::primary_fungible_store::is_frozen': view(
-    ['copy_loc', 0],
-    ['copy_loc', 1],
-    call('0x1::primary_fungible_store::primary_store_exists', T0),
-    ...choose(
-      [
-        ['move_loc', 0],
-        ['move_loc', 1],
-        call('0x1::primary_fungible_store::primary_store', T0),
-        call('0x1::fungible_asset::is_frozen', FUNGIBLE_STORE),
-        ['ret'],
-      ],
-      [['ld_false'], ['ret']],
-    ),
-  ),
+  '0x1::primary_fungible_store::balance': ofPrimaryStore('0x1::fungible_asset::balance', ['ld_u64', 0]),
+  '0x1::primary_fungible_store::is_frozen': ofPrimaryStore('0x1::fungible_asset::is_frozen', ['ld_false']),
   '0x1::coin::coin_address': {
     isView: false,
     visibility: 'private',

@@ -7,6 +7,7 @@ import { hasSharedData, sharedPath } from '@ledger-state/testing/shared-data'
 import { parseStructTag, resourceGroupKey, writeStructTag } from '@ledger-state/type-tag'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { BrowserBed } from '../../testing/browser-bed.ts'
+import { ACCOUNTS, VAULTS } from '../demo/demo-addresses.js'
 
 let bed: BrowserBed
 beforeAll(async () => {
@@ -31,7 +32,9 @@ it('a fungible asset has its facts, and holders as far as they are looked for', 
   await card.getByText('APT', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Look for holders' }).click()
   await card.getByText('These are all stores of this ledger.').waitFor()
-  expect(await card.getByRole('list', { name: 'Holders' }).getByRole('listitem').count()).toBe(8)
+  expect(await card.getByRole('list', { name: 'Holders' }).getByRole('listitem').count()).toBe(
+    ACCOUNTS.length + VAULTS.length,
+  )
   expect(await accessibilityFindings(page)).toEqual([])
   program.stop()
 })
