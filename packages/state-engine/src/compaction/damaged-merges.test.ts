@@ -3,7 +3,9 @@ import { cpSync, mkdtempSync } from 'node:fs'
 import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, testSeed } from '@ledger-state/testing/random'
+import { sampleCases } from '@ledger-state/testing/sample-cases'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { openSegment } from '../../testing/segment-files.ts'
@@ -135,7 +137,7 @@ describe.each([
     const places = await allPlaces()
     expect(new Set(places.map(({ what }) => what.replace(/\d+/, ''))).size).toBe(8)
     const chosen = isSlowRun
-      ? places
+      ? sampleCases(places, scaledRounds(places.length))
       : [...Map.groupBy(places, ({ what }) => what.replace(/\d+/, '')).values()].map((all) => random.pick(all))
     let refused = 0
     for (const { what, file, start, end } of chosen) {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isLedgerStateError } from '@ledger-state/core'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { changeByte } from '../../testing/page-damage.ts'
 import { type Model, makeModel, newestAtMost, sortedModel } from '../../testing/random-writes.ts'
@@ -20,7 +21,7 @@ import type { SegmentReader } from './segment-reader.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 
 const folder = temporaryFolder()
-const FLIPS = isSlowRun ? 3_000 : 150
+const FLIPS = isSlowRun ? scaledRounds(3_000) : 150
 const VERSIONS = 200
 const KINDS: readonly (readonly [string, SegmentWriterOptions])[] = [
   ['as they are', { blockBytes: 1_000 }],

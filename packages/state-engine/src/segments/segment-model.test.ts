@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { createRandom, type Random, testSeed } from '@ledger-state/testing/random'
 import { isSlowRun } from '@ledger-state/testing/slow-run'
+import { scaledRounds } from '@ledger-state/testing/test-scale'
 import { describe, expect, it } from 'vitest'
 import { type Model, makeModel, newestAtMost, sortedModel } from '../../testing/random-writes.ts'
 import {
@@ -26,7 +27,7 @@ import { SegmentRevisions } from './segment-revisions.ts'
 import { SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts'
 
 const folder = temporaryFolder()
-const ROUNDS = isSlowRun ? 40 : 1
+const ROUNDS = isSlowRun ? scaledRounds(40) : 1
 const VERSIONS = 400
 
 const KINDS: readonly (readonly [string, SegmentWriterOptions])[] = [
