@@ -1,5 +1,5 @@
 import { parseAddress } from '@ledger-state/core'
-import { type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
+import { ABILITY, type AssemblyLine, assembleModule, type SignatureToken } from '@ledger-state/move-module'
 
 /** Address of the module of the programs. */
 export const PROGRAM_MODULE = { address: parseAddress('0x42'), name: 'programs' } as const
@@ -16,14 +16,14 @@ const tableOf = (key: SignatureToken, value: SignatureToken): SignatureToken => 
 const parameter = (index: number): SignatureToken => ({ kind: 'typeParameter', index })
 const openTable = tableOf(parameter(0), parameter(1))
 const reference = (to: SignatureToken, mutable: boolean): SignatureToken => ({ kind: 'reference', mutable, to })
-const COPY_DROP = 3
+const COPY_DROP = ABILITY.copy | ABILITY.drop
 
-const ofTable = (name: string, parameters: SignatureToken[], results: SignatureToken[]) => ({
+const ofTable = (name: string, parameters: SignatureToken[], results: SignatureToken[], valueAbilities = 0) => ({
   module: TABLE_MODULE,
   name,
   parameters,
   results,
-  typeParameters: [COPY_DROP, 0],
+  typeParameters: [COPY_DROP, valueAbilities],
   typeArguments: [u64, u64],
 })
 
@@ -117,7 +117,7 @@ export function programModule(): Uint8Array {
         'table',
         tableOf(u64, u64),
         [
-          ['call_generic', ofTable('new', [], [openTable])],
+          ['call_generic', ofTable('new', [], [openTable], ABILITY.store)],
           ['st_loc', LOCAL.own],
         ],
         [
