@@ -15,7 +15,7 @@ export type {
   TypeLayoutVariant,
 } from './natives/native.js'
 export { NATIVES } from './natives/native-table.js'
-export { NOT_LOADED, type ViewState } from './state/view-state.js'
+export { NOT_LOADED, type TraceRead, type ViewState } from './state/view-state.js'
 export { LAYOUT, type RuntimeLayout } from './types/runtime-layout.js'
 export type { FunctionType, PlainType, ReferenceType, StructType, Type, VectorType } from './types/type.js'
 export { ByteVector } from './values/byte-vector.js'

@@ -17,6 +17,8 @@ export interface KeyWrites {
   nearest(keys: ReadonlyMap<string, Uint8Array>, version: bigint): bigint | undefined
   /** The keys, of those last asked for, that a version writes. */
   writtenAt(version: bigint): readonly Uint8Array[]
+  /** Whether the nearest write of a key, of those last asked for, is at `version` or nearer. The key is in hex. */
+  isWrittenUpTo(version: bigint, text: string): boolean
 }
 
 /** Searches upwards for the first write above a version, up to `last`. */
@@ -72,5 +74,10 @@ class NearestWrites implements KeyWrites {
 
   writtenAt(version: bigint): readonly Uint8Array[] {
     return [...this.#asked].flatMap(([text, key]) => (this.#known.get(text)?.at === version ? [key] : []))
+  }
+
+  isWrittenUpTo(version: bigint, text: string): boolean {
+    const at = this.#known.get(text)?.at
+    return at !== undefined && !this.#isNearer(version, at)
   }
 }

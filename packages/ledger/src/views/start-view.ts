@@ -1,11 +1,12 @@
 import { bytesToHex } from '@ledger-state/core'
-import type { ViewCall, ViewOptions, ViewRun } from '@ledger-state/move-vm'
+import type { TraceRead, ViewCall, ViewOptions, ViewRun } from '@ledger-state/move-vm'
 import { typeTagToText } from '@ledger-state/type-tag'
 import type { LedgerState } from '../state/ledger-state.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import { TracedView } from '../traces/traced-view.js'
 import type { StoredValue } from '../types/stored-value.js'
 import type { TypeResolver } from '../types/type-resolver.js'
+import type { CodeRevision } from './code-revision.js'
 import { encodeArguments } from './encode-arguments.js'
 import { RunningView, type StartedView } from './started-view.js'
 import type { ViewRequest } from './view-request.js'
@@ -15,6 +16,8 @@ import { vmStateOf } from './vm-state.js'
 export interface StartViewOptions extends Pick<ViewOptions, 'budget' | 'computesElsewhere'> {
   /** Collects every key read by the arguments, the run and the JSON of the results; complete once the view has ended. */
   readonly trace?: ReadTrace | undefined
+  /** The code of the state, if it may be that of earlier runs. Needs a trace. */
+  readonly code?: CodeRevision | undefined
 }
 
 /**
@@ -25,20 +28,20 @@ export function startView(state: LedgerState, request: ViewRequest, options: Sta
   const { vm, interfaces } = state.source.views
   const { loading } = state.source
   const { arguments: given } = request
-  const { trace, budget, computesElsewhere } = options
+  const { trace, code, budget, computesElsewhere } = options
   const view = trace ? new TracedView(state.view, trace) : state.view
   const types = trace ? tracedTypes(state.source.types, trace) : state.source.types
   const values = 'bcs' in given ? given.bcs : encodeArguments(view, types, interfaces, request, given.json)
   const call = { ...request, arguments: values }
   const begin = (): BegunRun => {
     const runTrace = trace && new ReadTrace()
-    const traceRead = runTrace && ((key: Uint8Array) => runTrace.add(key))
-    const run = vm.startView(vmStateOf(state), call, { budget, computesElsewhere, traceRead })
+    const traceRead = runTrace && traceInto(runTrace, code)
+    const run = vm.startView(vmStateOf(state, code?.revision), call, { budget, computesElsewhere, traceRead })
     return { hasEnded: false, run, runTrace }
   }
   const begun = loading ? loading.keep(state.version, nameOf(call, options), begin) : begin()
   return new RunningView(begun.run, view, types, () => {
-    for (const key of begun.runTrace?.keys.values() ?? []) trace?.add(key)
+    if (begun.runTrace) trace?.addAll(begun.runTrace)
     const isRepeated = begun.hasEnded
     begun.hasEnded = true
     return isRepeated
@@ -74,6 +77,13 @@ function nameOf(call: ViewCall, { budget, computesElsewhere, trace }: StartViewO
     ...[bytesToHex(address), module, name, typeArguments.map(typeTagToText), values.map(bytesToHex)],
     ...[budget, computesElsewhere, trace !== undefined],
   ])
+}
+
+function traceInto(trace: ReadTrace, code: CodeRevision | undefined): TraceRead {
+  return (key, text, kind) => {
+    trace.addNamed(text, key)
+    if (kind === 'code') code?.use(text)
+  }
 }
 
 /** Resolves types, and adds their modules to a trace even if a cache has them. */

@@ -189,6 +189,28 @@ describe('the history of a view', () => {
     )
   })
 
+  it('sees a module that changes while runs do not use it, and settings that change', async () => {
+    const [held, other] = [resourceKey(HOLDERS[0]!, HELD), resourceKey(HOLDERS[1]!, HELD)]
+    const lib = (at: number): Write => [moduleKey(PROGRAM, 'lib'), LIBRARIES[at]!]
+    const engine = await viewLedger(0n, [
+      ...[[held, u64(1)] as Write, [other, u64(1)] as Write, [held, null] as Write, lib(1)].map((write) => [write]),
+      ...[[held, u64(2)] as Write, [held, null] as Write, lib(2), [held, u64(3)] as Write].map((write) => [write]),
+      ...GENESIS.slice(0, 2).map(([key]): Write[] => [[key, null]]),
+    ])
+    const ledger = createLedger(engine)
+    const request = call('either', '0xa1', '0xa2')
+    const expected: Seen[] = []
+    for (let version = 0n; version <= ledger.info!.latestVersion; version++) {
+      const answer = askedAt(createLedger(engine), version, request)
+      if (expected.at(-1)?.answer !== answer) expected.push({ version, answer })
+    }
+    expect(expected).toHaveLength(8)
+    for (let time = 0; time < 2; time++) {
+      expect(seenOf(viewHistory(ledger.at(), request, { order: 'asc' }))).toEqual(expected)
+      expect(seenOf(viewHistory(ledger.at(), request))).toEqual(expected.toReversed())
+    }
+  })
+
   it('follows from what a run reads, and from the versions that wrote it', async () => {
     const [held, gone] = [resourceKey(HOLDERS[0]!, HELD), resourceKey(HOLDERS[1]!, HELD)]
     const engine = await viewLedger(0n, [[[held, u64(1)]], [[gone, u64(2)]], [[held, u64(3)]], [[gone, null]]])

@@ -8,6 +8,7 @@ import type { Change, ChangeHistoryOptions, History } from '../histories/history
 import { type LedgerState, pinState } from '../state/ledger-state.js'
 import { ReadTrace } from '../traces/read-trace.js'
 import type { StoredValue } from '../types/stored-value.js'
+import { CodeRevision } from './code-revision.js'
 import { createWritesAbove, createWritesUntil, type KeyWrites } from './key-writes.js'
 import { samplePoints, type ViewSample } from './sample-points.js'
 import { type StartViewOptions, startView } from './start-view.js'
@@ -103,6 +104,7 @@ class ChangesOfView implements ViewHistory {
   readonly #first: bigint
   readonly #last: bigint
   readonly #timeOf: (version: bigint) => bigint | undefined
+  readonly #code = new CodeRevision()
   readonly steps = new Map<string, number>()
   readonly complete: boolean
   cursor: bigint | undefined
@@ -181,6 +183,7 @@ class ChangesOfView implements ViewHistory {
         return
       }
       this.#countSteps(writes, next)
+      this.#continueCode(before, next, writes)
       yield* this.#readAhead(before, next, writes)
       const ran: Ran = yield* this.#run(next)
       if (isSameOutcome(before.answer, ran.answer)) this.unchanged++
@@ -218,6 +221,7 @@ class ChangesOfView implements ViewHistory {
         return
       }
       this.#countSteps(writes, written)
+      this.#continueCode(ran, written, writes)
       yield* this.#readAhead(ran, written - 1n, writes, written)
       const older: Ran = yield* this.#run(written - 1n)
       if (isSameOutcome(older.answer, ran.answer)) this.unchanged++
@@ -249,7 +253,10 @@ class ChangesOfView implements ViewHistory {
         return
       }
       if (ran === undefined || !isKnown) {
-        if (ran) yield* this.#readAhead(ran, version, writes)
+        if (ran) {
+          this.#continueCode(ran, version > ran.version ? version : version + 1n, writes)
+          yield* this.#readAhead(ran, version, writes)
+        }
         ran = yield* this.#run(version)
       }
       yield { ...this.#show(version, ran.answer), timestampUsec: timestampUsec ?? this.#timeOf(version) }
@@ -278,7 +285,7 @@ class ChangesOfView implements ViewHistory {
   *#answer(state: LedgerState, trace: ReadTrace): Generator<undefined, ViewOutcome> {
     const { budget, computesElsewhere } = this.#options
     try {
-      const started = startView(state, this.#request, { budget, computesElsewhere, trace })
+      const started = startView(state, this.#request, { budget, computesElsewhere, trace, code: this.#code })
       this.#running = started
       for (;;) {
         const results = this.#advance(started)
@@ -328,6 +335,11 @@ class ChangesOfView implements ViewHistory {
     this.#timeOf(next)
     this.#state.transactions.at(shown)
     yield HAS_READ
+  }
+
+  /** @param write the farthest write between the last run and the next one */
+  #continueCode({ keys }: Ran, write: bigint, writes: KeyWrites): void {
+    this.#code.continueAfter(keys, (text) => writes.isWrittenUpTo(write, text))
   }
 
   #countSteps(writes: KeyWrites, version: bigint): void {

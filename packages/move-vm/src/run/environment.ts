@@ -3,11 +3,11 @@ import { bytesToHexDigits, copyBytes } from '@ledger-state/core/bytes'
 import { parseStructTag, resourceKey } from '@ledger-state/type-tag'
 import { STATUS } from '../faults/status.js'
 import { VmFault } from '../faults/vm-fault.js'
-import type { EnvironmentKey, StateAccess } from './state-access.js'
+import type { NamedKey, StateAccess } from './state-access.js'
 
 const FRAMEWORK = parseAddress('0x1')
 
-function frameworkKey(type: string): EnvironmentKey {
+function frameworkKey(type: string): NamedKey {
   const bytes = resourceKey(FRAMEWORK, parseStructTag(`0x1::${type}`))
   return { bytes, text: bytesToHexDigits(bytes) }
 }
@@ -19,7 +19,7 @@ const OLD_GAS_SCHEDULE_KEY = frameworkKey('gas_schedule::GasSchedule')
 const RECONFIGURATION_KEY = frameworkKey('reconfiguration::Configuration')
 
 /** Keys that every run depends on, in addition to its modules and their reads. */
-const ENVIRONMENT_KEYS: readonly EnvironmentKey[] = [
+const ENVIRONMENT_KEYS: readonly NamedKey[] = [
   FEATURES_KEY,
   CHAIN_ID_KEY,
   GAS_SCHEDULE_KEY,
@@ -41,7 +41,7 @@ export interface ChainSettings {
   /** Microseconds since 1970. Features that begin at a time compare it with this clock. */
   readonly lastReconfigurationTime: number
   /** The keys that these settings were read from. */
-  readonly keys: readonly EnvironmentKey[]
+  readonly keys: readonly NamedKey[]
   isFeatureOn(flag: number): boolean
 }
 
@@ -76,7 +76,7 @@ export function readEnvironment(state: StateAccess, alsoNeeded: () => readonly U
 
 function readGasFeatureVersion(state: StateAccess): {
   readonly version: number
-  readonly keys: readonly EnvironmentKey[]
+  readonly keys: readonly NamedKey[]
 } {
   const version = read(state, GAS_SCHEDULE_KEY, (reader) => Number(reader.readU64()))
   if (version !== undefined) return { version, keys: [GAS_SCHEDULE_KEY] }
@@ -89,7 +89,7 @@ function readGasFeatureVersion(state: StateAccess): {
 }
 
 /** Reads and decodes a setting. Bytes that do not decode count as absent. */
-function read<T>(state: StateAccess, key: EnvironmentKey, readValue: (reader: ByteReader) => T): T | undefined {
+function read<T>(state: StateAccess, key: NamedKey, readValue: (reader: ByteReader) => T): T | undefined {
   const bytes = state.readForEnvironment(key)
   if (!bytes) return undefined
   try {

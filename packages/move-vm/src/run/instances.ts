@@ -4,6 +4,7 @@ import type { LoadedFunction, LoadedModule } from '../load/loaded-module.js'
 import type { ModuleName } from '../load/open-type.js'
 import type { Native } from '../natives/native.js'
 import type { Type } from '../types/type.js'
+import type { NamedKey } from './state-access.js'
 
 /** A function that a handle names. */
 export interface LinkedFunction {
@@ -16,7 +17,7 @@ export class ModuleInstance {
   readonly loaded: LoadedModule
   readonly name: ModuleName
   /** State key of the module. */
-  readonly key: Uint8Array
+  readonly key: NamedKey
   /** Number of the last run that has found its state to hold this very module. */
   run = 0
   /** Number of the last state (the world counts them) that was found to hold this very module. */
@@ -34,7 +35,7 @@ export class ModuleInstance {
   /** Number of entries that are active: see `Reentrancy`. */
   entries = 0
 
-  constructor(loaded: LoadedModule, key: Uint8Array) {
+  constructor(loaded: LoadedModule, key: NamedKey) {
     this.loaded = loaded
     this.name = loaded.name
     this.key = key

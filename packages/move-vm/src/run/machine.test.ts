@@ -488,11 +488,18 @@ describe('a run', () => {
     const vm = createVm()
     const trace = () => {
       const keys: string[] = []
-      callView(vm, state, 'm::sum', [u64(2)], { traceRead: (key) => keys.push(key.join()) })
+      callView(vm, state, 'm::sum', [u64(2)], {
+        traceRead(key, text, kind) {
+          expect(text).toBe(Buffer.from(key).toString('hex'))
+          keys.push(`${kind} ${text}`)
+        },
+      })
       return keys.sort()
     }
     const cold = trace()
-    expect(cold.length).toBeGreaterThan(3)
+    // The resource; two modules and four settings.
+    expect(cold.filter((key) => key.startsWith('value '))).toHaveLength(1)
+    expect(cold.filter((key) => key.startsWith('code '))).toHaveLength(6)
     expect(new Set(cold).size).toBe(cold.length)
     expect(trace()).toEqual(cold)
   })

@@ -1,10 +1,10 @@
 import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { Meter } from '../budget/meter.js'
 import { LackingKeys } from '../faults/vm-fault.js'
-import { NOT_LOADED, type ViewState } from '../state/view-state.js'
+import { NOT_LOADED, type TraceRead, type ViewState } from '../state/view-state.js'
 
-/** A key that every run reads, and its hex digits. */
-export interface EnvironmentKey {
+/** A key, and its hex digits. */
+export interface NamedKey {
   readonly bytes: Uint8Array
   readonly text: string
 }
@@ -15,12 +15,12 @@ export interface EnvironmentKey {
 export class StateAccess {
   readonly #state: ViewState
   readonly #meter: Meter
-  readonly #traceRead: ((key: Uint8Array) => void) | undefined
+  readonly #traceRead: TraceRead | undefined
   readonly #counted = new Set<string>()
-  /** Text that identifies the whole state: see `ViewState.revision`. */
-  readonly revision: string | undefined
+  /** Names the code of the state: see `ViewState.revision`. */
+  readonly revision: string | symbol | undefined
 
-  constructor(state: ViewState, meter: Meter, traceRead: ((key: Uint8Array) => void) | undefined) {
+  constructor(state: ViewState, meter: Meter, traceRead: TraceRead | undefined) {
     this.#state = state
     this.#meter = meter
     this.#traceRead = traceRead
@@ -34,7 +34,7 @@ export class StateAccess {
   read(key: Uint8Array): Uint8Array | undefined {
     const value = this.#state.read(key)
     if (value === NOT_LOADED) throw new LackingKeys([key])
-    if (this.#isNew(key, bytesToHexDigits(key))) this.#meter.chargeRead(value?.length ?? 0)
+    if (this.#isNew(key, bytesToHexDigits(key), 'value')) this.#meter.chargeRead(value?.length ?? 0)
     return value
   }
 
@@ -42,7 +42,7 @@ export class StateAccess {
    * The value of a key that the vm itself needs. It is not counted.
    * @throws LackingKeys
    */
-  readForEnvironment(key: EnvironmentKey): Uint8Array | undefined {
+  readForEnvironment(key: NamedKey): Uint8Array | undefined {
     const value = this.#state.read(key.bytes)
     if (value === NOT_LOADED) throw new LackingKeys([key.bytes])
     this.useForEnvironment(key)
@@ -50,21 +50,21 @@ export class StateAccess {
   }
 
   /** Reports the use of a key with a known value; `readForEnvironment` also reads it. */
-  useForEnvironment({ bytes, text }: EnvironmentKey): void {
-    this.#isNew(bytes, text)
+  useForEnvironment({ bytes, text }: NamedKey): void {
+    this.#isNew(bytes, text, 'code')
   }
 
   /** Reports the use of a module. The run calls it with each module once. */
-  useModule(key: Uint8Array): void {
-    if (this.#traceRead) this.#isNew(key, bytesToHexDigits(key))
+  useModule({ bytes, text }: NamedKey): void {
+    if (this.#traceRead) this.#isNew(bytes, text, 'code')
   }
 
   /**
    * The bytes of a module. The caller counts them once it decodes them. Keys of `alsoNeeded` are loaded in the same
    * round.
    */
-  readModule(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): Uint8Array | undefined {
-    const value = this.#state.read(key)
+  readModule(key: NamedKey, alsoNeeded: () => Iterable<Uint8Array>): Uint8Array | undefined {
+    const value = this.#state.read(key.bytes)
     if (value === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
     this.useModule(key)
     return value
@@ -72,10 +72,10 @@ export class StateAccess {
 
   /** The revision of a module, as a field; undefined if the state has no revisions. */
   revisionOf(
-    key: Uint8Array,
+    key: NamedKey,
     alsoNeeded: () => Iterable<Uint8Array>,
   ): { readonly revision: string | undefined } | undefined {
-    const revision = this.#state.moduleRevision?.(key)
+    const revision = this.#state.moduleRevision?.(key.bytes)
     if (revision === NOT_LOADED) throw this.#lacking(key, alsoNeeded)
     if (!this.#state.moduleRevision) return undefined
     this.useModule(key)
@@ -95,18 +95,18 @@ export class StateAccess {
     if (lacking.length > 0) throw new LackingKeys(lacking)
   }
 
-  #lacking(key: Uint8Array, alsoNeeded: () => Iterable<Uint8Array>): LackingKeys {
-    const keys = new Map([[bytesToHexDigits(key), key]])
+  #lacking({ bytes, text }: NamedKey, alsoNeeded: () => Iterable<Uint8Array>): LackingKeys {
+    const keys = new Map([[text, bytes]])
     for (const other of alsoNeeded()) {
       if (this.#state.read(other) === NOT_LOADED) keys.set(bytesToHexDigits(other), other)
     }
     return new LackingKeys([...keys.values()])
   }
 
-  #isNew(key: Uint8Array, text: string): boolean {
+  #isNew(key: Uint8Array, text: string, kind: 'code' | 'value'): boolean {
     if (this.#counted.has(text)) return false
     this.#counted.add(text)
-    this.#traceRead?.(key)
+    this.#traceRead?.(key, text, kind)
     return true
   }
 }

@@ -1,4 +1,5 @@
 import { addressToLongHex, addressToShortHex, hexToBytes } from '@ledger-state/core'
+import { bytesToHexDigits } from '@ledger-state/core/bytes'
 import type { FunctionHandle, SignatureToken } from '@ledger-state/move-module'
 import { moduleKey, type StructTag } from '@ledger-state/type-tag'
 import type { Meter } from '../budget/meter.js'
@@ -17,7 +18,7 @@ import { type ChainSettings, readEnvironment } from './environment.js'
 import { FunctionInstance, type LinkedFunction, ModuleInstance } from './instances.js'
 import { LayoutTables } from './layout-tables.js'
 import { areSameLists } from './same-types.js'
-import type { StateAccess } from './state-access.js'
+import type { NamedKey, StateAccess } from './state-access.js'
 import { expectShortNames, type StoredType, storedTypeOf } from './stored-type.js'
 import { TypeTable } from './type-table.js'
 
@@ -67,7 +68,7 @@ export class World {
   run = 0
   /** Number of the state of the run. Runs over states with the same revision have the same number. */
   #stateNumber = 0
-  #stateRevision: string | undefined
+  #stateRevision: string | symbol | undefined
   /** The settings of the state with that number, once they are read. */
   #environment: ChainSettings | undefined
   /** The modules that define structs, by the ids of the types. */
@@ -146,7 +147,8 @@ export class World {
       this.use(known, from)
       return known
     }
-    const key = moduleKey(hexToBytes(name.address), name.name)
+    const bytes = moduleKey(hexToBytes(name.address), name.name)
+    const key = { bytes, text: bytesToHexDigits(bytes) }
     const loaded = this.#load(name, key, from)
     if (loaded.name.key !== name.key)
       throw malformedCode(`module ${loaded.name.key} is stored under the name ${name.key}`)
@@ -197,7 +199,7 @@ export class World {
    * Loads a module from the state.
    * @throws VmFault if there is none; LackingKeys
    */
-  #load(name: ModuleName, key: Uint8Array, from: LoadedModule | undefined): LoadedModule {
+  #load(name: ModuleName, key: NamedKey, from: LoadedModule | undefined): LoadedModule {
     const state = this.#state
     const alsoNeeded = () => (from ? this.#dependencies(from) : [])
     const told = state.revisionOf(key, alsoNeeded)

@@ -19,8 +19,15 @@ export interface ViewState {
    */
   moduleRevision?(key: Uint8Array): string | undefined | typeof NOT_LOADED
   /**
-   * Optional. A text that changes with any value of the state, such as its version. With it, the vm checks once for
-   * each state, and not once for each run, whether its cached modules and settings match the state.
+   * Optional. Names the code of the state: runs whose states have the same revision find the same value under every key
+   * that `traceRead` reports as `code`. The version of the state is such a name. With it, the vm checks once for each
+   * revision, and not once for each run, whether its cached modules and settings match the state.
    */
-  readonly revision?: string | undefined
+  readonly revision?: string | symbol | undefined
 }
+
+/**
+ * Notes a key that a run uses. `text` is the key in hex; `kind` says whether it belongs to the code (a module or a
+ * setting of the chain, see `ViewState.revision`) or to the values. The bytes of the key must not be changed.
+ */
+export type TraceRead = (key: Uint8Array, text: string, kind: 'code' | 'value') => void

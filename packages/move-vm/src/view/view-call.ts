@@ -2,6 +2,7 @@ import type { TypeTag } from '@ledger-state/type-tag'
 import type { ViewBudget, ViewUsage } from '../budget/view-budget.js'
 import type { ComputeTask } from '../compute-task.js'
 import type { ViewFault } from '../faults/view-fault.js'
+import type { TraceRead } from '../state/view-state.js'
 
 /** A call of a view function. */
 export interface ViewCall {
@@ -55,5 +56,5 @@ export interface ViewOptions {
   /** Whether tasks are done elsewhere, so that `advance` answers `computing`. By default they are done at once. */
   readonly computesElsewhere?: boolean | undefined
   /** Called with each key that the run uses, once, even if a cache had the value. */
-  readonly traceRead?: ((key: Uint8Array) => void) | undefined
+  readonly traceRead?: TraceRead | undefined
 }
